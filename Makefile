@@ -1,0 +1,67 @@
+# `make run` and `make test` do all set-up themselves: Python 3.11 or newer and make are enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check fix bench torture samples lock clean
+
+help:
+	@echo "make run      read your agents' histories and show what they say (seasoned up)"
+	@echo "make test     set up, check and test everything"
+	@echo "make check    formatting, lint rules, types"
+	@echo "make fix      mend what the checks can mend"
+	@echo "make bench    speed and memory, as ratios against named peers, into docs/measurements"
+	@echo "make torture  kills, races and long fuzzing"
+	@echo "make samples  make the sample histories anew"
+	@echo "make lock     choose the versions of the dependencies anew"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/run.stamp: $(BIN)/python requirements/run.lock pyproject.toml
+	$(BIN)/python -m pip install -q --require-hashes -r requirements/run.lock
+	$(BIN)/python -m pip install -q --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.lock
+	$(BIN)/python -m pip install -q --require-hashes -r requirements/dev.lock
+	@touch $@
+
+run: $(VENV)/run.stamp
+	@$(BIN)/seasoned up
+
+check: $(VENV)/dev.stamp
+	$(BIN)/ruff format --check src tests tools bench
+	$(BIN)/ruff check src tests tools bench
+	$(BIN)/mypy
+
+test: check
+	$(BIN)/python -m pytest -n auto
+
+fix: $(VENV)/dev.stamp
+	$(BIN)/ruff check --fix src tests tools bench
+	$(BIN)/ruff format src tests tools bench
+
+bench: $(VENV)/dev.stamp
+	$(BIN)/python -m bench
+
+torture: $(VENV)/dev.stamp
+	SEASONED_TORTURE=1 $(BIN)/python -m pytest -n auto -m "slow or not slow" tests/history tests/redact tests/store
+
+samples: $(VENV)/run.stamp
+	$(BIN)/python tools/make_samples.py
+
+lock: $(BIN)/python
+	$(BIN)/python -m pip install -q uv
+	for name in run dev; do \
+	  $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	    --no-annotate pyproject.toml requirements/build.in $$([ $$name = dev ] && echo requirements/dev.in) \
+	    -o requirements/$$name.lock || exit 1; \
+	done
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -1,0 +1,98 @@
+"""Recall, harm and speed of the redactor, as plain lines: `python bench/redact.py`."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "redact"))
+
+from corpus import clean_values, planted, survives
+
+from seasoned.redact import Redactor
+
+
+def pieces(seed: int = 1) -> dict[str, list[str]]:
+    """Clean text as tools return it: source files, listings and JSON in pieces of 1 to 10 kB."""
+    r = random.Random(seed)
+    source = "".join(p.read_text("utf-8", "replace") for p in sorted(Path(json.__file__).parents[1].glob("*.py"))[:120])
+    names = sorted(str(p) for p in Path(json.__file__).parents[1].glob("*/*.py"))
+    rows = [f"-rw-r--r-- 1 root root {r.randrange(10**6):>7} Jan {r.randrange(1, 29):>2} 12:{r.randrange(60):02} {n}" for n in names]
+    logs = [f"2024-05-{r.randrange(1, 29):02}T10:{r.randrange(60):02}:01Z INFO worker-{r.randrange(9)} took {r.randrange(999)} ms" for _ in names]
+    return {
+        "source files": _cut(source, r),
+        "listings": _cut("\n".join(rows * 3), r),
+        "log lines": _cut("\n".join(logs * 4), r),
+        "short strings": [line for line in source[:600_000].split("\n") if len(line) > 20],
+        "JSON in strings": [json.dumps({"output": piece}) for piece in _cut(source[:1_500_000], r)],
+    }  # fmt: skip
+
+
+def _cut(text: str, r: random.Random) -> list[str]:
+    done, at = [], 0
+    while at < len(text):
+        size = r.randrange(1000, 10000)
+        done.append(text[at : at + size])
+        at += size
+    return done
+
+
+def seconds(work: Callable[[], object], repeat: int = 5) -> float:
+    """The best of a few runs."""
+    best = float("inf")
+    for _ in range(repeat):
+        start = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def quality(redactor: Redactor, seed: int) -> list[str]:
+    """Recall over planted secrets and harm over clean values."""
+    secrets = list(planted(seed))
+    missed = [p for p in secrets if any(survives(redactor.value(p.value), part) for part in p.parts)]
+    clean = list(clean_values(seed))
+    harmed = sum(redactor.value(value) != value for value in clean)
+    return [
+        f"seed {seed}: recall {1 - len(missed) / len(secrets):.4f} ({len(secrets)} secrets of {len({p.kind for p in secrets})} kinds)",
+        f"seed {seed}: harm {harmed / len(clean) * 1000:.2f} per 1,000 ({len(clean)} clean values)",
+    ]
+
+
+def speed(redactor: Redactor) -> list[str]:
+    """MB/s on clean text, beside json.loads of the same text."""
+    lines = []
+    for name, texts in pieces().items():
+        size = sum(map(len, texts)) / 1e6
+        packed = [json.dumps(text) for text in texts]
+        took = seconds(lambda texts=texts: [redactor.text(t) for t in texts])  # type: ignore[misc]
+        loads = seconds(lambda packed=packed: [json.loads(t) for t in packed])  # type: ignore[misc]
+        heads = seconds(lambda texts=texts: [redactor.head(t, 500) for t in texts])  # type: ignore[misc]
+        lines.append(
+            f"{name}: {size / took:.0f} MB/s, json.loads {size / loads:.0f} MB/s (ratio {loads / took:.2f}), "
+            f"head of 500 {heads / len(texts) * 1e6:.0f} µs each"
+        )
+    return lines
+
+
+def import_milliseconds() -> float:
+    """What importing adds to an interpreter that has msgspec."""
+    code = "import msgspec,time;a=time.perf_counter();import seasoned.redact;print((time.perf_counter()-a)*1000)"
+    return min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(5))
+
+
+def main() -> None:
+    """Print every figure."""
+    redactor = Redactor(b"benchmark".ljust(32, b"."))
+    for line in [*quality(redactor, 1), *quality(redactor, 2), *speed(redactor)]:
+        print(line)  # noqa: T201
+    print(f"import: {import_milliseconds():.1f} ms")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

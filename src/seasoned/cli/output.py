@@ -1,0 +1,81 @@
+"""How commands speak: JSON for programs, tables for people, one sentence for errors."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from seasoned.config import is_quiet
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+def print_json(name: str, answer: dict[str, Any], *, lines: bool = False) -> None:
+    """An answer for programs, marked with its schema; on one line where there are many."""
+    data = msgspec.json.encode({"schema": f"seasoned/{name}/1", **answer})
+    sys.stdout.write((data if lines else msgspec.json.format(data, indent=2)).decode("utf-8", "replace") + "\n")
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A terminal for people; rich is imported when something is to be drawn."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False)
+
+
+def table(
+    columns: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = (), title: str = ""
+) -> None:
+    """A table on the terminal. What comes from sessions is shown as text, never as markup."""
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(title=title or None, title_justify="left", box=None, header_style="bold", pad_edge=False)
+    for column in columns:
+        drawn.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    for row in rows:
+        drawn.add_row(*[cell if isinstance(cell, Text) else Text(shown(cell)) for cell in row])
+    console().print(drawn)
+
+
+def shown(value: object) -> str:
+    """A value for people: unknown is a dash, never a zero; control characters are not passed on to the terminal."""
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", " ")
+    return printable(str(value))
+
+
+def printable(text: str) -> str:
+    """Text of a session without what would steer the terminal."""
+    return "".join([c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text])
+
+
+def percent(part: int | None, whole: int | None) -> str:
+    """A share for people; a dash where there is nothing to divide."""
+    return "–" if not whole or part is None else f"{100 * part / whole:.1f} %"
+
+
+def when(time: float | None) -> str:
+    """A time for people, in their own zone."""
+    return "–" if time is None else datetime.fromtimestamp(time).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def plural(number: int, one: str, many: str | None = None) -> str:
+    """`1 session`, `36 sessions`, `12 480 calls`."""
+    return f"{number:,}".replace(",", " ") + f" {one if number == 1 else many or one + 's'}"
+
+
+def shows_progress() -> bool:
+    """Whether somebody watches: a terminal on stderr, and no log of a build."""
+    return sys.stderr.isatty() and not is_quiet()

@@ -1,0 +1,106 @@
+"""Which histories a command works on: paths given, this user's own, or what the store already has."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from seasoned.cli.output import shows_progress
+from seasoned.config import Config, load
+from seasoned.errors import NotFound, StoreError
+from seasoned.history.discover import discover, homes
+from seasoned.redact import Redactor, load_key, new_key
+from seasoned.scan.batch import Mode
+from seasoned.scan.scan import Report, Target, scan
+from seasoned.store import Store, open_store
+
+_PROGRESS_AFTER_SECONDS = 0.7
+
+
+def key_of(config: Config) -> tuple[bytes, Callable[[], None]]:
+    """The user's redaction key, and what keeps a new one: it is written only when something else is."""
+    if (config.home / "redact.key").exists():
+        return load_key(config.home), lambda: None
+    key = new_key()
+
+    def keep() -> None:
+        if load_key(config.home, proposed=key) != key:
+            raise StoreError("Another command made the redaction key at the same moment: run this one again.")
+
+    return key, keep
+
+
+def own_paths(config: Config) -> list[Path]:
+    """Where this user's agents keep their histories."""
+    found = discover(config)
+    if not found:
+        places = ", ".join(str(path) for _, path in homes(config))
+        raise NotFound(f"No histories were found (looked at {places}): give a path, or try `seasoned up`.")
+    return found
+
+
+def scan_into_store(config: Config, paths: Sequence[Path]) -> tuple[Report, Store | None]:
+    """Read the paths into the user's store, with a progress bar where it takes long."""
+    key, keep = key_of(config)
+    target = Target(config.store_path, before_first_write=keep)
+    report = _scan(config, target, paths or own_paths(config), key, "full")
+    return report, target.existing()
+
+
+def look(config: Config, paths: Sequence[Path], *, mode: Mode = "full") -> tuple[Report, Store]:
+    """Read the paths into a store that is gone afterwards: nothing is kept."""
+    target = Target(None)
+    report = _scan(config, target, paths or own_paths(config), key_of(config)[0], mode)
+    return report, target.open()
+
+
+def stored(config: Config) -> Store:
+    """The user's store as it is."""
+    if not config.store_path.exists():
+        raise StoreError(f"There is no store at {str(config.store_path)!r} yet: run `seasoned scan` first.")
+    return open_store(config.store_path)
+
+
+def store_for(paths: Sequence[Path] | None, *, use_store: bool, config: Config | None = None) -> Store:
+    """What a reading command reads: the paths, else the store if asked for, else the user's own histories."""
+    config = config or load()
+    if use_store and not paths:
+        return stored(config)
+    return look(config, list(paths or ()))[1]
+
+
+def _scan(config: Config, target: Target, paths: Sequence[Path], key: bytes, mode: Mode) -> Report:
+    with _Progress() as progress:
+        return scan(target, paths, Redactor(key, config.redact), mode=mode, workers=config.workers, progress=progress)
+
+
+class _Progress:
+    """A bar that appears only when the work takes long enough to wonder."""
+
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._bar is None:
+            if not shows_progress() or time.monotonic() - self._begun < _PROGRESS_AFTER_SECONDS:
+                return
+            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("Reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+            from seasoned.cli.output import console
+
+            self._bar = Progress(*columns, console=console(stderr=True), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task("Reading", total=total)
+        self._bar.update(self._task, completed=done, total=total)
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,0 +1,83 @@
+"""`doctor`, `config show`, `redact`: how things stand."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from seasoned.cli.history import AsJson
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Check the store, the histories that are found, and what could not be read.
+
+    Example: seasoned doctor
+    """
+    from seasoned.cli.checks import run_checks
+    from seasoned.cli.output import print_json, table
+    from seasoned.config import load
+
+    checks = run_checks(load())
+    if as_json:
+        print_json("doctor", {"ok": all(check.ok for check in checks), "checks": [check.answer() for check in checks]})
+    else:
+        table(
+            ["", "check", "finding"],
+            [("ok" if check.ok else "!!", check.name, check.finding) for check in checks],
+        )
+    if not all(check.ok for check in checks):
+        raise typer.Exit(1)
+
+
+def config_show(as_json: AsJson = False) -> None:
+    """Show every setting, its value and where it came from.
+
+    Example: seasoned config show --json
+    """
+    from seasoned.cli.output import print_json, table
+    from seasoned.config import load
+
+    config = load()
+    settings = []
+    for name, origin in sorted(config.origins.items()):
+        value = getattr(config, name)
+        if name == "redact":
+            value = f"{len(value)} of your own"  # what is to be hidden is not shown
+        elif name == "database_url" and value:
+            from seasoned.cli.place import key_of
+            from seasoned.redact import Redactor
+
+            value = Redactor(key_of(config)[0]).text(value)
+        settings.append((name, list(value) if isinstance(value, tuple) else value, origin))
+    if as_json:
+        answer = {name: {"value": str(v) if isinstance(v, Path) else v, "from": origin} for name, v, origin in settings}
+        print_json("config", {"settings": answer})
+        return
+    table(["setting", "value", "from"], settings)
+
+
+def redact(
+    file: Annotated[Path | None, typer.Argument(help="A file; without it, standard input.")] = None,
+) -> None:
+    """Print a text with secrets and personal data replaced by tags.
+
+    Example: seasoned redact session.jsonl > shareable.jsonl
+    """
+    from seasoned.cli.place import key_of
+    from seasoned.config import load
+    from seasoned.errors import NotFound, SourceError
+    from seasoned.redact import Redactor
+
+    config = load()
+    redactor = Redactor(key_of(config)[0], config.redact)
+    try:
+        text = sys.stdin.buffer.read() if file is None else file.read_bytes()
+    except FileNotFoundError:
+        raise NotFound(f"{str(file)!r} does not exist: check the path.") from None
+    except OSError as error:
+        raise SourceError(f"{str(file)!r} cannot be read: {error.strerror or error}.") from error
+    sys.stdout.buffer.write(redactor.text(text.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape"))
+    sys.stdout.buffer.flush()

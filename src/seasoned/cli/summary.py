@@ -1,0 +1,77 @@
+"""The first summary: how many sessions and calls, how many failed, which tools fail most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from seasoned.cli.output import percent, plural, table, when
+from seasoned.scan import Report
+from seasoned.store import Store
+
+_TOOLS_SHOWN = 8
+
+
+def summary_answer(store: Store, report: Report, *, is_sample: bool) -> dict[str, Any]:
+    """The summary for programs."""
+    return {
+        "is_sample": is_sample,
+        "files": report.files,
+        "seconds": report.seconds,
+        "unreadable": report.unreadable,
+        "agents": [dict(row) for row in store.rows("session.totals")],
+        "tools": [dict(row) for row in store.rows("call.by_tool", {"limit": 1000})],
+    }
+
+
+def print_summary(store: Store, report: Report) -> None:
+    """The summary for people."""
+    agents = store.rows("session.totals")
+    if not agents:
+        typer.echo("No sessions yet.")
+        return
+    typer.echo(
+        f"{plural(report.files, 'file')} looked at in {report.seconds:.2f} s, {plural(report.read, 'file')} with news.\n"
+    )
+    table(
+        ["agent", "sessions", "messages", "calls", "failed", "error rate", "unclear", "left out", "last"],
+        [
+            (
+                row["agent"],
+                row["sessions"],
+                row["messages"],
+                row["calls"],
+                row["failed"],
+                percent(row["failed"], row["ok"] + row["failed"]),
+                row["unclear"],
+                row["declined"] + row["cancelled"] + row["interrupted"] + row["trivial"],
+                when(row["last"]),
+            )
+            for row in agents
+        ],
+        right=["sessions", "messages", "calls", "failed", "error rate", "unclear", "left out"],
+    )
+    failing = [row for row in store.rows("call.by_tool", {"limit": _TOOLS_SHOWN}) if row["failed"]]
+    if failing:
+        typer.echo("\nTools whose calls fail most often:\n")
+        table(
+            ["tool", "calls", "failed", "error rate", "in sessions"],
+            [
+                (
+                    row["tool"],
+                    row["calls"],
+                    row["failed"],
+                    percent(row["failed"], row["ok"] + row["failed"]),
+                    row["sessions"],
+                )
+                for row in failing
+            ],
+            right=["calls", "failed", "error rate", "in sessions"],
+        )
+    typer.echo(
+        "\nError rate = failed / (ok + failed); declined, cancelled and interrupted calls, trivial tools and copies"
+        "\nare left out. Next: `seasoned sessions`, `seasoned show SESSION`, `seasoned agreement`."
+    )
+    if report.unreadable:
+        typer.echo(f"{plural(report.unreadable, 'record')} could not be read: `seasoned doctor` shows where and why.")

@@ -1,0 +1,44 @@
+"""`up`: read what is there and show a first summary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from seasoned.cli.history import AsJson, Paths
+
+
+def up(paths: Paths = None, as_json: AsJson = False) -> None:
+    """Read the histories that are there and show what they say; sample histories where there are none.
+
+    Example: seasoned up
+    """
+    from seasoned.cli.place import look, scan_into_store, stored
+    from seasoned.cli.summary import print_summary, summary_answer
+    from seasoned.config import load
+    from seasoned.history.discover import discover
+
+    config = load()
+    found = [*(paths or discover(config))]
+    if found:
+        report, _ = scan_into_store(config, found)
+        store = stored(config)
+    else:
+        report, store = look(config, [samples_folder()])
+    with store:
+        if as_json:
+            from seasoned.cli.output import print_json
+
+            print_json("up", summary_answer(store, report, is_sample=not found))
+        else:
+            if not found:
+                typer.echo("No histories of your own were found: these are the samples that come with Seasoned.\n")
+            print_summary(store, report)
+
+
+def samples_folder() -> Path:
+    """The sample histories that come with the package."""
+    import seasoned
+
+    return Path(seasoned.__file__).parent / "samples"

@@ -1,0 +1,114 @@
+"""Config: the only reader of the environment and of `~/.seasoned/config.toml`."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.errors import UsageError
+
+Origin = str
+
+
+class Config(msgspec.Struct, frozen=True):
+    """Everything that can be set. `origins` says where each value came from."""
+
+    home: Path
+    """Where Seasoned keeps its store, key and logs (SEASONED_HOME)."""
+    database_url: str | None = None
+    """PostgreSQL for the parts that several machines share (SEASONED_DATABASE_URL)."""
+    hermes_home: Path = Path("~/.hermes")
+    claude_config_dir: Path = Path("~/.claude")
+    codex_home: Path = Path("~/.codex")
+    gemini_home: Path = Path("~/.gemini")
+    copilot_home: Path = Path("~/.copilot")
+    sources: tuple[str, ...] = ()
+    """Further files and folders with histories, read when no path is given."""
+    redact: tuple[str, ...] = ()
+    """Words, or regular expressions between slashes, that are always redacted."""
+    workers: int | None = None
+    """Processes that read files; by default one for each core."""
+    origins: dict[str, Origin] = {}
+
+    @property
+    def store_path(self) -> Path:
+        return self.home / "seasoned.db"
+
+    @property
+    def log_folder(self) -> Path:
+        return self.home / "logs"
+
+
+_ENVIRONMENT = {
+    "home": "SEASONED_HOME",
+    "database_url": "SEASONED_DATABASE_URL",
+    "hermes_home": "HERMES_HOME",
+    "claude_config_dir": "CLAUDE_CONFIG_DIR",
+    "codex_home": "CODEX_HOME",
+    "copilot_home": "COPILOT_HOME",
+    "workers": "SEASONED_WORKERS",
+}
+_PATHS = {"home", "hermes_home", "claude_config_dir", "codex_home", "gemini_home", "copilot_home"}
+_LISTS = {"sources", "redact"}
+_SETTABLE = set(Config.__struct_fields__) - {"origins"}
+
+
+def load(environment: Mapping[str, str] | None = None) -> Config:
+    """The configuration in force: defaults, then the file, then the environment."""
+    env = os.environ if environment is None else environment
+    home = Path(env.get("SEASONED_HOME") or "~/.seasoned").expanduser()
+    values: dict[str, Any] = {"home": home}
+    origins = {"home": "SEASONED_HOME" if env.get("SEASONED_HOME") else "default"}
+    file = home / "config.toml"
+    for name, value in _read_file(file).items():
+        if name not in _SETTABLE or name == "home":
+            raise UsageError(f"{str(file)!r}: unknown setting {name!r}; known are {', '.join(sorted(_SETTABLE))}.")
+        values[name] = _checked(name, value, str(file))
+        origins[name] = str(file)
+    for name, variable in _ENVIRONMENT.items():
+        if name != "home" and (text := env.get(variable)):
+            values[name] = _checked(name, text, variable)
+            origins[name] = variable
+    for name in _SETTABLE - values.keys():
+        origins[name] = "default"
+    config = Config(**values, origins=origins)
+    return msgspec.structs.replace(config, **{name: getattr(config, name).expanduser() for name in _PATHS})
+
+
+def is_quiet(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether the environment asks for no progress bars: NO_COLOR is for colour, CI for a log."""
+    env = os.environ if environment is None else environment
+    return bool(env.get("CI"))
+
+
+def _read_file(file: Path) -> dict[str, Any]:
+    try:
+        with file.open("rb") as handle:
+            return tomllib.load(handle)
+    except FileNotFoundError:
+        return {}
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{str(file)!r} cannot be read ({error}): mend it or move it away.") from error
+
+
+def _checked(name: str, value: object, where: str) -> object:
+    if name in _PATHS and isinstance(value, str):
+        return Path(value)
+    if name in _LISTS and isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    if name == "workers":
+        try:
+            number = int(value)  # type: ignore[call-overload]
+        except (TypeError, ValueError):
+            number = 0
+        if number >= 1:
+            return number
+        raise UsageError(f"{where}: workers must be a whole number of at least 1, not {value!r}.")
+    if name == "database_url" and isinstance(value, str):
+        return value
+    raise UsageError(f"{where}: {name} has the wrong kind of value: {value!r}.")

@@ -1,0 +1,399 @@
+"""Puts a Session together from what a reader meets, in the order it meets it.
+
+Every reader uses it, so that pairing results with calls, counting copies once and recognising
+synthetic history is decided in one place.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from seasoned.session import (
+    NO_MARKS,
+    Marks,
+    Message,
+    Relation,
+    Result,
+    Role,
+    Session,
+    SessionRef,
+    ToolCall,
+    Unreadable,
+    Usage,
+    sum_usage,
+)
+
+_BLOCK_OPENS = "[seasoned:warm "
+_BLOCK_ENDS = "[seasoned:end]"
+_OLD_BLOCKS = ("[WARM SESSION", "[Warm pattern", "Session template loaded:")
+_TEMPLATE_ID = re.compile(r"template_.+_\d+\Z")
+
+
+def is_synthetic_id(call_id: str) -> bool:
+    """Whether a call id is one that a warm start gives to the calls it shows."""
+    return call_id.startswith("warm_") or (call_id.startswith("template_") and _TEMPLATE_ID.match(call_id) is not None)
+
+
+class Open(msgspec.Struct, frozen=True):
+    """A call that still waits for its result, or for its end, when a stretch ends."""
+
+    index: int
+    message: int
+    places: tuple[int, ...]
+    """Where to read it again: the call, and what has been said of it so far."""
+
+
+class Carry(msgspec.Struct, frozen=True):
+    """What must be known about a session to go on reading it later. Holds no text of the session."""
+
+    messages: int = 0
+    calls: int = 0
+    in_block: bool = False
+    open: dict[str, Open] = {}
+    keys: dict[str, tuple[int, Usage | None]] = {}
+    """The newest message keys with their index and usage: a message may go on after the cut."""
+    usage: Usage | None = None
+    total_usage: Usage | None = None
+    compactions: tuple[int, ...] = ()
+
+
+_KEYS_CARRIED = 8
+
+
+class _CallDraft:
+    __slots__ = ("arguments", "id", "index", "message", "places", "result", "synthetic", "taken", "time", "tool")
+
+    def __init__(
+        self, id: str, tool: str, arguments: dict[str, Any], index: int, message: int, time: float | None, place: int
+    ) -> None:
+        self.id = id
+        self.tool = tool
+        self.arguments = arguments
+        self.index = index
+        self.message = message
+        self.time = time
+        self.places = [place]
+        self.result: Result | None = None
+        self.synthetic = False
+        self.taken = False
+
+    @property
+    def is_open(self) -> bool:
+        return self.result is None or self.result.marks.running
+
+    def freeze(self) -> ToolCall:
+        self.taken = True
+        return ToolCall(
+            self.id,
+            self.tool,
+            self.arguments,
+            self.result,
+            self.index,
+            self.message,
+            self.time,
+            self.places[0],
+            self.synthetic,
+        )
+
+
+class _MessageDraft:
+    __slots__ = (
+        "answers",
+        "calls",
+        "index",
+        "key",
+        "model",
+        "place",
+        "role",
+        "summary",
+        "synthetic",
+        "texts",
+        "time",
+        "usage",
+    )
+
+    def __init__(self, role: Role, index: int, time: float | None, place: int) -> None:
+        self.role: Role = role
+        self.index = index
+        self.texts: list[str] = []
+        self.calls: list[_CallDraft] = []
+        self.time = time
+        self.place = place
+        self.key: str | None = None
+        self.usage: Usage | None = None
+        self.synthetic = False
+        self.summary = False
+        self.model: str | None = None
+        self.answers: str | None = None
+
+    def freeze(self) -> Message:
+        texts = self.texts
+        return Message(
+            self.role,
+            texts[0] if len(texts) == 1 else "\n".join(texts),
+            tuple([call.freeze() for call in self.calls]),
+            self.time,
+            self.place,
+            self.synthetic,
+            self.summary,
+            self.model,
+            self.answers,
+        )
+
+
+class Builder:
+    """Collects one session. Readers tell it what they meet; `take` gives what was collected."""
+
+    def __init__(self, ref: SessionRef, *, format: str, path: str, carry: Carry | None = None) -> None:
+        carry = carry or Carry()
+        self.ref = ref
+        self.format = format
+        self.path = path
+        self.title: str | None = None
+        self.cwd: str | None = None
+        self.model: str | None = None
+        self.parent: SessionRef | None = None
+        self.relation: Relation | None = None
+        self.cost_usd: float | None = None
+        self.end_reason: str | None = None
+        self.succeeded: bool | None = None
+        self.total_usage = carry.total_usage
+        """The source's own total, where it keeps one; it outranks the sum over messages."""
+        self._usage = carry.usage
+        self._started: float | None = None
+        self._ended: float | None = None
+        self._messages: list[_MessageDraft] = []
+        self._first_message = carry.messages
+        self._first_call = carry.calls
+        self._call_count = carry.calls
+        self._compactions = list(carry.compactions)
+        self._unreadable: list[Unreadable] = []
+        self._in_block = carry.in_block
+        self._calls: dict[str, _CallDraft] = {}
+        self._late: dict[str, _CallDraft] = {}
+        self._waiting = dict(carry.open)
+        self._keys: dict[str, _MessageDraft] = {}
+        for key, (index, usage) in carry.keys.items():
+            draft = _MessageDraft("assistant", index, None, 0)
+            draft.key, draft.usage = key, usage
+            self._keys[key] = draft
+        self._last: _MessageDraft | None = None
+        self._told = self._facts()
+        self.replaying = False
+        """While lines of an earlier stretch are read again: open calls come back, nothing is counted."""
+
+    # What readers say, in the order they meet it.
+
+    def message(
+        self,
+        role: Role,
+        text: str = "",
+        *,
+        time: float | None = None,
+        place: int = 0,
+        key: str | None = None,
+        model: str | None = None,
+        usage: Usage | None = None,
+        summary: bool = False,
+    ) -> None:
+        """A message, or one more part of an earlier one when `key` is that one's key."""
+        if self.replaying:
+            return
+        if time is not None:
+            self.seen_at(time)
+        draft = self._keys.get(key) if key is not None else None
+        if draft is None:
+            draft = _MessageDraft(role, self._first_message + len(self._messages), time, place)
+            draft.key, draft.model, draft.summary = key, model, summary
+            draft.synthetic = self._is_synthetic(text)
+            self._messages.append(draft)
+            if key is not None:
+                self._keys[key] = draft
+            if model is not None and not draft.synthetic:
+                self.model = model
+        if text:
+            draft.texts.append(text)
+        if usage is not None and not draft.synthetic:
+            if draft.index < self._first_message and draft.usage is not None:
+                self._usage = (self._usage or Usage()) + draft.usage.negated()
+            draft.usage = usage
+            if draft.index < self._first_message:
+                self._usage = (self._usage or Usage()) + usage
+        self._last = draft
+
+    def call(
+        self, call_id: str, tool: str, arguments: dict[str, Any], *, time: float | None = None, place: int = 0
+    ) -> bool:
+        """A call made by the last message. False when the session has it already: a copy."""
+        if call_id in self._calls:
+            return False
+        if waiting := self._waiting.pop(call_id, None):
+            draft = _CallDraft(call_id, tool, arguments, waiting.index, waiting.message, time, place)
+            draft.taken = True
+            self._calls[call_id] = draft
+            return False
+        if self.replaying:
+            return False
+        if self._last is None or self._last.role != "assistant":
+            self.message("assistant", time=time, place=place)
+        owner = self._last
+        assert owner is not None
+        draft = _CallDraft(call_id, tool, arguments, self._call_count, owner.index, time, place)
+        draft.synthetic = owner.synthetic or is_synthetic_id(call_id)
+        owner.synthetic = draft.synthetic
+        self._call_count += 1
+        self._calls[call_id] = draft
+        if owner.index < self._first_message:
+            self._late[call_id] = draft
+        else:
+            owner.calls.append(draft)
+        return True
+
+    def result(
+        self, call_id: str, text: str, marks: Marks = NO_MARKS, *, time: float | None = None, place: int = 0
+    ) -> bool:
+        """The result of a call, however far away. False when it is a copy, or its call is unknown."""
+        call = self._calls.get(call_id)
+        if call is None:
+            if self.replaying:
+                return False
+            self.unreadable(f"at {place}", f"a result for call {call_id[:80]!r}, which this session does not have")
+            return False
+        if call.result is not None:
+            return False
+        call.result = Result(text, marks, time)
+        call.places.append(place)
+        if self.replaying:
+            return True
+        if call.taken:
+            self._late[call_id] = call
+        draft = _MessageDraft("tool", self._first_message + len(self._messages), time, place)
+        draft.texts.append(text)
+        draft.answers = call_id
+        draft.synthetic = call.synthetic
+        self._messages.append(draft)
+        self._last = draft
+        if time is not None:
+            self.seen_at(time)
+        return True
+
+    def amend(self, call_id: str, marks: Marks) -> None:
+        """What became known later about a result that was already there: the code of a process, a flag."""
+        call = self._calls.get(call_id)
+        if call is None or call.result is None:
+            return
+        call.result = Result(call.result.text, marks, call.result.time)
+        if call.taken:
+            self._late[call_id] = call
+
+    def marks_of(self, call_id: str) -> Marks | None:
+        """What is known so far about the result of a call; None while there is no result."""
+        call = self._calls.get(call_id)
+        return call.result.marks if call is not None and call.result is not None else None
+
+    def argument_of(self, call_id: str, name: str) -> object:
+        """One argument of a call of this stretch; None where there is none."""
+        call = self._calls.get(call_id)
+        return call.arguments.get(name) if call is not None else None
+
+    def has_call(self, call_id: str) -> bool:
+        return call_id in self._calls or call_id in self._waiting
+
+    def waits_at(self) -> list[int]:
+        """Places to be read again before going on, so that open calls are known in full."""
+        return sorted({place for waiting in self._waiting.values() for place in waiting.places})
+
+    def compaction(self) -> None:
+        """The context was compacted before the next message."""
+        index = self._first_message + len(self._messages)
+        if index not in self._compactions:
+            self._compactions.append(index)
+
+    def unreadable(self, place: str, reason: str) -> None:
+        """Something of this session could not be read."""
+        self._unreadable.append(Unreadable(place, reason))
+
+    def seen_at(self, time: float) -> None:
+        """Something happened in this session at that time."""
+        if self._started is None or time < self._started:
+            self._started = time
+        if self._ended is None or time > self._ended:
+            self._ended = time
+
+    # What callers take.
+
+    @property
+    def has_news(self) -> bool:
+        return bool(self._messages or self._late or self._unreadable) or self._facts() != self._told
+
+    def _facts(self) -> tuple[object, ...]:
+        """What can change without a message."""
+        return (self.title, self.total_usage, self.end_reason, len(self._compactions))
+
+    def take(self) -> Session:
+        """What was collected since the last take; the next stretch begins after it."""
+        messages = tuple([draft.freeze() for draft in self._messages])
+        used = [draft.usage for draft in self._messages if draft.usage is not None]
+        if used:
+            self._usage = sum_usage(used, self._usage)
+        session = Session(
+            ref=self.ref,
+            format=self.format,
+            path=self.path,
+            messages=messages,
+            title=self.title,
+            cwd=self.cwd,
+            model=self.model,
+            started=self._started,
+            ended=self._ended,
+            parent=self.parent,
+            relation=self.relation,
+            usage=self.total_usage or self._usage,
+            cost_usd=self.cost_usd,
+            compactions=tuple(self._compactions),
+            end_reason=self.end_reason,
+            succeeded=self.succeeded,
+            first_message=self._first_message,
+            first_call=self._first_call,
+            late=tuple([draft.freeze() for draft in self._late.values()]),
+            unreadable=tuple(self._unreadable),
+        )
+        self._told = self._facts()
+        self._first_message += len(messages)
+        self._first_call = self._call_count
+        self._messages.clear()
+        self._late.clear()
+        self._unreadable.clear()
+        self._calls = {call_id: call for call_id, call in self._calls.items() if call.is_open}
+        self._keys = dict(list(self._keys.items())[-_KEYS_CARRIED:])
+        return session
+
+    def carry(self) -> Carry:
+        """What to keep so that the next stretch can be read by another process. Call it after `take`."""
+        waiting = dict(self._waiting)
+        for call_id, call in self._calls.items():
+            if call.is_open:
+                waiting[call_id] = Open(call.index, call.message, tuple(call.places))
+        return Carry(
+            messages=self._first_message,
+            calls=self._call_count,
+            in_block=self._in_block,
+            open=waiting,
+            keys={key: (draft.index, draft.usage) for key, draft in list(self._keys.items())[-_KEYS_CARRIED:]},
+            usage=self._usage,
+            total_usage=self.total_usage,
+            compactions=tuple(self._compactions),
+        )
+
+    def _is_synthetic(self, text: str) -> bool:
+        if self._in_block:
+            if _BLOCK_ENDS in text:
+                self._in_block = False
+            return True
+        if text.startswith(_BLOCK_OPENS):
+            self._in_block = _BLOCK_ENDS not in text
+            return True
+        return text.startswith(_OLD_BLOCKS)

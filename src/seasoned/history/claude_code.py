@@ -1,0 +1,250 @@
+"""Claude Code: `~/.claude/projects/**/*.jsonl`, side chains and compact boundaries included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.history.builder import Builder, Carry
+from seasoned.history.growing import Resume, Stretch, read_stretches, read_whole
+from seasoned.history.sample import Sample
+from seasoned.history.text import arguments_of, text_of, time_of
+from seasoned.session import Marks, Role, Session, SessionRef, Usage
+
+NAME = "claude-code"
+AGENT = "claude-code"
+
+_LINE_TYPES = {"user", "assistant", "system", "summary", "progress", "file-history-snapshot", "queue-operation"}
+_OK = Marks(failed=False)
+_FAILED = Marks(failed=True)
+
+
+class _Usage(msgspec.Struct):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+
+
+class _Block(msgspec.Struct):
+    type: str = ""
+    text: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: Any = None
+    tool_use_id: str | None = None
+    content: Any = None
+    is_error: bool | None = None
+
+
+class _Said(msgspec.Struct):
+    role: str | None = None
+    id: str | None = None
+    model: str | None = None
+    usage: _Usage | None = None
+    content: str | list[_Block] | None = None
+
+
+class _Line(msgspec.Struct):
+    type: str | None = None
+    subtype: str | None = None
+    uuid: str | None = None
+    parentUuid: str | None = None
+    sessionId: str | None = None
+    agentId: str | None = None
+    isSidechain: bool | None = None
+    isMeta: bool | None = None
+    isCompactSummary: bool | None = None
+    isApiErrorMessage: bool | None = None
+    cwd: str | None = None
+    timestamp: str | None = None
+    toolDenialKind: str | None = None
+    message: _Said | None = None
+    summary: str | None = None
+    aiTitle: str | None = None
+    customTitle: str | None = None
+
+
+_decode = msgspec.json.Decoder(_Line).decode
+_GLUED = (b'}{"parentUuid":', b'}{"type":"')
+_READ = (b"user", b"assistant", b"system", b"summary", b"ai-title", b"custom-title")
+
+
+def recognises(sample: Sample) -> bool:
+    """Lines with Claude Code's own types and its session id or uuid."""
+    return sample.may_be_lines and any(
+        record.get("type") in _LINE_TYPES
+        and ("sessionId" in record or "uuid" in record or "leafUuid" in record)
+        and "payload" not in record
+        for record in sample.records
+    )
+
+
+def read(path: Path) -> Iterator[Session]:
+    """Every session of the file: the conversation itself and each side chain."""
+    return read_whole(path, _Reader, agent=AGENT, format=NAME)
+
+
+def read_on(path: Path, resume: Resume | None = None) -> Iterator[Stretch]:
+    """The file in stretches, from where it was left."""
+    return read_stretches(path, _Reader, resume)
+
+
+class _Reader:
+    def __init__(self, path: Path, resume: Resume) -> None:
+        self.path = str(path)
+        self.stem = path.stem
+        self.builders: dict[str, Builder] = {}
+        self._chains: dict[str, str] = dict(resume.notes.get("chains", {}))
+        self._current: str | None = None
+        self._current_builder: Builder | None = None
+        for native_id, carry in resume.sessions.items():
+            self._builder(native_id, carry)
+
+    def notes(self) -> dict[str, Any]:
+        return {"chains": dict(list(self._chains.items())[-200:])} if self._chains else {}
+
+    def feed(self, line: bytes, place: int) -> None:
+        decoded = _decode_line(line)
+        if decoded is None:
+            return
+        kind = decoded.type
+        if kind == "user" or kind == "assistant":
+            self._said(decoded, place)
+        elif kind == "system":
+            if decoded.subtype == "compact_boundary":
+                self._builder_of(decoded).compaction()
+        elif kind in ("ai-title", "custom-title") and decoded.sessionId:
+            self._builder_of(decoded).title = decoded.customTitle or decoded.aiTitle
+
+    def _said(self, line: _Line, place: int) -> None:
+        builder = self._builder_of(line)
+        said = line.message
+        if said is None:
+            builder.unreadable(f"at byte {place}", f"a {line.type} line without a message")
+            return
+        time = time_of(line.timestamp)
+        if line.cwd is not None and builder.cwd is None:
+            builder.cwd = line.cwd
+        content = said.content
+        if line.type == "assistant":
+            self._assistant(builder, line, said, time, place)
+        elif isinstance(content, str):
+            self._user_text(builder, line, content, time, place)
+        elif content:
+            for block in content:
+                if block.type == "tool_result":
+                    self._result(builder, line, block, time, place)
+            texts = [block.text for block in content if block.type == "text" and block.text]
+            if texts:
+                self._user_text(builder, line, "\n".join(texts), time, place)
+
+    def _user_text(self, builder: Builder, line: _Line, text: str, time: float | None, place: int) -> None:
+        role: Role = "system" if line.isMeta else "user"
+        builder.message(role, text, time=time, place=place, summary=bool(line.isCompactSummary))
+
+    def _assistant(self, builder: Builder, line: _Line, said: _Said, time: float | None, place: int) -> None:
+        content = said.content
+        if line.isApiErrorMessage or said.model == "<synthetic>":
+            builder.message("system", text_of_blocks(content), time=time, place=place)
+            builder.end_reason = "api_error" if line.isApiErrorMessage else builder.end_reason
+            return
+        builder.end_reason = None
+        builder.message(
+            "assistant",
+            text_of_blocks(content),
+            time=time,
+            place=place,
+            key=said.id,
+            model=said.model,
+            usage=_usage(said.usage),
+        )
+        if not isinstance(content, str) and content:
+            for block in content:
+                if block.type == "tool_use" and block.name:
+                    call_id = block.id or f"{line.uuid or place}"
+                    builder.call(call_id, block.name, arguments_of(block.input), time=time, place=place)
+
+    def _result(self, builder: Builder, line: _Line, block: _Block, time: float | None, place: int) -> None:
+        text = block.content if isinstance(block.content, str) else text_of(block.content)
+        marks = _FAILED if block.is_error else _OK
+        if line.toolDenialKind:
+            marks = Marks(failed=True, declined=True)
+        builder.result(block.tool_use_id or "", text, marks, time=time, place=place)
+
+    def _builder_of(self, line: _Line) -> Builder:
+        session_id = line.sessionId or self.stem
+        if not line.isSidechain:
+            if session_id == self._current and self._current_builder is not None:
+                return self._current_builder
+            builder = self._current_builder = self._builder(session_id)
+            self._current = session_id
+            return builder
+        chain = line.agentId or self._chain_of(line)
+        builder = self._builder(f"{session_id}/agent-{chain}")
+        builder.parent, builder.relation = SessionRef(AGENT, session_id), "subagent"
+        return builder
+
+    def _chain_of(self, line: _Line) -> str:
+        """Old side chains have no id of their own: follow the parents up to the line that began it."""
+        uuid = line.uuid or "unnamed"
+        chain = self._chains.get(line.parentUuid or "", uuid[:8])
+        self._chains[uuid] = chain
+        return chain
+
+    def _builder(self, native_id: str, carry: Carry | None = None) -> Builder:
+        builder = self.builders.get(native_id)
+        if builder is None:
+            builder = Builder(SessionRef(AGENT, native_id), format=NAME, path=self.path, carry=carry)
+            self.builders[native_id] = builder
+        return builder
+
+
+def _decode_line(line: bytes) -> _Line | None:
+    """The line without what nobody asks for; None for a type that holds no part of the conversation.
+
+    Most bytes of such a file are progress reports and copies of tool results. Where the type stands before
+    the first nested object it is read without decoding, and a copy (`toolUseResult`) is cut off: that the
+    rest is whole JSON proves that the cut was at the top level. Anything unusual is decoded in full.
+    """
+    nested = line.find(b"{", 1)
+    at = line.find(b'"type":"', 0, nested)
+    if at < 0 or not line.endswith(b"}\n"):
+        return _decode(line)
+    kind = line[at + 8 : line.find(b'"', at + 8)]
+    if kind == b"assistant" or any(map(line.__contains__, _GLUED)):
+        return _decode(line)
+    if kind not in _READ:
+        return None
+    cut = line.find(b',"toolUseResult":', nested) if kind == b"user" else -1
+    if cut > 0:
+        try:
+            decoded = _decode(line[:cut] + b"}")
+        except msgspec.DecodeError:
+            return _decode(line)
+        if decoded.sessionId and decoded.timestamp and not _has_failed(decoded):
+            return decoded
+    return _decode(line)
+
+
+def _has_failed(line: _Line) -> bool:
+    content = line.message.content if line.message is not None else None
+    return isinstance(content, list) and any(block.is_error for block in content)
+
+
+def _usage(usage: _Usage | None) -> Usage | None:
+    if usage is None:
+        return None
+    return Usage(
+        usage.input_tokens, usage.output_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens
+    )
+
+
+def text_of_blocks(content: str | list[_Block] | None) -> str:
+    if content is None or isinstance(content, str):
+        return content or ""
+    texts = [block.text for block in content if block.text]
+    return texts[0] if len(texts) == 1 else "\n".join(texts)

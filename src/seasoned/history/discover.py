@@ -1,0 +1,90 @@
+"""Finds histories: the files under a path, or the folders where this user's agents keep theirs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from seasoned.config import Config
+from seasoned.errors import NotFound, SourceError
+
+_SUFFIXES = (".jsonl", ".json", ".ndjson", ".db", ".sqlite", ".sqlite3", ".eval", ".traj")
+_SKIPPED_FOLDERS = {"node_modules", ".git", "__pycache__", ".venv", "venv", "site-packages"}
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """A file that may hold a history."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    named: bool
+    """Named by the user himself: if it is no history, that is an error and not a shrug."""
+
+
+def homes(config: Config) -> list[tuple[str, Path]]:
+    """Where each agent keeps its histories on this machine, whether or not it is there."""
+    return [
+        ("hermes", config.hermes_home / "state.db"),
+        ("claude-code", config.claude_config_dir / "projects"),
+        ("codex", config.codex_home / "sessions"),
+        ("gemini", config.gemini_home / "tmp"),
+        ("copilot", config.copilot_home / "session-state"),
+        *[("configured", Path(source).expanduser()) for source in config.sources],
+    ]
+
+
+def discover(config: Config) -> list[Path]:
+    """The homes that exist."""
+    return [path for _, path in homes(config) if path.exists()]
+
+
+def candidates(paths: Iterable[Path]) -> Iterator[Candidate]:
+    """Every file under the paths that could be a history, each once."""
+    seen: set[str] = set()
+    for path in paths:
+        for candidate in _under(path):
+            if candidate.path not in seen:
+                seen.add(candidate.path)
+                yield candidate
+
+
+def _under(path: Path) -> Iterator[Candidate]:
+    absolute = os.path.abspath(path)  # noqa: PTH100 (Path.resolve would follow links and rename what the user named)
+    try:
+        status = os.stat(absolute)  # noqa: PTH116 (thousands of files: os.stat is measurably quicker)
+    except FileNotFoundError:
+        raise NotFound(f"{str(path)!r} does not exist: check the path.") from None
+    except OSError as error:
+        raise SourceError(f"{str(path)!r} cannot be opened: {error.strerror or error}.") from error
+    if not os.path.isdir(absolute):  # noqa: PTH112
+        if not os.access(absolute, os.R_OK):
+            raise SourceError(f"{str(path)!r} cannot be read: permission denied.")
+        yield Candidate(absolute, status.st_size, status.st_mtime_ns, named=True)
+        return
+    found = False
+    for candidate in _walk(absolute):
+        found = True
+        yield candidate
+    if not found:
+        raise NotFound(f"{str(path)!r} holds no histories: no file in it ends in {', '.join(_SUFFIXES)}.")
+
+
+def _walk(folder: str) -> Iterator[Candidate]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as error:
+        raise SourceError(f"{folder!r} cannot be opened: {error.strerror or error}.") from error
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name not in _SKIPPED_FOLDERS:
+                yield from _walk(entry.path)
+        elif entry.name.endswith(_SUFFIXES):
+            try:
+                status = entry.stat()
+            except OSError:
+                continue  # a dangling link, or gone since the folder was listed
+            yield Candidate(entry.path, status.st_size, status.st_mtime_ns, named=False)

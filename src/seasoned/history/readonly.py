@@ -1,0 +1,66 @@
+"""Opens another program's SQLite database without changing one byte beside it."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from seasoned.errors import SourceError
+
+_BUSY_SECONDS = 2.0
+
+
+@contextmanager
+def open_readonly(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that cannot write. SourceError says in one sentence why there is none."""
+    try:
+        with _at_rest(path) as (where, options), closing(_connect(where, options)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            yield connection
+    except sqlite3.DatabaseError as error:
+        raise SourceError(_sentence(path, error)) from error
+    except OSError as error:
+        raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+
+
+def _connect(path: Path, options: str) -> sqlite3.Connection:
+    uri = f"file:{quote(str(path.absolute()))}?{options}"
+    connection = sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, check_same_thread=False)
+    connection.row_factory = sqlite3.Row
+    # Histories hold whatever an agent met: broken characters are replaced, not fatal.
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    return connection
+
+
+@contextmanager
+def _at_rest(path: Path) -> Iterator[tuple[Path, str]]:
+    """Where to open it and how: a write-ahead log without its index would make SQLite write files."""
+    with path.open("rb") as file:
+        header = file.read(20)
+    log, index = Path(f"{path}-wal"), Path(f"{path}-shm")
+    if header[18:20] != b"\x02\x02":
+        yield path, "mode=ro"
+    elif not log.exists() or log.stat().st_size == 0:
+        yield path, "mode=ro&immutable=1"
+    elif index.exists():
+        yield path, "mode=ro"
+    else:
+        with tempfile.TemporaryDirectory(prefix="seasoned-") as folder:
+            copy = Path(folder) / "copy.db"
+            shutil.copyfile(path, copy)
+            shutil.copyfile(log, f"{copy}-wal")
+            yield copy, "mode=rw"
+
+
+def _sentence(path: Path, error: sqlite3.DatabaseError) -> str:
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return f"{str(path)!r} is locked by another program: close it, or try again when it has finished writing."
+    if "malformed" in text or "not a database" in text or "disk image" in text or "unrecognized token" in text:
+        return f"{str(path)!r} is damaged ({text}): restore it from a backup, or run its own program's repair."
+    return f"{str(path)!r} cannot be read: {text}."

@@ -1,0 +1,184 @@
+"""Scores the rules of wording: verdicts of blind calls against the labels that were taken from them."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable
+
+import msgspec
+
+from seasoned.outcome.label import CIRCULAR
+from seasoned.outcome.verdict import Outcome
+
+_RESAMPLES = 1000
+_LEVEL = 0.95
+_FEWEST_SESSIONS = 2
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """One blind verdict and the label of the same call."""
+
+    agent: str
+    session: str
+    tool: str
+    verdict: Outcome
+    failed: bool
+    """What the label says."""
+
+
+class Interval(msgspec.Struct, frozen=True):
+    """An interval of an estimate, and how many sessions it rests on."""
+
+    low: float
+    high: float
+    level: float
+    n: int
+
+
+class Score(msgspec.Struct, frozen=True):
+    """How well blind verdicts agree with labels. None where there is too little to say."""
+
+    name: str
+    n: int
+    failed: int
+    """Calls that failed by their label."""
+    said_failed: int
+    unclear: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    kappa: float | None
+    f1_interval: Interval | None
+    poison: float | None
+    """Share of the verdicts `ok` that the label calls failed: what would poison a template."""
+    circular: bool = False
+
+
+class Agreement(msgspec.Struct, frozen=True):
+    """Scores by source, by tool and over all sources whose label is not itself wording."""
+
+    sources: tuple[Score, ...]
+    tools: tuple[Score, ...]
+    pooled: Score
+    others: Score
+    """The pool without Claude Code, whose texts keep an exit code even when the flag is taken away."""
+
+
+class Complete(msgspec.Struct, frozen=True):
+    """How many verdicts agree with the flag when the judge may see it: all of them, or something is wrong."""
+
+    n: int
+    agreeing: int
+
+
+class _Table(msgspec.Struct):
+    """The four counts of a label against a verdict; `unclear` counts as not said to have failed."""
+
+    hit: int = 0
+    false_alarm: int = 0
+    miss: int = 0
+    rest: int = 0
+
+    def add(self, pair: Pair) -> None:
+        if pair.verdict == "failed":
+            if pair.failed:
+                self.hit += 1
+            else:
+                self.false_alarm += 1
+        elif pair.failed:
+            self.miss += 1
+        else:
+            self.rest += 1
+
+
+def agreement(pairs: Iterable[Pair], *, seed: int = 0) -> Agreement:
+    """Scores by source, tool and pooled. `seed` fixes the resampling of the intervals."""
+    everything = list(pairs)
+    by_source: dict[str, list[Pair]] = defaultdict(list)
+    by_tool: dict[str, list[Pair]] = defaultdict(list)
+    for pair in everything:
+        by_source[pair.agent].append(pair)
+        by_tool[f"{pair.agent} {pair.tool}"].append(pair)
+    return Agreement(
+        tuple(score(name, by_source[name], seed=seed) for name in sorted(by_source)),
+        tuple(score(name, by_tool[name], seed=seed) for name in sorted(by_tool)),
+        score("pooled", [pair for pair in everything if pair.agent not in CIRCULAR], seed=seed),
+        score(
+            "pooled without claude-code",
+            [pair for pair in everything if pair.agent not in CIRCULAR and pair.agent != "claude-code"],
+            seed=seed,
+        ),
+    )
+
+
+def complete(pairs: Iterable[Pair]) -> Complete:
+    """How far verdicts that saw the flags agree with them, circular sources aside."""
+    told = [pair for pair in pairs if pair.agent not in CIRCULAR]
+    return Complete(len(told), sum((pair.verdict == "failed") == pair.failed for pair in told))
+
+
+def score(name: str, pairs: list[Pair], *, seed: int = 0) -> Score:
+    """The score of one group of pairs."""
+    table = _Table()
+    for pair in pairs:
+        table.add(pair)
+    ok = [pair for pair in pairs if pair.verdict == "ok"]
+    return Score(
+        name=name,
+        n=len(pairs),
+        failed=table.hit + table.miss,
+        said_failed=table.hit + table.false_alarm,
+        unclear=sum(pair.verdict == "unclear" for pair in pairs),
+        precision=_share(table.hit, table.hit + table.false_alarm),
+        recall=_share(table.hit, table.hit + table.miss),
+        f1=_f1(table.hit, table.false_alarm, table.miss),
+        kappa=_kappa(table),
+        f1_interval=_interval(pairs, seed=seed),
+        poison=_share(sum(pair.failed for pair in ok), len(ok)),
+        circular=bool(pairs) and all(pair.agent in CIRCULAR for pair in pairs),
+    )
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _f1(hit: int, false_alarm: int, miss: int) -> float | None:
+    """2 hit / (2 hit + false alarms + misses); None when nothing failed and nothing was said to."""
+    return _share(2 * hit, 2 * hit + false_alarm + miss)
+
+
+def _kappa(table: _Table) -> float | None:
+    """Cohen's kappa (1960); None when chance alone would agree on everything."""
+    n = table.hit + table.false_alarm + table.miss + table.rest
+    if not n:
+        return None
+    seen = (table.hit + table.rest) / n
+    said, failed = table.hit + table.false_alarm, table.hit + table.miss
+    chance = (said * failed + (n - said) * (n - failed)) / (n * n)
+    return (seen - chance) / (1 - chance) if chance < 1 else None
+
+
+def _interval(pairs: list[Pair], *, seed: int) -> Interval | None:
+    """A percentile bootstrap of F1 over whole sessions: calls of one session resemble each other."""
+    sessions: dict[tuple[str, str], _Table] = defaultdict(_Table)
+    for pair in pairs:
+        sessions[pair.agent, pair.session].add(pair)
+    counts = [(table.hit, table.false_alarm, table.miss) for table in sessions.values()]
+    telling = [count for count in counts if any(count)]
+    if len(counts) < _FEWEST_SESSIONS or len(telling) < _FEWEST_SESSIONS:
+        return None
+    chosen = random.Random(seed)
+    values: list[float] = []
+    for _ in range(_RESAMPLES):
+        drawn = chosen.choices(counts, k=len(counts))
+        value = _f1(sum(c[0] for c in drawn), sum(c[1] for c in drawn), sum(c[2] for c in drawn))
+        if value is not None:
+            values.append(value)
+    if len(values) < _RESAMPLES // 2:
+        return None
+    values.sort()
+    tail = (1 - _LEVEL) / 2
+    last = len(values) - 1
+    return Interval(values[round(tail * last)], values[round((1 - tail) * last)], _LEVEL, len(counts))

@@ -1,0 +1,82 @@
+"""Takes away what a label is read from, so that the rules of wording can be scored against it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from seasoned.outcome.pattern import Pattern
+from seasoned.outcome.structure import read_json
+from seasoned.session import NO_MARKS, Result, ToolCall
+
+_HERMES_KEYS = frozenset({"exit_code", "success", "error", "status", "exit_code_meaning"})
+_CODEX_LINE = Pattern(r"^(?:Process exited with code -?\d+|Exit code: -?\d+)\n?", re.MULTILINE)
+_CODEX_HEADER = Pattern(
+    r"\A(?:Command: (?:[^\n]*\n){1,40}?(?=Chunk ID|Wall time|Process ))?(?:(?:Chunk ID|Wall time|Process exited with code|Original token count|Total output lines|Exit code|Warning)\b[^\n]*\n)+"
+)
+_CODE_FIELD = Pattern(r'"exit_code":\s*-?\d+,?\s*')
+_RETURN_CODE = Pattern(r"\A\s*<returncode>-?\d+</returncode>\n?")
+_TRAILER = Pattern(
+    r"\s*(?:<exited with (?:exit )?code -?\d+>|<(?:command|shell)[^>\n]*(?:completed|exited) with exit code -?\d+>"
+    r"|\[(?:The c|C)ommand (?:completed|finished|exited) with exit code -?\d+\.?\])\s*\Z"
+)
+_STRICT_LINE = Pattern(r"\A(?:Error: )?Exit code:? -?\d+[^\n]*\n?")
+_STRICT_TAG = Pattern(r"</?tool_use_error>")
+
+
+def blind(call: ToolCall, *, agent: str, strict: bool = False) -> ToolCall:
+    """The call without what its label is read from; `strict` also without the marks an agent leaves in the text."""
+    if call.result is None:
+        return call
+    text = call.result.text
+    if agent == "codex":
+        text = _codex(text)
+    elif agent == "hermes":
+        text = _hermes(text)
+    elif agent in ("openhands", "mini-swe-agent"):
+        text = _TRAILER.compiled.sub("", _RETURN_CODE.compiled.sub("", text))
+    if strict:
+        text = _STRICT_TAG.compiled.sub("", _TRAILER.compiled.sub("", _STRICT_LINE.compiled.sub("", text)))
+    return ToolCall(
+        call.id,
+        call.tool,
+        call.arguments,
+        Result(text, NO_MARKS, call.result.time),
+        call.index,
+        call.message,
+        call.time,
+        call.place,
+        call.synthetic,
+    )
+
+
+def _codex(text: str) -> str:
+    if text.startswith("Script "):
+        return _CODE_FIELD.compiled.sub("", text)
+    header = _CODEX_HEADER.compiled.match(text)
+    if header is not None:
+        return _CODEX_LINE.compiled.sub("", header.group()) + text[header.end() :]
+    if text.startswith("{"):
+        data = read_json(text)
+        if isinstance(data, dict) and "output" in data and isinstance(data.get("metadata"), dict):
+            metadata = {key: value for key, value in data["metadata"].items() if key != "exit_code"}
+            return _dump({**data, "metadata": metadata})
+    return text
+
+
+def _hermes(text: str) -> str:
+    data = read_json(text)
+    if not isinstance(data, dict):
+        return text
+    if isinstance(data.get("result"), str):
+        return _dump({**_without(data), "result": _hermes(data["result"])})
+    return _dump(_without(data))
+
+
+def _without(data: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if key not in _HERMES_KEYS}
+
+
+def _dump(data: dict[str, Any]) -> str:
+    return json.dumps(data, ensure_ascii=False)

@@ -1,0 +1,202 @@
+"""Reads a shell command: which programs it runs, how they are joined, and whose exit status is its own."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal
+
+import msgspec
+
+from seasoned.outcome.pattern import Pattern
+
+Join = Literal["", ";", "&", "&&", "||", "|"]
+
+
+def names(text: str) -> frozenset[str]:
+    """A set of names, written as one string for the sake of tables that people read."""
+    return frozenset(text.split())
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One program of a command and how it is joined to the one before."""
+
+    join: Join
+    program: str
+    words: tuple[str, ...]
+    """Its arguments, quotes removed. Redirections are left out."""
+
+    @property
+    def sub(self) -> str:
+        """The first argument that is not an option: `push` in `git -C x push`."""
+        takes_value = _OPTIONS_WITH_VALUE.get(self.program, frozenset())
+        skip = False
+        for word in self.words:
+            if skip:
+                skip = False
+            elif word.startswith("-"):
+                skip = word in takes_value
+            else:
+                return word
+        return ""
+
+
+_OPTIONS_WITH_VALUE = {
+    "git": frozenset({"-C", "-c", "--git-dir", "--work-tree"}),
+    "docker": frozenset({"-H", "--context"}),
+    "make": frozenset({"-C", "-f", "-j"}),
+    "kubectl": frozenset({"-n", "--namespace", "--context"}),
+    "npm": frozenset({"--prefix"}),
+    "pnpm": frozenset({"-C", "--dir", "--filter", "-F"}),
+    "yarn": frozenset({"--cwd"}),
+    "cargo": frozenset({"--manifest-path"}),
+}
+_KEYWORDS = frozenset(
+    {"if", "then", "elif", "else", "while", "until", "do", "!", "{", "}", "done", "fi", "esac", "time"}
+)
+_WRAPPERS = {
+    "sudo": frozenset({"-u", "-g"}),
+    "env": frozenset({"-u", "-C"}),
+    "nohup": frozenset[str](),
+    "exec": frozenset[str](),
+    "command": frozenset[str](),
+    "builtin": frozenset[str](),
+    "nice": frozenset({"-n"}),
+    "stdbuf": frozenset({"-o", "-e", "-i"}),
+    "timeout": frozenset({"-s", "-k", "--signal", "--kill-after"}),
+    "gtimeout": frozenset({"-s", "-k"}),
+    "xargs": frozenset({"-n", "-I", "-P", "-L", "-d", "-s"}),
+    "npx": frozenset({"-p", "--package"}),
+    "bunx": frozenset[str](),
+    "pnpx": frozenset[str](),
+    "uvx": frozenset({"--from", "--with", "-p", "--python"}),
+    "rtk": frozenset[str](),
+}
+_RUNNERS = {"uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "hatch": "run", "rye": "run", "bundle": "exec"}
+_NUMBER = Pattern(r"[\d.]+[smhd]?\Z")
+_ASSIGNMENT = Pattern(r"[A-Za-z_]\w*\+?=")
+_HEREDOC = Pattern(
+    r"<<-?[ \t]*(['\"]?)([A-Za-z_][\w-]*)\1([^\n]*)\n.*?(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+)
+_TOKEN = Pattern(
+    r"(?P<blank>[ \t\r]+|\\\n)"
+    r"|(?P<comment>(?<![^\s;&|(])#[^\n]*)"
+    r"|(?P<single>\$'(?:\\.|[^'\\])*'?|'[^']*'?)"
+    r'|(?P<double>"(?:\\.|\$\((?:[^()"]|"[^"]*"|\([^()]*\))*\)|[^"\\])*"?)'
+    r"|(?P<redirect>\d*(?:>>|>&|<&|<<<|>\||<>|&>>|&>|>|<)(?:\d+\b|-)?)"
+    r"|(?P<join>&&|\|\||;;|\|&|[;|&\n])"
+    r"|(?P<open>\$\(|<\(|>\(|\()"
+    r"|(?P<close>\))"
+    r"|(?P<word>(?:\\.|[^\s'\"\\;|&()<>$]|\$(?!\(|'))+|\\|\$)",
+    re.DOTALL,
+)
+_MAX = 20_000
+
+
+@lru_cache(maxsize=1024)
+def parse(command: str) -> tuple[Step, ...]:
+    """The programs a command runs, in order. What cannot be read is left out; it never raises."""
+    text = command[:_MAX]
+    if "<<" in text:
+        text = _HEREDOC.compiled.sub(r"\3" + "\n", text)
+    steps: list[Step] = []
+    words: list[str] = []
+    word: list[str] = []
+    join: Join = ""
+    depth = 0
+    redirecting = False
+    for token in _TOKEN.compiled.finditer(text):
+        kind, value = token.lastgroup, token.group()
+        if kind == "open":
+            # A bare parenthesis opens a group whose steps count; the others are substitutions.
+            if value != "(" or depth or word:
+                depth += 1
+                word.append("$()")
+        elif kind == "close":
+            depth = max(0, depth - 1)
+        elif depth or kind == "comment":
+            continue
+        elif kind in ("single", "double", "word"):
+            word.append(_unquoted(kind, value))
+        else:
+            if word:
+                if not redirecting:
+                    words.append("".join(word))
+                word, redirecting = [], False
+            if kind == "redirect":
+                redirecting = not (value[-1].isdigit() or value[-1] == "-")
+            elif kind == "join":
+                _add(steps, join, words)
+                if words or value in ("&&", "||"):
+                    join = _JOINS[value]
+                elif join == "":
+                    join = ";"
+                words = []
+    if word and not redirecting:
+        words.append("".join(word))
+    _add(steps, join, words)
+    return tuple(steps)
+
+
+_JOINS: dict[str, Join] = {"&&": "&&", "||": "||", "|": "|", "|&": "|", ";": ";", ";;": ";", "\n": ";", "&": "&"}
+
+
+def _unquoted(kind: str, value: str) -> str:
+    if kind == "word":
+        return value.replace("\\", "") if "\\" in value else value
+    body = value[value.index("'" if kind == "single" else '"') + 1 :]
+    return body[:-1] if body and body[-1] in "'\"" else body
+
+
+def _add(steps: list[Step], join: Join, words: list[str]) -> None:
+    """Adds the program that these words run, behind keywords, assignments and wrappers."""
+    rest = words
+    while rest:
+        first = rest[0]
+        if first in _KEYWORDS or _ASSIGNMENT.compiled.match(first):
+            rest = rest[1:]
+        elif first == "for":
+            return
+        elif first in _RUNNERS and len(rest) > 2 and rest[1] == _RUNNERS[first]:
+            rest = _after_options(rest[2:], frozenset({"--with", "--python", "-p", "--extra", "--group", "--project"}))
+        elif first in _WRAPPERS and len(rest) > 1:
+            inner = _after_options(rest[1:], _WRAPPERS[first])
+            if first == "command" and len(inner) < len(rest) - 1:  # `command -v x` asks; it does not run x
+                break
+            rest = inner
+        else:
+            break
+    if rest:
+        program = rest[0].rsplit("/", 1)[-1] or rest[0]
+        steps.append(Step(join if steps else "", program, tuple(rest[1:])))
+
+
+def _after_options(words: list[str], takes_value: frozenset[str]) -> list[str]:
+    skip = False
+    for at, word in enumerate(words):
+        if skip:
+            skip = False
+        elif word.startswith("-"):
+            skip = word in takes_value
+        elif not (_ASSIGNMENT.compiled.match(word) or _NUMBER.compiled.match(word)):
+            return words[at:]
+    return []
+
+
+def deciding(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps whose failure would be the failure of the whole: what the shell's exit status tells about."""
+    if not steps:
+        return ()
+    everything = any(
+        step.program == "set" and any(w.startswith("-") and "e" in w for w in step.words) for step in steps
+    )
+    pipes = any(step.program == "set" and "pipefail" in step.words for step in steps)
+    chosen: list[Step] = []
+    last_of_pipe = True
+    for step in reversed(steps):
+        if last_of_pipe or pipes:
+            chosen.append(step)
+        last_of_pipe = step.join != "|"
+        if last_of_pipe and step.join != "&&" and not (everything and step.join == ";"):
+            break
+    return tuple(reversed(chosen))

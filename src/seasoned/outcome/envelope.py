@@ -1,0 +1,119 @@
+"""Opens what agents wrap around the output of a command: header lines, tags, a code at the end."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from seasoned.outcome.pattern import Pattern
+
+
+class Body(msgspec.Struct, frozen=True):
+    """What the tool itself said, and what the wrapping told beside it."""
+
+    text: str
+    exit_code: int | None = None
+    running: bool = False
+
+
+_CODEX_HEADER = Pattern(
+    r"\A(?:Command: (?:[^\n]*\n){1,40}?(?=Chunk ID|Wall time|Process ))?(?:(?:Chunk ID|Wall time|Process exited with code|Process running with session ID|Original token count"
+    r"|Total output lines|Exit code|Warning|Session ID|Script (?:completed|failed|running))\b[^\n]*\n)+(?:Output:\n?|\Z)"
+)
+_CODEX_CODE = Pattern(r"^(?:Process exited with code|Exit code:?) (-?\d+)", re.MULTILINE)
+_PLAIN_CODE = Pattern(r"\A(?:Error: )?Exit code:? (-?\d+)\b[^\n]*\n?")
+_RETURN_CODE = Pattern(r"\A\s*<returncode>(-?\d+)</returncode>\s*(?:<output>\n?)?")
+_SANDBOX = Pattern(r"\Afailed in sandbox \w+ with execution error: [^\n]*?exit code: (-?\d+), stdout: ")
+_TRAILING = (
+    Pattern(r"\s*<exited with (?:exit )?code (-?\d+)>\s*\Z"),
+    Pattern(r"\s*<(?:command|shell)[^>\n]*(?:completed|exited) with exit code (-?\d+)>\s*\Z"),
+    Pattern(r"\s*\[(?:The c|C)ommand (?:completed|finished|exited) with exit code (-?\d+)\.?\]\s*\Z"),
+)
+_GEMINI = Pattern(
+    r"^Exit Code: (-?\d+|\(none\))\s*(?:\n(?:Signal|Background PIDs|Process Group PGID|Error): [^\n]*)*\s*\Z",
+    re.MULTILINE,
+)
+_GEMINI_HEAD = Pattern(r"\A(?:Command: [^\n]*\n(?:Directory: [^\n]*\n)?)?(?:Output|Stdout): ?")
+_CWD = Pattern(r"\n?Shell cwd was reset to [^\n]*\s*\Z")
+_PROMPT = Pattern(r"\n\((?:Open file|Current directory): [^\n]*\)\s*(?:\n[^\n]*\$ ?)?\s*\Z")
+
+
+def open_shell(text: str) -> Body:
+    """The output of a command without what the agent wrote around it."""
+    head = text[:16]
+    code: int | None = None
+    running = False
+    if head.startswith(("Chunk ID", "Wall time", "Exit code", "Process ", "Error: Exit", "Command: ", "Script ")):
+        header = _CODEX_HEADER.compiled.match(text)
+        if header is not None:
+            found = _CODEX_CODE.compiled.search(header.group())
+            code = int(found.group(1)) if found else None
+            running = found is None and "Process running with session ID" in header.group()
+            text, code = _chunk(text[header.end() :], code)
+        elif plain := _PLAIN_CODE.compiled.match(text):
+            code, text = int(plain.group(1)), text[plain.end() :]
+    elif head.startswith(('{"output":', '{"metadata":')) and '"metadata":' in text:
+        text, code = _codex_json(text)
+    elif returned := _RETURN_CODE.compiled.match(text):
+        code, text = int(returned.group(1)), text[returned.end() :].removesuffix("\n").removesuffix("</output>")
+    elif sandbox := _SANDBOX.compiled.match(text):
+        code = int(sandbox.group(1))
+    return _without_trailer(text, code, running)
+
+
+def _chunk(text: str, code: int | None) -> tuple[str, int | None]:
+    """Commands that are run from code answer with an object of their own."""
+    if code is None and text.lstrip()[:1] == "{" and '"output"' in text:
+        try:
+            data = msgspec.json.decode(text.strip(), type=_Chunk)
+        except (msgspec.DecodeError, msgspec.ValidationError, UnicodeEncodeError):
+            return text, code
+        return data.output, data.exit_code
+    return text, code
+
+
+class _Chunk(msgspec.Struct):
+    output: str
+    exit_code: int | None = None
+
+
+def _codex_json(text: str) -> tuple[str, int | None]:
+    try:
+        data = msgspec.json.decode(text, type=_Wrapped)
+    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeEncodeError):
+        return text, None
+    return data.output, data.metadata.exit_code if data.metadata else None
+
+
+class _Metadata(msgspec.Struct):
+    exit_code: int | None = None
+
+
+class _Wrapped(msgspec.Struct):
+    output: str = ""
+    metadata: _Metadata | None = None
+
+
+def _without_trailer(text: str, code: int | None, running: bool) -> Body:
+    end = text[-400:]
+    if "exit code" in end or "exited with" in end:
+        for pattern in _TRAILING:
+            if found := pattern.compiled.search(text, max(0, len(text) - 400)):
+                code, text = int(found.group(1)), text[: found.start()]
+                break
+    if "Exit Code: " in end and (found := _GEMINI.compiled.search(text, max(0, len(text) - 400))):
+        code = code if found.group(1) == "(none)" else int(found.group(1))
+        text = _GEMINI_HEAD.compiled.sub("", text[: found.start()])
+    return Body(without_notes(text), code, running)
+
+
+def without_notes(text: str) -> str:
+    """A result without the notes that an agent adds behind it for the model."""
+    if text.endswith(("</system-reminder>", "</system-reminder>\n")):
+        text = text[: text.rfind("<system-reminder>")].rstrip()
+    if "Shell cwd was reset to " in text[-400:]:
+        text = _CWD.compiled.sub("", text)
+    if "\n(Current directory: " in text[-300:] or "\n(Open file: " in text[-300:]:
+        text = _PROMPT.compiled.sub("", text)
+    return text

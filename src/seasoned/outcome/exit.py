@@ -1,0 +1,65 @@
+"""What an exit code means: not every non-zero one is a failure."""
+
+from __future__ import annotations
+
+from seasoned.outcome.command import Step, deciding, parse
+
+# Exit 1 is the answer "no" of these programs, not an error; errors are 2 and above.
+_MATCHERS = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep", "pidof", "ripgrep"})
+_COMPARERS = frozenset({"diff", "cmp", "colordiff", "sdiff"})
+_CONDITIONS = frozenset({"test", "[", "[[", "expr"})
+_SEEKERS = frozenset({"which", "whereis", "type", "hash"})
+
+
+def answer_no(step: Step) -> str | None:
+    """What exit 1 of this program says when it is no error; None when it is one."""
+    program = step.program
+    if program in _MATCHERS:
+        return "nothing matched"
+    if program in _COMPARERS:
+        return "the files differ"
+    if program in _CONDITIONS:
+        return "the condition is false"
+    if program in _SEEKERS or (program == "command" and step.words[:1] in (("-v",), ("-V",))):
+        return "there is no such program"
+    if program == "git":
+        return _git(step)
+    return None
+
+
+def _git(step: Step) -> str | None:
+    sub = step.sub
+    if sub == "grep":
+        return "nothing matched"
+    if sub == "diff" and ("--exit-code" in step.words or "--quiet" in step.words or "--no-index" in step.words):
+        return "there are differences"
+    if sub == "config" and _asks_for_a_key(step.words):
+        return "the key is not set"
+    if sub == "merge-base" and "--is-ancestor" in step.words:
+        return "it is no ancestor"
+    if sub == "check-ignore":
+        return "nothing is ignored"
+    if sub == "show-ref" or (sub == "rev-parse" and ("-q" in step.words or "--quiet" in step.words)):
+        return "there is no such ref"
+    return None
+
+
+def _asks_for_a_key(words: tuple[str, ...]) -> bool:
+    """`git config user.name` and `git config --get user.name` ask; with a value behind it, it sets."""
+    if any(word.startswith("--get") for word in words):
+        return True
+    after = words[words.index("config") + 1 :]
+    return len([word for word in after if not word.startswith("-")]) == 1 and not {"--unset", "--unset-all"} & set(
+        words
+    )
+
+
+def benign(command: str | None, code: int, *, silent: bool) -> str | None:
+    """Why a non-zero code is no failure of this command; None when it is one. `silent`: there was no output."""
+    if code != 1 or not command:
+        return None
+    steps = deciding(parse(command))
+    if not steps:
+        return None
+    # In `grep x f && cat f` without any output it was grep that ended it: it was the last to run.
+    return answer_no(steps[-1]) or (answer_no(steps[0]) if silent else None)

@@ -1,0 +1,152 @@
+"""Judges tool calls: explicit evidence first, then fields, and only then what the words say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from seasoned.outcome.envelope import open_shell, without_notes
+from seasoned.outcome.exit import benign
+from seasoned.outcome.fault import fault_of
+from seasoned.outcome.shell import judge_shell
+from seasoned.outcome.speech import judge_words
+from seasoned.outcome.structure import fields_say, read_json, unwrap
+from seasoned.outcome.tool import Speech, command_of, speaks
+from seasoned.outcome.verdict import Verdict
+from seasoned.outcome.wording.harness import HARNESS
+from seasoned.outcome.wording.refusal import REFUSALS
+from seasoned.outcome.wording.rule import Speech as Said
+from seasoned.outcome.wording.rule import first
+from seasoned.session import Marks, Session, ToolCall
+
+_OK_FLAG = Verdict("ok", "flag", "none", "The agent recorded it as a success.")
+_OK_CODE = Verdict("ok", "exit_code", "none", "Exit code 0.")
+_NO_RESULT = Verdict("unclear", "none", "none", "No result was ever recorded.")
+_RUNNING = Verdict("unclear", "none", "none", "It was still running, and its end was never seen.")
+_DECLINED = Verdict("failed", "flag", "user_declined", "A person, a policy or a permission said no.")
+_SHOWS_CODE = frozenset({"claude-code"})
+"""Agents that put a non-zero exit code into the text, so that its absence speaks as well."""
+_JSON_AGENTS = frozenset({"hermes", "seasoned"})
+
+
+def judge_session(session: Session) -> Iterator[tuple[ToolCall, Verdict]]:
+    """Every call of a session with its verdict, without those that a warm start put there."""
+    agent = session.ref.agent
+    for call in session.calls():
+        if not call.synthetic:
+            yield call, judge(call, agent=agent)
+
+
+def judge(call: ToolCall, *, agent: str) -> Verdict:
+    """Whether a call worked, how that is known, and who was at fault where it did not."""
+    if call.result is None:
+        return _NO_RESULT
+    marks = call.result.marks
+    if marks.declined:
+        return _DECLINED
+    if marks.interrupted:
+        return _interrupted(marks)
+    if marks.failed:
+        return _by_flag(call, agent)
+    if marks.exit_code:
+        return _by_code(call, marks.exit_code, marks.benign)
+    if marks.failed is False:
+        return _OK_FLAG
+    if marks.exit_code == 0:
+        return _OK_CODE
+    if marks.running:
+        return _RUNNING
+    return _by_text(call, agent)
+
+
+def _interrupted(marks: Marks) -> Verdict:
+    if marks.failed or marks.exit_code:
+        return Verdict("failed", "flag", "interrupted", "It was interrupted.")
+    return Verdict("unclear", "flag", "interrupted", "It was interrupted; how far it came is not known.")
+
+
+def _by_flag(call: ToolCall, agent: str) -> Verdict:
+    assert call.result is not None
+    fault, reason = fault_of(call, call.result.text)
+    return Verdict("failed", "flag", fault, reason)
+
+
+def _by_code(call: ToolCall, code: int, meaning: str | None, *, all_failed: bool = False) -> Verdict:
+    assert call.result is not None
+    if meaning:
+        return Verdict("ok", "exit_code", "none", f"Exit code {code}: {meaning[:160]}.")
+    command = command_of(call)
+    no = None
+    if code == 1 and command and not all_failed:
+        text = open_shell(call.result.text).text
+        no = benign(command, code, silent=not text.strip())
+    if no is not None:
+        said = judge_shell(text, command)
+        if said.verdict != "failed":
+            return Verdict("ok", "exit_code", "none", f"Exit code {code}: {no}.")
+    fault, reason = fault_of(call, call.result.text)
+    return Verdict("failed", "exit_code", fault, f"Exit code {code}. {reason}" if reason else f"Exit code {code}.")
+
+
+def _by_text(call: ToolCall, agent: str) -> Verdict:
+    """Nothing was recorded beside the text: read the text."""
+    assert call.result is not None
+    text = call.result.text
+    refused = first(REFUSALS, Said(text))
+    if refused is not None:
+        return refused.says()
+    broken = first(HARNESS, Said(text))
+    if broken is not None:
+        verdict = broken.says()
+        if verdict.fault == "none":
+            fault, reason = fault_of(call, text)
+            return msgspec.structs.replace(verdict, fault=fault, reason=reason or verdict.reason)
+        return verdict
+    way = speaks(call)
+    if agent in _JSON_AGENTS or way not in ("file_read", "python"):
+        structured = _by_structure(call, text, way, agent)
+        if structured is not None:
+            return structured
+    if way == "shell":
+        return _by_shell(call, text, agent)
+    return judge_words(way, without_notes(text), call)
+
+
+def _by_shell(call: ToolCall, text: str, agent: str) -> Verdict:
+    body = open_shell(text)
+    if body.exit_code:
+        # An agent that puts only failing codes into the text has already left out the harmless ones.
+        return _by_code(call, body.exit_code, None, all_failed=agent in _SHOWS_CODE)
+    if body.exit_code == 0:
+        return _OK_CODE
+    return _RUNNING if body.running else judge_shell(body.text, command_of(call), shows_code=agent in _SHOWS_CODE)
+
+
+def _by_structure(call: ToolCall, text: str, way: Speech, agent: str) -> Verdict | None:
+    """The fields of an answer in JSON, where the tool itself speaks JSON and does not merely show some."""
+    data = unwrap(read_json(text))
+    if not isinstance(data, dict):
+        return None
+    if agent in _JSON_AGENTS:
+        return _by_own_fields(call, data, way)
+    if way == "shell":
+        # A shell prints the JSON of others. Only an envelope with a code and an output is the agent's own.
+        if ("output" in data or "stdout" in data) and any(
+            key in data for key in ("exit_code", "exitCode", "returncode")
+        ):
+            return fields_say(data, own=True)
+        return None
+    if way in ("file_write", "search", "meta", "agent"):
+        return fields_say(data, own=True)
+    return fields_say(data, own=False)
+
+
+def _by_own_fields(call: ToolCall, data: dict[str, object], way: Speech) -> Verdict | None:
+    said = fields_say(data, own=True)
+    if said is not None:
+        if said.verdict == "failed" and said.evidence == "exit_code":
+            code = data.get("exit_code")
+            return _by_code(call, code if isinstance(code, int) else 1, None)
+        return said
+    return judge_words(way, "", call, fields=data)

@@ -1,0 +1,88 @@
+"""The error rate: one function, so that every part counts alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from seasoned.outcome.tool import is_trivial
+from seasoned.outcome.verdict import Verdict
+from seasoned.session import ToolCall
+
+
+class Include(msgspec.Struct, frozen=True):
+    """What is counted although it is left out by default. Whoever shows a rate says which were on."""
+
+    trivial: bool = False
+    synthetic: bool = False
+    declined: bool = False
+    cancelled: bool = False
+    interrupted: bool = False
+
+    def names(self) -> tuple[str, ...]:
+        """The switches that are on, in words for an output."""
+        return tuple(name for name in self.__struct_fields__ if getattr(self, name))
+
+
+NOTHING_MORE = Include()
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """Calls by outcome. The first two make the rate; the others were left out and are reported beside it."""
+
+    ok: int = 0
+    failed: int = 0
+    unclear: int = 0
+    declined: int = 0
+    cancelled: int = 0
+    interrupted: int = 0
+    trivial: int = 0
+    synthetic: int = 0
+
+    @property
+    def counted(self) -> int:
+        return self.ok + self.failed
+
+    @property
+    def total(self) -> int:
+        return (
+            self.counted
+            + self.unclear
+            + self.declined
+            + self.cancelled
+            + self.interrupted
+            + self.trivial
+            + self.synthetic
+        )
+
+    @property
+    def error_rate(self) -> float | None:
+        """failed / (ok + failed); None when there is nothing to count."""
+        return self.failed / self.counted if self.counted else None
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*[getattr(self, name) + getattr(other, name) for name in self.__struct_fields__])
+
+
+def place(call: ToolCall, verdict: Verdict, include: Include = NOTHING_MORE) -> str:
+    """The name of the count that a call falls into."""
+    if call.synthetic and not include.synthetic:
+        return "synthetic"
+    if not include.trivial and is_trivial(call.tool):
+        return "trivial"
+    if verdict.fault == "user_declined" and not include.declined:
+        return "declined"
+    if verdict.fault == "sibling_cancelled" and not include.cancelled:
+        return "cancelled"
+    if verdict.fault == "interrupted" and not include.interrupted:
+        return "interrupted"
+    return verdict.verdict
+
+
+def count(pairs: Iterable[tuple[ToolCall, Verdict]], *, include: Include = NOTHING_MORE) -> Counts:
+    """Counts judged calls as the contract of the error rate says."""
+    counts = dict.fromkeys(Counts.__struct_fields__, 0)
+    for call, verdict in pairs:
+        counts[place(call, verdict, include)] += 1
+    return Counts(**counts)

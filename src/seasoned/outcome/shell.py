@@ -1,0 +1,257 @@
+"""Judges the output of a shell command by its words, knowing which programs could have said them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from seasoned.outcome.command import Step, deciding, names, parse
+from seasoned.outcome.exit import answer_no
+from seasoned.outcome.pattern import Pattern
+from seasoned.outcome.verdict import Verdict
+from seasoned.outcome.wording.compiler import BUILD_FAILURES, BUILD_SUCCESSES, PACKAGE
+from seasoned.outcome.wording.file_tool import FILE_FAILURES
+from seasoned.outcome.wording.http import CURL
+from seasoned.outcome.wording.python import INTERPRETER
+from seasoned.outcome.wording.rule import Rule, Speech, find, find_all, first
+from seasoned.outcome.wording.shell import GENERIC, GH, GIT, PROGRAM_OWN, SHELL_OWN
+from seasoned.outcome.wording.test_runner import TEST_FAILURES, TEST_SUCCESSES
+
+# Programs that show what lies in files, in histories or on the web: their output is content, not speech.
+_SHOW = names(
+    "cat bat sed awk gawk head tail less more nl grep egrep fgrep zgrep rg ag ack find fd ls tree wc sort uniq cut tr"
+    " diff cmp comm stat file du df echo printf jq yq xxd hexdump od strings base64 column paste tee rev tac pwd cd"
+    " date env printenv which type command whoami hostname uname basename dirname realpath readlink md5 md5sum"
+    " sha256sum shasum ps pgrep lsof history journalctl dmesg pbpaste curl wget true : test [ [[ sleep export set read"
+    " mkdir touch cp mv rm ln chmod chown tmux screen open xargs man whatis help sqlite3 psql seq yes local return"
+    " declare trap wait unset shift"
+)
+_SHOW_SUB = {
+    "git": names(
+        "show diff log blame grep cat-file status branch ls-files ls-tree ls-remote reflog remote rev-parse rev-list"
+        " config stash shortlog describe tag worktree whatchanged for-each-ref format-patch"
+    ),
+    "gh": names("pr issue api run release repo search gist"),
+    "docker": names("logs inspect ps images"),
+    "kubectl": names("logs get describe"),
+    "npm": names("view info show ls list"),
+}
+_QUIET = names(
+    "mkdir touch cp mv rm rmdir ln chmod chown cd export set sleep kill true : echo printf sed tee git go gofmt"
+    " goimports cat tar unzip rsync tsc mypy ruff eslint prettier source . make cargo ls head tail sort jq curl find"
+    " cut awk python python3 node"
+)
+
+
+def judge_shell(text: str, command: str | None, *, shows_code: bool = False) -> Verdict:
+    """What the output of a command says about it. `shows_code`: a non-zero code would stand in the text."""
+    steps = parse(command) if command else ()
+    deciders = deciding(steps)
+    static = _status_in_command(deciders)
+    if static is not None:
+        return static
+    speech = Speech(text)
+    if not speech.stripped:
+        return _silence(deciders, command or "")
+    found = _failure(speech, _Scene(steps, deciders), shows_code=shows_code)
+    if found is not None:
+        return found
+    worked = first(TEST_SUCCESSES, speech) or first(BUILD_SUCCESSES, speech)
+    if worked is not None:
+        return worked.says()
+    return Verdict("ok", "none", "none", "There is output, and nothing in it says that the command failed.")
+
+
+def _status_in_command(deciders: tuple[Step, ...]) -> Verdict | None:
+    """`false` and `exit 3` say themselves how they end."""
+    if not deciders:
+        return None
+    last = deciders[-1]
+    if last.program == "false" or (last.program in ("exit", "return") and last.words[:1] not in ((), ("0",))):
+        if last.words[:1] and not last.words[0].isdigit():
+            return None
+        return Verdict(
+            "failed", "wording", "call", f"The command itself ends with {' '.join((last.program, *last.words))}."
+        )
+    return None
+
+
+def _silence(deciders: tuple[Step, ...], command: str) -> Verdict:
+    """Nothing was said: by custom that is success, and for a search it means that nothing was found."""
+    if not deciders:
+        return Verdict("unclear", "none", "none", "Nothing was said, and what ran is not known.")
+    last = deciders[-1]
+    for step in (last, deciders[0]):
+        no = answer_no(step)
+        if no is not None:
+            return Verdict("ok", "wording", "none", f"No output of {step.program}: {no}.")
+    if last.program in _PRINTERS and _MUTED.compiled.search(command):
+        return Verdict("unclear", "none", "none", f"{last.program} said nothing, and its complaints were thrown away.")
+    if all(step.program in _QUIET for step in deciders):
+        return Verdict("ok", "wording", "none", f"{last.program} says nothing when all went well.")
+    return Verdict("unclear", "none", "none", f"{last.program} said nothing.")
+
+
+_PRINTERS = names("ls cat head tail jq curl awk find stat git python python3 node cut sort")
+_MUTED = Pattern(r"(?:2|&)>\s*/dev/null")
+
+
+def _is_show(step: Step) -> bool:
+    subs = _SHOW_SUB.get(step.program)
+    return step.program in _SHOW if subs is None else step.sub in subs
+
+
+class _Scene(msgspec.Struct, frozen=True):
+    """Who could have spoken in a command, and whose word counts."""
+
+    steps: tuple[Step, ...]
+    deciders: tuple[Step, ...]
+
+    @property
+    def names(self) -> set[str]:
+        return {step.program for step in self.deciders}
+
+    @property
+    def runs(self) -> bool:
+        """Whether anything runs that speaks for itself and does not merely show content."""
+        return not self.steps or any(not _is_show(step) for step in self.steps if step.join != "|")
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the status of what spoke is lost: it went through a pipe, or something else came last."""
+        if not self.steps:
+            return False
+        head = len(self.steps) - 1
+        while head > 0 and self.steps[head].join == "|":
+            head -= 1
+        if _is_show(self.steps[-1]) and not _is_show(self.steps[head]):
+            return self.steps[-1] not in self.deciders or len(self.deciders) == 1 or not _pipefail(self.steps)
+        return all(_is_show(step) for step in self.deciders)
+
+    @property
+    def inline(self) -> bool:
+        """Whether what decides is code given on the command line: it prints whatever it likes."""
+        return any(
+            step.program.startswith(("python", "node", "bun", "deno", "perl", "ruby")) and _INLINE & set(step.words[:2])
+            for step in self.deciders
+        )
+
+    def repeats(self, program: str) -> bool:
+        """Whether a program that decides also ran earlier without deciding."""
+        return sum(step.program == program for step in self.steps) > sum(s.program == program for s in self.deciders)
+
+
+# Programs that run others and complain in their own name when they cannot.
+_AROUND = frozenset({"sudo", "env", "timeout", "xargs", "nohup", "npx", "uvx"})
+_INLINE = frozenset({"-c", "-e", "-p", "--eval", "-"})
+
+
+def _pipefail(steps: tuple[Step, ...]) -> bool:
+    return any(step.program == "set" and "pipefail" in step.words for step in steps)
+
+
+def _failure(speech: Speech, scene: _Scene, *, shows_code: bool) -> Verdict | None:
+    deciding_names = scene.names
+    own = _own_words(speech, scene)
+    if own is not None:
+        return own
+    if scene.runs and (tests := first(TEST_FAILURES, speech)):
+        return _hidden(tests) if shows_code and scene.hidden else tests.says()
+    if "git" in deciding_names or not scene.steps:
+        for rule in GIT:
+            if _git_speaks(rule, speech, scene):
+                return rule.says()
+    named = _named_tools(speech, deciding_names)
+    if named is not None:
+        return named.says()
+    if not scene.runs:
+        return _cli_usage(speech, scene)
+    found = first(INTERPRETER, speech)
+    if found is None and not scene.inline:
+        found = first(BUILD_FAILURES, speech)
+    if found is None and not scene.inline and first(TEST_SUCCESSES, speech) is None:
+        found = first(GENERIC, speech)
+    if found is None:
+        return None
+    return _hidden(found) if scene.hidden else found.says()
+
+
+def _hidden(rule: Rule) -> Verdict:
+    return Verdict(
+        "unclear", "wording", rule.fault, f"{rule.reason[:-1]}, it seems, but what came last hides how it ended."
+    )
+
+
+def _named_tools(speech: Speech, programs: set[str]) -> Rule | None:
+    """Tools that always speak in the same few words, whatever they show."""
+    if programs & {"curl", "wget"} and (rule := first(CURL, speech)):
+        return rule
+    if "gh" in programs and (rule := first(GH, speech)):
+        return rule
+    if programs & {"npm", "npx", "pnpm", "yarn"} and (rule := first(PACKAGE, speech)):
+        return rule
+    return first(FILE_FAILURES, speech) if "apply_patch" in programs else None
+
+
+def _cli_usage(speech: Speech, scene: _Scene) -> Verdict | None:
+    """Programs that show things complain about a wrong call in their very first words."""
+    if not scene.steps or len(scene.deciders) < len(scene.steps) or scene.deciders[-1].program not in _SHOW_SUB:
+        return None
+    found = first(GENERIC, Speech(speech.first_lines.split("\n", 1)[0]))
+    return found.says() if found is not None else None
+
+
+def _own_words(speech: Speech, scene: _Scene) -> Verdict | None:
+    """Complaints that name who complains: the shell, or a program whose status is the command's."""
+    for rule in SHELL_OWN:
+        hit = find(rule, speech)
+        if hit is not None and _shell_means_the_end(hit.groupdict(), scene):
+            return _hidden(rule) if scene.hidden and _SCRIPT.compiled.match(hit.group()) else rule.says()
+    for rule in PROGRAM_OWN:
+        for hit in find_all(rule, speech):
+            program = hit["program"]
+            if not scene.steps:
+                if program.islower():
+                    return rule.says()
+            elif (program in scene.names or program in _AROUND) and (
+                not scene.repeats(program) or hit.string.find("\n", hit.end()) < 0
+            ):
+                return rule.says()
+    return None
+
+
+def _shell_means_the_end(groups: dict[str, str | None], scene: _Scene) -> bool:
+    if not scene.steps:
+        return True
+    glob = groups.get("glob")
+    if glob:
+        return any(glob in step.words for step in scene.deciders) or not any(glob in step.words for step in scene.steps)
+    name = groups.get("program") or groups.get("other") or groups.get("bare") or groups.get("file")
+    # What the shell did not find inside a substitution or an earlier step does not end the command;
+    # a path that is no program is the target of a redirection, which ends its step.
+    if name is None or name.rsplit("/", 1)[-1] in scene.names:
+        return True
+    return (
+        "/" in name and not _mentions(scene.steps, name) and all(step.join in ("", "&&", "|") for step in scene.steps)
+    )
+
+
+def _mentions(steps: tuple[Step, ...], name: str) -> bool:
+    return any(step.program == name.rsplit("/", 1)[-1] for step in steps)
+
+
+_SCRIPT = Pattern(r"\S+\.sh:")
+
+
+def _git_speaks(rule: Rule, speech: Speech, scene: _Scene) -> bool:
+    last = next((step for step in reversed(scene.deciders) if step.program == "git"), None)
+    subs = {step.sub for step in scene.deciders if step.program == "git"}
+    if rule.name == "nothing to commit" and scene.steps and (last is None or last.sub != "commit"):
+        return False
+    if rule.name == "git conflict" and scene.steps and not subs & _JOINING:
+        return False
+    # An earlier git command without a say may have complained; the last line is the last one's.
+    repeats = scene.repeats("git")
+    return any(not repeats or hit.string.find("\n", hit.end()) < 0 for hit in find_all(rule, speech))
+
+
+_JOINING = names("merge rebase cherry-pick revert pull stash push am checkout switch apply fetch")

@@ -1,0 +1,82 @@
+"""Judges what a tool said in words, in the way that tool speaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from seasoned.outcome.command import names
+from seasoned.outcome.shell import judge_shell
+from seasoned.outcome.tool import Speech, command_of
+from seasoned.outcome.verdict import Verdict
+from seasoned.outcome.wording.file_tool import FILE_FAILURES, FILE_SUCCESSES, SEARCH_SUCCESSES
+from seasoned.outcome.wording.http import WEB_FAILURES
+from seasoned.outcome.wording.mcp import API_FAILURES
+from seasoned.outcome.wording.python import INTERPRETER
+from seasoned.outcome.wording.rule import Rule, first
+from seasoned.outcome.wording.rule import Speech as Said
+from seasoned.session import ToolCall
+
+_FAILURES: dict[Speech, tuple[Rule, ...]] = {
+    "file_read": FILE_FAILURES,
+    "file_write": FILE_FAILURES,
+    "search": FILE_FAILURES,
+    "web": WEB_FAILURES,
+    "python": INTERPRETER,
+    "agent": API_FAILURES,
+    "meta": API_FAILURES,
+    "api": API_FAILURES,
+}
+_SUCCESSES: dict[Speech, tuple[Rule, ...]] = {
+    "file_read": FILE_SUCCESSES,
+    "file_write": FILE_SUCCESSES,
+    "search": SEARCH_SUCCESSES,
+}
+
+
+# What comes beside an error to help with the next attempt; a success has more to say than this.
+_NOTES = names(
+    "hint note suggestion suggestions warning traceback details current_entries usage file_preview available_skills"
+    " available available_tools available_actions did_you_mean similar valid_actions"
+)
+
+
+def judge_words(way: Speech, text: str, call: ToolCall, *, fields: dict[str, Any] | None = None) -> Verdict:
+    """The verdict of wording on a text, or on an answer whose fields say nothing outright."""
+    if fields is not None:
+        return _fields(way, call, fields)
+    said = Said(text)
+    if not said.stripped:
+        return Verdict("unclear", "none", "none", "The result is empty.")
+    worked = first(_SUCCESSES.get(way, ()), said)
+    if worked is not None:
+        return worked.says()
+    failed = first(_FAILURES.get(way, ()), said)
+    if failed is not None:
+        return failed.says()
+    return Verdict("ok", "none", "none", "There is an answer, and nothing in it says that the call failed.")
+
+
+def _fields(way: Speech, call: ToolCall, fields: dict[str, Any]) -> Verdict:
+    """An answer in JSON without any field that says how it went: what it brought tells."""
+    output = fields.get("output")
+    if isinstance(output, str) and way == "shell":
+        return judge_shell(output, command_of(call))
+    if isinstance(output, str) and way == "python":
+        return judge_words("python", output, call) if output else Verdict("unclear", "none", "none", "No output.")
+    if fields.get("content") == "" and fields.get("file_size"):
+        return Verdict("failed", "structure", "call", "The file has content, and none of it could be shown.")
+    if fields.get("content") == "" and fields.get("total_lines") == 0:
+        return Verdict("unclear", "structure", "none", "Nothing was read: the file is empty, or it is not there.")
+    if fields.get("bytes_written") == 0 and call.arguments.get("content"):
+        return Verdict("failed", "structure", "none", "Nothing was written.")
+    hint = fields.get("_hint") or fields.get("hint")
+    if isinstance(hint, str) and "not found" in hint:
+        return Verdict("failed", "wording", "call", "The hint says that something was not found.")
+    for key in ("message", "analysis", "result"):
+        told = fields.get(key)
+        if isinstance(told, str) and (failed := first(API_FAILURES, Said(told))):
+            return failed.says()
+    if all(key.startswith("_") or key in _NOTES for key in fields):
+        # The tools that answer in JSON bring something when they succeed: a diff, entries, a message.
+        return Verdict("failed", "structure", "none", "The answer brings nothing but notes.")
+    return Verdict("ok", "structure", "none", "The answer brings something and names no error.")

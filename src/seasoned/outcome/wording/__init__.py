@@ -1,0 +1,1 @@
+"""The rules of wording, one file for each way of speaking."""

@@ -1,0 +1,195 @@
+"""How compilers, linters, type checkers and build tools speak."""
+
+from __future__ import annotations
+
+from seasoned.outcome.wording.rule import Rule
+
+PACKAGE: tuple[Rule, ...] = (
+    Rule(
+        "npm and its kin",
+        "edge",
+        r"^(?:npm (?:ERR!|error)(?: |$)|\s?ELIFECYCLE\b| ERR_PNPM_|(?:error|info) Command failed with exit code|error: script \"[^\"]*\" (?:exited with code|was terminated)"
+        r"|error: \"[^\"]*\" exited with code|yarn run v[\d.]+\nerror |Usage Error: |➤ YN\d+: .*(?:Failed|failed) with errors|error Command \"[^\"]*\" not found"
+        r"|(?:npm|bun|pnpm|yarn|error:? )[^\n]*(?:Missing script|Script not found)|npm WARN exec .* not found)",
+        "The package manager reports an error.",
+        (
+            "npm ERR! code ELIFECYCLE",
+            "npm error code E404",
+            'error: script "lint" exited with code 1',
+            " ELIFECYCLE  Command failed with exit code 1.",
+            'npm error Missing script: "x"',
+        ),
+        ("npm warn deprecated x", "npm notice"),
+        needle=(
+            "npm",
+            "ELIFECYCLE",
+            "ERR_PNPM",
+            "exit code",
+            "exited with",
+            "Usage Error",
+            "YN0",
+            "not found",
+            "yarn run",
+            "was terminated",
+        ),
+    ),
+)
+
+BUILD_FAILURES: tuple[Rule, ...] = (
+    *PACKAGE,
+    Rule(
+        "make",
+        "end",
+        r"^(?:g?make|gmake)(?:\[\d+\])?: \*\*\* |^ninja: (?:build stopped|error)|^(?:bazel|ERROR): Build did NOT complete|^FAILED: Build did NOT complete",
+        "The build stopped with an error.",
+        (
+            "make: *** [all] Error 2",
+            "make[1]: *** No rule to make target 'x'.  Stop.",
+            "ninja: build stopped: subcommand failed.",
+        ),
+        ("make: Nothing to be done for 'all'.",),
+        needle=("***", "ninja: ", "did NOT complete"),
+    ),
+    Rule(
+        "rustc and cargo",
+        "edge",
+        r"^error\[E\d{4}\]: |^error: (?:could not compile|aborting due to|no matching package|failed to (?:parse|load|run custom build|select))",
+        "It did not compile.",
+        ("error[E0308]: mismatched types", "error: could not compile `x` (bin) due to 1 previous error"),
+        ("warning: unused variable", "error: something else"),
+        needle="error",
+    ),
+    Rule(
+        "typescript",
+        "line",
+        r"^(?:\[[\w:.-]+\] )?[^\s:(]+[:(]\d+[,:]\d+\)?(?: -|:) error (?:TS\d+|\w+/)|^error TS\d+: |^Found [1-9]\d* errors?(?: in|\.)",
+        "It did not type-check.",
+        (
+            "src/a.ts(3,5): error TS2345: Argument of type",
+            "src/a.ts:3:5 - error TS2304: Cannot find name",
+            "Found 2 errors in 1 file (checked 3 source files)",
+        ),
+        ("Found 0 errors. Watching for file changes.",),
+        needle=("error TS", " error ", "Found "),
+    ),
+    Rule(
+        "C, Swift and Java compilers",
+        "line",
+        r"^[^\s:()]+(?::\d+){1,2}: (?:fatal )?error: |^\S+\.java:\d+: error: |^e: (?:file://)?\S+\.kts?:|^[^\s:()]+\(\d+(?:,\d+)?\): (?:fatal )?error [A-Z]+\d+",
+        "It did not compile.",
+        (
+            "a.c:3:5: error: expected ';'",
+            "Main.java:3: error: cannot find symbol",
+            "a.cpp(3): error C2065: 'x'",
+            "Program.cs(3,5): error CS1002: ; expected",
+        ),
+        ("a.c:3:5: warning: unused",),
+        needle=("error", "e: "),
+    ),
+    Rule(
+        "linker",
+        "end",
+        r"^(?:\S*/)?(?:collect2: error: |ld(?:\.\w+)?: (?:symbol|cannot|library|can't|error|undefined)|clang(?:\+\+)?: error: |Undefined symbols for architecture)",
+        "It did not link.",
+        (
+            "collect2: error: ld returned 1 exit status",
+            "ld: symbol(s) not found for architecture arm64",
+            "/usr/bin/ld: cannot find -lfoo",
+        ),
+        ("ld: warning: x",),
+        needle=("collect2", "ld", "clang", "Undefined symbols"),
+    ),
+    Rule(
+        "go build",
+        "edge",
+        r"^(?:\[[\w:.-]+\] )?(?:\./)?[\w./@-]+\.go:\d+:\d+: (?!.*\bwarning\b)\S|^# [\w./-]+(?: \[[\w./-]+\])?\n[\w./-]+\.go:\d+|^go: (?!downloading|finding|extracting|found|added|upgraded|removed|downgraded|creating|to add|warning)\S|^(?:vet|package \S+): .{0,200}(?:is not in std|cannot find|no required module)|^no required module provides|^build constraints exclude|^package \S+\n\timports |: import cycle not allowed$|^pattern \S+: ",
+        "It did not compile.",
+        (
+            "# a/b\na/b/x.go:202:24: undefined: Foo",
+            "./x.go:3:2: declared and not used: y",
+            "go: cannot find main module, but found .git/config in /a",
+            "no required module provides package x",
+            "package a/b\n\timports a/c from x.go\n\timports a/b from y.go: import cycle not allowed",
+        ),
+        ("go: downloading github.com/a/b v1.0.0", "see x.go:3"),
+        needle=(".go:", "go: ", "package ", "vet: ", "no required", "build constraints", "pattern ", "import cycle"),
+    ),
+    Rule(
+        "lint summary",
+        "end",
+        r"^(?:\[[\w:.-]+\] )?(?:✖ [1-9]\d* problems?|[1-9]\d* problems? \([1-9]|[1-9]\d* issues?:\s*$|\s*Found [1-9]\d* (?:errors?|issues?|problems?|warnings? and [1-9]\d* errors?)\b|Found [1-9]\d* errors? in \d+ files?"
+        r"|Your code has been rated at (?!10\.00)|Oh no! |would reformat |[1-9]\d* files? would be reformatted|\[warn\] Code style issues|Code style issues found"
+        r"|  × (?:Some errors were emitted|The following|Formatter would)|Checked \d+ files? .*Found [1-9]\d* error|[1-9]\d* errors?, \d+ warnings? (?:found|potentially)|Lint(?:ing)? (?:failed|errors? found)"
+        r"|[1-9]\d* errors? (?:generated|found)\b|[1-9]\d* error(?:s)? and \d+ warnings?)",
+        "The check found problems.",
+        (
+            "✖ 3 problems (2 errors, 1 warning)",
+            "1 issues:\n* errcheck: 1",
+            "Found 3 errors in 1 file (checked 10 source files)",
+            "Found 2 errors.\n[*] 1 fixable with the `--fix` option.",
+            "  × Some errors were emitted while running checks.",
+            "1 file would be reformatted.",
+            "Oh no! 💥 💔 💥",
+        ),
+        (
+            "0 problems",
+            "0 issues.",
+            "All checks passed!",
+            "Success: no issues found in 3 source files",
+            "Found 0 errors.",
+        ),
+        needle=(
+            "problem",
+            "issues",
+            "issue:",
+            "Found",
+            "rated",
+            "Oh no",
+            "reformat",
+            "Code style",
+            "  × ",
+            "error",
+            "Lint",
+        ),
+    ),
+    Rule(
+        "golangci-lint, staticcheck, vet finding",
+        "line",
+        r"^(?:\[[\w:.-]+\] )?[\w./@-]+\.go:\d+(?::\d+)?: .{3,300} \((?:[a-z]{3,20}|SA\d+|S\d+|ST\d+)\)$",
+        "The check found problems.",
+        ("a/b.go:304:3: missing cases in switch of type x (exhaustive)",),
+        ("a/b.go:3: func f() (string)x",),
+        needle=".go:",
+    ),
+    Rule(
+        "build tools",
+        "edge",
+        r"^(?:BUILD FAILED|FAILURE: Build failed|\[ERROR\] (?:Failed to execute|COMPILATION ERROR|BUILD FAILURE)|\[INFO\] BUILD FAILURE|\*\* BUILD FAILED \*\*|Build FAILED\.?|Build failed\b|Failed to compile|error during build:|✘ \[ERROR\]|\S* ?ERROR in |ERROR: failed to (?:solve|build)|failed to solve: |\[[\w:.-]+\] ERROR task failed|mise ERROR |task: Failed to run|error: Recipe `|The command '.*' returned a non-zero code"
+        r"|ERROR: (?:Could not|No matching|Failed building|Cannot|Command errored|Exception|Invalid)|error: (?:externally-managed|subprocess-exited|metadata-generation|legacy-install|command '.*' failed)|Error: Process completed with exit code|Terraform .*failed|╷\n│ Error: )",
+        "The build failed.",
+        (
+            "BUILD FAILED in 3s",
+            "[ERROR] Failed to execute goal org.x",
+            "[lint] ERROR task failed",
+            "mise ERROR no task lint:full found",
+            "ERROR: Could not find a version that satisfies the requirement x",
+            "ERROR: failed to solve: process",
+            "Failed to compile.",
+        ),
+        ("BUILD SUCCESSFUL in 3s",),
+        needle=("BUILD", "FAIL", "ailed", "ERROR", "error", "non-zero", "rror: "),
+    ),
+)
+
+BUILD_SUCCESSES: tuple[Rule, ...] = (
+    Rule(
+        "clean build or check",
+        "end",
+        r"^(?:BUILD SUCCESS(?:FUL)?|\[INFO\] BUILD SUCCESS|All checks passed!|Success: no issues found|0 issues\.|✨?\s*Done in |Finished (?:`|dev|release|test)|\s+Finished |All done!|Build succeeded|No issues found|found 0 vulnerabilities|Checked \d+ files? in .*No fixes)",
+        "The build or check was clean.",
+        ("BUILD SUCCESSFUL in 3s", "All checks passed!", "Success: no issues found in 3 source files", "0 issues."),
+        ("BUILD FAILED",),
+        verdict="ok",
+        fault="none",
+    ),
+)

@@ -1,0 +1,85 @@
+"""How agents themselves say that a call could not be made or did not come through."""
+
+from __future__ import annotations
+
+from seasoned.outcome.wording.rule import Rule
+
+HARNESS: tuple[Rule, ...] = (
+    Rule(
+        "no such tool",
+        "start",
+        r"(?:<tool_use_error>)?(?:Error: )?(?:No such tool(?: available)?\b|unsupported call: |[Uu]nknown tool\b"
+        r"|Tool ['\"`]?[\w.:-]+['\"`]? (?:does not exist|not found|is not available|is unknown)"
+        r"|Function ['\"`]?[\w.:-]+['\"`]? not found(?:\.|\s*\Z| in ))",
+        "There is no such tool.",
+        (
+            "<tool_use_error>Error: No such tool available: X</tool_use_error>",
+            "unsupported call: mcp__demo__recall",
+            "Tool 'cronjob' does not exist. Available tools: clarify",
+            'Tool "write" not found in registry.',
+        ),
+        ("Tool box inventory", "Function main not found! Instead, here is another"),
+    ),
+    Rule(
+        "wrong arguments",
+        "start",
+        r"(?:<tool_use_error>)?(?:Error: )?(?:InputValidationError|Invalid tool (?:input|parameters|arguments)"
+        r"|Input validation error|failed to parse function arguments|Failed to parse (?:tool )?arguments"
+        r"|Invalid arguments (?:for|to) |Missing required (?:parameter|argument|field)s?\b"
+        r"|params must have required property|Tool parameter|Argument Validation Error"
+        r"|\d+ validation errors? for )",
+        "The arguments did not fit the tool.",
+        (
+            "<tool_use_error>InputValidationError: Read failed due to the following issue",
+            "failed to parse function arguments: missing field `cmd`",
+            "params must have required property 'path'",
+            "Argument Validation Error",
+            "2 validation errors for call[search]",
+        ),
+        ("Arguments in favour",),
+    ),
+    Rule(
+        "tool use error",
+        "start",
+        r"<tool_use_error>",
+        "The agent reported a tool error.",
+        ("<tool_use_error>File does not exist.</tool_use_error>",),
+        ("see <tool_use_error>",),
+    ),
+    Rule(
+        "failed and explained",
+        "tail",
+        r"^This tool's input schema was not in your prompt when you called it",
+        "The agent explains why the call may have failed.",
+        ("no\n\nThis tool's input schema was not in your prompt when you called it. The input schema is: {}",),
+        ("the input schema was not in your prompt",),
+        fault="none",
+        needle="This tool's input schema was not",
+    ),
+    Rule(
+        "failed in the sandbox",
+        "start",
+        r"(?:failed in sandbox|Script failed\b|execution error: |(?:exec_command|write_stdin|shell|view_image|apply_patch) failed: |exec_command failed for "
+        r"|sandbox error: |Sandbox(?:ed)? (?:execution )?(?:error|denied)|codex sandbox error)",
+        "The sandbox could not run it.",
+        (
+            "failed in sandbox LinuxSeccomp with execution error: sandbox denied exec error, exit code: 2",
+            "write_stdin failed: Unknown process id 3",
+            "Script failed\nWall time 0.1 seconds\nOutput:\n\nScript error:\nReferenceError: x is not defined",
+            'exec_command failed: CreateProcess { message: "No such file" }',
+        ),
+        ("failed in production",),
+        fault="none",
+    ),
+    Rule(
+        "timed out",
+        "start",
+        r"(?:Error: )?(?:command timed out after|Command timed out|Command (?:was )?(?:killed|terminated) (?:after|due to) "
+        r"|Tool (?:call|execution) timed out|EXECUTION TIMED OUT|Execution timed out|The (?:last )?command (?:timed out|was cancelled because it took)"
+        r"|(?:Request|Operation) timed out|Timeout (?:of|after) [\d.]+|TimeoutError\b|.{0,60} timed out after [\d.]+ ?(?:s|ms|m|sec|second|minute)s?\b)",
+        "It took too long and was stopped.",
+        ("command timed out after 10000 milliseconds", "Command timed out after 2m 0.0s", "EXECUTION TIMED OUT"),
+        ("Timeouts are set in config.yaml",),
+        fault="environment",
+    ),
+)

@@ -1,0 +1,102 @@
+"""How Python and other interpreters speak when a program ends with an exception."""
+
+from __future__ import annotations
+
+from seasoned.outcome.wording.rule import Rule
+
+_NAME = r"(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning|Failed|NotFound|Timeout|Iteration|Group|DoesNotExist|NotExist)"
+
+INTERPRETER: tuple[Rule, ...] = (
+    Rule(
+        "traceback at the end",
+        "tail",
+        rf"Traceback \(most recent call last\):\n(?:[ \t|+].*\n|\n)*[ \t|]*{_NAME}(?::.*)?(?:\n.*){{0,5}}\Z",
+        "The program ended with an exception.",
+        (
+            'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\nValueError: bad',
+            'Traceback (most recent call last):\n  File "a", line 1\nmodule.SomeError: x\nmore detail',
+        ),
+        ("No errors", "Traceback (most recent call last):\n  File x\nValueError: x\n1\n2\n3\n4\n5\n6\n7"),
+        needle="Traceback (most recent call last)",
+    ),
+    Rule(
+        "uncaught in the main program",
+        "line",
+        r"^Traceback \(most recent call last\):\n(?:  File \"<frozen runpy>\".*\n)*  File \"[^\"\n]+\", line \d+, in <module>$",
+        "The program ended with an exception.",
+        (
+            'Traceback (most recent call last):\n  File "x.py", line 385, in <module>\n    main()\nValueError: x\nstdout follows\n'
+            + "line\n" * 9,
+        ),
+        (
+            'Traceback (most recent call last):\n  File "x.py", line 3, in work\n    g()\nValueError: x\nwent on\n'
+            + "line\n" * 9,
+        ),
+        needle="Traceback (most recent call last)",
+    ),
+    Rule(
+        "syntax error",
+        "end",
+        r"^\s*(?:SyntaxError|IndentationError|TabError): ",
+        "The program could not be parsed.",
+        ('  File "<string>", line 1\n    x =\n      ^\nSyntaxError: invalid syntax',),
+        ("a SyntaxError happened",),
+        needle=("SyntaxError", "IndentationError", "TabError"),
+    ),
+    Rule(
+        "no such module or script",
+        "edge",
+        r"^(?:\S*python[\d.]*: (?:can't open file|No module named|Error while finding module)|/\S+: No module named |Error: Cannot find module|node:internal/modules"
+        r"|\S*ruby: No such file|Can't open perl script|Error: Could not find or load main class)",
+        "The script or module does not exist.",
+        (
+            "python: can't open file '/a/x.py': [Errno 2] No such file or directory",
+            "/usr/bin/python3: No module named pytest",
+            "node:internal/modules/cjs/loader:1143\n  throw err;",
+        ),
+        ("No module named x was used",),
+        needle=(
+            "ython",
+            "No module named",
+            "Cannot find module",
+            "node:internal",
+            "ruby:",
+            "perl script",
+            "main class",
+        ),
+    ),
+    Rule(
+        "uncaught in node",
+        "end",
+        r"^(?:Uncaught (?:\w+)|Node\.js v\d+|error: Uncaught |Bun v[\d.]+ \()",
+        "The program ended with an uncaught error.",
+        ("/a/x.js:3\n    throw new Error('x')\n\nError: x\n    at f (x.js:3)\n\nNode.js v20.1.0",),
+        ("node v20",),
+        needle=("Uncaught", "Node.js v", "Bun v"),
+    ),
+    Rule(
+        "panic",
+        "edge",
+        r"^(?:panic: |thread '[^']*' (?:\(\d+\) )?panicked at |fatal error: (?:all goroutines|runtime)|Exception in thread \"|Unhandled exception\b|Segmentation fault|Aborted \(core dumped\)|Killed$|Bus error|Illegal instruction|zsh: (?:killed|segmentation fault|abort)|runtime error: )",
+        "The program crashed.",
+        (
+            "panic: runtime error: index out of range",
+            "thread 'main' panicked at src/main.rs:2:5:",
+            "Segmentation fault (core dumped)",
+        ),
+        ("don't panic: it is fine", "  panic: x"),
+        needle=(
+            "panic",
+            "fatal error",
+            "xception",
+            "fault",
+            "Aborted",
+            "Killed",
+            "Bus error",
+            "Illegal",
+            "killed",
+            "abort",
+            "runtime error",
+        ),
+    ),
+)

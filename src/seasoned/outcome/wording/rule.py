@@ -1,0 +1,141 @@
+"""What a wording rule is, and how a list of them is read against what a tool said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, cached_property
+from typing import Literal
+
+import msgspec
+
+from seasoned.outcome.pattern import Pattern
+from seasoned.outcome.verdict import Fault, Outcome, Verdict
+
+Where = Literal["start", "edge", "end", "tail", "line", "whole"]
+"""Where the words must stand: the very start; among the first or last lines; among the last lines; in the
+unbroken end; on a line of their own near either end of a text; or the whole of a short text."""
+
+_FIRST_LINES = 4
+_LAST_LINES = 10
+_WINDOW = 6000
+_WHOLE = 600
+_ESCAPES = Pattern(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """One way in which tools say that something failed or worked, with the examples that it is tested by."""
+
+    name: str
+    where: Where
+    pattern: str
+    reason: str
+    matches: tuple[str, ...]
+    misses: tuple[str, ...] = ()
+    verdict: Outcome = "failed"
+    fault: Fault = "call"
+    needle: str | tuple[str, ...] = ""
+    """Text of which at least one piece must be there before the pattern is tried. Only for speed."""
+
+    def says(self) -> Verdict:
+        """The verdict of this rule."""
+        return Verdict(self.verdict, "wording", self.fault, self.reason)
+
+
+class Speech:
+    """What a tool said, cut into the places where rules look, each made when it is first needed."""
+
+    def __init__(self, text: str) -> None:
+        if "\x1b" in text:
+            text = _ESCAPES.compiled.sub("", text[:_WINDOW] + text[-_WINDOW:] if len(text) > 2 * _WINDOW else text)
+        self.text = text
+
+    @cached_property
+    def stripped(self) -> str:
+        return self.text[:_WINDOW].lstrip()
+
+    @cached_property
+    def near(self) -> str:
+        """The text, or its beginning and end where it is long."""
+        if len(self.text) <= 2 * _WINDOW:
+            return self.text
+        return self.text[:_WINDOW] + "\n" + self.text[-_WINDOW:]
+
+    @cached_property
+    def last_lines(self) -> str:
+        return "\n".join([line for line in self.text[-_WINDOW:].splitlines() if line.strip()][-_LAST_LINES:])
+
+    @cached_property
+    def tail(self) -> str:
+        return self.text[-_WINDOW:].rstrip()
+
+    @cached_property
+    def first_lines(self) -> str:
+        return "\n".join([line for line in self.text[:_WINDOW].splitlines() if line.strip()][:_FIRST_LINES])
+
+    @cached_property
+    def edges(self) -> str:
+        return self.first_lines + "\n" + self.last_lines
+
+    @cached_property
+    def whole(self) -> str:
+        return self.text.strip() if len(self.text) <= _WHOLE else ""
+
+    def place(self, where: Where) -> str:
+        """The part of the text that a rule for that place may look at."""
+        if where == "line":
+            return self.near
+        if where == "end":
+            return self.last_lines
+        if where == "edge":
+            return self.edges
+        if where == "tail":
+            return self.tail
+        return self.whole if where == "whole" else self.stripped
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled when first used: most runs never need most rules."""
+    return re.compile(pattern, re.MULTILINE)
+
+
+@cache
+def _gate(rules: tuple[Rule, ...]) -> tuple[re.Pattern[str] | None, tuple[Rule, ...]]:
+    """One pattern for all rules about the start of a text, and the rules about other places."""
+    starts = [re.sub(r"\?P<\w+>", "?:", rule.pattern) for rule in rules if rule.where == "start"]
+    others = tuple(rule for rule in rules if rule.where != "start")
+    return (_compiled("|".join(f"(?:{start})" for start in starts)) if starts else None), others
+
+
+def find(rule: Rule, speech: Speech) -> re.Match[str] | None:
+    """The place where a rule's words stand, None when they do not."""
+    text = speech.place(rule.where)
+    needle = rule.needle
+    if needle and not (needle in text if isinstance(needle, str) else any(piece in text for piece in needle)):
+        return None
+    pattern = _compiled(rule.pattern)
+    if rule.where == "start":
+        return pattern.match(text)
+    return pattern.fullmatch(text) if rule.where == "whole" else pattern.search(text)
+
+
+def find_all(rule: Rule, speech: Speech) -> Iterator[re.Match[str]]:
+    """Every place where a rule's words stand."""
+    text = speech.place(rule.where)
+    if not rule.needle or (
+        rule.needle in text if isinstance(rule.needle, str) else any(n in text for n in rule.needle)
+    ):
+        yield from _compiled(rule.pattern).finditer(text)
+
+
+def first(rules: tuple[Rule, ...], speech: Speech) -> Rule | None:
+    """The first rule whose words were said."""
+    start, others = _gate(rules)
+    # Nearly every text fails every rule: one look tells it for all rules about its start.
+    if start is not None and start.match(speech.stripped) is None:
+        rules = others
+    for rule in rules:
+        if find(rule, speech) is not None:
+            return rule
+    return None

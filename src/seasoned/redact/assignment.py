@@ -1,0 +1,195 @@
+"""`name = value` in every notation that tools print: env, YAML, JSON at any depth of escaping, XML, URLs, headers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from seasoned.redact.hit import Hit
+from seasoned.redact.literal import REFERENCE, is_placeholder, is_random, is_secret
+from seasoned.redact.name import Promise, kind_of, promise
+from seasoned.redact.pattern import Pattern
+
+LONGEST = 8192
+QUOTE = r"""(?:\\{0,8}["'`]|\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27)"""
+_SEPARATOR = (
+    r"[a-z0-9_.\-]{0,32}+()"
+    rf"(?:{QUOTE}?\]?\s{{0,4}}(?:[:|?]?={{1,3}}>?|:(?![:/])|%3d|%3a)[ \t]{{0,16}}"
+    r"|>|[ \t]{1,2}(?=[a-z0-9/+_\-]{30})"
+    rf"|{QUOTE}?(?:\s|\\[nrt]|,|-){{1,24}}{QUOTE}?value{QUOTE}?\s{{0,4}}[:=][ \t]{{0,8}})"
+)
+# Each begins with a literal, which is what makes searching fast; "k" serves token, key and cookie at once.
+NAMES = (
+    ("k", Pattern(r"k(?:ey|en|ie)" + _SEPARATOR)),
+    ("pass", Pattern(r"pass" + _SEPARATOR)),
+    ("pwd", Pattern(r"pwd" + _SEPARATOR)),
+    ("cre", Pattern(r"cre(?:t|d)" + _SEPARATOR)),
+    ("auth", Pattern(r"auth" + _SEPARATOR)),
+)
+IDENTIFIER = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
+OPEN = Pattern(r"""[bfruBFRU@]{0,2}(\\{0,8})(["'`])""")
+CODED = Pattern(r"\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27")
+BARE = Pattern(r"""[^\s"'`<>\\]{1,4096}(?:\\(?![nrtubf"'\\/])[^\s"'`<>\\]{1,4096}){0,16}""")
+STOP = Pattern(r"[,;&)}\]|]")
+CODED_STOP = Pattern(r"(?i)%(?:26|22|27|0a|0d|20|2c|7d|3b)|[,;&)}\]|]")
+LINE_START = Pattern(r"(?:[\s+\-*>|:#→0-9.]|\\[nrt]|export |set |env |ENV |ARG |setenv |Environment=|declare -x |readonly )*")
+SCHEME = Pattern(
+    r"(?i)(?:basic|bearer|token|apikey|api-key|digest|negotiate|aws4-hmac-sha256|bot|key|splunk|sso-key|oauth|genericapikey)"
+    r"(?:\s|%20|\+)+"
+)
+CREDENTIAL = Pattern(r"""[^\s"'`\\,;<>)}]{6,4096}""")
+PAIR = Pattern(r"[\w.\-]+=([^;\s\"'\\]{8,4096})")
+
+
+class Value(NamedTuple):
+    """What stands after the separator."""
+
+    start: int
+    end: int
+    quoted: bool
+
+
+def find_assignments(text: str, low: str) -> Iterator[Hit]:
+    """Secret values that a name gives away."""
+    for mark, names in NAMES:
+        if mark not in low:
+            continue
+        for match in names.re.finditer(low):
+            hit = _judge(text, low, match.start(), match.start(1), match.end())
+            if hit is not None:
+                yield hit
+
+
+def _judge(text: str, low: str, keyword: int, name_end: int, after: int) -> Hit | None:
+    left = low[max(0, keyword - 48) : keyword]
+    start = keyword - (len(left) - len(left.rstrip(IDENTIFIER)))
+    if start < keyword and start and text[start - 1] == "\\" and text[start] in "nrt":
+        start += 1
+    name = text[start:name_end].lstrip("-.")
+    promised = promise(name)
+    if promised is Promise.NONE:
+        return None
+    separator = text[name_end:after]
+    if separator == ">" and text[start - 1 : start] not in ("<", ":"):
+        return None
+    value = read_value(text, after)
+    if value is None or ("==" in separator and not value.quoted):
+        return None
+    if separator == ">" and not text.startswith("</", value.end):
+        return None
+    if name[-6:].lower() == "cookie":
+        return _cookie(text, value, separator)
+    if name[-13:].lower() == "authorization":
+        return _authorization(text, value)
+    return _plain(text, start, name, promised, separator, value)
+
+
+def read_value(text: str, at: int) -> Value | None:
+    """The value that begins here: to its closing quote at the same depth of escaping, or to the end of a bare word."""
+    coded = CODED.re.match(text, at)
+    if coded is not None:
+        end = text.find(coded[0], coded.end(), coded.end() + LONGEST)
+        return Value(coded.end(), end, True) if end > coded.end() else None
+    opened = OPEN.re.match(text, at)
+    if opened is not None:
+        return _quoted(text, opened.end(), opened[2], len(opened[1]))
+    bare = BARE.re.match(text, at)
+    return Value(bare.start(), bare.end(), False) if bare is not None else None
+
+
+def _quoted(text: str, start: int, quote: str, depth: int) -> Value | None:
+    limit = min(len(text), start + LONGEST)
+    at = text.find(quote, start, limit)
+    while at >= 0:
+        slashes = at - len(text[start:at].rstrip("\\")) - start
+        if slashes <= depth:
+            break
+        at = text.find(quote, at + 1, limit)
+    if at < 0:
+        # The closing quote lies beyond what is shown: everything on this line belongs to the value.
+        line = text.find("\n", start, limit)
+        return Value(start, limit if line < 0 else line, True)
+    end = at - slashes
+    # What begins like this follows a closing quote, it does not follow an opening one.
+    if end <= start or text[start] in " ,;)]}+\n" or text.startswith("\\n", start):
+        return None
+    return Value(start, end, True)
+
+
+def _cookie(text: str, value: Value, separator: str) -> Hit | None:
+    end = value.end
+    if not value.quoted:
+        if ":" not in separator:
+            return None
+        end = _line_end(text, value.start)
+    pairs = PAIR.re.findall(text, value.start, end)
+    if any(not is_placeholder(p) and any(c.isdigit() for c in p) for p in pairs):
+        return Hit("cookie", value.start, end)
+    return None
+
+
+def _line_end(text: str, start: int) -> int:
+    ends = [text.find(stop, start, start + LONGEST) for stop in ("\n", "\r", '"', "'", "\\n", "\\r", '\\"')]
+    return min((e for e in ends if e >= 0), default=min(len(text), start + LONGEST))
+
+
+def _authorization(text: str, value: Value) -> Hit | None:
+    scheme = SCHEME.re.match(text, value.start)
+    at = scheme.end() if scheme else value.start
+    found = CREDENTIAL.re.match(text, at)
+    if found is None or is_placeholder(found[0]):
+        return None
+    if scheme is None and not is_secret(found[0], Promise.TOKEN, value.quoted, False):
+        return None
+    if scheme is not None and scheme[0][:6].lower() in ("digest", "aws4-h", "oauth "):
+        return Hit("authorization", at, value.end if value.quoted else _line_end(text, at))
+    if not any(c.isdigit() for c in found[0]) and len(found[0]) < 16:
+        return None
+    return Hit("authorization", found.start(), found.end())
+
+
+def _plain(text: str, start: int, name: str, promised: Promise, separator: str, value: Value) -> Hit | None:
+    first, end = value.start, value.end
+    if value.quoted:
+        secret = is_secret(text[first:end], promised, True, True)
+        return Hit(kind_of(name), first, end) if secret else None
+    if separator.isspace():
+        # `aws configure set aws_secret_access_key ...`: nothing but the looks of the value tells.
+        drawn = promised >= Promise.TOKEN and is_random(text[first:end])
+        return Hit(kind_of(name), first, end) if drawn else None
+    if name[-3:].lower() == "pwd" and text[first] in "/~":
+        return None
+    anchored = _at_line_start(text, start)
+    env = name.isupper() and separator == "="
+    if separator[:1] == "%" or not (anchored or env):
+        stop = (CODED_STOP if separator[:1] == "%" else STOP).re.search(text, first, end)
+        end = stop.start() if stop else end
+    elif not env:
+        end = first + len(text[first:end].rstrip(",;:"))
+    else:
+        stop = STOP.re.search(text, first, end) if not anchored else None
+        end = stop.start() if stop else end
+    word = text[first:end]
+    exact = env or _is_data(text, word, promised, separator, anchored, value.end)
+    return Hit(kind_of(name), first, end) if is_secret(word, promised, False, exact) else None
+
+
+def _at_line_start(text: str, start: int) -> bool:
+    line = max(text.rfind("\n", max(0, start - 64), start), text.rfind("\\n", max(0, start - 64), start)) + 1
+    if start - line > 60:
+        return False
+    return LINE_START.re.fullmatch(text, line, start) is not None
+
+
+def _is_data(text: str, word: str, promised: Promise, separator: str, anchored: bool, end: int) -> bool:
+    """Whether the line is one of a settings file rather than of a program."""
+    if separator == ">":
+        return text.startswith("</", end)
+    if not anchored or promised is not Promise.PASSWORD or text[end - 1 : end] in (",", ";", "{", "("):
+        return False
+    rest = text[end : end + 2]
+    if rest[:1] not in ("", "\n", "\r", " ") and rest not in ("\\n", "\\r"):
+        return False
+    if ":" in separator or separator == "=":
+        return word.islower() and "_" not in word and not REFERENCE.re.fullmatch(word)
+    return False

@@ -1,0 +1,119 @@
+"""Secrets on command lines and in the files of command-line clients, where no sign stands between name and value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from seasoned.redact.assignment import read_value
+from seasoned.redact.hit import Hit
+from seasoned.redact.literal import is_placeholder, is_random, is_secret
+from seasoned.redact.name import Promise, kind_of, promise
+from seasoned.redact.pattern import Pattern
+
+_NAMED = r"-(?!-)[a-z0-9\-]{0,30}?(?:pass|token|key|secret|pwd|cred)[a-z0-9\-_]{0,24}+"
+DASH = Pattern(
+    rf"""-(?:(?P<flag>{_NAMED})(?:\\{{0,8}}["'],\s{{0,8}}(?=\\{{0,8}}["'])|[ \t]{{1,2}}(?![ \t\-|]))"""
+    r"""|(?<=[\s"'\\n]-)(?:-(?:proxy-)?user[ =]|u(?:[ ]|(?=["']))|[aw][ ]|p[ ]?)[ ]?(?=\S))"""
+)
+CLIENTS_WITH_JOINED = ("mysql", "mariadb", "mysqldump", "mysqladmin")
+CLIENTS_WITH_SPACE = {"-p": ("login", "sshpass", "mongo", "az ", "skopeo", "7z", "mssql"), "-a": ("redis-cli",), "-w": ("ldap",)}
+NETRC = Pattern(r"pass(?:word|wd)[ \t]{1,4}(?=\S)")
+SAID = Pattern(r"pass(?:word|phrase|code|wd)(?:\s+(?:for|of)\s+\S{1,40})?\s+(?:is|was|=|to)[: ]\s{0,3}(?=\S)")
+SQL = Pattern(r"""password\s{1,4}(?:as\s)?(\\{0,8})(?=["'])""")
+IDENTIFIED = Pattern(r"""identified by\s{1,4}(?:as\s)?(?=\\{0,8}["'])""")
+PASS_WORD = Pattern(r""" pass:([^\s"'\\,;]{4,256})""")
+CHPASSWD = Pattern(r"""[a-z_][a-z0-9_\-]{0,31}:([^\s"'\\]{4,128})["']?\s*\|\s*(?:sudo\s+)?chpasswd""")
+HTPASSWD = Pattern(r"""htpasswd\s+-[a-z]*b[a-z]*\s+\S{1,200}\s+\S{1,100}\s+(["']?)([^\s"']{4,128})""")
+PGPASS = Pattern(r"(?m)^[\s+\-0-9→|]*[\w.*\-]{1,100}:(?:\d{2,5}|\*):[\w*\-]{1,64}:[\w*\-.@]{1,64}:([^\s:\"']{4,256})$")
+
+
+def find_in_commands(text: str, low: str) -> Iterator[Hit]:
+    """Values of flags, of clients with short flags, and of files such as .netrc."""
+    for match in DASH.re.finditer(low) if "-" in low else ():
+        hit = _flag(text, match) if match.lastgroup == "flag" else _short(text, low, match)
+        if hit is not None:
+            yield hit
+    if "pass" in low:
+        yield from _passwords(text, low)
+    for match in IDENTIFIED.re.finditer(low) if "identified by" in low else ():
+        yield from _told(text, match.end(), exact=True)
+    if ":5432:" in low or "pgpass" in low:
+        for match in PGPASS.re.finditer(text):
+            if not is_placeholder(match[1]):
+                yield Hit("password", match.start(1), match.end(1))
+
+
+def _flag(text: str, match: re.Match[str]) -> Hit | None:
+    name = text[match.start() + 2 : match.end("flag")]
+    promised = promise(name)
+    value = read_value(text, match.end()) if promised is not Promise.NONE else None
+    if value is None:
+        return None
+    word = text[value.start : value.end]
+    helps = not value.quoted and (word.isupper() or (word.isalpha() and text[value.end : value.end + 2] == "  "))
+    secret = not helps and is_secret(word, promised, value.quoted, True)
+    return Hit(kind_of(name), value.start, value.end) if secret else None
+
+
+def _short(text: str, low: str, match: re.Match[str]) -> Hit | None:
+    """A short flag means a secret only behind the name of its program."""
+    line = low[max(low.rfind("\n", 0, match.start()), match.start() - 400) + 1 : match.start()]
+    flag = match[0].rstrip()
+    if flag in ("-u", "--user", "--proxy-user"):
+        return _user(text, line, flag, match.end())
+    if flag == "-p" and match[0] == "-p":
+        fits = any(name in line for name in CLIENTS_WITH_JOINED)
+    else:
+        fits = any(name in line for name in CLIENTS_WITH_SPACE.get(flag, ()))
+    value = read_value(text, match.end()) if fits else None
+    if value is None:
+        return None
+    word = text[value.start : value.end]
+    if word.startswith("-") or is_placeholder(word) or len(word) < 3:
+        return None
+    return Hit("password", value.start, value.end)
+
+
+def _user(text: str, line: str, flag: str, at: int) -> Hit | None:
+    value = read_value(text, at)
+    if value is None:
+        return None
+    mark = "%" if "smb" in line or "rpcclient" in line else ":"
+    name, found, word = text[value.start : value.end].partition(mark)
+    if not found or "/" in name or len(word) < 3 or is_placeholder(word) or word.isdigit():
+        return None
+    if flag == "-u" and "curl" not in line and "http" not in line and mark == ":" and not is_random(word):
+        return None
+    return Hit("password", value.start + len(name) + 1, value.end)
+
+
+def _passwords(text: str, low: str) -> Iterator[Hit]:
+    for match in SQL.re.finditer(low):
+        value = read_value(text, match.end(1) - len(match[1]))
+        if value is not None and is_secret(text[value.start : value.end], Promise.PASSWORD, True, True):
+            yield Hit("password", value.start, value.end)
+    for mark, pattern, group in ((" pass:", PASS_WORD, 1), ("chpasswd", CHPASSWD, 1), ("htpasswd", HTPASSWD, 2)):
+        for match in pattern.re.finditer(low) if mark in low else ():
+            word = text[match.start(group) : match.end(group)]
+            if not is_placeholder(word) and not word.isdigit():
+                yield Hit("password", match.start(group), match.end(group))
+    for match in SAID.re.finditer(low):
+        yield from _told(text, match.end())
+    if "machine " in low or "login " in low:
+        for match in NETRC.re.finditer(low):
+            if "login" in low[max(0, match.start() - 200) : match.start()]:
+                yield from _told(text, match.end(), exact=True)
+
+
+def _told(text: str, at: int, exact: bool = False) -> Iterator[Hit]:
+    value = read_value(text, at)
+    if value is None:
+        return
+    word = text[value.start : value.end]
+    if not value.quoted:
+        word = word.rstrip(".,;:)")
+    looks = any(c.isdigit() for c in word) or not word.replace("_", "").isalpha()
+    if (exact or looks) and is_secret(word, Promise.PASSWORD, value.quoted, exact) and len(word) >= 5:
+        yield Hit("password", value.start, value.start + len(word))
+

@@ -1,0 +1,110 @@
+"""Values that a promising name does not make secret: placeholders, references, types, counts, code."""
+
+from __future__ import annotations
+
+import math
+
+from seasoned.redact.name import Promise
+from seasoned.redact.pattern import Pattern
+
+LABELS = frozenset(
+    "api key keys token tokens access refresh id user client secret secrets password passwd pass pwd passphrase auth "
+    "authorization bearer basic db database my your the app name value admin login username confirm new old current x "
+    "private public session csrf oauth jwt credentials credential cookie header service account".split()
+)
+EMPTY = frozenset(
+    "none null nil true false undefined yes no on off string str int integer number bool boolean any object text varchar bytes "
+    "char unknown never void float date array list dict map optional required invalid incorrect wrong missing expired valid "
+    "ok failed failure success error denied empty unset set default enabled disabled hidden masked removed changeme "
+    "changeit change_me change-me replaceme replace_me dummy fake example sample placeholder redacted todo fixme tbd "
+    "test testing foo bar baz foobar n/a na include omit same-origin self auto inherit prompt ask stdin env file "
+    "type field input output and or not is in for the a an of to if else function func const let var return await "
+    "must should can cannot will was has have been be with from your this that it required. password. token. "
+    "self.fail sensitive filtered protected encrypted secure hashed plain generated provided found expected".split()
+)
+PLACEHOLDER = Pattern(
+    r"""(?ix)
+      [*x•.\-_?#=+~0/\\ ]+ | <[^>]*>? | \[[^\]]*\]? | \{.*\}? | \$.* | %\(?[a-z_]*\)?[sd%]? | %[a-z_]+% | @[a-z_]+@ | \#\{.*
+    | __\w+__ | (?:(?:sk|pk|ghp|hf|key|token|pat|xoxb)[-_])?(?:x{3,}|\.{3,}|\*{3,}|…).*
+    | (?:your|insert|enter|replace|put|paste|change|use|add|set|provide|example|sample|dummy|fake)[-_ .].* | your\w+
+    | (?:my|the|some|a|test|fake|dummy|mock|example|sample|new|old|secret|valid|invalid|wrong|bad|super)?[-_ ]?(?:super[-_ ]?)?
+      (?:secret|db|api|auth|access|user|client|admin|app|service)?[-_ ]?(?:secret|password|passwd|pass|pwd|token|api[-_]?key|key)
+    | .*[-_ ]here\W? | .*(?:placeholder|redacted|\.\.\.|…|\*{4,}|x{8,}).*
+    | (?:os\.|process\.|env\.|environ|secrets\.|var\.|local\.|data\.|module\.|config\.|self\.|this\.|settings\.|options\.|args\.|req\.|
+       request\.|props\.|params\.|ctx\.|import\.meta|opts\.|ENV\[|vault:|op://|ssm:|arn:|file:|keyring:|gcp:|aws:|!\w|\|$|>$|&\w+$|\\|env:|
+       /run/|/etc/|/var/|/home/|/usr/|/[a-z_./\-]+$|~/|\./|\.\./|[a-z]:\\|https?://[^:@\s]*$|projects/|secretsmanager).*
+    """
+)
+REFERENCE = Pattern(
+    r"(?x) [A-Za-z_$][\w$]* (?: (?:\??\.|::|->) [A-Za-z_$][\w$]* )* (?: \(.* | \[.* | \{.* | <.* | \??\.\[?.* )"
+    r"| [A-Za-z_$][\w$]* (?: (?:\??\.|::|->) [A-Za-z_$][\w$]* )+ [,;)\]}]*"
+    r"| [A-Z][A-Za-z]*\b(?:\[.*|\s*\|.*|<.*)? | (?:await|new|lambda|not|f|b|r|typeof|func|async|yield|if|Some|Optional|List)\b[\s\"'(\[<].*"
+)
+SENTENCE = Pattern(
+    r"(?i)\b(?:the|your|is|must|a|to|please|enter|invalid|required|incorrect|wrong|and|or|not|for|at|reset|forgot|with|of|"
+    r"should|this|that|be|in|use|used|set|if|when|from|has|cannot|expired|missing|failed|password|token|on|by)\b"
+)
+WORDS = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+TIDY = Pattern(r"\d[\d\-/:.T Z+]*|v?\d+(?:\.\d+)+[\w.+-]*|\d[\d,._]*\s?[a-zA-Z%]{0,3}")
+
+
+def is_random(text: str) -> bool:
+    """Whether a word looks drawn rather than written: mixed signs with high spread, or long hexadecimal."""
+    n = len(text)
+    if n < 8 or " " in text or "\n" in text:
+        return False
+    digits = sum(c.isdigit() for c in text)
+    if n >= 16 and _is_hex(text):
+        return digits > 2 and len(set(text)) > 5
+    upper = any(c.isupper() for c in text)
+    lower = any(c.islower() for c in text)
+    if TIDY.re.fullmatch(text) or len(set(text)) < min(6, n):
+        return False
+    if digits == 0:
+        return upper and lower and n >= 16 and _turns(text) * 4 > n
+    if n >= 16:
+        return entropy(text) > 3.0 and (_turns(text) * 6 >= n)
+    return (upper or lower) and (digits >= 2 or (upper and lower))
+
+
+def _is_hex(text: str) -> bool:
+    return all(c in "0123456789abcdefABCDEF" for c in text)
+
+
+def _turns(text: str) -> int:
+    """How often the kind of sign changes; words change it seldom."""
+    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.islower() else "s" for c in text]
+    return sum(a != b for a, b in zip(kinds, kinds[1:], strict=False))
+
+
+def entropy(text: str) -> float:
+    """Shannon's measure of the text's own letters, in bits."""
+    n = len(text)
+    return -sum(k / n * math.log2(k / n) for k in (text.count(c) for c in set(text)))
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether it stands for a secret without being one."""
+    if value.lower() in EMPTY or PLACEHOLDER.re.fullmatch(value):
+        return True
+    words = WORDS.re.findall(value)
+    return bool(words) and all(w.lower() in LABELS for w in words)
+
+
+def is_secret(value: str, promise: Promise, quoted: bool, exact: bool) -> bool:
+    """Whether a value under a promising name is secret. `exact` says that the place holds data, not code."""
+    if len(value) < 4 or is_placeholder(value):
+        return False
+    if not quoted and not exact and REFERENCE.re.fullmatch(value):
+        return False
+    if promise is Promise.WEAK:
+        return is_random(value) and not value.startswith(("/", "./", "http"))
+    if " " in value or "\n" in value:
+        return promise is not Promise.TOKEN and not SENTENCE.re.search(value) and value[-1] not in ".:?!,;"
+    if promise is Promise.TOKEN:
+        return is_random(value) or (len(value) >= 16 and any(c.isdigit() for c in value) and not value[0].isspace())
+    if value.isdigit():
+        return promise is Promise.PASSWORD
+    if quoted or exact:
+        return len(value) >= 6 or promise is Promise.PASSWORD
+    return any(c.isdigit() for c in value) or not value.replace("_", "").isalpha() or is_random(value)

@@ -1,0 +1,110 @@
+"""Names that promise a secret: `DB_PASSWORD`, `apiKey`, `client-secret`, but not `max_tokens` or `secretName`."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from functools import lru_cache
+
+from seasoned.redact.pattern import Pattern
+
+
+class Promise(IntEnum):
+    """How surely a name says that its value is secret."""
+
+    NONE = 0
+    WEAK = 1
+    """Only a value that looks random counts: `key`, `auth`, `cookie`."""
+    TOKEN = 2
+    """A value that is neither a word nor a number counts."""
+    SECRET = 3
+    """Anything but a placeholder counts."""
+    PASSWORD = 4
+    """Even a plain word counts."""
+
+
+WORDS = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "passwort", "pswd")
+SECRETS = ("secret", "apikey", "accesskey", "secretkey", "privatekey", "authkey", "accountkey", "masterkey")
+KEY_OWNERS = frozenset(
+    "api access secret private encryption encrypt encrypted signing sign auth account master app application service role anon "
+    "admin license licence subscription shared storage ssh deploy hmac jwt cipher crypto aes webhook client consumer "
+    "integration server write ingest rest functions ecdsa rsa root gpg wallet validator eth azure aws gcp openai "
+    "anthropic stripe sendgrid mailgun datadog dd algolia maps google gemini cohere mistral groq together replicate "
+    "twilio pusher segment amplitude mixpanel bugsnag honeybadger fcm age vault django flask rails "
+    "user customer merchant partner developer dev".split()
+)
+PUBLIC_TOKENS = frozenset(
+    "next page continuation cancel cancellation eos bos pad unk sep cls mask special stop start end first last per by input "
+    "output prompt max min total num count new current previous prev expected unexpected parse lex invalid is has "
+    "no the each every any cursor sync pagination design color keyword text word sub byte".split()
+)
+AFTER = frozenset(
+    "value val prod production dev development test testing stage staging live base plain text plaintext string str b64 base64 "
+    "hex raw old new current confirm confirmation main default env header repeat again enc encoded pem secret prev primary "
+    "secondary backup".split()
+)
+
+
+@lru_cache(maxsize=4096)
+def promise(name: str) -> Promise:
+    """What the name promises about its value."""
+    words = [w.lower() for w in WORDS.re.findall(name)]
+    while words and (words[-1] in AFTER or words[-1].isdigit()) and not _is_secret_word(words[-1]):
+        words.pop()
+    if not words:
+        return Promise.NONE
+    last = words[-1]
+    before = words[-2] if len(words) > 1 else ""
+    if last.endswith(PASSWORDS) or (last == "word" and before == "pass") or (last == "phrase" and before == "pass"):
+        return Promise.PASSWORD
+    if last in ("pass", "pw", "psw"):
+        return Promise.SECRET if before and before not in ("by", "test", "tests", "first", "second") else Promise.WEAK
+    if last.endswith(("pass",)) and last.startswith(("db", "user", "my", "pg", "smtp", "mail", "ftp", "root", "admin")):
+        return Promise.SECRET
+    if last.endswith(SECRETS):
+        return Promise.SECRET
+    return _token_or_key(last, before, words)
+
+
+def _is_secret_word(word: str) -> bool:
+    return word.endswith(PASSWORDS) or word.endswith(SECRETS)
+
+
+def _token_or_key(last: str, before: str, words: list[str]) -> Promise:
+    if last.endswith("token"):
+        if before in PUBLIC_TOKENS or last[:-5] in PUBLIC_TOKENS:
+            return Promise.NONE
+        return Promise.TOKEN
+    if last == "key":
+        if before in ("public", "pub", "primary", "foreign", "sort", "partition", "cache", "object"):
+            return Promise.NONE
+        return Promise.SECRET if before in KEY_OWNERS else Promise.WEAK
+    if last in ("authorization", "cookie"):
+        return Promise.WEAK
+    if last in ("auth", "credential", "credentials", "creds", "bearer", "sig", "signature") and "type" not in words:
+        return Promise.WEAK
+    return Promise.NONE
+
+
+@lru_cache(maxsize=4096)
+def kind_of(name: str) -> str:
+    """The kind written into the tag of a value with this name."""
+    low = name.lower()
+    for kind, marks in (
+        ("authorization", ("authorization",)),
+        ("cookie", ("cookie",)),
+        ("password", ("pass", "pwd", "pw")),
+        ("private-key", ("private",)),
+        ("api-key", ("apikey", "api_key", "api-key")),
+        ("token", ("token",)),
+    ):
+        if any(mark in low for mark in marks):
+            return kind
+    return "secret"
+
+
+def clean_name(name: str) -> str:
+    """The name without quotes and brackets around it."""
+    return re.sub(r"[^A-Za-z0-9_.\- ]", "", name)

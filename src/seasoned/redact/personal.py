@@ -1,0 +1,110 @@
+"""Personal data: e-mail addresses, card numbers, bank accounts, and telephone numbers where they are called so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from seasoned.redact.hit import Hit
+from seasoned.redact.pattern import Pattern
+
+LOCAL = "abcdefghijklmnopqrstuvwxyz0123456789.!#$&*+/=?^_{|}~-"
+PLAIN_LOCAL = "abcdefghijklmnopqrstuvwxyz0123456789.+_-"
+DOMAIN = Pattern(r"(?:[a-z0-9](?:[a-z0-9\-]{0,61}[a-z0-9])?\.){1,6}([a-z]{2,18})(?![a-z0-9\-_(]|\.[a-z0-9]|:[/~])")
+NOT_ENDINGS = frozenset(
+    "js ts py sh rs md go rb so cc jsx tsx json yaml yml toml png jpg jpeg gif svg css html htm tgz zip gz tar whl jar service socket "
+    "target timer mount slice scope conf cfg ini txt log lock map vue php java kt swift cpp hpp local localhost internal "
+    "invalid test example git exe dll bin sql csv xml lua ex exs ml hs pl ps".split()
+)
+NOBODY = frozenset("git noreply no-reply donotreply do-not-reply hg svn user you your.email your-email name email me foo bar".split())
+DOCUMENTED = frozenset("example.com example.org example.net domain.com email.com company.com yourdomain.com host.com".split())
+CARD = Pattern(r"(?<![\w.])(?<!\w-)(?:\d{14,19}|\d{4}([ \-])\d{4}\1\d{4}\1\d{1,7}|3\d{3}([ \-])\d{6}\2\d{5})(?![\w\-]|\.\d)")
+IBAN_MARKS = (b"0000 0000 00", b"aa00 aaaa 0000", b"aa00aaaa000000", b"aa000000000000")
+CARD_MARKS = (b"0" * 14, b"0000 0000", b"0000a0000", b"0000 000000 0", b"0000a000000a0")
+IBAN = Pattern(r"(?<![A-Za-z0-9_\-/])[A-Z]{2}\d{2}(?:[A-Z0-9]{11,30}|(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?)(?![A-Za-z0-9_\-])")
+PHONE = Pattern(
+    r"""(?:phone|mobile|cell|tel|fax|whatsapp)[a-z_ ]{0,12}["'\\]{0,6}[ ]?[:=]{1,2}\s{0,3}["'\\]{0,6}"""
+    r"(\+?\(?\d[\d ().\-/]{5,22}\d)(?![\w])"
+)
+
+
+def find_emails(text: str, low: str) -> Iterator[Hit]:
+    """Addresses of people; not ssh targets, scoped packages or the senders that nobody reads."""
+    at = low.find("@")
+    while at >= 0:
+        domain = DOMAIN.re.match(low, at + 1)
+        if domain is not None and domain[1] not in NOT_ENDINGS:
+            left = low[max(0, at - 64) : at]
+            local = left[len(left.rstrip(PLAIN_LOCAL)) :].lstrip(".-+")
+            start = at - len(local)
+            if start and text[start - 1] == "\\" and local[:1] in "nrt":
+                local, start = local[1:], start + 1
+            if _is_person(local, domain[0], low, start):
+                yield Hit("email", start, domain.end())
+        at = low.find("@", at + 1)
+
+
+def _is_person(local: str, domain: str, low: str, start: int) -> bool:
+    if not local or local in NOBODY or "noreply" in local or "no-reply" in local or not any(c.isalpha() for c in local):
+        return False
+    if domain in DOCUMENTED and local in ("test", "admin", "info", "support", "hello", "contact", "john", "jane"):
+        return False
+    before = low[max(0, start - 60) : start]
+    line = before[before.rfind("\n") + 1 :]
+    return not (line.lstrip("$ ").startswith(("ssh ", "scp ", "rsync ", "sftp ", "ssh-copy-id ")) or line.endswith("ssh://"))
+
+
+def find_cards(text: str, classes: bytes) -> Iterator[Hit]:
+    """Numbers of a card network's range whose check digit is right; `classes` has a 0 for every figure."""
+    for mark in CARD_MARKS:
+        at = classes.find(mark)
+        while at >= 0:
+            # The mark stands where the number begins, or where a word of other signs ends just before it.
+            match = CARD.re.search(text, at, at + 36)
+            if match is not None and _is_card(match[0]):
+                yield Hit("card", match.start(), match.end())
+            at = classes.find(mark, at + len(mark))
+
+
+def _is_card(written: str) -> bool:
+    digits = "".join(c for c in written if c.isdigit())
+    return len(set(digits)) > 3 and _in_range(digits) and _luhn(digits)
+
+
+def _in_range(digits: str) -> bool:
+    n, two, four = len(digits), int(digits[:2]), int(digits[:4])
+    if digits[0] == "4":
+        return n in (16, 19)
+    if n == 15:
+        return two in (34, 37)
+    if n == 14:
+        return two in (36, 38)
+    return n == 16 and (51 <= two <= 55 or 2221 <= four <= 2720 or four == 6011 or two in (65, 62) or 3528 <= four <= 3589)
+
+
+def _luhn(digits: str) -> bool:
+    total = 0
+    for i, c in enumerate(reversed(digits)):
+        n = int(c) * (2 if i % 2 else 1)
+        total += n - 9 if n > 9 else n
+    return total % 10 == 0
+
+
+def find_ibans(text: str) -> Iterator[Hit]:
+    """Account numbers whose two check digits are right (ISO 13616)."""
+    for match in IBAN.re.finditer(text):
+        end = match.end()
+        while end - match.start() >= 15:
+            whole = text[match.start() : end].replace(" ", "")
+            if 15 <= len(whole) <= 34 and int("".join(str(int(c, 36)) for c in whole[4:] + whole[:4])) % 97 == 1:
+                yield Hit("iban", match.start(), end)
+                break
+            # A following word of capitals may have been taken along.
+            cut = text.rfind(" ", match.start(), end)
+            end = cut if cut > 0 else 0
+
+
+def find_phones(text: str, low: str) -> Iterator[Hit]:
+    """Numbers that are called telephone numbers."""
+    for match in PHONE.re.finditer(low):
+        if 7 <= sum(c.isdigit() for c in match[1]) <= 15:
+            yield Hit("phone", match.start(1), match.end(1))

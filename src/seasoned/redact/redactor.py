@@ -1,0 +1,241 @@
+"""The redactor: texts and JSON values in, the same without their secrets out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+
+from seasoned.redact.hit import Hit
+from seasoned.redact.literal import is_secret
+from seasoned.redact.name import Promise, kind_of, promise
+from seasoned.redact.pattern import Pattern
+from seasoned.redact.scan import scan
+
+__all__ = ["Hit", "Redactor"]
+
+TAG = Pattern(r"\[redacted:[a-z0-9\-]{1,32}:[0-9a-f]{8}\]")
+ROUNDS = 6
+"""What a tag leaves behind can look secret once more; a few rounds always come to rest."""
+MARGIN = 1024
+"""Further than this no secret's recognisable beginning lies from its end (longer ones are recognised by their beginning)."""
+PRIVATE_REACH = 16384
+PHONES = ("phone", "mobile", "telephone", "fax", "whatsapp", "cell")
+
+
+class Redactor:
+    """Replaces secrets by keyed tags, so that equal secrets stay recognisable as equal."""
+
+    def __init__(self, key: bytes, own: Sequence[str] = ()) -> None:
+        self._key = key
+        self._own = tuple(own)
+        self._own_patterns = [_own_pattern(entry) for entry in self._own]
+
+    def __reduce__(self) -> tuple[type[Redactor], tuple[bytes, tuple[str, ...]]]:
+        return Redactor, (self._key, self._own)
+
+    def tag(self, kind: str, secret: str) -> str:
+        """What stands in a secret's place."""
+        digest = blake2b(secret.encode("utf-8", "surrogatepass"), digest_size=4, key=self._key[:64]).hexdigest()
+        return f"[redacted:{kind}:{digest}]"
+
+    def find(self, text: str) -> list[Hit]:
+        """What looks like a secret, in order and without overlap; tags are not looked at again."""
+        hits = scan(text)
+        for pattern in self._own_patterns:
+            hits += [Hit("own", m.start(), m.end()) for m in pattern.finditer(text) if m.end() > m.start()]
+        return _settle(text, hits) if hits else hits
+
+    def text(self, text: str) -> str:
+        """The text without its secrets; JSON stays JSON."""
+        hits = self.find(text)
+        if not hits:
+            return text
+        done = self._replace(text, hits)
+        for _ in range(ROUNDS):
+            hits = self.find(done)
+            if not hits:
+                break
+            done = self._replace(done, hits)
+        return self._mend(text, done)
+
+    def value(self, value: Any) -> Any:
+        """The JSON value without its secrets, in its strings and in what its names give away."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {
+                (self.text(name) if isinstance(name, str) else name): self._named(name, inner)
+                for name, inner in value.items()
+            }
+        if isinstance(value, list | tuple):
+            return self._items(value)
+        return value
+
+    def head(self, text: str, limit: int) -> str:
+        """A redacted beginning of at most `limit` characters, read no further than needed."""
+        size = limit + MARGIN
+        while True:
+            whole = size >= len(text)
+            window = text if whole else text[:size]
+            done = self._trusted(window, 0, len(window) if whole else size - MARGIN)
+            if whole or len(done) >= limit or size > 8 * limit + PRIVATE_REACH:
+                return _cut_end(done, limit)
+            size *= 2
+
+    def tail(self, text: str, limit: int) -> str:
+        """A redacted end of at most `limit` characters."""
+        size = limit + MARGIN
+        while True:
+            start = _open_block(text, len(text) - size)
+            window = text if start <= 0 else text[start:]
+            done = self._trusted(window, 0 if start <= 0 else MARGIN, len(window))
+            if start <= 0 or len(done) >= limit or size > 8 * limit + PRIVATE_REACH:
+                return _cut_start(done, limit)
+            size *= 2
+
+    def _replace(self, text: str, hits: list[Hit], start: int = 0, end: int | None = None) -> str:
+        pieces = []
+        at = start
+        for hit in hits:
+            pieces += [text[at : hit.start], self.tag(hit.kind, text[hit.start : hit.end])]
+            at = hit.end
+        pieces.append(text[at:end])
+        return "".join(pieces)
+
+    def _trusted(self, window: str, start: int, end: int) -> str:
+        """The window's redacted part between two places, widened over secrets that reach across them."""
+        hits = self.find(window)
+        for hit in hits:
+            if hit.start < start < hit.end:
+                start = hit.start
+            if hit.start < end < hit.end:
+                end = hit.end
+        inside = [hit for hit in hits if hit.start >= start and hit.end <= end]
+        return self.text(self._replace(window, inside, start, end))
+
+    def _items(self, items: Sequence[Any]) -> list[Any]:
+        """A list of arguments: `--password` gives away the one after it."""
+        done = []
+        flag = ""
+        for item in items:
+            done.append(self._named(flag, item) if flag and isinstance(item, str) else self.value(item))
+            flag = item[2:] if isinstance(item, str) and item.startswith("--") and "=" not in item else ""
+        return done
+
+    def _named(self, name: Any, value: Any) -> Any:
+        if not isinstance(name, str):
+            return self.value(value)
+        if isinstance(value, str):
+            return self._named_text(name, value)
+        promised = promise(name)
+        if promised is Promise.PASSWORD and isinstance(value, int) and not isinstance(value, bool) and value > 999:
+            return self.tag("password", str(value))
+        if isinstance(value, list) and promised >= Promise.TOKEN:
+            return [self._named_text(name, item) if isinstance(item, str) else self.value(item) for item in value]
+        return self.value(value)
+
+    def _named_text(self, name: str, value: str) -> str:
+        low = name.lower()
+        if low.endswith(("authorization", "cookie")):
+            done = self.text(f"{name}: {value}")
+            return done[len(name) + 2 :] if done.startswith(f"{name}: ") else self.text(value)
+        if any(word in low for word in PHONES) and 7 <= sum(c.isdigit() for c in value) <= 15 and len(value) < 25:
+            return self.tag("phone", value)
+        promised = promise(name)
+        if promised and not TAG.re.search(value) and is_secret(value, promised, True, True):
+            return self.tag(kind_of(name), value)
+        return self.text(value)
+
+    def _mend(self, text: str, done: str) -> str:
+        """A bare number in JSON cannot become a tag: then redact the structure instead of the text."""
+        if text.lstrip()[:1] not in ("{", "[", '"'):
+            return done
+        import json
+
+        try:
+            parsed = json.loads(text)
+        except (ValueError, RecursionError):
+            return done
+        try:
+            json.loads(done)
+        except ValueError:
+            return json.dumps(self.value(self._numbers(parsed)), ensure_ascii=False)
+        return done
+
+    def _numbers(self, value: Any) -> Any:
+        """Numbers that are secret become texts, so that they can be replaced."""
+        if isinstance(value, dict):
+            return {name: self._numbers(inner) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [self._numbers(inner) for inner in value]
+        if isinstance(value, int) and not isinstance(value, bool) and self.find(str(value)):
+            return str(value)
+        return value
+
+
+def _own_pattern(entry: str) -> re.Pattern[str]:
+    """`/.../` is a regular expression, anything else is taken as it stands, whatever its case."""
+    if len(entry) > 2 and entry.startswith("/") and entry.endswith("/"):
+        return re.compile(entry[1:-1])
+    return re.compile(re.escape(entry), re.IGNORECASE)
+
+
+def _settle(text: str, hits: list[Hit]) -> list[Hit]:
+    """Overlapping hits become one of the widest kind; what lies in a tag is dropped."""
+    tags = [m.span() for m in TAG.re.finditer(text)] if "[redacted:" in text else []
+    hits.sort(key=lambda hit: (hit.start, -hit.end))
+    kept: list[Hit] = []
+    for hit in hits:
+        found = _beside_tags(hit, tags) if tags else hit
+        if found is None:
+            continue
+        if kept and found.start < kept[-1].end:
+            last = kept[-1]
+            kind = last.kind if last.end - last.start >= found.end - found.start else found.kind
+            kept[-1] = Hit(kind, last.start, max(last.end, found.end))
+        else:
+            kept.append(found)
+    return kept
+
+
+def _beside_tags(hit: Hit, tags: list[tuple[int, int]]) -> Hit | None:
+    kind, start, end = hit
+    for first, last in tags:
+        if first <= start and end <= last:
+            return None
+        if first < start < last:
+            start = first
+        if first < end < last:
+            end = last
+    return Hit(kind, start, end)
+
+
+def _open_block(text: str, start: int) -> int:
+    """Where to begin so that a private key is not entered in its middle."""
+    if start <= 0:
+        return start
+    begin = text.rfind("-----BEGIN", max(0, start - PRIVATE_REACH), start)
+    if begin >= 0 and text.find("-----END", begin, start) < 0:
+        return max(0, begin - MARGIN)
+    return start
+
+
+def _cut_end(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    for tag in TAG.re.finditer(text):
+        if tag.start() < limit < tag.end():
+            return text[: tag.start()]
+    return text[:limit]
+
+
+def _cut_start(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    start = len(text) - limit
+    for tag in TAG.re.finditer(text):
+        if tag.start() < start < tag.end():
+            return text[tag.end() :]
+    return text[start:]

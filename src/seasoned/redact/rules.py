@@ -1,0 +1,127 @@
+"""Secrets that carry their issuer's mark, as data: the published formats of keys and tokens.
+
+A rule runs only when one of its anchors stands in the text's long words (with a few characters before each), and it
+sees the text with escaped line ends and quotes blanked, so that a look behind sees where a word really begins.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from seasoned.redact.pattern import Pattern
+
+
+class Rule(NamedTuple):
+    """How one kind of secret is written. The group that holds it is `group`; `check` names a second look."""
+
+    kind: str
+    anchors: tuple[str, ...]
+    pattern: Pattern
+    group: int = 0
+    check: str = ""
+
+
+def _rule(kind: str, anchors: str, source: str, group: int = 0, check: str = "") -> Rule:
+    return Rule(kind, tuple(anchors.split(" ")), Pattern(source), group, check)
+
+
+RULES: tuple[Rule, ...] = (
+    _rule("aws-key-id", "AKIA ASIA ABIA ACCA", r"A(?:KIA|SIA|BIA|CCA)[A-Z2-7]{16}(?![A-Za-z0-9])", check="mixed"),
+    _rule("github", "ghp_ gho_ ghs_ ghu_ ghr_", r"gh[pousr]_[A-Za-z0-9]{30,255}", check="mixed"),
+    _rule("github", "github_pat_", r"github_pat_[A-Za-z0-9_]{36,255}", check="mixed"),
+    _rule("gitlab", "gl", r"gl(?:pat|dt|rt|ptt|ft|oas|cbt|imt|agent|soat|ffct|rtr|wt)-[A-Za-z0-9_\-]{20,300}(?:\.[a-z0-9.]{9,20})?", check="mixed"),
+    _rule("gitlab", "GR1348941", r"GR1348941[A-Za-z0-9_\-]{20,50}"),
+    _rule("slack", "xox", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9\-]{10,400}", check="mixed"),
+    _rule("slack", "xapp-", r"xapp-\d-[A-Za-z0-9]{8,20}-\d{8,20}-[a-f0-9]{32,128}"),
+    _rule("slack-webhook", "/ .com", r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9_/\-]{20,200})", 1, "mixed"),
+    _rule("stripe", "k_live_ k_test_ k_prod_", r"(?:sk|rk|pk)_(?:live|test|prod)_[A-Za-z0-9]{16,250}", check="mixed"),
+    _rule("webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{20,128}", check="mixed"),
+    _rule("anthropic", "sk-ant-", r"sk-ant-[a-z0-9]{3,12}-[A-Za-z0-9_\-]{20,400}", check="mixed"),
+    _rule("openrouter", "sk-or-", r"sk-or-v1-[a-f0-9]{40,128}", check="mixed"),
+    _rule("openai", "sk-", r"(?<![A-Za-z0-9])sk-(?:[a-z]{2,12}-)?[A-Za-z0-9_\-]{20,400}", check="random"),
+    _rule("google-api", "AIza", r"AIza[A-Za-z0-9_\-]{35}", check="mixed"),
+    _rule("google-oauth", "ya29.", r"ya29\.[A-Za-z0-9_\-.]{20,2048}"),
+    _rule("google-oauth", "//0", r"(?<![A-Za-z0-9/])1//0[A-Za-z0-9_\-]{28,200}", check="mixed"),
+    _rule("google-client", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_\-]{20,64}"),
+    _rule("firebase", ":APA91", r"AAAA[A-Za-z0-9_\-]{7}:APA91[A-Za-z0-9_\-]{100,200}"),
+    _rule("npm", "npm_", r"npm_[A-Za-z0-9]{36,64}", check="mixed"),
+    _rule("pypi", "pypi-AgE", r"pypi-AgE[A-Za-z0-9_\-]{50,1000}"),
+    _rule("huggingface", "hf_ api_org_", r"(?<![A-Za-z0-9])(?:hf_|api_org_)[A-Za-z0-9]{30,40}(?![A-Za-z0-9_])", check="cased"),
+    _rule("twilio", "SK", r"(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])"),
+    _rule("sendgrid", "SG.", r"SG\.[A-Za-z0-9_\-]{16,32}\.[A-Za-z0-9_\-]{16,64}"),
+    _rule("mailgun", "key-", r"key-[0-9a-f]{32}(?![A-Za-z0-9])"),
+    _rule("mailgun", "pubkey- -", r"(?<![0-9a-f-])[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![0-9a-f-])"),
+    _rule("mailchimp", "-us", r"(?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?![A-Za-z0-9])"),
+    _rule("telegram", ":A", r"\d{7,11}:A[A-Za-z0-9_\-]{34}(?![A-Za-z0-9_\-])"),
+    _rule("discord", ".", r"[MNO][A-Za-z0-9_\-]{22,27}\.[A-Za-z0-9_\-]{6,7}\.[A-Za-z0-9_\-]{27,45}(?![A-Za-z0-9_\-])", check="mixed"),
+    _rule("discord", "mfa.", r"mfa\.[A-Za-z0-9_\-]{80,90}"),
+    _rule("discord-webhook", "hooks/ /", r"discord(?:app)?\.com/api/(?:v\d+/)?webhooks/\d{15,22}/([A-Za-z0-9_\-]{40,100})", 1),
+    _rule("teams-webhook", "Incoming", r"webhook\.office\.com/webhookb2/([A-Za-z0-9\-@]{36,80}/IncomingWebhook/[a-f0-9]{32}/[a-f0-9\-]{36})", 1),
+    _rule("shopify", "shpat_ shpca_ shppa_ shpss_ shptka_", r"shp(?:at|ca|pa|ss|tka)_[a-fA-F0-9]{32,64}"),
+    _rule("digitalocean", "_v1_", r"do[opr]_v1_[a-f0-9]{64}"),
+    _rule("heroku", "HRKU-", r"HRKU-[A-Za-z0-9_\-]{30,80}"),
+    _rule("vault", "hvs. hvb. hvr.", r"hv[sbr]\.[A-Za-z0-9_\-]{20,300}"),
+    _rule("vault", "s.", r"(?<![A-Za-z0-9_.\-/])s\.[A-Za-z0-9]{24}(?![A-Za-z0-9_.(])", check="random"),
+    _rule("databricks", "dapi", r"dapi[a-f0-9]{32}(?:-\d)?(?![A-Za-z0-9])"),
+    _rule("linear", "lin_api_ lin_oauth_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,64}"),
+    _rule("notion", "ntn_", r"ntn_[A-Za-z0-9]{40,60}"),
+    _rule("notion", "secret_", r"secret_[A-Za-z0-9]{40,50}(?![A-Za-z0-9_])", check="random"),
+    _rule("doppler", "dp.", r"dp\.(?:pt|ct|sa|scim|audit|st)\.(?:[a-z0-9\-_]{2,35}\.)?[A-Za-z0-9]{40,48}"),
+    _rule("postman", "PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
+    _rule("newrelic", "NRAK- NRII- NRJS-", r"NR(?:AK|II|JS|AA|RA)-[A-Za-z0-9_\-]{19,40}"),
+    _rule("newrelic", "NRAL", r"[a-f0-9]{36}NRAL|[a-f0-9]{40}(?<=FFFFNRAL)"),
+    _rule("grafana", "glsa_", r"glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}"),
+    _rule("grafana", "glc_", r"glc_[A-Za-z0-9+/_\-]{32,400}={0,2}"),
+    _rule("docker", "dckr_", r"dckr_(?:pat|oat)_[A-Za-z0-9_\-]{27,60}"),
+    _rule("terraform", "atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_\-=]{60,80}"),
+    _rule("age", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
+    _rule("onepassword", "ops_", r"ops_eyJ[A-Za-z0-9_\-+/=]{100,4096}"),
+    _rule("onepassword", "A3-", r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{5,11}-){4,5}[A-Z0-9]{5}"),
+    _rule("supabase", "sbp_ sb_secret_", r"(?:sbp_[a-f0-9]{40}|sb_secret_[A-Za-z0-9_\-]{20,60})"),
+    _rule("replicate", "r8_", r"r8_[A-Za-z0-9]{37,40}(?![A-Za-z0-9_])"),
+    _rule("groq", "gsk_", r"gsk_[A-Za-z0-9]{40,64}"),
+    _rule("perplexity", "pplx-", r"pplx-[A-Za-z0-9]{32,64}"),
+    _rule("xai", "xai-", r"xai-[A-Za-z0-9]{60,100}"),
+    _rule("azure-client", "Q~", r"[A-Za-z0-9_~.\-]{3}\dQ~[A-Za-z0-9_~.\-]{31,34}"),
+    _rule("azure-key", "AzCa ACDb AzFu AIoT ASt", r"[A-Za-z0-9+/]{33,76}(?:AzCa|ACDb|AzFu|AIoT|\+ASt)[A-Za-z0-9+/]{5,6}={0,2}"),
+    _rule("jwt", "eyJ", r"eyJ[A-Za-z0-9_\-]{8,4096}\.[A-Za-z0-9_\-]{8,16384}(?:\.[A-Za-z0-9_\-]{2,4096}){0,3}"),
+    _rule("cloudflare", "v1.0-", r"v1\.0-[a-f0-9]{20,32}-[a-f0-9]{100,160}"),
+    _rule("planetscale", "pscale_", r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_=.\-]{32,64}"),
+    _rule("square", "EAAA sq0", r"(?<![A-Za-z0-9])EAAA[A-Za-z0-9_\-]{56,64}(?![A-Za-z0-9])|sq0(?:atp|csp|idp)-[A-Za-z0-9_\-]{22,64}", check="mixed"),
+    _rule("fly", "fm2_ fm1r_ fm1a_ fo1_", r"(?:fm2_|fm1[ra]_|fo1_)[A-Za-z0-9+/=_\-,]{40,4096}"),
+    _rule("atlassian", "ATATT3 ATCTT3", r"AT[AC]TT3[A-Za-z0-9_\-=]{50,300}"),
+    _rule("bitbucket", "ATBB", r"ATBB[A-Za-z0-9]{32}"),
+    _rule("sentry", "sntrys_ sntryu_", r"sntry[su]_[A-Za-z0-9+/=_]{40,400}"),
+    _rule("facebook", "EAA", r"(?<![A-Za-z0-9/+])EAA[A-Z0-9][A-Za-z0-9]{80,300}(?![A-Za-z0-9+/=])", check="mixed"),
+    _rule("dropbox", "sl.", r"(?<![A-Za-z0-9_.\-])sl\.(?:u\.)?[A-Za-z0-9_\-]{60,1500}"),
+    _rule("figma", "figd_", r"figd_[A-Za-z0-9_\-]{40,60}"),
+    _rule("airtable", "pat", r"(?<![A-Za-z0-9])pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    _rule("asana", "1/", r"(?<![A-Za-z0-9./])[012]/\d{14,18}(?:/\d{14,18})?:[a-f0-9]{32}"),
+    _rule("rubygems", "rubygems_", r"rubygems_[a-f0-9]{48}"),
+    _rule("cargo", "cio", r"(?<![A-Za-z0-9])cio[A-Za-z0-9]{32}(?![A-Za-z0-9])", check="random"),
+    _rule("pulumi", "pul-", r"pul-[a-f0-9]{40}"),
+    _rule("resend", "re_", r"(?<![A-Za-z0-9])re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,30}(?![A-Za-z0-9])", check="mixed"),
+    _rule("prefect", "pnu_", r"pnu_[A-Za-z0-9]{36}"),
+    _rule("dynatrace", "dt0", r"dt0[a-z]\d{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    _rule("contentful", "CFPAT-", r"CFPAT-[A-Za-z0-9_\-]{40,60}"),
+    _rule("intercom", "dG9rO", r"dG9rO[A-Za-z0-9+/]{50,80}={0,2}"),
+    _rule("langchain", "lsv2_ ls__", r"(?:lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}|ls__[a-f0-9]{32})"),
+    _rule("nvidia", "nvapi-", r"nvapi-[A-Za-z0-9_\-]{50,80}"),
+    _rule("tailscale", "tskey-", r"tskey-[a-z]{3,10}-[A-Za-z0-9]{8,20}(?:-[A-Za-z0-9]{20,40})?"),
+    _rule("circleci", "CCIPAT_ CCIPRJ_", r"CCIP(?:AT|RJ)_[A-Za-z0-9]{20,24}_[a-f0-9]{40}"),
+    _rule("buildkite", "bkua_", r"bkua_[a-f0-9]{40}"),
+    _rule("sourcegraph", "sgp_", r"sgp_(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40}"),
+    _rule("scaleway", "SCW", r"SCW[A-Z0-9]{17}(?![A-Za-z0-9])", check="mixed"),
+    _rule("alibaba", "LTAI", r"LTAI[A-Za-z0-9]{16,24}(?![A-Za-z0-9])", check="mixed"),
+    _rule("tencent", "AKID", r"AKID[A-Za-z0-9]{28,36}(?![A-Za-z0-9])", check="mixed"),
+    _rule("flutterwave", "FLWSECK", r"FLWSECK(?:_TEST)?-[A-Za-z0-9]{12,40}(?:-X)?"),
+    _rule("razorpay", "rzp_", r"rzp_(?:live|test)_[A-Za-z0-9]{14,30}"),
+    _rule("plaid", "access-", r"access-(?:sandbox|development|production)-[a-f0-9\-]{36}"),
+    _rule("clojars", "CLOJARS_", r"CLOJARS_[a-z0-9]{60}"),
+    _rule("adafruit", "aio_", r"aio_[A-Za-z0-9]{28}(?![A-Za-z0-9])"),
+    _rule("bearer", "earer earer%20 EARER earer+", r"(?i:bearer)(?:\s|%20|\+)+([A-Za-z0-9_\-.~+/]{16,4096}=*)", 1, "random"),
+    _rule("basic", "asic ASIC", r"(?i:basic)(?:\s|%20|\+)+([A-Za-z0-9+/]{8,400}={0,2})", 1, "pair"),
+    _rule("signature", "sig= ature=", r"(?i)(?:[?&;]|%26|%3f|amp;)(?:sig|signature|x-amz-signature|x-goog-signature)=([A-Za-z0-9%+/_\-]{20,1024}=*)", 1),
+    _rule("cookie", "sid= SSID= SID= ionid= ionId= SIONID= ion_id= sion= sid%3D",
+          r"(?:PHPSESSID|JSESSIONID|ASPSESSIONID[A-Z]*|ASP\.NET_SessionId|connect\.sid|sessionid|laravel_session|_session_id|(?<![\w-])sid|(?<![\w-])session)=([A-Za-z0-9%+/_.\-]{16,2048})", 1, "session"),
+)  # fmt: skip

@@ -1,0 +1,190 @@
+"""Reads one file and turns what it says into rows. Runs in the reading processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.errors import SourceError
+from seasoned.history.copies import is_unique_id
+from seasoned.history.formats import named, recognise
+from seasoned.history.growing import Resume
+from seasoned.outcome.blind import blind
+from seasoned.outcome.judge import judge
+from seasoned.outcome.label import label
+from seasoned.outcome.rate import place
+from seasoned.outcome.tool import kind_of
+from seasoned.outcome.verdict import JUDGE
+from seasoned.redact import Redactor
+from seasoned.scan.batch import Batch, CallRow, Job, Mode, SessionRows
+from seasoned.scan.short import short_arguments, short_result
+from seasoned.session import Session, ToolCall, Unreadable
+
+NOT_A_HISTORY = ""
+"""The format of a file that is none."""
+_CHECKED_BYTES = 1024
+_encode = msgspec.json.Encoder().encode
+
+
+class Reader:
+    """Reads jobs with one redactor and one way of judging."""
+
+    def __init__(self, redactor: Redactor, mode: Mode = "full") -> None:
+        self.redactor = redactor
+        self.mode = mode
+
+    def read(self, job: Job) -> Iterator[Batch]:
+        """The file in parts, so that memory does not grow with it."""
+        path = Path(job.path)
+        try:
+            module = job.format or recognise(path)
+            if module is None:
+                yield self._batch(job, NOT_A_HISTORY)
+            elif hasattr(import_module(f"seasoned.history.{module}"), "read_on"):
+                yield from self._read_growing(job, module, path)
+            elif hasattr(import_module(f"seasoned.history.{module}"), "stamps"):
+                yield from self._read_stamped(job, module, path)
+            else:
+                yield from self._read_whole(job, module, named(module).read(path))
+        except SourceError as error:
+            yield self._batch(job, job.format or NOT_A_HISTORY, failure=str(error))
+
+    def _read_growing(self, job: Job, module: str, path: Path) -> Iterator[Batch]:
+        resume = _resume(job, path)
+        read_on: Callable[[Path, Resume | None], Iterator[Any]] = import_module(f"seasoned.history.{module}").read_on
+        is_first, begun = resume is None, resume.offset if resume else 0
+        cut_at = None if resume is None else f"line {resume.lines + 1}"
+        for stretch in read_on(path, resume):
+            yield self._batch(
+                job,
+                module,
+                sessions=[self._rows(session) for session in stretch.sessions],
+                unreadable=_places(stretch.unreadable, stretch.sessions),
+                resume=_encode(stretch.resume).decode(),
+                check_digest=_digest_before(path, stretch.resume.offset),
+                is_first=is_first,
+                was_cut_at=cut_at,
+                done=False,
+                bytes_read=stretch.resume.offset - begun,
+            )
+            is_first, cut_at, begun = False, None, stretch.resume.offset
+        yield self._batch(job, module, is_first=False)
+
+    def _read_stamped(self, job: Job, module: str, path: Path) -> Iterator[Batch]:
+        """A database whose sessions say by themselves whether they have changed."""
+        source = import_module(f"seasoned.history.{module}")
+        stamps: dict[str, str] = source.stamps(path)
+        known: dict[str, str] = msgspec.json.decode(job.stamps) if job.stamps else {}
+        changed = {native_id for native_id, stamp in stamps.items() if known.get(native_id) != stamp}
+        sessions = source.read(path, changed if known else None)
+        yield from self._read_whole(job, module, sessions, stamps=_encode(stamps).decode())
+
+    def _read_whole(
+        self, job: Job, module: str, sessions: Iterator[Session], stamps: str | None = None
+    ) -> Iterator[Batch]:
+        is_first = True
+        for session in sessions:
+            yield self._batch(
+                job,
+                module,
+                sessions=[self._rows(session)],
+                unreadable=_places((), (session,)),
+                is_first=is_first,
+                done=False,
+            )
+            is_first = False
+        yield self._batch(job, module, stamps=stamps, is_first=is_first, bytes_read=job.size)
+
+    def _batch(self, job: Job, module: str, **fields: Any) -> Batch:
+        filled = {"sessions": [], "unreadable": [], **fields}
+        return Batch(job.path, module, job.size, job.mtime_ns, named=job.named, **filled)
+
+    def _rows(self, session: Session) -> SessionRows:
+        usage = session.usage
+        redact = self.redactor.text
+        agent = session.ref.agent
+        return SessionRows(
+            agent,
+            session.ref.native_id,
+            None if session.title is None else redact(session.title)[:200],
+            None if session.cwd is None else redact(session.cwd),
+            session.model,
+            session.started,
+            session.ended,
+            session.parent.agent if session.parent else None,
+            session.parent.native_id if session.parent else None,
+            session.relation,
+            session.end_reason,
+            session.succeeded,
+            session.message_count,
+            _encode(session.compactions).decode(),
+            usage.input if usage else None,
+            usage.output if usage else None,
+            usage.cache_read if usage else None,
+            usage.cache_write if usage else None,
+            usage.reasoning if usage else None,
+            session.cost_usd,
+            [
+                self._call_row(call, agent)
+                for calls in (session.calls(), session.late)
+                for call in calls
+                if not call.synthetic
+            ],
+        )
+
+    def _call_row(self, call: ToolCall, agent: str) -> CallRow:
+        judged = call if self.mode == "full" else blind(call, agent=agent, strict=self.mode == "strict")
+        verdict = judge(judged, agent=agent)
+        flag = label(call, agent=agent)
+        return (
+            call.id,
+            call.index,
+            call.message,
+            call.tool,
+            kind_of(call),
+            place(call, verdict),
+            short_arguments(call.arguments, self.redactor),
+            None if call.result is None else short_result(call.result.text, verdict.verdict, self.redactor),
+            call.time,
+            call.place,
+            verdict.verdict,
+            verdict.evidence,
+            verdict.fault,
+            self.redactor.text(verdict.reason),
+            JUDGE if self.mode == "full" else f"{JUDGE}-{self.mode}",
+            None if flag is None else int(flag),
+            int(is_unique_id(call.id)),
+        )
+
+
+def _places(unreadable: tuple[Unreadable, ...], sessions: tuple[Session, ...]) -> list[tuple[str, str]]:
+    found = [*unreadable, *[one for session in sessions for one in session.unreadable]]
+    return [(one.place, one.reason) for one in found]
+
+
+def _resume(job: Job, path: Path) -> Resume | None:
+    """Where to go on, if the file still is the one that was read: grown, not rewritten."""
+    if job.resume is None:
+        return None
+    try:
+        resume = msgspec.json.decode(job.resume, type=Resume)
+    except msgspec.DecodeError:
+        return None
+    if resume.offset > job.size or _digest_before(path, resume.offset) != job.check_digest:
+        return None
+    return resume
+
+
+def _digest_before(path: Path, offset: int) -> str:
+    """A digest of the bytes right before the place where reading goes on."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(offset - _CHECKED_BYTES, 0))
+            return blake2b(file.read(min(offset, _CHECKED_BYTES)), digest_size=16).hexdigest()
+    except OSError as error:
+        raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error

@@ -1,0 +1,134 @@
+"""Opens the store: one file that only its owner can read, write-ahead log, short write transactions."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from seasoned.errors import StoreError
+from seasoned.store.migration import migrate
+from seasoned.store.query import query
+
+_BUSY_SECONDS = 30.0
+Params = Mapping[str, Any] | Sequence[Any]
+
+
+class Store:
+    """A connection to the store. Statements go by name: `store.rows("session.list", {...})`."""
+
+    def __init__(self, connection: sqlite3.Connection, path: str) -> None:
+        self.connection = connection
+        self.path = path
+
+    def rows(self, name: str, params: Params = ()) -> list[sqlite3.Row]:
+        """All rows of a named query."""
+        return self.connection.execute(query(name), params).fetchall()
+
+    def row(self, name: str, params: Params = ()) -> sqlite3.Row | None:
+        """The first row of a named query."""
+        found: sqlite3.Row | None = self.connection.execute(query(name), params).fetchone()
+        return found
+
+    def each(self, name: str, params: Params = ()) -> Iterator[sqlite3.Row]:
+        """The rows of a named query one by one, for answers of any length."""
+        yield from self.connection.execute(query(name), params)
+
+    def run(self, name: str, params: Params = ()) -> int:
+        """Run a named statement; how many rows it changed."""
+        return self.connection.execute(query(name), params).rowcount
+
+    def run_many(self, name: str, params: Iterable[Params]) -> None:
+        """Run a named statement once for each set of parameters."""
+        self.connection.executemany(query(name), params)
+
+    @contextmanager
+    def write(self) -> Iterator[None]:
+        """One short write transaction: all of it happens, or nothing."""
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            raise StoreError(_sentence(self.path, error)) from error
+        try:
+            yield
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+        try:
+            self.connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            raise StoreError(_sentence(self.path, error)) from error
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_store(path: Path, *, create: bool = True) -> Store:
+    """The store at this path, brought to the present version; made where there is none yet."""
+    if not create and not path.exists():
+        raise StoreError(f"There is no store at {str(path)!r} yet: run `seasoned scan` first.")
+    try:
+        if create:
+            make_private_folder(path.parent)
+            # The file must never exist with wider rights, not even for a moment.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        connection = _connect(str(path))
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(_sentence(str(path), error)) from error
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        migrate(connection, str(path))
+    except sqlite3.Error as error:
+        connection.close()
+        raise StoreError(_sentence(str(path), error)) from error
+    except StoreError:
+        connection.close()
+        raise
+    return Store(connection, str(path))
+
+
+def open_temporary() -> Store:
+    """A store that is gone when it is closed, for looking at a path without keeping anything."""
+    connection = _connect("")
+    connection.execute("PRAGMA journal_mode = OFF")
+    migrate(connection, "temporary store")
+    return Store(connection, "")
+
+
+def make_private_folder(folder: Path) -> None:
+    """The folder, readable by its owner alone where Seasoned makes it."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    connection.row_factory = sqlite3.Row
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def _sentence(path: str, error: Exception) -> str:
+    text = str(error)
+    if isinstance(error, OSError):
+        text = error.strerror or text
+        return f"The store {path!r} cannot be opened ({text}): check the folder's rights, or set SEASONED_HOME."
+    if "locked" in text or "busy" in text:
+        return f"The store {path!r} is locked by another program: try again when it has finished."
+    if "malformed" in text or "not a database" in text:
+        return f"The store {path!r} is damaged ({text}): restore a backup with `seasoned restore`, or move it away."
+    if "readonly" in text or "unable to open" in text:
+        return f"The store {path!r} cannot be written ({text}): check its rights, or set SEASONED_HOME."
+    if "full" in text:
+        return f"The store {path!r} cannot be written ({text}): make room on the disk."
+    return f"The store {path!r} cannot be used: {text}."

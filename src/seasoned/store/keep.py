@@ -1,0 +1,85 @@
+"""Backups of the store, and forgetting: what was learned from a session goes with it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from seasoned.errors import NotFound, StoreError
+from seasoned.store.database import Store, open_store
+
+
+def forget_sessions(store: Store, session_ids: list[int]) -> set[int]:
+    """Remove sessions with all that hangs on them. Returns the others that had copies of their calls."""
+    with store.write():
+        others: set[int] = set()
+        for session_id in session_ids:
+            others |= {row["session_id"] for row in store.rows("call.copied_sessions", {"session_id": session_id})}
+        for session_id in session_ids:
+            store.run("session.delete", {"id": session_id})
+    _erase_freed_pages(store)
+    return others - set(session_ids)
+
+
+def forget_source(store: Store, source_id: int) -> tuple[int, set[int]]:
+    """Remove a source and every session that was read from it."""
+    session_ids = [int(row["id"]) for row in store.rows("session.of_source", {"source_id": source_id})]
+    others = forget_sessions(store, session_ids)
+    with store.write():
+        store.run("source.delete", {"id": source_id})
+    return len(session_ids), others
+
+
+def back_up(store: Store, to: Path) -> None:
+    """A whole copy of the store, also while others write to it."""
+    if to.exists():
+        raise StoreError(f"{str(to)!r} exists already: name a new file for the backup.")
+    try:
+        os.close(os.open(to, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        with closing(sqlite3.connect(to)) as copy:
+            store.connection.backup(copy)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(f"The backup {str(to)!r} could not be written: {error}.") from error
+
+
+def restore(backup: Path, store_path: Path) -> Path | None:
+    """Put a backup in the store's place; the store that was there is kept beside it and its path returned."""
+    if not backup.is_file():
+        raise NotFound(f"There is no backup {str(backup)!r}.")
+    beside = store_path.with_suffix(".restoring")
+    shutil.copyfile(backup, beside)
+    beside.chmod(0o600)
+    try:
+        open_store(beside).close()  # a damaged file, or one from the future, is refused before anything is replaced
+    except StoreError as error:
+        beside.unlink(missing_ok=True)
+        raise StoreError(f"{str(backup)!r} is no backup that can be restored: {error}") from error
+    kept: Path | None = None
+    if store_path.exists():
+        with open_store(store_path) as old:
+            old.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        kept = _free_name(store_path)
+        store_path.rename(kept)
+    for rest in ("-wal", "-shm"):
+        Path(f"{store_path}{rest}").unlink(missing_ok=True)
+        Path(f"{beside}{rest}").unlink(missing_ok=True)
+    beside.rename(store_path)
+    return kept
+
+
+def _free_name(path: Path) -> Path:
+    number = 1
+    while (free := path.with_suffix(f".replaced-{number}.db")).exists():
+        number += 1
+    return free
+
+
+def _erase_freed_pages(store: Store) -> None:
+    """What was forgotten must not be found in the file's free pages either."""
+    if store.path:
+        store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.connection.execute("VACUUM")
+        store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,97 @@
+-- name: save
+INSERT INTO session (
+    agent, native_id, source_id, title, cwd, model, started, ended, parent_agent, parent_native_id, relation,
+    end_reason, succeeded, messages, compactions,
+    input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd
+) VALUES (
+    :agent, :native_id, :source_id, :title, :cwd, :model, :started, :ended, :parent_agent, :parent_native_id, :relation,
+    :end_reason, :succeeded, :messages, :compactions,
+    :input_tokens, :output_tokens, :cache_read_tokens, :cache_write_tokens, :reasoning_tokens, :cost_usd
+)
+ON CONFLICT (agent, native_id) DO UPDATE SET
+    source_id = CASE WHEN excluded.messages >= session.messages THEN excluded.source_id ELSE session.source_id END,
+    title = COALESCE(excluded.title, session.title),
+    cwd = COALESCE(session.cwd, excluded.cwd),
+    model = COALESCE(excluded.model, session.model),
+    started = CASE WHEN session.started IS NULL OR excluded.started < session.started
+        THEN excluded.started ELSE session.started END,
+    ended = CASE WHEN session.ended IS NULL OR excluded.ended > session.ended
+        THEN excluded.ended ELSE session.ended END,
+    parent_agent = COALESCE(excluded.parent_agent, session.parent_agent),
+    parent_native_id = COALESCE(excluded.parent_native_id, session.parent_native_id),
+    relation = COALESCE(excluded.relation, session.relation),
+    end_reason = CASE WHEN excluded.messages >= session.messages THEN excluded.end_reason ELSE session.end_reason END,
+    succeeded = COALESCE(excluded.succeeded, session.succeeded),
+    compactions = CASE WHEN excluded.messages >= session.messages
+        THEN excluded.compactions ELSE session.compactions END,
+    input_tokens = CASE WHEN excluded.messages >= session.messages
+        THEN COALESCE(excluded.input_tokens, session.input_tokens) ELSE session.input_tokens END,
+    output_tokens = CASE WHEN excluded.messages >= session.messages
+        THEN COALESCE(excluded.output_tokens, session.output_tokens) ELSE session.output_tokens END,
+    cache_read_tokens = CASE WHEN excluded.messages >= session.messages
+        THEN COALESCE(excluded.cache_read_tokens, session.cache_read_tokens) ELSE session.cache_read_tokens END,
+    cache_write_tokens = CASE WHEN excluded.messages >= session.messages
+        THEN COALESCE(excluded.cache_write_tokens, session.cache_write_tokens) ELSE session.cache_write_tokens END,
+    reasoning_tokens = CASE WHEN excluded.messages >= session.messages
+        THEN COALESCE(excluded.reasoning_tokens, session.reasoning_tokens) ELSE session.reasoning_tokens END,
+    cost_usd = CASE WHEN excluded.messages >= session.messages
+        THEN COALESCE(excluded.cost_usd, session.cost_usd) ELSE session.cost_usd END,
+    messages = CASE WHEN excluded.messages > session.messages THEN excluded.messages ELSE session.messages END
+RETURNING id;
+
+-- name: links
+SELECT id, agent, native_id, parent_agent, parent_native_id, relation, root_id, started FROM session
+WHERE parent_agent IS NOT NULL;
+
+-- name: roots
+SELECT id, root_id FROM session WHERE root_id IS NOT NULL;
+
+-- name: find_ref
+SELECT id, parent_agent, parent_native_id FROM session WHERE agent = :agent AND native_id = :native_id;
+
+-- name: set_root
+UPDATE session SET root_id = :root_id WHERE id = :id;
+
+-- name: set_parent
+UPDATE session SET parent_agent = :parent_agent, parent_native_id = :parent_native_id, relation = :relation
+WHERE id = :id AND parent_agent IS NULL;
+
+-- name: list
+SELECT session.*, source.path AS path, source.gone_at AS gone_at
+FROM session LEFT JOIN source ON source.id = session.source_id
+WHERE session.messages >= :min_messages
+  AND (:agent IS NULL OR session.agent = :agent)
+  AND (:task_type IS NULL OR session.task_type = :task_type)
+ORDER BY session.ended DESC, session.id DESC
+LIMIT :limit;
+
+-- name: by_native_id
+SELECT session.*, source.path AS path, source.gone_at AS gone_at
+FROM session LEFT JOIN source ON source.id = session.source_id
+WHERE (:agent IS NULL OR session.agent = :agent) AND session.native_id LIKE :native_id ESCAPE '\'
+ORDER BY session.native_id;
+
+-- name: native_ids
+SELECT agent, native_id FROM session ORDER BY ended DESC LIMIT :limit;
+
+-- name: of_source
+SELECT id FROM session WHERE source_id = :source_id;
+
+-- name: all_ids
+SELECT id FROM session;
+
+-- name: delete
+DELETE FROM session WHERE id = :id;
+
+-- name: set_aggregates
+UPDATE session SET
+    calls = :calls, ok = :ok, failed = :failed, unclear = :unclear, declined = :declined, cancelled = :cancelled,
+    interrupted = :interrupted, trivial = :trivial, copies = :copies, task_type = :task_type
+WHERE id = :id;
+
+-- name: totals
+SELECT agent, count(*) AS sessions, sum(messages) AS messages, sum(calls) AS calls, sum(ok) AS ok,
+    sum(failed) AS failed, sum(unclear) AS unclear, sum(declined) AS declined, sum(cancelled) AS cancelled,
+    sum(interrupted) AS interrupted, sum(trivial) AS trivial, sum(copies) AS copies,
+    min(started) AS first, max(ended) AS last
+FROM session GROUP BY agent ORDER BY sum(calls) DESC, agent;

@@ -1,0 +1,47 @@
+-- name: all
+SELECT id, path, format, size, mtime_ns, judge, resume, check_digest, stamps, scanned_at, gone_at FROM source;
+
+-- name: save
+INSERT INTO source (path, format, size, mtime_ns, judge, resume, check_digest, stamps, scanned_at, gone_at)
+VALUES (:path, :format, :size, :mtime_ns, :judge, :resume, :check_digest, :stamps, :scanned_at, NULL)
+ON CONFLICT (path) DO UPDATE SET
+    format = excluded.format, size = excluded.size, mtime_ns = excluded.mtime_ns, judge = excluded.judge,
+    resume = COALESCE(excluded.resume, source.resume),
+    check_digest = COALESCE(excluded.check_digest, source.check_digest),
+    stamps = COALESCE(excluded.stamps, source.stamps),
+    scanned_at = excluded.scanned_at, gone_at = NULL
+RETURNING id;
+
+-- name: set_gone
+UPDATE source SET gone_at = :gone_at WHERE path = :path AND gone_at IS NULL;
+
+-- name: set_back
+UPDATE source SET gone_at = NULL WHERE path = :path;
+
+-- name: find
+SELECT id, path FROM source WHERE path = :path;
+
+-- name: delete
+DELETE FROM source WHERE id = :id;
+
+-- name: add_unreadable
+INSERT INTO unreadable (source_id, place, reason) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
+
+-- name: clear_unreadable
+DELETE FROM unreadable WHERE source_id = :source_id;
+
+-- name: clear_unreadable_at
+DELETE FROM unreadable WHERE source_id = :source_id AND place = :place;
+
+-- name: unreadable
+SELECT source.path, unreadable.place, unreadable.reason
+FROM unreadable JOIN source ON source.id = unreadable.source_id
+ORDER BY source.path, unreadable.place;
+
+-- name: counts
+SELECT
+    (SELECT count(*) FROM source) AS sources,
+    (SELECT count(*) FROM source WHERE gone_at IS NOT NULL) AS gone,
+    (SELECT count(*) FROM unreadable) AS unreadable,
+    (SELECT count(*) FROM session) AS sessions,
+    (SELECT count(*) FROM call WHERE copy_of IS NULL) AS calls;
