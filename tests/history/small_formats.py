@@ -54,7 +54,7 @@ TAU = [
             {"role": "user", "content": "API output: Error: user not found"},
             {
                 "role": "assistant",
-                "content": 'Thought: ask.\nAction: {"name": "respond", "arguments": {"content": "?"}}',
+                "content": 'I ask.\nAction: {"name": "respond", "arguments": {"content": "?"}}',
             },
             {"role": "user", "content": "Try Eve."},
             {"role": "assistant", "content": 'Action:\n{"name": "think", "arguments": {"thought": "Eve"}}'},
@@ -580,11 +580,11 @@ SHAREGPT = {
         {"from": "human", "value": "Time?"},
         {
             "from": "gpt",
-            "value": '<think>\nhm\n</think>\nI ask.\n<tool_call>\n{"name": "clock", "arguments": {"tz": "UTC"}}\n</tool_call>',
+            "value": '<think>hm</think>\nI ask.\n<tool_call>{"name": "clock", "arguments": {"tz": "UTC"}}</tool_call>',
         },
         {
             "from": "tool",
-            "value": '<tool_response>\n{"tool_call_id": "call_c", "name": "clock", "content": "noon"}\n</tool_response>',
+            "value": '<tool_response>\n{"tool_call_id": "call_c", "name": "clock", "content": "noon"}</tool_response>',
         },
         {"from": "gpt", "value": 'Again.\n<tool_call>\n{"name": "clock", "arguments": {}}\n</tool_call>'},
         {"from": "tool", "value": "<tool_response>\nplain text\n</tool_response>"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from seasoned.history import claude_code
@@ -133,3 +134,17 @@ def test_it_is_recognised_by_content(tmp_path: Path) -> None:
     summary = tmp_path / "summary.jsonl"
     summary.write_bytes(b'{"type":"summary","summary":"Old talk","leafUuid":"u1"}\n')
     assert recognise(summary) == "claude_code"
+
+
+def test_a_sub_agent_that_only_passes_by_is_read_from_the_progress_lines(tmp_path: Path) -> None:
+    main, passing = ClaudeFile().user("start").calls("toolu_task", "Task"), ClaudeFile()
+    passing.user("look for x").calls("toolu_sub", "Grep").result("toolu_sub", "no such path", is_error=True)
+    for line in passing.lines:
+        inner = json.loads(line)
+        data = {"type": "agent_progress", "agentId": "a9", "message": {**inner, "timestamp": "2026-03-01T11:00:00Z"}}
+        main.other("progress", data=data)
+    main.other("progress", data={"type": "bash_progress", "output": "…"})
+    parent, sub = claude_code.read(main.result("toolu_task").write(tmp_path / "s.jsonl"))
+    assert [call.id for call in parent.calls()] == ["toolu_task"]
+    assert (sub.ref.native_id, sub.relation) == (f"{SESSION}/agent-a9", "subagent")
+    assert [(call.id, call.result.marks.failed) for call in sub.calls() if call.result] == [("toolu_sub", True)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_formats import FIXTURES, write
 
 from seasoned.history.formats import all_formats
 from seasoned.history.sample import take_sample
+from tests.history.small_formats import FIXTURES, write
 
 
 @pytest.mark.parametrize("name", FIXTURES)

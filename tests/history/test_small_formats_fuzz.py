@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from small_formats import FIXTURES, document, lines, read, write
 
 from seasoned.errors import SourceError
 from seasoned.history.formats import Format, named
 from seasoned.history.sample import take_sample
 from seasoned.session import Session
+from tests.history.small_formats import FIXTURES, document, lines, read, write
 
 MODULES = sorted({module for module, _, _ in FIXTURES.values()})
 TREES = {name: data for name, (_, _, data) in FIXTURES.items() if not data.startswith(b"PK")}
@@ -138,6 +138,19 @@ def test_wrong_types_at_any_place(name: str, data: st.DataObject) -> None:
     broken = data.draw(damaged(tree))
     packed = lines(*broken) if is_lines and isinstance(broken, list) else document(broken)
     survive(named(FIXTURES[name][0]), packed)
+
+
+@pytest.mark.parametrize("name", sorted(TREES))
+@OFTEN
+@given(data=st.data(), depth=st.sampled_from([100, 400, 600, 900]), key=st.sampled_from(["", "text", "content"]))
+def test_deep_nesting_at_any_place(name: str, data: st.DataObject, depth: int, key: str) -> None:
+    tree, is_lines = _tree(TREES[name])
+    owner, place = data.draw(st.sampled_from(list(_places(tree))))
+    owner[place] = "@deep@"
+    opens, closes = (f'{{"{key}":', "}") if key else ("[", "]")
+    packed = lines(*tree) if is_lines else document(tree)
+    deep = f"{opens * depth}1{closes * depth}".encode()
+    survive(named(FIXTURES[name][0]), packed.replace(b'"@deep@"', deep))
 
 
 @pytest.mark.parametrize("name", sorted(TREES))

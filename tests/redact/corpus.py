@@ -70,7 +70,9 @@ def survives(output: Any, part: str) -> bool:
         for skip in range(4):
             piece = run[skip:].rstrip("=").replace("-", "+").replace("_", "/")
             try:
-                data = base64.b64decode(piece[: len(piece) // 4 * 4] if len(piece) % 4 == 1 else piece + "=" * (-len(piece) % 4))
+                data = base64.b64decode(
+                    piece[: len(piece) // 4 * 4] if len(piece) % 4 == 1 else piece + "=" * (-len(piece) % 4)
+                )
             except (ValueError, binascii.Error):
                 continue
             seen += [data.decode("latin-1"), data.replace(b"\0", b"").decode("latin-1")]

@@ -83,7 +83,9 @@ CARRY_LABELLED: dict[str, Callable[[Random, str, str], Any]] = {
     "flag-list": lambda r, k, s: {"args": ["tool", f"--{k.lower().replace('_', '-')}", s]},
     "query": lambda r, k, s: f"https://api.acme.io/v1/x?user=7&{k}={quote(s, safe='')}&page=2",
     "literal": lambda r, k, s: f"kubectl create secret generic app --from-literal={k}={s}",
-    "kubernetes": lambda r, k, s: f"apiVersion: v1\nkind: Secret\nmetadata:\n  name: app\ndata:\n  {k}: {b64(s.encode())}\n",
+    "kubernetes": lambda r, k, s: (
+        f"apiVersion: v1\nkind: Secret\nmetadata:\n  name: app\ndata:\n  {k}: {b64(s.encode())}\n"
+    ),
     "env-list": lambda r, k, s: f"env:\n- name: {k.upper()}\n  value: {s}\n",
     "env-json": lambda r, k, s: json.dumps([{"name": k.upper(), "value": s}]),
     "docker": lambda r, k, s: f"docker run -e {k.upper().replace('-', '_')}={s} -p 80:80 app:1.2",
@@ -95,7 +97,22 @@ CARRY_LABELLED: dict[str, Callable[[Random, str, str], Any]] = {
 
 
 def _phrase(r: Random) -> str:
-    bank = "abandon ability able about above absent absorb abstract absurd abuse access accident account accuse".split()
+    bank = [
+        "abandon",
+        "ability",
+        "able",
+        "about",
+        "above",
+        "absent",
+        "absorb",
+        "abstract",
+        "absurd",
+        "abuse",
+        "access",
+        "accident",
+        "account",
+        "accuse",
+    ]
     return " ".join(r.choice(bank) for _ in range(12))
 
 
@@ -149,7 +166,7 @@ WHOLE: dict[str, Callable[[Random], tuple[Any, list[str]]]] = {
         lambda s: r.choice(
             [
                 f"git clone https://{_user(r)}:{quote(s, safe='')}@git.acme.io/x.git",
-                f"DATABASE_URL=postgresql+psycopg2://{_user(r)}:{quote(s, safe='')}@db.internal:5432/app?sslmode=require",
+                f"DATABASE_URL=postgresql+psycopg2://{_user(r)}:{quote(s, safe='')}@db.internal:5432/app?ssl=on",
                 f"mongodb+srv://{_user(r)}:{quote(s, safe='')}@cluster0.ab1cd.mongodb.net/app",
                 f'{{"url": "redis://:{quote(s, safe="")}@cache:6379/0"}}',
                 f"amqp://{_user(r)}:{quote(s, safe='')}@mq:5672/%2F",
@@ -173,7 +190,9 @@ WHOLE: dict[str, Callable[[Random], tuple[Any, list[str]]]] = {
             ]
         ),
     ),
-    "bearer-value": lambda r: _with(draw(r, ALNUM, 40), lambda s: {"headers": {"authorization": f"Bearer {s}", "n": "1"}}),
+    "bearer-value": lambda r: _with(
+        draw(r, ALNUM, 40), lambda s: {"headers": {"authorization": f"Bearer {s}", "n": "1"}}
+    ),
     "cookie": lambda r: _with(
         draw(r, ALNUM, 32),
         lambda s: r.choice(
@@ -253,23 +272,31 @@ WHOLE: dict[str, Callable[[Random], tuple[Any, list[str]]]] = {
             ]
         ),
     ),
-    "twilio-pair": lambda r: _with(draw(r, HEX, 32), lambda s: f"curl -u AC{draw(r, HEX, 32)}:{s} https://api.twilio.com"),
+    "twilio-pair": lambda r: _with(
+        draw(r, HEX, 32), lambda s: f"curl -u AC{draw(r, HEX, 32)}:{s} https://api.twilio.com"
+    ),
     "kubeconfig": lambda r: _with(draw(r, ALNUM, 60), lambda s: f"users:\n- name: ci\n  user:\n    token: {s}\n"),
     "docker-config": lambda r: _with(
         b64(f"{_user(r)}:{password(r)}".encode()), lambda s: json.dumps({"auths": {"r.acme.io": {"auth": s}}})
     ),
     "npmrc": lambda r: _with(draw(r, HEX, 36), lambda s: f"//npm.acme.io/:_authToken={s}\nalways-auth=true\n"),
-    "seed": lambda r: _with(_phrase(r), lambda s: r.choice([f"mnemonic: {s}", f'"mnemonic": "{s}"', f'SEED_PHRASE="{s}"'])),
+    "seed": lambda r: _with(
+        _phrase(r), lambda s: r.choice([f"mnemonic: {s}", f'"mnemonic": "{s}"', f'SEED_PHRASE="{s}"'])
+    ),
     "phone": lambda r: _with(
         f"+49 {draw(r, '123456789', 3)} {draw(r, '123456789', 7)}",
-        lambda s: r.choice([f"Phone: {s}", json.dumps({"phone_number": s}), {"mobile": s}, f"tel:{s.replace(' ', '')}"]),
+        lambda s: r.choice(
+            [f"Phone: {s}", json.dumps({"phone_number": s}), {"mobile": s}, f"tel:{s.replace(' ', '')}"]
+        ),
     ),
     "phone-us": lambda r: _with(
         f"({draw(r, '23456789', 3)}) {draw(r, '23456789', 3)}-{draw(r, '123456789', 4)}", lambda s: f"phone: {s}"
     ),
     "presigned": lambda r: _with(
         draw(r, HEX, 64),
-        lambda s: f"https://b.s3.amazonaws.com/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Expires=900&X-Amz-Signature={s}",
+        lambda s: (
+            f"https://b.s3.amazonaws.com/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Expires=900&X-Amz-Signature={s}"
+        ),
     ),
     "prose": lambda r: _with(
         r.choice(WORDS) + str(r.randrange(1000, 99999)), lambda s: f"The admin password is {s}, please use it."

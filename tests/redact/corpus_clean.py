@@ -57,7 +57,7 @@ FIXED: list[Any] = [
     "self.token = token",
     "this.password = password;",
     "headers['Authorization'] = f'Bearer {token}'",
-    'headers: { Authorization: `Bearer ${token}` }',
+    "headers: { Authorization: `Bearer ${token}` }",
     "git@github.com:org/repo.git",
     "git clone git@github.com:acme/widgets.git",
     "@decorator\ndef f(): ...",
@@ -67,7 +67,7 @@ FIXED: list[Any] = [
     "ssh deploy@host",
     "Co-Authored-By: Claude <noreply@anthropic.com>",
     "eos_token: </s>",
-    'tokenizer.pad_token = tokenizer.eos_token',
+    "tokenizer.pad_token = tokenizer.eos_token",
     '{"bos_token": "<s>", "unk_token": "<unk>", "pad_token": "[PAD]"}',
     "nextToken: eyJwYWdlIjoyfQ",
     "PWD=/home/user/project",
@@ -138,10 +138,10 @@ FIXED: list[Any] = [
     "systemctl status user@1000.service",
     "return this@MainActivity.finish()",
     "author: '@octocat'",
-    "authors = [\"The Seasoned authors\"]",
+    'authors = ["The Seasoned authors"]',
     "authentication: required",
     "Authorization: Bearer",
-    "WWW-Authenticate: Bearer realm=\"api\"",
+    'WWW-Authenticate: Bearer realm="api"',
     "auth: { user: process.env.USER, pass: process.env.PASS }",
     "credentials: 'include'",
     "credentials: include",
@@ -181,7 +181,25 @@ def _b64(n: int) -> Callable[[Random], str]:
     return lambda r: base64.b64encode(r.randbytes(n)).decode()
 
 
-WORD = "user order parse render token key value index cache build config session model query layout button state".split()
+WORD = [
+    "user",
+    "order",
+    "parse",
+    "render",
+    "token",
+    "key",
+    "value",
+    "index",
+    "cache",
+    "build",
+    "config",
+    "session",
+    "model",
+    "query",
+    "layout",
+    "button",
+    "state",
+]
 
 
 def _camel(r: Random) -> str:
@@ -198,7 +216,8 @@ def _path(r: Random) -> str:
 
 def _minified(r: Random) -> str:
     a, b, c = (draw(r, string.ascii_lowercase, 1) for _ in range(3))
-    return f"!function({a},{b}){{var {c}={a}.key||{b}.token,n={{}};{c}.password=function(e){{return n[e]=e.length>{r.randrange(9)}}};"
+    body = f"{c}.password=function(e){{return n[e]=e.length>{r.randrange(9)}}};"
+    return f"!function({a},{b}){{var {c}={a}.key||{b}.token,n={{}};{body}"
 
 
 MAKE: list[Callable[[Random], Any]] = [
@@ -254,9 +273,9 @@ MAKE: list[Callable[[Random], Any]] = [
     lambda r: f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{draw(r, ALNUM, 43)} octocat",
     lambda r: f"        {_snake(r)}Token: {_camel(r)};",
     lambda r: f"type {_camel(r)} = {{ password: string; token: {_camel(r)}; apiKey?: string }}",
-    lambda r: f"I need to look at how {_snake(r)} handles the token; the key point is that the password field is optional.",
+    lambda r: f"I need to look at how {_snake(r)} handles the token; the key point: the password is optional.",
     lambda r: f"The secret: {_snake(r).replace('_', ' ')} is simple to use with care.",
-    lambda r: f"{r.randrange(256)}.{r.randrange(256)}.{r.randrange(256)}.{r.randrange(256)} - - \"GET /{_snake(r)} HTTP/1.1\" 200 {r.randrange(9999)}",
+    lambda r: f"10.0.{r.randrange(256)}.{r.randrange(256)} - - \"GET /{_snake(r)} HTTP/1.1\" 200 {r.randrange(9999)}",
     lambda r: f"order {r.randrange(10**9)}-{r.randrange(10**6)} total {r.randrange(10**4)}.99",
     lambda r: f"cache-key: {_snake(r)}-{_hex(40)(r)}",
     lambda r: f"key: {_snake(r)}-${{{{ hashFiles('**/package-lock.json') }}}}",

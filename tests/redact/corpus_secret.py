@@ -102,8 +102,12 @@ TOKENS: dict[str, Make] = {
     "stripe": lambda r: r.choice(["sk_live_", "rk_live_", "sk_test_", "rk_test_"]) + draw(r, ALNUM, 24),
     "stripe-webhook": of("whsec_", ALNUM, 32),
     "openai": lambda r: "sk-" + draw(r, ALNUM, 20) + "T3BlbkFJ" + draw(r, ALNUM, 20),
-    "openai-project": lambda r: r.choice(["sk-proj-", "sk-svcacct-"]) + draw(r, URLSAFE, 74) + "T3BlbkFJ" + draw(r, ALNUM, 40),
-    "anthropic": lambda r: r.choice(["sk-ant-api03-", "sk-ant-admin01-", "sk-ant-oat01-"]) + draw(r, URLSAFE, 93) + "AA",
+    "openai-project": lambda r: (
+        r.choice(["sk-proj-", "sk-svcacct-"]) + draw(r, URLSAFE, 74) + "T3BlbkFJ" + draw(r, ALNUM, 40)
+    ),
+    "anthropic": lambda r: (
+        r.choice(["sk-ant-api03-", "sk-ant-admin01-", "sk-ant-oat01-"]) + draw(r, URLSAFE, 93) + "AA"
+    ),
     "google-api": of("AIza", URLSAFE, 35),
     "google-oauth": of("ya29.a0", URLSAFE, 120),
     "google-client": of("GOCSPX-", URLSAFE, 28),
@@ -129,7 +133,9 @@ TOKENS: dict[str, Make] = {
     "postman": lambda r: f"PMAK-{draw(r, HEX, 24)}-{draw(r, HEX, 34)}",
     "newrelic": of("NRAK-", string.ascii_uppercase + string.digits, 27),
     "grafana-service": lambda r: f"glsa_{draw(r, ALNUM, 32)}_{draw(r, HEX, 8)}",
-    "grafana-cloud": lambda r: "glc_" + b64(json.dumps({"o": draw(r, "123456789", 6), "k": draw(r, ALNUM, 24)}).encode()),
+    "grafana-cloud": lambda r: (
+        "glc_" + b64(json.dumps({"o": draw(r, "123456789", 6), "k": draw(r, ALNUM, 24)}).encode())
+    ),
     "docker": of("dckr_pat_", URLSAFE, 27),
     "terraform": lambda r: f"{draw(r, ALNUM, 14)}.atlasv1.{draw(r, URLSAFE, 67)}",
     "age": of("AGE-SECRET-KEY-1", "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58),
@@ -153,10 +159,26 @@ TOKENS: dict[str, Make] = {
 }
 
 LABELLED: dict[str, tuple[list[str], Make]] = {
-    "aws-secret": (["AWS_SECRET_ACCESS_KEY", "aws_secret_access_key", "secretAccessKey", "SecretAccessKey"], of("", BASE64, 40)),
+    "aws-secret": (
+        ["AWS_SECRET_ACCESS_KEY", "aws_secret_access_key", "secretAccessKey", "SecretAccessKey"],
+        of("", BASE64, 40),
+    ),
     "password": (
-        ["password", "DB_PASSWORD", "passwd", "dbPassword", "db_pass", "POSTGRES_PASSWORD", "passphrase", "Password",
-         "MYSQL_ROOT_PASSWORD", "smtp_password", "keystorePassword", "ADMIN_PWD", "redis-password"],
+        [
+            "password",
+            "DB_PASSWORD",
+            "passwd",
+            "dbPassword",
+            "db_pass",
+            "POSTGRES_PASSWORD",
+            "passphrase",
+            "Password",
+            "MYSQL_ROOT_PASSWORD",
+            "smtp_password",
+            "keystorePassword",
+            "ADMIN_PWD",
+            "redis-password",
+        ],
         password,
     ),
     "api-key": (
@@ -164,8 +186,19 @@ LABELLED: dict[str, tuple[list[str], Make]] = {
         lambda r: draw(r, r.choice([HEX, ALNUM]), 32),
     ),
     "token": (
-        ["token", "access_token", "refresh_token", "authToken", "CLOUDFLARE_API_TOKEN", "FASTLY_API_TOKEN", "bot_token",
-         "TWILIO_AUTH_TOKEN", "api_token", "accessToken", "NETLIFY_AUTH_TOKEN"],
+        [
+            "token",
+            "access_token",
+            "refresh_token",
+            "authToken",
+            "CLOUDFLARE_API_TOKEN",
+            "FASTLY_API_TOKEN",
+            "bot_token",
+            "TWILIO_AUTH_TOKEN",
+            "api_token",
+            "accessToken",
+            "NETLIFY_AUTH_TOKEN",
+        ],
         lambda r: draw(r, r.choice([HEX, ALNUM, URLSAFE]), r.choice([32, 37, 40])) + "7",
     ),
     "secret": (
@@ -183,7 +216,9 @@ LABELLED: dict[str, tuple[list[str], Make]] = {
 
 def pem(r: Random, label: str) -> str:
     body = textwrap.wrap(b64(r.randbytes(r.randrange(200, 900))), 64)
-    head = ["Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC," + draw(r, HEX.upper(), 32), ""] if r.random() < 0.1 else []
+    head = (
+        ["Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC," + draw(r, HEX.upper(), 32), ""] if r.random() < 0.1 else []
+    )
     return "\n".join([f"-----BEGIN {label}-----", *head, *body, f"-----END {label}-----"])
 
 

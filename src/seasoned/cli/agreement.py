@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import typer
+import click
 from msgspec.structs import asdict
 
 from seasoned.cli.output import plural, table
@@ -47,22 +47,22 @@ def print_agreement(scores: dict[str, Agreement], full: Complete) -> None:
     """The scores for people: sources, then the tools that fail, blind and strictly blind."""
     blind, strict = scores["blind"], scores["strict"]
     if not blind.sources:
-        typer.echo("No call here carries an explicit flag, so there is nothing to score against.")
+        click.echo("No call here carries an explicit flag, so there is nothing to score against.")
         return
-    typer.echo(
+    click.echo(
         f"With flags visible: {full.agreeing} of {plural(full.n, 'flagged call')} get the verdict their flag says.\n"
         "Blind: the flags are taken away, and what is left, the wording, is scored against them.\n"
     )
     for title, found in (("Blind", blind), ("Strictly blind (harness marks taken away as well)", strict)):
         rows = [_row(score) for score in (*found.sources, found.others, found.pooled)]
         table(_COLUMNS, rows, right=_COLUMNS[1:], title=title)
-        typer.echo("")
+        click.echo("")
     tools = [score for score in blind.tools if score.failed >= _FEWEST_FAILED]
     if tools:
         tools.sort(key=lambda score: -score.failed)
         table(_COLUMNS, [_row(score) for score in tools], right=_COLUMNS[1:], title="Blind, by tool")
-        typer.echo("")
-    typer.echo(
+        click.echo("")
+    click.echo(
         "poison: share of the verdicts ok that the flag calls failed. (circular): the label is itself wording;\n"
         "shown, but not in the pool. Intervals: bootstrap over whole sessions."
     )

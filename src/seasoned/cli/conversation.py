@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-import typer
+import click
 
 from seasoned.cli.answers import call_answer, session_answer
 from seasoned.cli.output import console, plural, print_json, printable, when
@@ -21,10 +21,10 @@ _SHORT = 400
 _COLOURS = {"ok": "green", "failed": "red", "unclear": "yellow"}
 
 
-def show_session(text: str, paths: list[Path] | None, *, full: bool, as_json: bool) -> None:
+def show_session(text: str, paths: tuple[Path, ...], *, full: bool, as_json: bool) -> None:
     """Print the session that is meant; where its file is gone, what the store still knows of it."""
     config = load()
-    store = look(config, paths or [])[1] if paths or not config.store_path.exists() else stored(config)
+    store = look(config, paths)[1] if paths or not config.store_path.exists() else stored(config)
     with store:
         row = find_session(store, text)
         calls = store.rows("call.of_session", {"session_id": row["id"]})
@@ -36,7 +36,7 @@ def show_session(text: str, paths: list[Path] | None, *, full: bool, as_json: bo
     if isinstance(conversation, Session):
         _print_messages(conversation, calls, Redactor(key_of(config)[0], config.redact), full=full)
     else:
-        typer.echo(f"\n{conversation} What the store knows of its calls:\n")
+        click.echo(f"\n{conversation} What the store knows of its calls:\n")
         for call in calls:
             _print_call(call)
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-Paths = Annotated[
-    list[Path] | None,
-    typer.Argument(help="Files, folders or databases. Without one, this user's own histories.", metavar="[PATH]..."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="JSON for programs.")]
-UseStore = Annotated[bool, typer.Option("--store", help="What is already in the store, without reading anything.")]
+from seasoned.cli.options import json_option, paths_argument, store_option
 
 
-def scan(paths: Paths = None, as_json: AsJson = False) -> None:
+@click.command()
+@paths_argument
+@json_option
+def scan(paths: tuple[Path, ...], as_json: bool) -> None:
     """Read histories into the store: only what is new or has changed.
 
+    \b
     Example: seasoned scan ~/.claude/projects
     """
     from seasoned.cli.output import plural, print_json
@@ -25,7 +23,7 @@ def scan(paths: Paths = None, as_json: AsJson = False) -> None:
     from seasoned.config import load
     from seasoned.errors import SourceError
 
-    report, store = scan_into_store(load(), paths or [])
+    report, store = scan_into_store(load(), paths)
     if report.failures and not report.read and not report.unchanged:
         raise SourceError(f"Nothing could be read. {report.failures[0][1]}")
     if as_json:
@@ -34,30 +32,39 @@ def scan(paths: Paths = None, as_json: AsJson = False) -> None:
         totals = dict(store.row("source.counts") or {}) if store is not None else {}
         print_json("scan", {**asdict(report), "store": totals})
         return
-    typer.echo(
+    click.echo(
         f"Read {plural(report.read, 'file')} ({report.bytes / 1e6:.1f} MB) in {report.seconds:.2f} s: "
         f"{plural(report.sessions, 'session')}, {plural(report.calls, 'call')}; "
         f"{plural(report.unchanged, 'file')} unchanged, {plural(report.no_history, 'file')} no history."
     )
     if report.unreadable:
-        typer.echo(f"{plural(report.unreadable, 'record')} could not be read: `seasoned doctor` shows where and why.")
+        click.echo(f"{plural(report.unreadable, 'record')} could not be read: `seasoned doctor` shows where and why.")
     if report.gone:
-        typer.echo(f"{plural(report.gone, 'file')} gone since the last scan; what was learned from them stays.")
+        click.echo(f"{plural(report.gone, 'file')} gone since the last scan; what was learned from them stays.")
     for _, reason in report.failures:
-        typer.echo(f"Left out: {reason}", err=True)
+        click.echo(f"Left out: {reason}", err=True)
 
 
+@click.command()
+@paths_argument
+@click.option("--min-messages", default=0, show_default=True, help="Only sessions with at least so many messages.")
+@click.option("--source", help="Only those of one agent, such as claude-code.")
+@click.option("--task-type", type=click.Choice(["code", "file", "research", "mixed"]), help="Only those of one type.")
+@click.option("--limit", default=50, show_default=True, help="At most so many, newest first.")
+@store_option
+@json_option
 def sessions(
-    paths: Paths = None,
-    min_messages: Annotated[int, typer.Option(help="Only sessions with at least so many messages.")] = 0,
-    source: Annotated[str | None, typer.Option(help="Only those of one agent, such as claude-code.")] = None,
-    task_type: Annotated[str | None, typer.Option(help="code, file, research or mixed.")] = None,
-    limit: Annotated[int, typer.Option(help="At most so many, newest first.")] = 50,
-    use_store: UseStore = False,
-    as_json: AsJson = False,
+    paths: tuple[Path, ...],
+    min_messages: int,
+    source: str | None,
+    task_type: str | None,
+    limit: int,
+    use_store: bool,
+    as_json: bool,
 ) -> None:
     """List sessions with their calls and how many failed.
 
+    \b
     Example: seasoned sessions --min-messages 30 --source claude-code
     """
     from seasoned.cli.output import percent, print_json, table, when
@@ -74,7 +81,7 @@ def sessions(
             print_json("sessions", {"count": len(rows), "sessions": [session_answer(row) for row in rows]})
             return
         if not rows:
-            typer.echo("No sessions match.")
+            click.echo("No sessions match.")
             return
         table(
             ["agent", "session", "when", "messages", "calls", "failed", "rate", "unclear", "task"],
@@ -96,14 +103,15 @@ def sessions(
         )
 
 
-def show(
-    session: Annotated[str, typer.Argument(help="A session's id, or the beginning of one.")],
-    paths: Paths = None,
-    full: Annotated[bool, typer.Option("--full", help="The whole texts, not their beginnings.")] = False,
-    as_json: AsJson = False,
-) -> None:
+@click.command()
+@click.argument("session")
+@paths_argument
+@click.option("--full", is_flag=True, help="The whole texts, not their beginnings.")
+@json_option
+def show(session: str, paths: tuple[Path, ...], full: bool, as_json: bool) -> None:
     """Show one session: what was said, and every call with its verdict and why.
 
+    \b
     Example: seasoned show 53ea19c1
     """
     from seasoned.cli.conversation import show_session

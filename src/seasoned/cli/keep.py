@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from seasoned.cli.history import AsJson
+from seasoned.cli.options import json_option, yes_option
 
 
-def forget(
-    what: Annotated[str | None, typer.Argument(help="A session's id, or the path of a source.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Everything that was ever read.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    as_json: AsJson = False,
-) -> None:
+@click.command()
+@click.argument("what", required=False)
+@click.option("--all", "everything", is_flag=True, help="Everything that was ever read.")
+@yes_option
+@json_option
+def forget(what: str | None, everything: bool, yes: bool, as_json: bool) -> None:
     """Remove what was learned from a session, from a source, or from everything. The histories stay as they are.
 
+    \b
     Example: seasoned forget 53ea19c1
     """
     from seasoned.cli.output import plural, print_json
@@ -42,8 +42,8 @@ def forget(
             found = find_session(store, what or "")
             chosen = [int(found["id"])]
             sentence = f"{found['agent']}:{found['native_id']} with {plural(found['calls'], 'call')}"
-        if not yes and not typer.confirm(f"Forget {sentence}?"):
-            raise typer.Exit(1)
+        if not yes and not click.confirm(f"Forget {sentence}?"):
+            raise click.exceptions.Exit(1)
         if source is not None:
             _, others = forget_source(store, source["id"])
         else:
@@ -55,14 +55,15 @@ def forget(
     if as_json:
         print_json("forget", {"sessions": len(chosen)})
     else:
-        typer.echo(f"Forgot {sentence}.")
+        click.echo(f"Forgot {sentence}.")
 
 
-def export(
-    to: Annotated[Path | None, typer.Option("--output", "-o", help="A file; without it, standard output.")] = None,
-) -> None:
+@click.command()
+@click.option("--output", "-o", "to", type=click.Path(path_type=Path), help="A file; without it, standard output.")
+def export(to: Path | None) -> None:
     """Write everything the store knows as JSON lines: sources, sessions, calls. All of it is redacted.
 
+    \b
     Example: seasoned export -o seasoned.jsonl
     """
     import sys
@@ -86,12 +87,15 @@ def export(
             raise CannotDo(f"{str(to)!r} exists already: name a new file.") from None
         except OSError as error:
             raise CannotDo(f"{str(to)!r} cannot be written: {error.strerror or error}.") from error
-    typer.echo(f"Wrote {to}.")
+    click.echo(f"Wrote {to}.")
 
 
-def backup(to: Annotated[Path, typer.Argument(help="A new file for the copy.")]) -> None:
+@click.command()
+@click.argument("to", metavar="FILE", type=click.Path(path_type=Path))
+def backup(to: Path) -> None:
     """Copy the whole store into one file, also while others write to it.
 
+    \b
     Example: seasoned backup ~/seasoned-backup.db
     """
     from seasoned.cli.place import stored
@@ -100,15 +104,16 @@ def backup(to: Annotated[Path, typer.Argument(help="A new file for the copy.")])
 
     with stored(load()) as store:
         back_up(store, to)
-    typer.echo(f"Wrote {to}.")
+    click.echo(f"Wrote {to}.")
 
 
-def restore(
-    backup: Annotated[Path, typer.Argument(help="A file that `seasoned backup` wrote.")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-) -> None:
+@click.command()
+@click.argument("backup", metavar="FILE", type=click.Path(path_type=Path))
+@yes_option
+def restore(backup: Path, yes: bool) -> None:
     """Put a backup in the place of the store. The present store is kept beside it.
 
+    \b
     Example: seasoned restore ~/seasoned-backup.db
     """
     from seasoned.config import load
@@ -116,8 +121,8 @@ def restore(
     from seasoned.store.keep import restore as put_back
 
     config = load()
-    if config.store_path.exists() and not yes and not typer.confirm(f"Replace {config.store_path}?"):
-        raise typer.Exit(1)
+    if config.store_path.exists() and not yes and not click.confirm(f"Replace {config.store_path}?"):
+        raise click.exceptions.Exit(1)
     make_private_folder(config.home)
     kept = put_back(backup, config.store_path)
-    typer.echo(f"Restored {config.store_path}." + (f" The store that was there is {kept}." if kept else ""))
+    click.echo(f"Restored {config.store_path}." + (f" The store that was there is {kept}." if kept else ""))

@@ -1,57 +1,64 @@
-"""The entry point: `seasoned`. Commands import what they need when they run, so that help answers at once."""
+"""The entry point: `seasoned`. A command's file is imported when it is called, so that help answers at once."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Any
 
-import typer
+import click
 
 from seasoned import __version__
-from seasoned.cli import history, keep, outcome, state, up
 from seasoned.errors import SeasonedError
 
-app = typer.Typer(
-    name="seasoned",
-    help="Gives every new agent session the experience of the best earlier ones, and proves whether it helped.",
-    epilog="Start with `seasoned up`: it reads the histories your agents already keep and shows what they say.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+COMMANDS = {
+    "up": "up:up",
+    "scan": "history:scan",
+    "sessions": "history:sessions",
+    "show": "history:show",
+    "judge": "outcome:judge",
+    "agreement": "outcome:agreement",
+    "redact": "state:redact",
+    "forget": "keep:forget",
+    "export": "keep:export",
+    "backup": "keep:backup",
+    "restore": "keep:restore",
+    "doctor": "state:doctor",
+    "config": "state:config",
+}
+"""Every command and where it lives, in the order in which help shows them."""
 
 
-def _version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"seasoned {__version__}")
-        raise typer.Exit
+class _Commands(click.Group):
+    """Imports a command when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(f"seasoned.cli.{module}"), name)
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else " `seasoned --help` lists the commands."
+            raise click.UsageError(f"No such command {args[0]!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
 
 
-@app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
-    ] = False,
-) -> None:
-    pass
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="seasoned")
+def app() -> None:
+    """Gives every new agent session the experience of the best earlier ones, and proves whether it helped.
 
-
-app.command("up")(up.up)
-app.command("scan")(history.scan)
-app.command("sessions")(history.sessions)
-app.command("show")(history.show)
-app.command("judge")(outcome.judge)
-app.command("agreement")(outcome.agreement)
-app.command("redact")(state.redact)
-app.command("forget")(keep.forget)
-app.command("export")(keep.export)
-app.command("backup")(keep.backup)
-app.command("restore")(keep.restore)
-app.command("doctor")(state.doctor)
-config_app = typer.Typer(help="The configuration in force.", no_args_is_help=True, rich_markup_mode=None)
-config_app.command("show")(state.config_show)
-app.add_typer(config_app, name="config")
+    Start with `seasoned up`: it reads the histories your agents already keep and shows what they say.
+    """
 
 
 def main() -> None:
@@ -61,14 +68,10 @@ def main() -> None:
         # `--blind strict` reads as a value, but a flag cannot take one: say it with two flags.
         arguments[arguments.index("--blind") + 1] = "--strict"
     try:
-        app(arguments)
+        app(arguments, prog_name="seasoned")
     except SeasonedError as error:
         sys.stderr.write(f"seasoned: {error}\n")
         sys.exit(error.exit_code)
-    except BrokenPipeError:
-        # The reader of our output (head, less) has left: that is no error.
-        sys.stderr.close()
-        sys.exit(0)
 
 
 if __name__ == "__main__":

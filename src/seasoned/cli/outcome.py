@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
-from seasoned.cli.history import AsJson, UseStore
+from seasoned.cli.options import json_option, paths_argument, store_option
 
 
-def judge(
-    paths: Annotated[
-        list[Path] | None, typer.Argument(help="Files, folders or databases.", metavar="[PATH]...")
-    ] = None,
-    blind: Annotated[
-        bool, typer.Option("--blind", help="Judge without the explicit flags; `--blind strict` is --strict.")
-    ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Like --blind, and without the marks that a harness puts into the text.")
-    ] = False,
-    use_store: UseStore = False,
-    as_json: AsJson = False,
-) -> None:
+@click.command()
+@paths_argument
+@click.option("--blind", is_flag=True, help="Judge without the explicit flags; `--blind strict` is --strict.")
+@click.option("--strict", is_flag=True, help="Like --blind, and without the marks that a harness puts into the text.")
+@store_option
+@click.option("--json", "as_json", is_flag=True, help="JSON lines, which is what it prints anyway.")
+def judge(paths: tuple[Path, ...], blind: bool, strict: bool, use_store: bool, as_json: bool) -> None:
     """Judge every call: one JSON line each, with verdict, evidence, fault and reason.
 
+    \b
     Example: seasoned judge ~/.codex/sessions --blind
     """
     from seasoned.cli.output import print_json
@@ -33,8 +28,9 @@ def judge(
     from seasoned.config import load
 
     config = load()
+    del as_json
     mode: Any = "strict" if strict else "blind" if blind else "full"
-    store = stored(config) if use_store and not paths else look(config, paths or [], mode=mode)[1]
+    store = stored(config) if use_store and not paths else look(config, paths, mode=mode)[1]
     with store:
         for row in store.each("call.judged"):
             print_json(
@@ -55,14 +51,13 @@ def judge(
     sys.stdout.flush()
 
 
-def agreement(
-    paths: Annotated[
-        list[Path] | None, typer.Argument(help="Files, folders or databases.", metavar="[PATH]...")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+@click.command()
+@paths_argument
+@json_option
+def agreement(paths: tuple[Path, ...], as_json: bool) -> None:
     """Score the judge: blind verdicts against the explicit flags, per source and tool.
 
+    \b
     Example: seasoned agreement ~/.claude/projects
     """
     from seasoned.cli.agreement import agreement_answer, print_agreement
@@ -75,7 +70,7 @@ def agreement(
     config = load()
     rows = {}
     for mode in ("full", "blind", "strict"):
-        with look(config, paths or [], mode=mode)[1] as store:
+        with look(config, paths, mode=mode)[1] as store:
             rows[mode] = store.rows("call.judged")
     full = complete(_pairs(rows["full"]))
     scores = {mode: score_pairs(_pairs(rows[mode])) for mode in ("blind", "strict")}
@@ -84,7 +79,7 @@ def agreement(
     else:
         print_agreement(scores, full)
     if not scores["blind"].pooled.n:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _pairs(rows: list[Any]) -> list[Any]:

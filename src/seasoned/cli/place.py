@@ -11,9 +11,9 @@ from seasoned.cli.output import shows_progress
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, StoreError
 from seasoned.history.discover import discover, homes
-from seasoned.redact import Redactor, load_key, new_key
+from seasoned.redact.key import Secrecy, load_key, new_key
 from seasoned.scan.batch import Mode
-from seasoned.scan.scan import Report, Target, scan
+from seasoned.scan.whole import Report, Target, scan
 from seasoned.store import Store, open_store
 
 _PROGRESS_AFTER_SECONDS = 0.7
@@ -73,7 +73,7 @@ def store_for(paths: Sequence[Path] | None, *, use_store: bool, config: Config |
 
 def _scan(config: Config, target: Target, paths: Sequence[Path], key: bytes, mode: Mode) -> Report:
     with _Progress() as progress:
-        return scan(target, paths, Redactor(key, config.redact), mode=mode, workers=config.workers, progress=progress)
+        return scan(target, paths, Secrecy(key, config.redact), mode=mode, workers=config.workers, progress=progress)
 
 
 class _Progress:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from seasoned.cli.history import AsJson
+from seasoned.cli.options import json_option
 
 
-def doctor(as_json: AsJson = False) -> None:
+@click.command()
+@json_option
+def doctor(as_json: bool) -> None:
     """Check the store, the histories that are found, and what could not be read.
 
+    \b
     Example: seasoned doctor
     """
     from seasoned.cli.checks import run_checks
@@ -29,28 +31,36 @@ def doctor(as_json: AsJson = False) -> None:
             [("ok" if check.ok else "!!", check.name, check.finding) for check in checks],
         )
     if not all(check.ok for check in checks):
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
-def config_show(as_json: AsJson = False) -> None:
+@click.group()
+def config() -> None:
+    """The configuration in force."""
+
+
+@config.command("show")
+@json_option
+def config_show(as_json: bool) -> None:
     """Show every setting, its value and where it came from.
 
+    \b
     Example: seasoned config show --json
     """
     from seasoned.cli.output import print_json, table
     from seasoned.config import load
 
-    config = load()
+    found = load()
     settings = []
-    for name, origin in sorted(config.origins.items()):
-        value = getattr(config, name)
+    for name, origin in sorted(found.origins.items()):
+        value = getattr(found, name)
         if name == "redact":
             value = f"{len(value)} of your own"  # what is to be hidden is not shown
         elif name == "database_url" and value:
             from seasoned.cli.place import key_of
             from seasoned.redact import Redactor
 
-            value = Redactor(key_of(config)[0]).text(value)
+            value = Redactor(key_of(found)[0]).text(value)
         settings.append((name, list(value) if isinstance(value, tuple) else value, origin))
     if as_json:
         answer = {name: {"value": str(v) if isinstance(v, Path) else v, "from": origin} for name, v, origin in settings}
@@ -59,11 +69,12 @@ def config_show(as_json: AsJson = False) -> None:
     table(["setting", "value", "from"], settings)
 
 
-def redact(
-    file: Annotated[Path | None, typer.Argument(help="A file; without it, standard input.")] = None,
-) -> None:
+@click.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+def redact(file: Path | None) -> None:
     """Print a text with secrets and personal data replaced by tags.
 
+    \b
     Example: seasoned redact session.jsonl > shareable.jsonl
     """
     from seasoned.cli.place import key_of
@@ -71,8 +82,8 @@ def redact(
     from seasoned.errors import NotFound, SourceError
     from seasoned.redact import Redactor
 
-    config = load()
-    redactor = Redactor(key_of(config)[0], config.redact)
+    settings = load()
+    redactor = Redactor(key_of(settings)[0], settings.redact)
     try:
         text = sys.stdin.buffer.read() if file is None else file.read_bytes()
     except FileNotFoundError:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import typer
+import click
 
 from seasoned.cli.output import percent, plural, table, when
-from seasoned.scan import Report
+from seasoned.scan.whole import Report
 from seasoned.store import Store
 
 _TOOLS_SHOWN = 8
@@ -29,10 +29,11 @@ def print_summary(store: Store, report: Report) -> None:
     """The summary for people."""
     agents = store.rows("session.totals")
     if not agents:
-        typer.echo("No sessions yet.")
+        click.echo("No sessions yet.")
         return
-    typer.echo(
-        f"{plural(report.files, 'file')} looked at in {report.seconds:.2f} s, {plural(report.read, 'file')} with news.\n"
+    click.echo(
+        f"{plural(report.files, 'file')} looked at in {report.seconds:.2f} s, "
+        f"{plural(report.read, 'file')} with news.\n"
     )
     table(
         ["agent", "sessions", "messages", "calls", "failed", "error rate", "unclear", "left out", "last"],
@@ -54,7 +55,7 @@ def print_summary(store: Store, report: Report) -> None:
     )
     failing = [row for row in store.rows("call.by_tool", {"limit": _TOOLS_SHOWN}) if row["failed"]]
     if failing:
-        typer.echo("\nTools whose calls fail most often:\n")
+        click.echo("\nTools whose calls fail most often:\n")
         table(
             ["tool", "calls", "failed", "error rate", "in sessions"],
             [
@@ -69,9 +70,9 @@ def print_summary(store: Store, report: Report) -> None:
             ],
             right=["calls", "failed", "error rate", "in sessions"],
         )
-    typer.echo(
+    click.echo(
         "\nError rate = failed / (ok + failed); declined, cancelled and interrupted calls, trivial tools and copies"
         "\nare left out. Next: `seasoned sessions`, `seasoned show SESSION`, `seasoned agreement`."
     )
     if report.unreadable:
-        typer.echo(f"{plural(report.unreadable, 'record')} could not be read: `seasoned doctor` shows where and why.")
+        click.echo(f"{plural(report.unreadable, 'record')} could not be read: `seasoned doctor` shows where and why.")

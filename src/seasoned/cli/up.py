@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
+import click
 
-from seasoned.cli.history import AsJson, Paths
+from seasoned.cli.options import json_option, paths_argument
 
 
-def up(paths: Paths = None, as_json: AsJson = False) -> None:
+@click.command()
+@paths_argument
+@json_option
+def up(paths: tuple[Path, ...], as_json: bool) -> None:
     """Read the histories that are there and show what they say; sample histories where there are none.
 
+    \b
     Example: seasoned up
     """
     from seasoned.cli.place import look, scan_into_store, stored
@@ -33,7 +37,7 @@ def up(paths: Paths = None, as_json: AsJson = False) -> None:
             print_json("up", summary_answer(store, report, is_sample=not found))
         else:
             if not found:
-                typer.echo("No histories of your own were found: these are the samples that come with Seasoned.\n")
+                click.echo("No histories of your own were found: these are the samples that come with Seasoned.\n")
             print_summary(store, report)
 
 

@@ -1,0 +1,1 @@
+"""Files and databases of agents, read into sessions. Nothing of theirs is ever changed."""

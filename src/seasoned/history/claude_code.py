@@ -48,6 +48,21 @@ class _Said(msgspec.Struct):
     content: str | list[_Block] | None = None
 
 
+class _Passed(msgspec.Struct):
+    """A line of a sub-agent as its parent saw it go by."""
+
+    type: str | None = None
+    uuid: str | None = None
+    timestamp: str | None = None
+    message: _Said | None = None
+
+
+class _Progress(msgspec.Struct):
+    type: str | None = None
+    agentId: str | None = None
+    message: _Passed | None = None
+
+
 class _Line(msgspec.Struct):
     type: str | None = None
     subtype: str | None = None
@@ -63,14 +78,18 @@ class _Line(msgspec.Struct):
     timestamp: str | None = None
     toolDenialKind: str | None = None
     message: _Said | None = None
-    summary: str | None = None
     aiTitle: str | None = None
     customTitle: str | None = None
 
 
+class _ProgressLine(_Line):
+    data: _Progress | None = None
+
+
 _decode = msgspec.json.Decoder(_Line).decode
+_decode_progress = msgspec.json.Decoder(_ProgressLine).decode
 _GLUED = (b'}{"parentUuid":', b'}{"type":"')
-_READ = (b"user", b"assistant", b"system", b"summary", b"ai-title", b"custom-title")
+_READ = (b"user", b"assistant", b"system", b"ai-title", b"custom-title")
 
 
 def recognises(sample: Sample) -> bool:
@@ -114,11 +133,23 @@ class _Reader:
         kind = decoded.type
         if kind == "user" or kind == "assistant":
             self._said(decoded, place)
+        elif isinstance(decoded, _ProgressLine):
+            self._progress(decoded, place)
         elif kind == "system":
             if decoded.subtype == "compact_boundary":
                 self._builder_of(decoded).compaction()
         elif kind in ("ai-title", "custom-title") and decoded.sessionId:
             self._builder_of(decoded).title = decoded.customTitle or decoded.aiTitle
+
+    def _progress(self, line: _ProgressLine, place: int) -> None:
+        """A sub-agent's line: often the only trace of it, and the same session as its own file has."""
+        passed = line.data.message if line.data is not None else None
+        if passed is None or line.data is None or line.data.agentId is None or passed.type not in ("user", "assistant"):
+            return
+        line.isSidechain, line.agentId = True, line.data.agentId
+        line.type, line.uuid, line.message = passed.type, passed.uuid, passed.message
+        line.timestamp = passed.timestamp or line.timestamp
+        self._said(line, place)
 
     def _said(self, line: _Line, place: int) -> None:
         builder = self._builder_of(line)
@@ -213,10 +244,12 @@ def _decode_line(line: bytes) -> _Line | None:
     nested = line.find(b"{", 1)
     at = line.find(b'"type":"', 0, nested)
     if at < 0 or not line.endswith(b"}\n"):
-        return _decode(line)
+        return _decode_any(line)
     kind = line[at + 8 : line.find(b'"', at + 8)]
     if kind == b"assistant" or any(map(line.__contains__, _GLUED)):
-        return _decode(line)
+        return _decode_any(line)
+    if kind == b"progress":
+        return _decode_progress(line) if b'"agent_progress"' in line else None
     if kind not in _READ:
         return None
     cut = line.find(b',"toolUseResult":', nested) if kind == b"user" else -1
@@ -228,6 +261,11 @@ def _decode_line(line: bytes) -> _Line | None:
         if decoded.sessionId and decoded.timestamp and not _has_failed(decoded):
             return decoded
     return _decode(line)
+
+
+def _decode_any(line: bytes) -> _Line:
+    decoded = _decode(line)
+    return _decode_progress(line) if decoded.type == "progress" else decoded
 
 
 def _has_failed(line: _Line) -> bool:

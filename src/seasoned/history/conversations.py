@@ -50,7 +50,8 @@ class Way(msgspec.Struct, frozen=True):
 class _Conversation:
     """A session that may go on in a later record."""
 
-    def __init__(self, builder: Builder, teller: Teller) -> None:
+    def __init__(self, builder: Builder, teller: Teller, number: int) -> None:
+        self.number = number
         self.builder = builder
         self.teller = teller
         self.told: Counter[int] = Counter()
@@ -75,19 +76,15 @@ class Log:
 
     def _parts(self) -> Iterator[Builder | Unreadable]:
         for index, part in enumerate(values(self._path)):
-            if isinstance(part, Unreadable):
-                if not self._open:
-                    yield part
-                else:
-                    next(reversed(self._open.values())).builder.unreadable(part.place, part.reason)
-                continue
-            lost = self._take(part, index)
-            if lost is not None:
+            lost = part if isinstance(part, Unreadable) else self._take(part, index)
+            if lost is not None and self._open:
+                next(reversed(self._open.values())).builder.unreadable(lost.place, lost.reason)
+            elif lost is not None:
                 yield lost
             while len(self._open) > _OPEN:
                 yield self._close(next(iter(self._open)))
-        while self._open:
-            yield self._close(next(iter(self._open)))
+        for native in sorted(self._open, key=lambda name: self._open[name].number):
+            yield self._close(native)
 
     def _take(self, part: Value[Any], index: int) -> Unreadable | None:
         value = part.value
@@ -110,20 +107,27 @@ class Log:
 
     def _message(self, part: Value[Any], message: dict[str, Any]) -> None:
         native = identity(first_of(message, *_SESSION_KEYS)) or self._path.stem
-        conversation = self._open.get(native) or self._begin(native)
+        conversation = self._again(native) or self._begin(native)
         with reading(conversation.builder, part.where):
             conversation.teller.tell(message, where=part.where, place=part.place)
 
     def _conversation(self, value: dict[str, Any], exchange: Exchange, index: int) -> _Conversation:
         session = identity(first_of(value, *_SESSION_KEYS))
         if session is not None:
-            conversation = self._open.get(session) or self._begin(session)
+            conversation = self._again(session) or self._begin(session)
         else:
             own = _record_id(value)
             known = self._ends.get(self._longest(exchange)) if own is None else None
             native = known or f"{self._path.stem}/{own if own is not None else index}"
-            conversation = self._open[known] if known in self._open else self._begin(native)
+            conversation = (self._again(known) if known else None) or self._begin(native)
         _describe(conversation.builder, value, exchange)
+        return conversation
+
+    def _again(self, native: str) -> _Conversation | None:
+        """An open conversation, which is then the last to be closed."""
+        conversation = self._open.pop(native, None)
+        if conversation is not None:
+            self._open[native] = conversation
         return conversation
 
     def _begin(self, native: str) -> _Conversation:
@@ -132,7 +136,7 @@ class Log:
             count += 1
             unique = f"{native}#{count}"
         builder = Builder(SessionRef(self._way.agent, unique), format=self._way.name, path=str(self._path))
-        self._open[unique] = _Conversation(builder, self._way.teller(builder))
+        self._open[unique] = _Conversation(builder, self._way.teller(builder), len(self._closed) + len(self._open))
         return self._open[unique]
 
     def _close(self, native: str) -> Builder:
@@ -176,7 +180,7 @@ class Log:
         conversation.told |= before
         conversation.end = end
         if len(exchange.messages) + len(exchange.replies) > 1:
-            self._ends[end] = next(name for name, held in self._open.items() if held is conversation)
+            self._ends[end] = conversation.builder.ref.native_id
 
 
 def read_log(path: Path, way: Way) -> Iterator[Session]:

@@ -51,7 +51,7 @@ class Events:
         time = time_of(event.get("timestamp"))
         if string(event.get("kind")) is not None:
             self._tell_new(event, where, time, place)
-        elif isinstance(event.get("action"), str):
+        elif string(event.get("action")) is not None:
             self._tell_action(event, where, time, place)
         elif isinstance(event.get("observation"), str):
             self._tell_observation(event, time, place)

@@ -13,7 +13,8 @@ from seasoned.session import NO_MARKS, Result, ToolCall
 _HERMES_KEYS = frozenset({"exit_code", "success", "error", "status", "exit_code_meaning"})
 _CODEX_LINE = Pattern(r"^(?:Process exited with code -?\d+|Exit code: -?\d+)\n?", re.MULTILINE)
 _CODEX_HEADER = Pattern(
-    r"\A(?:Command: (?:[^\n]*\n){1,40}?(?=Chunk ID|Wall time|Process ))?(?:(?:Chunk ID|Wall time|Process exited with code|Original token count|Total output lines|Exit code|Warning)\b[^\n]*\n)+"
+    r"\A(?:Command: (?:[^\n]*\n){1,40}?(?=Chunk ID|Wall time|Process ))?(?:(?:Chunk ID|Wall time"
+    r"|Process exited with code|Original token count|Total output lines|Exit code|Warning)\b[^\n]*\n)+"
 )
 _CODE_FIELD = Pattern(r'"exit_code":\s*-?\d+,?\s*')
 _RETURN_CODE = Pattern(r"\A\s*<returncode>-?\d+</returncode>\n?")

@@ -18,8 +18,10 @@ class Body(msgspec.Struct, frozen=True):
 
 
 _CODEX_HEADER = Pattern(
-    r"\A(?:Command: (?:[^\n]*\n){1,40}?(?=Chunk ID|Wall time|Process ))?(?:(?:Chunk ID|Wall time|Process exited with code|Process running with session ID|Original token count"
-    r"|Total output lines|Exit code|Warning|Session ID|Script (?:completed|failed|running))\b[^\n]*\n)+(?:Output:\n?|\Z)"
+    r"\A(?:Command: (?:[^\n]*\n){1,40}?(?=Chunk ID|Wall time|Process ))?(?:(?:Chunk ID|Wall time"
+    r"|Process exited with code|Process running with session ID|Original token count"
+    r"|Total output lines|Exit code|Warning|Session ID|Script (?:completed|failed|running))\b[^\n]*\n)+(?:Output:\n?"
+    r"|\Z)"
 )
 _CODEX_CODE = Pattern(r"^(?:Process exited with code|Exit code:?) (-?\d+)", re.MULTILINE)
 _PLAIN_CODE = Pattern(r"\A(?:Error: )?Exit code:? (-?\d+)\b[^\n]*\n?")

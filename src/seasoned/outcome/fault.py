@@ -11,22 +11,36 @@ from seasoned.outcome.verdict import Fault
 from seasoned.outcome.wording.harness import HARNESS
 from seasoned.outcome.wording.refusal import REFUSALS
 from seasoned.outcome.wording.rule import Speech, first
+from seasoned.outcome.wording.test_runner import TEST_FAILURES
 from seasoned.session import ToolCall
 
-_ENVIRONMENT = Pattern(
-    r"connection (?:refused|reset|timed out|aborted)|could not resolve host|network is unreachable|name resolution"
-    r"|no space left|cannot allocate memory|out of memory|disk quota|rate limit|too many requests|\b429\b|\b50[0-4]\b(?=[ :])"
-    r"|timed? ?out\b|etimedout|econnrefused|econnreset|enotfound|enospc|emfile|posix_spawn|command not found|no module named"
-    r"|internal server error|service unavailable|bad gateway|read-only file system|operation not permitted|dial tcp"
-    r"|no such host|tls handshake|executable not found|not installed|quota exceeded|overloaded",
-    re.IGNORECASE,
+# Compared with a text in lower case. Plain pieces of text: every failure of a scan is looked through.
+_ENVIRONMENT = (
+    *("connection refused", "connection reset", "connection timed out", "connection aborted", "could not resolve host"),
+    *("network is unreachable", "name resolution", "no such host", "dial tcp", "tls handshake", "econnrefused"),
+    *(
+        "econnreset",
+        "etimedout",
+        "enotfound",
+        "timed out",
+        "timeout exceeded",
+        "timeouterror",
+        "i/o timeout",
+        "rate limit",
+        "too many requests",
+        " 429 ",
+    ),
+    *("no space left", "enospc", "cannot allocate memory", "out of memory", "disk quota", "quota exceeded", "emfile"),
+    *("internal server error", "service unavailable", "bad gateway", "overloaded", "posix_spawn", "command not found"),
+    *("no module named", "executable not found", "not installed", "read-only file system", "operation not permitted"),
 )
-_CALL = Pattern(
-    r"no such file|does not exist|not found|not been read|invalid|unknown|unrecogni[sz]ed|unexpected|syntax error|parse error"
-    r"|is a directory|not a directory|eisdir|enoent|missing|required|mismatch|undefined|cannot find|already exists|usage:"
-    r"|no matches|must |fail|error|exceeds|conflict|fatal|denied|✖|issues:|problem",
-    re.IGNORECASE,
+_CALL = (
+    *("no such file", "does not exist", "not found", "not been read", "invalid", "unknown", "unrecogni", "unexpected"),
+    *("syntax error", "parse error", "could not", "no match", "is a directory", "not a directory", "eisdir", "enoent"),
+    *("missing", "required", "mismatch", "undefined", "cannot find", "already exists", "usage:", "must ", "fail"),
+    *("error", "exceed", "conflict", "fatal", "denied", "✖", "issues:", "problem"),
 )
+_TELLING = Pattern(r"(?:\S+: )?(?:error|fatal|fail|\w*Error\b)", re.IGNORECASE)
 _WINDOW = 1500
 
 
@@ -41,9 +55,18 @@ def fault_of(call: ToolCall, text: str) -> tuple[Fault, str]:
     broken = first(HARNESS, Speech(text[:_WINDOW]))
     if broken is not None and broken.fault == "environment":
         return "environment", line or broken.reason
-    if _ENVIRONMENT.compiled.search(ends):
-        return "environment", line
-    return ("call" if _CALL.compiled.search(ends) else "none"), line or "It failed and said nothing."
+    if first(TEST_FAILURES, Speech(ends)) is not None:
+        # A test may speak of a network that it pretends to have lost.
+        return "call", line
+    return fault_in(ends), line or "It failed and said nothing."
+
+
+def fault_in(text: str) -> Fault:
+    """Who is at fault by the words of a failure; `none` when they do not tell."""
+    lowered = text.lower()
+    if any(piece in lowered for piece in _ENVIRONMENT):
+        return "environment"
+    return "call" if any(piece in lowered for piece in _CALL) else "none"
 
 
 def _telling_line(text: str) -> str:
@@ -52,9 +75,7 @@ def _telling_line(text: str) -> str:
     if not lines:
         return ""
     for line in reversed(lines[-12:]):
-        if _ENVIRONMENT.compiled.search(line) or re.match(
-            r"(?:\S+: )?(?:error|fatal|fail|\w*Error\b)", line, re.IGNORECASE
-        ):
+        if _TELLING.compiled.match(line):
             return _short(line)
     return _short(lines[0])
 

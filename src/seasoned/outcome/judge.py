@@ -8,7 +8,7 @@ import msgspec
 
 from seasoned.outcome.envelope import open_shell, without_notes
 from seasoned.outcome.exit import benign
-from seasoned.outcome.fault import fault_of
+from seasoned.outcome.fault import fault_in, fault_of
 from seasoned.outcome.shell import judge_shell
 from seasoned.outcome.speech import judge_words
 from seasoned.outcome.structure import fields_say, read_json, unwrap
@@ -107,6 +107,8 @@ def _by_text(call: ToolCall, agent: str) -> Verdict:
     if agent in _JSON_AGENTS or way not in ("file_read", "python"):
         structured = _by_structure(call, text, way, agent)
         if structured is not None:
+            if structured.verdict == "failed" and structured.fault == "none":
+                return msgspec.structs.replace(structured, fault=fault_in(structured.reason))
             return structured
     if way == "shell":
         return _by_shell(call, text, agent)

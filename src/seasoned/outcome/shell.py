@@ -9,7 +9,7 @@ from seasoned.outcome.exit import answer_no
 from seasoned.outcome.pattern import Pattern
 from seasoned.outcome.verdict import Verdict
 from seasoned.outcome.wording.compiler import BUILD_FAILURES, BUILD_SUCCESSES, PACKAGE
-from seasoned.outcome.wording.file_tool import FILE_FAILURES
+from seasoned.outcome.wording.file_tool import WRITE_FAILURES
 from seasoned.outcome.wording.http import CURL
 from seasoned.outcome.wording.python import INTERPRETER
 from seasoned.outcome.wording.rule import Rule, Speech, find, find_all, first
@@ -52,10 +52,11 @@ def judge_shell(text: str, command: str | None, *, shows_code: bool = False) -> 
     speech = Speech(text)
     if not speech.stripped:
         return _silence(deciders, command or "")
-    found = _failure(speech, _Scene(steps, deciders), shows_code=shows_code)
+    scene = _Scene(steps, deciders)
+    found = _failure(speech, scene, shows_code=shows_code)
     if found is not None:
         return found
-    worked = first(TEST_SUCCESSES, speech) or first(BUILD_SUCCESSES, speech)
+    worked = (first(TEST_SUCCESSES, speech) or first(BUILD_SUCCESSES, speech)) if scene.runs else None
     if worked is not None:
         return worked.says()
     return Verdict("ok", "none", "none", "There is output, and nothing in it says that the command failed.")
@@ -91,6 +92,7 @@ def _silence(deciders: tuple[Step, ...], command: str) -> Verdict:
     return Verdict("unclear", "none", "none", f"{last.program} said nothing.")
 
 
+_CLIS = frozenset(_SHOW_SUB) - {"git"}  # git has rules of its own
 _PRINTERS = names("ls cat head tail jq curl awk find stat git python python3 node cut sort")
 _MUTED = Pattern(r"(?:2|&)>\s*/dev/null")
 
@@ -168,11 +170,23 @@ def _failure(speech: Speech, scene: _Scene, *, shows_code: bool) -> Verdict | No
     found = first(INTERPRETER, speech)
     if found is None and not scene.inline:
         found = first(BUILD_FAILURES, speech)
-    if found is None and not scene.inline and first(TEST_SUCCESSES, speech) is None:
-        found = first(GENERIC, speech)
+    if found is None:
+        return _weak_words(speech, scene, shows_code=shows_code)
+    return _hidden(found) if scene.hidden else found.says()
+
+
+def _weak_words(speech: Speech, scene: _Scene, *, shows_code: bool) -> Verdict | None:
+    """What any program may say when it fails, and may also say when it does not."""
+    if scene.inline or first(TEST_SUCCESSES, speech) is not None:
+        return None
+    found = first(GENERIC, speech)
     if found is None:
         return None
-    return _hidden(found) if scene.hidden else found.says()
+    if scene.hidden:
+        return _hidden(found)
+    if shows_code:
+        return Verdict("unclear", "wording", found.fault, f"{found.reason[:-1]}, it seems, but no exit code is shown.")
+    return found.says()
 
 
 def _hidden(rule: Rule) -> Verdict:
@@ -189,12 +203,12 @@ def _named_tools(speech: Speech, programs: set[str]) -> Rule | None:
         return rule
     if programs & {"npm", "npx", "pnpm", "yarn"} and (rule := first(PACKAGE, speech)):
         return rule
-    return first(FILE_FAILURES, speech) if "apply_patch" in programs else None
+    return first(WRITE_FAILURES, speech) if "apply_patch" in programs else None
 
 
 def _cli_usage(speech: Speech, scene: _Scene) -> Verdict | None:
     """Programs that show things complain about a wrong call in their very first words."""
-    if not scene.steps or len(scene.deciders) < len(scene.steps) or scene.deciders[-1].program not in _SHOW_SUB:
+    if not scene.steps or len(scene.deciders) < len(scene.steps) or scene.deciders[-1].program not in _CLIS:
         return None
     found = first(GENERIC, Speech(speech.first_lines.split("\n", 1)[0]))
     return found.says() if found is not None else None

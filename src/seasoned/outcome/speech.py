@@ -8,17 +8,18 @@ from seasoned.outcome.command import names
 from seasoned.outcome.shell import judge_shell
 from seasoned.outcome.tool import Speech, command_of
 from seasoned.outcome.verdict import Verdict
-from seasoned.outcome.wording.file_tool import FILE_FAILURES, FILE_SUCCESSES, SEARCH_SUCCESSES
+from seasoned.outcome.wording.file_tool import FILE_FAILURES, FILE_SUCCESSES, SEARCH_SUCCESSES, WRITE_FAILURES
 from seasoned.outcome.wording.http import WEB_FAILURES
 from seasoned.outcome.wording.mcp import API_FAILURES
 from seasoned.outcome.wording.python import INTERPRETER
-from seasoned.outcome.wording.rule import Rule, first
+from seasoned.outcome.wording.rule import Rules, first
 from seasoned.outcome.wording.rule import Speech as Said
 from seasoned.session import ToolCall
 
-_FAILURES: dict[Speech, tuple[Rule, ...]] = {
+_NONE = Rules()
+_FAILURES: dict[Speech, Rules] = {
     "file_read": FILE_FAILURES,
-    "file_write": FILE_FAILURES,
+    "file_write": WRITE_FAILURES,
     "search": FILE_FAILURES,
     "web": WEB_FAILURES,
     "python": INTERPRETER,
@@ -26,7 +27,7 @@ _FAILURES: dict[Speech, tuple[Rule, ...]] = {
     "meta": API_FAILURES,
     "api": API_FAILURES,
 }
-_SUCCESSES: dict[Speech, tuple[Rule, ...]] = {
+_SUCCESSES: dict[Speech, Rules] = {
     "file_read": FILE_SUCCESSES,
     "file_write": FILE_SUCCESSES,
     "search": SEARCH_SUCCESSES,
@@ -46,13 +47,17 @@ def judge_words(way: Speech, text: str, call: ToolCall, *, fields: dict[str, Any
         return _fields(way, call, fields)
     said = Said(text)
     if not said.stripped:
+        if way == "meta":
+            return Verdict("ok", "none", "none", "The result is empty, as is usual for such a tool.")
         return Verdict("unclear", "none", "none", "The result is empty.")
-    worked = first(_SUCCESSES.get(way, ()), said)
+    worked = first(_SUCCESSES.get(way, _NONE), said)
     if worked is not None:
         return worked.says()
-    failed = first(_FAILURES.get(way, ()), said)
+    failed = first(_FAILURES.get(way, _NONE), said)
     if failed is not None:
         return failed.says()
+    if way == "api" and said.stripped.startswith(("{", "[")):
+        return Verdict("ok", "structure", "none", "The answer is data, and names no error.")
     return Verdict("ok", "none", "none", "There is an answer, and nothing in it says that the call failed.")
 
 

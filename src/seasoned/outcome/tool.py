@@ -29,16 +29,22 @@ class Tool(msgspec.Struct, frozen=True):
 _TABLE: tuple[tuple[Tool, str], ...] = (
     (
         Tool("terminal", "shell"),
-        "bash shell terminal exec_command local_shell local_shell_call container.exec run_shell_command execute_bash"
-        " run execute_command run_command run_in_terminal run_terminal_cmd run_terminal_command terminal_command"
-        " shell_command powershell cmd command bash_command mswea_bash_command execute_shell developer__shell"
-        " exec unified_exec write_stdin process bashoutput killshell killbash read_bash write_bash stop_bash list_bash"
-        " shell_exec shell_view shell_wait cmdrun cmdrunaction monitor",
+        (
+            "bash shell terminal exec_command local_shell local_shell_call container.exec run_shell_command "
+            "execute_bash"
+            " run execute_command run_command run_in_terminal run_terminal_cmd run_terminal_command terminal_command"
+            " shell_command powershell cmd command bash_command mswea_bash_command execute_shell developer__shell"
+            " exec unified_exec write_stdin process bashoutput killshell killbash read_bash write_bash stop_bash "
+            "list_bash"
+            " shell_exec shell_view shell_wait cmdrun cmdrunaction monitor"
+        ),
     ),
     (
         Tool("code", "python"),
-        "execute_code python code_interpreter execute_ipython_cell run_ipython ipython python_exec code_execution"
-        " run_python jupyter execute_python python_interpreter repl js_repl code_execution_tool",
+        (
+            "execute_code python code_interpreter execute_ipython_cell run_ipython ipython python_exec code_execution"
+            " run_python jupyter execute_python python_interpreter repl js_repl code_execution_tool"
+        ),
     ),
     (
         Tool("code", "api"),
@@ -47,38 +53,50 @@ _TABLE: tuple[tuple[Tool, str], ...] = (
     (Tool("code", "python"), "mcp__ide__executecode"),
     (
         Tool("file", "file_read"),
-        "read read_file view open cat_file notebookread read_many_files view_file view_image read_media_file"
-        " open_file scroll_up scroll_down goto set_cursors read_notebook read_text_file get_file_contents",
+        (
+            "read read_file view open cat_file notebookread read_many_files view_file view_image read_media_file"
+            " open_file scroll_up scroll_down goto set_cursors read_notebook read_text_file get_file_contents"
+        ),
     ),
     (
         Tool("file", "file_write"),
-        "edit multiedit write notebookedit edit_notebook apply_patch patch write_file replace create create_file"
-        " str_replace_editor str_replace_based_edit_tool str_replace str_replace_edit edit_file insert"
-        " replace_in_file write_to_file apply_diff delete_file move_file rename_file insert_edit_into_file"
-        " search_replace edit_anthropic file_editor undo_edit smart_edit replace_string_in_file",
+        (
+            "edit multiedit write notebookedit edit_notebook apply_patch patch write_file replace create create_file"
+            " str_replace_editor str_replace_based_edit_tool str_replace str_replace_edit edit_file insert"
+            " replace_in_file write_to_file apply_diff delete_file move_file rename_file insert_edit_into_file"
+            " search_replace edit_anthropic file_editor undo_edit smart_edit replace_string_in_file"
+        ),
     ),
     (
         Tool("file", "search"),
-        "glob grep ls search_files search_file_content grep_search file_search list_directory list_dir ls_dir"
-        " search_dir search_file find_file find_files list_files codebase_search semantic_search search_code"
-        " find_by_name rg filemap",
+        (
+            "glob grep ls search_files search_file_content grep_search file_search list_directory list_dir ls_dir"
+            " search_dir search_file find_file find_files list_files codebase_search semantic_search search_code"
+            " find_by_name rg filemap"
+        ),
     ),
     (
         Tool("research", "web"),
-        "webfetch websearch web_search web_extract web_fetch web_search_call google_web_search fetch browse"
-        " browse_interactive fetch_webpage fetch_url web_crawl x_search mcp__fetch__fetch read_url_content",
+        (
+            "webfetch websearch web_search web_extract web_fetch web_search_call google_web_search fetch browse"
+            " browse_interactive fetch_webpage fetch_url web_crawl x_search mcp__fetch__fetch read_url_content"
+        ),
     ),
     (
         Tool("research", "api"),
-        "browser browser_navigate browser_click browser_type browser_snapshot browser_scroll browser_back"
-        " browser_press browser_close browser_get_images browser_vision browser_console web_browser_go"
-        " web_browser_click web_browser_type web_browser_scroll web_browser_back web_browser_forward"
-        " web_browser_refresh web_browser_type_submit vision_analyze video_analyze computer computer_use",
+        (
+            "browser browser_navigate browser_click browser_type browser_snapshot browser_scroll browser_back"
+            " browser_press browser_close browser_get_images browser_vision browser_console web_browser_go"
+            " web_browser_click web_browser_type web_browser_scroll web_browser_back web_browser_forward"
+            " web_browser_refresh web_browser_type_submit vision_analyze video_analyze computer computer_use"
+        ),
     ),
     (
         Tool("meta", "agent"),
-        "task agent delegate_task spawn_agent send_input wait_agent wait close_agent resume_agent send_message"
-        " sendmessage delegate taskoutput taskstop taskget list_agents read_agent explore",
+        (
+            "task agent delegate_task spawn_agent send_input wait_agent wait close_agent resume_agent send_message"
+            " sendmessage delegate taskoutput taskstop taskget list_agents read_agent explore"
+        ),
     ),
     (Tool("meta", "meta"), "skill skill_manage exitplanmode enterplanmode exit_plan_mode think finish submit"),
     (Tool("meta", "meta"), "toolsearch tool_search slashcommand cronjob croncreate crondelete cronlist schedulewakeup"),
@@ -87,10 +105,12 @@ _TABLE: tuple[tuple[Tool, str], ...] = (
     (Tool("meta", "meta"), "listmcpresourcestool readmcpresourcetool list_mcp_resources read_mcp_resource sleep"),
     (
         Tool("meta", "meta", trivial=True),
-        "clarify memory fact_store fact_feedback session_search skill_view skills_list todo todowrite todoread"
-        " update_plan taskcreate taskupdate tasklist write_todos manage_todo_list update_todo todo_write todo_read"
-        " report_intent save_memory ask_user askuserquestion request_user_input ask_followup_question task_tracker"
-        " update_todo_list store_memory set_plan",
+        (
+            "clarify memory fact_store fact_feedback session_search skill_view skills_list todo todowrite todoread"
+            " update_plan taskcreate taskupdate tasklist write_todos manage_todo_list update_todo todo_write todo_read"
+            " report_intent save_memory ask_user askuserquestion request_user_input ask_followup_question task_tracker"
+            " update_todo_list store_memory set_plan"
+        ),
     ),
 )
 TOOLS: dict[str, Tool] = {name: tool for tool, names in _TABLE for name in names.split()}

@@ -11,6 +11,9 @@ from seasoned.redact.name import Promise, kind_of, promise
 from seasoned.redact.pattern import Pattern
 
 LONGEST = 8192
+SHORT = 1000
+TRIES = 8
+"""As many names are tried inside one rejected value; more than that is made to be slow."""
 QUOTE = r"""(?:\\{0,8}["'`]|\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27)"""
 _SEPARATOR = (
     r"[a-z0-9_.\-]{0,32}+()"
@@ -29,10 +32,12 @@ NAMES = (
 IDENTIFIER = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 OPEN = Pattern(r"""[bfruBFRU@]{0,2}(\\{0,8})(["'`])""")
 CODED = Pattern(r"\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27")
-BARE = Pattern(r"""[^\s"'`<>\\]{1,4096}(?:\\(?![nrtubf"'\\/])[^\s"'`<>\\]{1,4096}){0,16}""")
+BARE = Pattern(r"""[^\s"'`<>\\]{1,4096}(?:\\(?![nrtubf"'\\/])[^\s"'`<>\\]{1,64}){0,8}""")
 STOP = Pattern(r"[,;&)}\]|]")
 CODED_STOP = Pattern(r"(?i)%(?:26|22|27|0a|0d|20|2c|7d|3b)|[,;&)}\]|]")
-LINE_START = Pattern(r"(?:[\s+\-*>|:#→0-9.]|\\[nrt]|export |set |env |ENV |ARG |setenv |Environment=|declare -x |readonly )*")
+LINE_START = Pattern(
+    r"(?:[\s+\-*>|:#→0-9.]|\\[nrt]|export |set |env |ENV |ARG |setenv |Environment=|declare -x |readonly )*"
+)
 SCHEME = Pattern(
     r"(?i)(?:basic|bearer|token|apikey|api-key|digest|negotiate|aws4-hmac-sha256|bot|key|splunk|sso-key|oauth|genericapikey)"
     r"(?:\s|%20|\+)+"
@@ -52,30 +57,55 @@ class Value(NamedTuple):
 def find_assignments(text: str, low: str) -> Iterator[Hit]:
     """Secret values that a name gives away."""
     for mark, names in NAMES:
-        if mark not in low:
+        # In a long text the question costs as much as the search itself.
+        if len(low) < SHORT and mark not in low:
             continue
+        done = 0
+        tries = 0
         for match in names.re.finditer(low):
-            hit = _judge(text, low, match.start(), match.start(1), match.end())
+            if match.start() < done:
+                tries += 1
+                if tries > TRIES:
+                    continue
+            else:
+                tries = 0
+            named = _name(text, low, match.start(), match.start(1))
+            if named is None:
+                continue
+            value = read_value(text, match.end())
+            if value is None:
+                continue
+            hit = _judge(text, named, text[match.start(1) : match.end()], value)
             if hit is not None:
                 yield hit
+                done, tries = hit.end, TRIES
+            elif tries == 0:
+                done = value.end
 
 
-def _judge(text: str, low: str, keyword: int, name_end: int, after: int) -> Hit | None:
+class Named(NamedTuple):
+    """The whole name around a key word."""
+
+    start: int
+    name: str
+    promised: Promise
+
+
+def _name(text: str, low: str, keyword: int, end: int) -> Named | None:
     left = low[max(0, keyword - 48) : keyword]
     start = keyword - (len(left) - len(left.rstrip(IDENTIFIER)))
     if start < keyword and start and text[start - 1] == "\\" and text[start] in "nrt":
         start += 1
-    name = text[start:name_end].lstrip("-.")
+    name = text[start:end].lstrip("-.")
     promised = promise(name)
-    if promised is Promise.NONE:
+    return None if promised is Promise.NONE else Named(start, name, promised)
+
+
+def _judge(text: str, named: Named, separator: str, value: Value) -> Hit | None:
+    start, name, promised = named
+    if "==" in separator and not value.quoted:
         return None
-    separator = text[name_end:after]
-    if separator == ">" and text[start - 1 : start] not in ("<", ":"):
-        return None
-    value = read_value(text, after)
-    if value is None or ("==" in separator and not value.quoted):
-        return None
-    if separator == ">" and not text.startswith("</", value.end):
+    if separator == ">" and not (text[start - 1 : start] in ("<", ":") and text.startswith("</", value.end)):
         return None
     if name[-6:].lower() == "cookie":
         return _cookie(text, value, separator)
@@ -101,7 +131,8 @@ def _quoted(text: str, start: int, quote: str, depth: int) -> Value | None:
     limit = min(len(text), start + LONGEST)
     at = text.find(quote, start, limit)
     while at >= 0:
-        slashes = at - len(text[start:at].rstrip("\\")) - start
+        near = text[max(start, at - 16) : at]
+        slashes = len(near) - len(near.rstrip("\\"))
         if slashes <= depth:
             break
         at = text.find(quote, at + 1, limit)
@@ -111,7 +142,7 @@ def _quoted(text: str, start: int, quote: str, depth: int) -> Value | None:
         return Value(start, limit if line < 0 else line, True)
     end = at - slashes
     # What begins like this follows a closing quote, it does not follow an opening one.
-    if end <= start or text[start] in " ,;)]}+\n" or text.startswith("\\n", start):
+    if end <= start or text[start] in " ,;)]}\n" or text.startswith(("\\n", "+ "), start):
         return None
     return Value(start, end, True)
 
@@ -122,15 +153,16 @@ def _cookie(text: str, value: Value, separator: str) -> Hit | None:
         if ":" not in separator:
             return None
         end = _line_end(text, value.start)
-    pairs = PAIR.re.findall(text, value.start, end)
+    # The first pairs tell; a cookie is taken out whole.
+    pairs = PAIR.re.findall(text, value.start, min(end, value.start + 512))
     if any(not is_placeholder(p) and any(c.isdigit() for c in p) for p in pairs):
         return Hit("cookie", value.start, end)
     return None
 
 
 def _line_end(text: str, start: int) -> int:
-    ends = [text.find(stop, start, start + LONGEST) for stop in ("\n", "\r", '"', "'", "\\n", "\\r", '\\"')]
-    return min((e for e in ends if e >= 0), default=min(len(text), start + LONGEST))
+    ends = [text.find(stop, start, start + 4096) for stop in ("\n", "\r", '"', "'", "\\n", "\\r", '\\"')]
+    return min((e for e in ends if e >= 0), default=min(len(text), start + 4096))
 
 
 def _authorization(text: str, value: Value) -> Hit | None:

@@ -20,9 +20,12 @@ def find_blocks(text: str) -> Iterator[Hit]:
     if "PRIVATE KEY" in text:
         yield from _pem(text)
     if "Private-Lines" in text:
+        done = 0
         for match in LINES.re.finditer(text):
-            mac = MAC.re.search(text, match.end(), match.end() + FURTHEST)
-            yield Hit("private-key", match.start(), mac.end() if mac else _body_end(text, match.end()))
+            if match.start() >= done:
+                mac = MAC.re.search(text, match.end(), match.end() + FURTHEST)
+                done = mac.end() if mac else _body_end(text, match.end())
+                yield Hit("private-key", match.start(), done)
 
 
 def _pem(text: str) -> Iterator[Hit]:

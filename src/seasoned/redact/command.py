@@ -11,13 +11,18 @@ from seasoned.redact.literal import is_placeholder, is_random, is_secret
 from seasoned.redact.name import Promise, kind_of, promise
 from seasoned.redact.pattern import Pattern
 
-_NAMED = r"-(?!-)[a-z0-9\-]{0,30}?(?:pass|token|key|secret|pwd|cred)[a-z0-9\-_]{0,24}+"
+_NAMED = r"(?<![a-z0-9_\-]-)-(?!-)[a-z0-9\-]{0,30}?(?:pass|token|key|secret|pwd|cred)[a-z0-9\-_]{0,24}+"
 DASH = Pattern(
     rf"""-(?:(?P<flag>{_NAMED})(?:\\{{0,8}}["'],\s{{0,8}}(?=\\{{0,8}}["'])|[ \t]{{1,2}}(?![ \t\-|]))"""
     r"""|(?<=[\s"'\\n]-)(?:-(?:proxy-)?user[ =]|u(?:[ ]|(?=["']))|[aw][ ]|p[ ]?)[ ]?(?=\S))"""
 )
 CLIENTS_WITH_JOINED = ("mysql", "mariadb", "mysqldump", "mysqladmin")
-CLIENTS_WITH_SPACE = {"-p": ("login", "sshpass", "mongo", "az ", "skopeo", "7z", "mssql"), "-a": ("redis-cli",), "-w": ("ldap",)}
+CLIENTS_WITH_SPACE = {
+    "-p": ("login", "sshpass", "mongo", "az ", "skopeo", "7z", "mssql"),
+    "-a": ("redis-cli",),
+    "-w": ("ldap",),
+}
+SPACED = Pattern(r"pass(?:word|phrase|code|wd)\s")
 NETRC = Pattern(r"pass(?:word|wd)[ \t]{1,4}(?=\S)")
 SAID = Pattern(r"pass(?:word|phrase|code|wd)(?:\s+(?:for|of)\s+\S{1,40})?\s+(?:is|was|=|to)[: ]\s{0,3}(?=\S)")
 SQL = Pattern(r"""password\s{1,4}(?:as\s)?(\\{0,8})(?=["'])""")
@@ -38,7 +43,7 @@ def find_in_commands(text: str, low: str) -> Iterator[Hit]:
         yield from _passwords(text, low)
     for match in IDENTIFIED.re.finditer(low) if "identified by" in low else ():
         yield from _told(text, match.end(), exact=True)
-    if ":5432:" in low or "pgpass" in low:
+    if ":5432:" in low:
         for match in PGPASS.re.finditer(text):
             if not is_placeholder(match[1]):
                 yield Hit("password", match.start(1), match.end(1))
@@ -89,21 +94,35 @@ def _user(text: str, line: str, flag: str, at: int) -> Hit | None:
 
 
 def _passwords(text: str, low: str) -> Iterator[Hit]:
-    for match in SQL.re.finditer(low):
-        value = read_value(text, match.end(1) - len(match[1]))
+    for match in SPACED.re.finditer(low):
+        yield from _spaced(text, low, match.start())
+    if " pass:" in low:
+        yield from _grouped(text, low, PASS_WORD, 1)
+    if "passwd" in low:
+        yield from _grouped(text, low, CHPASSWD, 1)
+        yield from _grouped(text, low, HTPASSWD, 2)
+
+
+def _spaced(text: str, low: str, at: int) -> Iterator[Hit]:
+    """`PASSWORD 'x'` in SQL, `password is x` in a sentence, `login a password x` in .netrc."""
+    sql = SQL.re.match(low, at)
+    if sql is not None:
+        value = read_value(text, sql.end(1) - len(sql[1]))
         if value is not None and is_secret(text[value.start : value.end], Promise.PASSWORD, True, True):
             yield Hit("password", value.start, value.end)
-    for mark, pattern, group in ((" pass:", PASS_WORD, 1), ("chpasswd", CHPASSWD, 1), ("htpasswd", HTPASSWD, 2)):
-        for match in pattern.re.finditer(low) if mark in low else ():
-            word = text[match.start(group) : match.end(group)]
-            if not is_placeholder(word) and not word.isdigit():
-                yield Hit("password", match.start(group), match.end(group))
-    for match in SAID.re.finditer(low):
-        yield from _told(text, match.end())
-    if "machine " in low or "login " in low:
-        for match in NETRC.re.finditer(low):
-            if "login" in low[max(0, match.start() - 200) : match.start()]:
-                yield from _told(text, match.end(), exact=True)
+    said = SAID.re.match(low, at)
+    if said is not None:
+        yield from _told(text, said.end())
+    netrc = NETRC.re.match(low, at)
+    if netrc is not None and "login" in low[max(0, at - 200) : at]:
+        yield from _told(text, netrc.end(), exact=True)
+
+
+def _grouped(text: str, low: str, pattern: Pattern, group: int) -> Iterator[Hit]:
+    for match in pattern.re.finditer(low):
+        word = text[match.start(group) : match.end(group)]
+        if not is_placeholder(word) and not word.isdigit():
+            yield Hit("password", match.start(group), match.end(group))
 
 
 def _told(text: str, at: int, exact: bool = False) -> Iterator[Hit]:
@@ -116,4 +135,3 @@ def _told(text: str, at: int, exact: bool = False) -> Iterator[Hit]:
     looks = any(c.isdigit() for c in word) or not word.replace("_", "").isalpha()
     if (exact or looks) and is_secret(word, Promise.PASSWORD, value.quoted, exact) and len(word) >= 5:
         yield Hit("password", value.start, value.start + len(word))
-

@@ -5,13 +5,30 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from seasoned.errors import CannotDo
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from seasoned.redact.redactor import Redactor
+
 NAME = "redact.key"
 LENGTH = 32
+
+
+class Secrecy(msgspec.Struct, frozen=True):
+    """What a redactor is made of: the key of its tags and the user's own list. Cheap to hand to another process."""
+
+    key: bytes
+    own: tuple[str, ...] = ()
+
+    def redactor(self) -> Redactor:
+        """The redactor; its rules are imported now, which a scan that finds nothing new never needs."""
+        from seasoned.redact.redactor import Redactor
+
+        return Redactor(self.key, self.own)
 
 
 def new_key() -> bytes:

@@ -3,47 +3,56 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 from seasoned.redact.name import Promise
 from seasoned.redact.pattern import Pattern
+from seasoned.redact.vocabulary import vocabulary
 
-LABELS = frozenset(
-    "api key keys token tokens access refresh id user client secret secrets password passwd pass pwd passphrase auth "
-    "authorization bearer basic db database my your the app name value admin login username confirm new old current x "
-    "private public session csrf oauth jwt credentials credential cookie header service account".split()
+LABELS = vocabulary(
+    "api key keys token tokens access refresh id user client secret secrets password passwd pass pwd passphrase "
+    "auth authorization bearer basic db database my your the app name value admin login username confirm new old "
+    "current x private public session csrf oauth jwt credentials credential cookie header service account"
 )
-EMPTY = frozenset(
-    "none null nil true false undefined yes no on off string str int integer number bool boolean any object text varchar bytes "
-    "char unknown never void float date array list dict map optional required invalid incorrect wrong missing expired valid "
-    "ok failed failure success error denied empty unset set default enabled disabled hidden masked removed changeme "
-    "changeit change_me change-me replaceme replace_me dummy fake example sample placeholder redacted todo fixme tbd "
-    "test testing foo bar baz foobar n/a na include omit same-origin self auto inherit prompt ask stdin env file "
-    "type field input output and or not is in for the a an of to if else function func const let var return await "
-    "must should can cannot will was has have been be with from your this that it required. password. token. "
-    "self.fail sensitive filtered protected encrypted secure hashed plain generated provided found expected".split()
+EMPTY = vocabulary(
+    "none null nil true false undefined yes no on off string str int integer number bool boolean any object text "
+    "varchar bytes char unknown never void float date array list dict map optional required invalid incorrect "
+    "wrong missing expired valid ok failed failure success error denied empty unset set default enabled disabled "
+    "hidden masked removed changeme changeit change_me change-me replaceme replace_me dummy fake example sample "
+    "placeholder redacted todo fixme tbd test testing foo bar baz foobar n/a na include omit same-origin self "
+    "auto inherit prompt ask stdin env file type field input output and or not is in for the a an of to if else "
+    "function func const let var return await must should can cannot will was has have been be with from your "
+    "this that it required. password. token. self.fail sensitive filtered protected encrypted secure hashed plain "
+    "generated provided found expected"
 )
 PLACEHOLDER = Pattern(
     r"""(?ix)
-      [*x•.\-_?#=+~0/\\ ]+ | <[^>]*>? | \[[^\]]*\]? | \{.*\}? | \$.* | %\(?[a-z_]*\)?[sd%]? | %[a-z_]+% | @[a-z_]+@ | \#\{.*
-    | __\w+__ | (?:(?:sk|pk|ghp|hf|key|token|pat|xoxb)[-_])?(?:x{3,}|\.{3,}|\*{3,}|…).*
+      [*x•.\-_?#=+~0/\\ ]+ | <[^>]*> | <\w* | \[[^\]]*\] | \{.*\} | \{[\w.]* | \$[a-z_]\w* | \$[{(].* | \$\$\w*
+    | %\(?[a-z_]*\)?[sd%]? | %[a-z_]+% | @[a-z_]+@ | \#\{.*
+    | __\w+__ | (?:(?:sk|pk|ghp|hf|key|token|pat|xoxb)[-_])?(?:x{3,}|\.{3,}|\*{3,}|…)[\W_x]*\w{0,6}
     | (?:your|insert|enter|replace|put|paste|change|use|add|set|provide|example|sample|dummy|fake)[-_ .].* | your\w+
-    | (?:my|the|some|a|test|fake|dummy|mock|example|sample|new|old|secret|valid|invalid|wrong|bad|super)?[-_ ]?(?:super[-_ ]?)?
-      (?:secret|db|api|auth|access|user|client|admin|app|service)?[-_ ]?(?:secret|password|passwd|pass|pwd|token|api[-_]?key|key)
+    | (?:my|the|some|a|test|fake|dummy|mock|example|sample|new|old|secret|valid|invalid|wrong|bad|super)?
+      [-_ ]?(?:super[-_ ]?)?
+      (?:secret|db|api|auth|access|user|client|admin|app|service)?
+      [-_ ]?(?:secret|password|passwd|pass|pwd|token|api[-_]?key|key)
     | .*[-_ ]here\W? | .*(?:placeholder|redacted|\.\.\.|…|\*{4,}|x{8,}).*
-    | (?:os\.|process\.|env\.|environ|secrets\.|var\.|local\.|data\.|module\.|config\.|self\.|this\.|settings\.|options\.|args\.|req\.|
-       request\.|props\.|params\.|ctx\.|import\.meta|opts\.|ENV\[|vault:|op://|ssm:|arn:|file:|keyring:|gcp:|aws:|!\w|\|$|>$|&\w+$|\\|env:|
-       /run/|/etc/|/var/|/home/|/usr/|/[a-z_./\-]+$|~/|\./|\.\./|[a-z]:\\|https?://[^:@\s]*$|projects/|secretsmanager).*
+    | (?:os\.|process\.|env\.|environ|secrets\.|var\.|local\.|data\.|module\.|config\.|self\.|this\.|settings\.
+       |options\.|args\.|req\.|request\.|props\.|params\.|ctx\.|import\.meta|opts\.|ENV\[|vault:|op://|ssm:|arn:|file:|keyring:|gcp:|aws:
+       |!\w|\|$|>$|&\w+$|\\|env:|/run/|/etc/|/var/|/home/|/usr/|/[a-z_./\-]+$|~/|\./|\.\./|[a-z]:\\|https?://[^:@\s]*$|projects/|secretsmanager).*
     """
 )
 REFERENCE = Pattern(
     r"(?x) [A-Za-z_$][\w$]* (?: (?:\??\.|::|->) [A-Za-z_$][\w$]* )* (?: \(.* | \[.* | \{.* | <.* | \??\.\[?.* )"
     r"| [A-Za-z_$][\w$]* (?: (?:\??\.|::|->) [A-Za-z_$][\w$]* )+ [,;)\]}]*"
-    r"| [A-Z][A-Za-z]*\b(?:\[.*|\s*\|.*|<.*)? | (?:await|new|lambda|not|f|b|r|typeof|func|async|yield|if|Some|Optional|List)\b[\s\"'(\[<].*"
+    r"| [A-Z][A-Za-z]*\b(?:\[.*|\s*\|.*|<.*)?"
+    r"| (?:await|new|lambda|not|f|b|r|typeof|func|async|yield|if|Some|Optional|List)\b[\s\"'(\[<].*"
 )
 SENTENCE = Pattern(
-    r"(?i)\b(?:the|your|is|must|a|to|please|enter|invalid|required|incorrect|wrong|and|or|not|for|at|reset|forgot|with|of|"
-    r"should|this|that|be|in|use|used|set|if|when|from|has|cannot|expired|missing|failed|password|token|on|by)\b"
+    r"(?i)\b(?:the|your|is|must|a|to|please|enter|invalid|required|incorrect|wrong|and|or|not|for|at|reset|forgot|with"
+    r"|of|should|this|that|be|in|use|used|set|if|when|from|has|cannot|expired|missing|failed|password|token|on|by)\b"
 )
+SHOWN = 200
+"""As much of a value as tells whether it is a placeholder."""
 WORDS = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 TIDY = Pattern(r"\d[\d\-/:.T Z+]*|v?\d+(?:\.\d+)+[\w.+-]*|\d[\d,._]*\s?[a-zA-Z%]{0,3}")
 
@@ -74,7 +83,7 @@ def _is_hex(text: str) -> bool:
 def _turns(text: str) -> int:
     """How often the kind of sign changes; words change it seldom."""
     kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.islower() else "s" for c in text]
-    return sum(a != b for a, b in zip(kinds, kinds[1:], strict=False))
+    return sum(a != b for a, b in pairwise(kinds))
 
 
 def entropy(text: str) -> float:
@@ -85,6 +94,7 @@ def entropy(text: str) -> float:
 
 def is_placeholder(value: str) -> bool:
     """Whether it stands for a secret without being one."""
+    value = value[:SHOWN]
     if value.lower() in EMPTY or PLACEHOLDER.re.fullmatch(value):
         return True
     words = WORDS.re.findall(value)

@@ -7,6 +7,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 from seasoned.redact.pattern import Pattern
+from seasoned.redact.vocabulary import vocabulary
 
 
 class Promise(IntEnum):
@@ -27,23 +28,23 @@ WORDS = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "passwort", "pswd")
 SECRETS = ("secret", "apikey", "accesskey", "secretkey", "privatekey", "authkey", "accountkey", "masterkey")
-KEY_OWNERS = frozenset(
-    "api access secret private encryption encrypt encrypted signing sign auth account master app application service role anon "
-    "admin license licence subscription shared storage ssh deploy hmac jwt cipher crypto aes webhook client consumer "
-    "integration server write ingest rest functions ecdsa rsa root gpg wallet validator eth azure aws gcp openai "
-    "anthropic stripe sendgrid mailgun datadog dd algolia maps google gemini cohere mistral groq together replicate "
-    "twilio pusher segment amplitude mixpanel bugsnag honeybadger fcm age vault django flask rails "
-    "user customer merchant partner developer dev".split()
+KEY_OWNERS = vocabulary(
+    "api access secret private encryption encrypt encrypted signing sign auth account master app application "
+    "service role anon admin license licence subscription shared storage ssh deploy hmac jwt cipher crypto aes "
+    "webhook client consumer integration server write ingest rest functions ecdsa rsa root gpg wallet validator "
+    "eth azure aws gcp openai anthropic stripe sendgrid mailgun datadog dd algolia maps google gemini cohere "
+    "mistral groq together replicate twilio pusher segment amplitude mixpanel bugsnag honeybadger fcm age vault "
+    "django flask rails user customer merchant partner developer dev"
 )
-PUBLIC_TOKENS = frozenset(
-    "next page continuation cancel cancellation eos bos pad unk sep cls mask special stop start end first last per by input "
-    "output prompt max min total num count new current previous prev expected unexpected parse lex invalid is has "
-    "no the each every any cursor sync pagination design color keyword text word sub byte".split()
+PUBLIC_TOKENS = vocabulary(
+    "next page continuation cancel cancellation eos bos pad unk sep cls mask special stop start end first last "
+    "per by input output prompt max min total num count new current previous prev expected unexpected parse lex "
+    "invalid is has no the each every any cursor sync pagination design color keyword text word sub byte"
 )
-AFTER = frozenset(
-    "value val prod production dev development test testing stage staging live base plain text plaintext string str b64 base64 "
-    "hex raw old new current confirm confirmation main default env header repeat again enc encoded pem secret prev primary "
-    "secondary backup".split()
+AFTER = vocabulary(
+    "value val prod production dev development test testing stage staging live base plain text plaintext string "
+    "str b64 base64 hex raw old new current confirm confirmation main default env header repeat again enc encoded "
+    "pem secret prev primary secondary backup"
 )
 
 

@@ -6,21 +6,31 @@ from collections.abc import Iterator
 
 from seasoned.redact.hit import Hit
 from seasoned.redact.pattern import Pattern
+from seasoned.redact.vocabulary import vocabulary
 
 LOCAL = "abcdefghijklmnopqrstuvwxyz0123456789.!#$&*+/=?^_{|}~-"
 PLAIN_LOCAL = "abcdefghijklmnopqrstuvwxyz0123456789.+_-"
 DOMAIN = Pattern(r"(?:[a-z0-9](?:[a-z0-9\-]{0,61}[a-z0-9])?\.){1,6}([a-z]{2,18})(?![a-z0-9\-_(]|\.[a-z0-9]|:[/~])")
-NOT_ENDINGS = frozenset(
-    "js ts py sh rs md go rb so cc jsx tsx json yaml yml toml png jpg jpeg gif svg css html htm tgz zip gz tar whl jar service socket "
-    "target timer mount slice scope conf cfg ini txt log lock map vue php java kt swift cpp hpp local localhost internal "
-    "invalid test example git exe dll bin sql csv xml lua ex exs ml hs pl ps".split()
+NOT_ENDINGS = vocabulary(
+    "js ts py sh rs md go rb so cc jsx tsx json yaml yml toml png jpg jpeg gif svg css html htm tgz zip gz tar "
+    "whl jar service socket target timer mount slice scope conf cfg ini txt log lock map vue php java kt swift "
+    "cpp hpp local localhost internal invalid test example git exe dll bin sql csv xml lua ex exs ml hs pl ps"
 )
-NOBODY = frozenset("git noreply no-reply donotreply do-not-reply hg svn user you your.email your-email name email me foo bar".split())
-DOCUMENTED = frozenset("example.com example.org example.net domain.com email.com company.com yourdomain.com host.com".split())
-CARD = Pattern(r"(?<![\w.])(?<!\w-)(?:\d{14,19}|\d{4}([ \-])\d{4}\1\d{4}\1\d{1,7}|3\d{3}([ \-])\d{6}\2\d{5})(?![\w\-]|\.\d)")
-IBAN_MARKS = (b"0000 0000 00", b"aa00 aaaa 0000", b"aa00aaaa000000", b"aa000000000000")
-CARD_MARKS = (b"0" * 14, b"0000 0000", b"0000a0000", b"0000 000000 0", b"0000a000000a0")
-IBAN = Pattern(r"(?<![A-Za-z0-9_\-/])[A-Z]{2}\d{2}(?:[A-Z0-9]{11,30}|(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?)(?![A-Za-z0-9_\-])")
+NOBODY = vocabulary(
+    "git noreply no-reply donotreply do-not-reply hg svn user you your.email your-email name email me foo bar"
+)
+DOCUMENTED = vocabulary("example.com example.org example.net domain.com email.com company.com yourdomain.com host.com")
+CARD = Pattern(
+    r"(?<![\w.])(?<!\w-)(?:\d{14,19}|\d{4}([ \-])\d{4}\1\d{4}\1\d{1,7}|3\d{3}([ \-])\d{6}\2\d{5})(?![\w\-]|\.\d)"
+)
+# In a view where every figure is 0, a blank or hyphen is -, and anything else is x.
+CARD_MARKS = (b"0" * 14, b"0000-0000", b"0000-000000-0")
+IBAN_MARKS = (b"0" * 10, b"0000-0000")
+PHONE_MARKS = (b"0" * 7, b"000-0000", b"00-00-00-00")
+FIGURES = bytes(48 if 48 <= c <= 57 else 45 if c in b" -" else 120 for c in range(256))
+IBAN = Pattern(
+    r"(?<![A-Za-z0-9_\-/])[A-Z]{2}\d{2}(?:[A-Z0-9]{11,30}|(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?)(?![A-Za-z0-9_\-])"
+)
 PHONE = Pattern(
     r"""(?:phone|mobile|cell|tel|fax|whatsapp)[a-z_ ]{0,12}["'\\]{0,6}[ ]?[:=]{1,2}\s{0,3}["'\\]{0,6}"""
     r"(\+?\(?\d[\d ().\-/]{5,22}\d)(?![\w])"
@@ -50,24 +60,30 @@ def _is_person(local: str, domain: str, low: str, start: int) -> bool:
         return False
     before = low[max(0, start - 60) : start]
     line = before[before.rfind("\n") + 1 :]
-    return not (line.lstrip("$ ").startswith(("ssh ", "scp ", "rsync ", "sftp ", "ssh-copy-id ")) or line.endswith("ssh://"))
+    return not (
+        line.lstrip("$ ").startswith(("ssh ", "scp ", "rsync ", "sftp ", "ssh-copy-id ")) or line.endswith("ssh://")
+    )
 
 
-def find_cards(text: str, classes: bytes) -> Iterator[Hit]:
-    """Numbers of a card network's range whose check digit is right; `classes` has a 0 for every figure."""
-    for mark in CARD_MARKS:
-        at = classes.find(mark)
+def _places(figures: bytes, marks: tuple[bytes, ...]) -> Iterator[int]:
+    for mark in marks:
+        at = figures.find(mark)
         while at >= 0:
-            # The mark stands where the number begins, or where a word of other signs ends just before it.
-            match = CARD.re.search(text, at, at + 36)
-            if match is not None and _is_card(match[0]):
-                yield Hit("card", match.start(), match.end())
-            at = classes.find(mark, at + len(mark))
+            yield at
+            at = figures.find(mark, at + len(mark))
+
+
+def find_cards(text: str, figures: bytes) -> Iterator[Hit]:
+    """Numbers of a card network's range whose check digit is right."""
+    for at in _places(figures, CARD_MARKS):
+        match = CARD.re.search(text, at, at + 36)
+        if match is not None and _is_card(match[0]):
+            yield Hit("card", match.start(), match.end())
 
 
 def _is_card(written: str) -> bool:
     digits = "".join(c for c in written if c.isdigit())
-    return len(set(digits)) > 3 and _in_range(digits) and _luhn(digits)
+    return len(set(digits)) > 1 and _in_range(digits) and _luhn(digits)
 
 
 def _in_range(digits: str) -> bool:
@@ -78,7 +94,9 @@ def _in_range(digits: str) -> bool:
         return two in (34, 37)
     if n == 14:
         return two in (36, 38)
-    return n == 16 and (51 <= two <= 55 or 2221 <= four <= 2720 or four == 6011 or two in (65, 62) or 3528 <= four <= 3589)
+    return n == 16 and (
+        51 <= two <= 55 or 2221 <= four <= 2720 or four == 6011 or two in (65, 62) or 3528 <= four <= 3589
+    )
 
 
 def _luhn(digits: str) -> bool:
@@ -89,9 +107,12 @@ def _luhn(digits: str) -> bool:
     return total % 10 == 0
 
 
-def find_ibans(text: str) -> Iterator[Hit]:
+def find_ibans(text: str, figures: bytes) -> Iterator[Hit]:
     """Account numbers whose two check digits are right (ISO 13616)."""
-    for match in IBAN.re.finditer(text):
+    for at in _places(figures, IBAN_MARKS):
+        match = IBAN.re.search(text, max(0, at - 24), at + 48)
+        if match is None:
+            continue
         end = match.end()
         while end - match.start() >= 15:
             whole = text[match.start() : end].replace(" ", "")

@@ -19,8 +19,11 @@ TAG = Pattern(r"\[redacted:[a-z0-9\-]{1,32}:[0-9a-f]{8}\]")
 ROUNDS = 6
 """What a tag leaves behind can look secret once more; a few rounds always come to rest."""
 MARGIN = 1024
-"""Further than this no secret's recognisable beginning lies from its end (longer ones are recognised by their beginning)."""
+"""No secret needs more than this to be recognised by its beginning."""
 PRIVATE_REACH = 16384
+GENERIC = frozenset(
+    ("password", "secret", "token", "api-key", "authorization", "cookie", "encoded", "bearer", "url-password")
+)
 PHONES = ("phone", "mobile", "telephone", "fax", "whatsapp", "cell")
 
 
@@ -193,11 +196,16 @@ def _settle(text: str, hits: list[Hit]) -> list[Hit]:
             continue
         if kept and found.start < kept[-1].end:
             last = kept[-1]
-            kind = last.kind if last.end - last.start >= found.end - found.start else found.kind
+            kind = max(last, found, key=_weight).kind
             kept[-1] = Hit(kind, last.start, max(last.end, found.end))
         else:
             kept.append(found)
     return kept
+
+
+def _weight(hit: Hit) -> tuple[int, bool]:
+    """The wider hit names the whole; of two equal ones the issuer's mark says more than a name beside it."""
+    return hit.end - hit.start, hit.kind not in GENERIC
 
 
 def _beside_tags(hit: Hit, tags: list[tuple[int, int]]) -> Hit | None:

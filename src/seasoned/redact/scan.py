@@ -1,4 +1,4 @@
-"""Finding secrets in a text, fast where there are none: cheap questions first, expressions only where they can match."""
+"""Finding secrets in a text, fast where there are none: cheap questions first, expressions where they can match."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from seasoned.redact.encoded import BASE64, find_in_base64, find_in_hex, find_in
 from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_placeholder, is_random
 from seasoned.redact.pattern import Pattern
-from seasoned.redact.personal import CARD_MARKS, IBAN, IBAN_MARKS, find_cards, find_emails, find_ibans, find_phones
+from seasoned.redact.personal import (
+    CARD_MARKS,
+    FIGURES,
+    PHONE_MARKS,
+    find_cards,
+    find_emails,
+    find_ibans,
+    find_phones,
+)
 from seasoned.redact.rules import RULES, Rule
 from seasoned.redact.url import find_in_urls
 
@@ -21,10 +29,11 @@ BEFORE = 24
 """Characters before a long word that belong to what anchors look at: `SG.`, `Bearer `, `sig=`."""
 DEEPEST = 3
 WITHOUT_DIGITS = ("hf_", "AKIA", "ASIA", "sk-", "gl", "gh", "earer", "SG.", "=")
-UNWRITTEN = Pattern(r"[a-z][A-Z]{1,3}[a-z][A-Z]")
+UNWRITTEN = Pattern(r"[a-z][A-Z]{1,3}[a-z][A-Z]|[A-Z]{4}[a-z]{1,2}[A-Z]|=$")
 REACH = 256
 BASE64_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 ESCAPE = Pattern(r"\\+(?:[nrtbf]|u00[0-9a-fA-F]{2})")
+BEARER = next(rule for rule in RULES if rule.kind == "bearer")
 AZURE_CLIENT = next(rule for rule in RULES if rule.kind == "azure-client")
 
 _ALNUM = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -33,7 +42,10 @@ CLASSES = bytes(
 )
 WORD = b"a" * LONG
 PAIRED = Pattern(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
-MNEMONIC = Pattern(r"(?:mnemonic|seed|phrase)[a-z_ ]{0,24}[\"'\\]{0,6}\s{0,3}[:=]\s{0,3}[\"'\\]{0,6}((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})")
+MNEMONIC = Pattern(
+    r"(?:mnemonic|seed|phrase)[a-z_ ]{0,24}[\"'\\]{0,6}\s{0,3}[:=]\s{0,3}[\"'\\]{0,6}"
+    r"((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})"
+)
 
 
 def scan(text: str, depth: int = 0) -> list[Hit]:
@@ -55,8 +67,10 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
             hits += find_in_urls(text)
     if "~" in low and "Q~" in text:
         hits += _apply(AZURE_CLIENT, text)
-    _numbers(text, low, classes, hits)
-    if "seed" in low or "mnemonic" in low or "recovery phrase" in low:
+    if "bearer " in low:
+        hits += _apply(BEARER, unescape(text))
+    _numbers(text, low, data, hits)
+    if "seed" in low or "mnemonic" in low:
         hits += [Hit("seed-phrase", m.start(1), m.end(1)) for m in MNEMONIC.re.finditer(low)]
     hits += find_blocks(text)
     _words(text, low, classes, depth, hits)
@@ -68,12 +82,15 @@ def unescape(text: str) -> str:
     return ESCAPE.re.sub(lambda match: " " * len(match[0]), text) if "\\" in text else text
 
 
-def _numbers(text: str, low: str, classes: bytes, hits: list[Hit]) -> None:
-    if any(mark in classes for mark in CARD_MARKS):
-        hits += find_cards(unescape(text), classes)
-    if any(mark in classes for mark in IBAN_MARKS):
-        hits += find_ibans(unescape(text))
-    if b"0000" in classes and ("phone" in low or "mobile" in low or "tel" in low or "whatsapp" in low):
+def _numbers(text: str, low: str, data: bytes, hits: list[Hit]) -> None:
+    figures = data.translate(FIGURES)
+    if b"000" not in figures:
+        return
+    if any(mark in figures for mark in CARD_MARKS) or b"0" * 10 in figures:
+        plain = unescape(text)
+        hits += find_cards(plain, figures)
+        hits += find_ibans(plain, figures)
+    if any(mark in figures for mark in PHONE_MARKS) and ("phone" in low or "mobile" in low or "tel" in low):
         hits += find_phones(text, low)
 
 
@@ -90,9 +107,10 @@ def _words(text: str, low: str, digits: bytes, depth: int, hits: list[Hit]) -> N
         end = classes.find(b" ", at + LONG)
         end = size if end < 0 else end
         word = text[at:end]
-        if b"0" not in digits[at:end]:
+        figures = b"0" in digits[max(0, at - BEFORE) : end]
+        if not figures:
             letters.append(text[max(0, at - BEFORE) : end])
-        if b"0" in digits[at:end] or (word.lower() != word and UNWRITTEN.re.search(word)):
+        if figures or (word.lower() != word and UNWRITTEN.re.search(word)):
             near = classes[max(0, at - REACH) : at]
             first = at - len(near) + len(near.rstrip(b"a+"))
             words.append(text[max(0, first - BEFORE) : end])
@@ -115,8 +133,6 @@ def _marked(text: str, joined: str, hits: list[Hit]) -> None:
                     plain = plain or unescape(text)
                     hits += _apply(rule, plain)
                 break
-    if IBAN.re.search(joined):
-        hits += find_ibans(plain or unescape(text))
     if "AKIA" in joined or "ASIA" in joined:
         hits += _beside_key_ids(text)
 

@@ -9,6 +9,9 @@ import msgspec
 Mode = Literal["full", "blind", "strict"]
 """How calls are judged: with everything recorded, without the labels, or also without the harness' marks."""
 
+NOT_A_HISTORY = ""
+"""The format of a file that is none."""
+
 CallRow = tuple[
     str,  # call id
     int,  # position

@@ -11,9 +11,8 @@ from typing import Any
 import msgspec
 
 from seasoned.errors import CannotDo
-from seasoned.redact import Redactor
+from seasoned.redact.key import Secrecy
 from seasoned.scan.batch import Batch, Job, Mode
-from seasoned.scan.reading import Reader
 
 WORTH_A_PROCESS = 4 << 20
 """Bytes to read from which on starting processes pays."""
@@ -22,15 +21,22 @@ _decode = msgspec.msgpack.Decoder(Batch).decode
 _DONE = b""
 
 
-def read_all(jobs: list[Job], redactor: Redactor, mode: Mode, workers: int) -> Iterator[Batch]:
+def read_all(jobs: list[Job], secrecy: Secrecy, mode: Mode, workers: int) -> Iterator[Batch]:
     """Every batch of every job, in no particular order between files."""
     workers = min(workers, len(jobs), 1 + sum(job.size for job in jobs) // WORTH_A_PROCESS)
     if workers <= 1:
-        reader = Reader(redactor, mode)
-        for job in jobs:
-            yield from reader.read(job)
-        return
-    yield from _read_in_processes(_shares(jobs, workers), redactor, mode)
+        yield from _read_here(jobs, secrecy, mode)
+    else:
+        yield from _read_in_processes(_shares(jobs, workers), secrecy, mode)
+
+
+def _read_here(jobs: list[Job], secrecy: Secrecy, mode: Mode) -> Iterator[Batch]:
+    # Imported by whoever reads: the processes do it at the same time, and a scan without news never does.
+    from seasoned.scan.reading import Reader
+
+    reader = Reader(secrecy.redactor(), mode)
+    for job in jobs:
+        yield from reader.read(job)
 
 
 def _shares(jobs: list[Job], workers: int) -> list[list[Job]]:
@@ -44,14 +50,14 @@ def _shares(jobs: list[Job], workers: int) -> list[list[Job]]:
     return shares
 
 
-def _read_in_processes(shares: list[list[Job]], redactor: Redactor, mode: Mode) -> Iterator[Batch]:
+def _read_in_processes(shares: list[list[Job]], secrecy: Secrecy, mode: Mode) -> Iterator[Batch]:
     # Forking shares what is already imported; elsewhere (macOS, Windows) a new interpreter is the safe way.
     context: Any = get_context("fork" if sys.platform == "linux" else "spawn")
     processes: list[Any] = []
     open_ends: dict[Any, int] = {}
     for number, share in enumerate(shares):
         receiver, sender = context.Pipe(duplex=False)
-        process = context.Process(target=_work, args=(sender, share, redactor, mode), daemon=True)
+        process = context.Process(target=_work, args=(sender, share, secrecy, mode), daemon=True)
         process.start()
         sender.close()
         processes.append(process)
@@ -84,13 +90,10 @@ def _receive(receiver: Any) -> bytes:
     return data
 
 
-def _work(sender: Any, jobs: list[Job], redactor: Redactor, mode: Mode) -> None:
+def _work(sender: Any, jobs: list[Job], secrecy: Secrecy, mode: Mode) -> None:
     # The process is short and what it makes is handed over: collecting cycles would only cost time.
     gc.disable()
-    reader = Reader(redactor, mode)
-    for job in jobs:
-        for batch in reader.read(job):
-            sender.send_bytes(_encode(batch))
-        gc.collect(0)
+    for batch in _read_here(jobs, secrecy, mode):
+        sender.send_bytes(_encode(batch))
     sender.send_bytes(_DONE)
     sender.close()

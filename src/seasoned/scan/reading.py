@@ -20,13 +20,11 @@ from seasoned.outcome.label import label
 from seasoned.outcome.rate import place
 from seasoned.outcome.tool import kind_of
 from seasoned.outcome.verdict import JUDGE
-from seasoned.redact import Redactor
-from seasoned.scan.batch import Batch, CallRow, Job, Mode, SessionRows
-from seasoned.scan.short import short_arguments, short_result
+from seasoned.redact.redactor import Redactor
+from seasoned.scan.batch import NOT_A_HISTORY, Batch, CallRow, Job, Mode, SessionRows
+from seasoned.scan.short import shorten
 from seasoned.session import Session, ToolCall, Unreadable
 
-NOT_A_HISTORY = ""
-"""The format of a file that is none."""
 _CHECKED_BYTES = 1024
 _encode = msgspec.json.Encoder().encode
 
@@ -141,6 +139,7 @@ class Reader:
         judged = call if self.mode == "full" else blind(call, agent=agent, strict=self.mode == "strict")
         verdict = judge(judged, agent=agent)
         flag = label(call, agent=agent)
+        short = shorten(call, verdict.verdict, verdict.reason, self.redactor)
         return (
             call.id,
             call.index,
@@ -148,14 +147,14 @@ class Reader:
             call.tool,
             kind_of(call),
             place(call, verdict),
-            short_arguments(call.arguments, self.redactor),
-            None if call.result is None else short_result(call.result.text, verdict.verdict, self.redactor),
+            short.arguments,
+            short.result,
             call.time,
             call.place,
             verdict.verdict,
             verdict.evidence,
             verdict.fault,
-            self.redactor.text(verdict.reason),
+            short.reason,
             JUDGE if self.mode == "full" else f"{JUDGE}-{self.mode}",
             None if flag is None else int(flag),
             int(is_unique_id(call.id)),

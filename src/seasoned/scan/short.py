@@ -1,4 +1,4 @@
-"""Shortens arguments and results to what is kept in the store, redacted on the way."""
+"""Shortens a call to what is kept in the store, redacted on the way."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from typing import Any
 
 import msgspec
 
-from seasoned.redact import Redactor
+from seasoned.redact.clean import CUT_MARGIN, is_clean
+from seasoned.redact.redactor import Redactor
+from seasoned.session import ToolCall
 
 RESULT_CHARS = 500
+_HEAD_CHARS = 300
+_TAIL_CHARS = 180
 _VALUE_CHARS = 1000
 _TIGHT_CHARS = 120
 _ARGUMENTS_CHARS = 8000
@@ -17,35 +21,95 @@ _DEPTH = 8
 _encode = msgspec.json.Encoder().encode
 
 
-def short_arguments(arguments: dict[str, Any], redactor: Redactor) -> str:
-    """The arguments as JSON with every name kept, long texts cut and secrets out."""
-    for limit in (_VALUE_CHARS, _TIGHT_CHARS):
-        text = _encode(redactor.value(_shorten(arguments, limit, redactor, _DEPTH))).decode()
-        if len(text) <= _ARGUMENTS_CHARS:
-            return text
-    return _encode(dict.fromkeys(list(arguments)[:_ITEMS], "…")).decode()
+class Short(msgspec.Struct, frozen=True):
+    """What is kept of a call."""
+
+    arguments: str
+    result: str | None
+    reason: str
 
 
-def short_result(text: str, verdict: str, redactor: Redactor) -> str:
+def shorten(call: ToolCall, verdict: str, reason: str, redactor: Redactor) -> Short:
+    """The call with every argument's name kept, long texts cut and secrets out."""
+    seen = _Seen()
+    result = None if call.result is None else call.result.text
+    arguments = _encode(_cut(call.arguments, _VALUE_CHARS, seen, _DEPTH)).decode("utf-8", "replace")
+    short = None if result is None else _cut_result(result, verdict, seen)
+    seen.texts.append(reason)
+    if len(arguments) <= _ARGUMENTS_CHARS and is_clean(redactor, seen.texts, seen.names):
+        return Short(arguments, short, reason)
+    return Short(
+        _redacted_arguments(call.arguments, redactor),
+        None if result is None else _redacted_result(result, verdict, redactor),
+        redactor.text(reason),
+    )
+
+
+class _Seen:
+    """What was met while cutting: the texts with a margin beyond each cut, and the names of the arguments."""
+
+    __slots__ = ("names", "texts")
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.names: list[str] = []
+
+
+def _cut_result(text: str, verdict: str, seen: _Seen) -> str:
     """The beginning of a result; of a failed one the end too, where the reason often stands."""
     if len(text) <= RESULT_CHARS:
-        return redactor.text(text)
+        seen.texts.append(text)
+        return text
     if verdict == "failed":
-        return f"{redactor.head(text, 300)} … {redactor.tail(text, 180)}"
-    return f"{redactor.head(text, RESULT_CHARS - 2)} …"
+        seen.texts += [text[: _HEAD_CHARS + CUT_MARGIN], text[-_TAIL_CHARS - CUT_MARGIN :]]
+        return f"{text[:_HEAD_CHARS]} … {text[-_TAIL_CHARS:]}"
+    seen.texts.append(text[: RESULT_CHARS + CUT_MARGIN])
+    return f"{text[: RESULT_CHARS - 2]} …"
 
 
-def _shorten(value: Any, limit: int, redactor: Redactor, depth: int) -> Any:
+def _cut(value: Any, limit: int, seen: _Seen, depth: int) -> Any:
     if isinstance(value, str):
-        if len(value) <= limit:
-            return value
-        return f"{redactor.head(value, limit)} … [{len(value)} characters]"
+        seen.texts.append(value if len(value) <= limit else value[: limit + CUT_MARGIN])
+        return value if len(value) <= limit else f"{value[:limit]} … [{len(value)} characters]"
     if isinstance(value, dict):
         if depth == 0:
             return "…"
-        return {str(key): _shorten(item, limit, redactor, depth - 1) for key, item in list(value.items())[:_ITEMS]}
+        cut = {}
+        for key, item in list(value.items())[:_ITEMS]:
+            name = str(key)
+            seen.names.append(name)
+            seen.texts.append(name)
+            cut[name] = _cut(item, limit, seen, depth - 1)
+        return cut
     if isinstance(value, list | tuple):
-        if depth == 0:
-            return "…"
-        return [_shorten(item, limit, redactor, depth - 1) for item in value[:_ITEMS]]
+        return "…" if depth == 0 else [_cut(item, limit, seen, depth - 1) for item in value[:_ITEMS]]
+    return value
+
+
+def _redacted_arguments(arguments: dict[str, Any], redactor: Redactor) -> str:
+    for limit in (_VALUE_CHARS, _TIGHT_CHARS):
+        value = redactor.value(_redacted(arguments, limit, redactor, _DEPTH))
+        text = _encode(value).decode("utf-8", "replace")
+        if len(text) <= _ARGUMENTS_CHARS:
+            return text
+    names = [redactor.text(str(name))[:_TIGHT_CHARS] for name in list(arguments)[:_ITEMS]]
+    return _encode(dict.fromkeys(names, "…")).decode("utf-8", "replace")
+
+
+def _redacted_result(text: str, verdict: str, redactor: Redactor) -> str:
+    if len(text) <= RESULT_CHARS:
+        return redactor.text(text)
+    if verdict == "failed":
+        return f"{redactor.head(text, _HEAD_CHARS)} … {redactor.tail(text, _TAIL_CHARS)}"
+    return f"{redactor.head(text, RESULT_CHARS - 2)} …"
+
+
+def _redacted(value: Any, limit: int, redactor: Redactor, depth: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= limit else f"{redactor.head(value, limit)} … [{len(value)} characters]"
+    if isinstance(value, dict):
+        pairs = list(value.items())[:_ITEMS]
+        return "…" if depth == 0 else {str(k): _redacted(v, limit, redactor, depth - 1) for k, v in pairs}
+    if isinstance(value, list | tuple):
+        return "…" if depth == 0 else [_redacted(item, limit, redactor, depth - 1) for item in value[:_ITEMS]]
     return value

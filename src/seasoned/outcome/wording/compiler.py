@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule
+from seasoned.outcome.wording.rule import Rule, Rules
 
-PACKAGE: tuple[Rule, ...] = (
+PACKAGE = Rules(
     Rule(
         "npm and its kin",
         "edge",
-        r"^(?:npm (?:ERR!|error)(?: |$)|\s?ELIFECYCLE\b| ERR_PNPM_|(?:error|info) Command failed with exit code|error: script \"[^\"]*\" (?:exited with code|was terminated)"
-        r"|error: \"[^\"]*\" exited with code|yarn run v[\d.]+\nerror |Usage Error: |➤ YN\d+: .*(?:Failed|failed) with errors|error Command \"[^\"]*\" not found"
+        r"^(?:npm (?:ERR!|error)(?: |$)|\s?ELIFECYCLE\b| ERR_PNPM_|(?:error|info) Command failed with exit code"
+        r"|error: script \"[^\"]*\" (?:exited with code|was terminated)"
+        r"|error: \"[^\"]*\" exited with code|yarn run v[\d.]+\nerror |Usage Error: |➤ YN\d+: .*(?:Failed"
+        r"|failed) with errors|error Command \"[^\"]*\" not found"
         r"|(?:npm|bun|pnpm|yarn|error:? )[^\n]*(?:Missing script|Script not found)|npm WARN exec .* not found)",
         "The package manager reports an error.",
         (
@@ -35,12 +37,13 @@ PACKAGE: tuple[Rule, ...] = (
     ),
 )
 
-BUILD_FAILURES: tuple[Rule, ...] = (
+BUILD_FAILURES = Rules(
     *PACKAGE,
     Rule(
         "make",
         "end",
-        r"^(?:g?make|gmake)(?:\[\d+\])?: \*\*\* |^ninja: (?:build stopped|error)|^(?:bazel|ERROR): Build did NOT complete|^FAILED: Build did NOT complete",
+        r"^(?:g?make|gmake)(?:\[\d+\])?: \*\*\* |^ninja: (?:build stopped|error)|^(?:bazel"
+        r"|ERROR): Build did NOT complete|^FAILED: Build did NOT complete",
         "The build stopped with an error.",
         (
             "make: *** [all] Error 2",
@@ -53,7 +56,8 @@ BUILD_FAILURES: tuple[Rule, ...] = (
     Rule(
         "rustc and cargo",
         "edge",
-        r"^error\[E\d{4}\]: |^error: (?:could not compile|aborting due to|no matching package|failed to (?:parse|load|run custom build|select))",
+        r"^error\[E\d{4}\]: |^error: (?:could not compile|aborting due to|no matching package|failed to (?:parse|load"
+        r"|run custom build|select))",
         "It did not compile.",
         ("error[E0308]: mismatched types", "error: could not compile `x` (bin) due to 1 previous error"),
         ("warning: unused variable", "error: something else"),
@@ -62,7 +66,8 @@ BUILD_FAILURES: tuple[Rule, ...] = (
     Rule(
         "typescript",
         "line",
-        r"^(?:\[[\w:.-]+\] )?[^\s:(]+[:(]\d+[,:]\d+\)?(?: -|:) error (?:TS\d+|\w+/)|^error TS\d+: |^Found [1-9]\d* errors?(?: in|\.)",
+        r"^(?:\[[\w:.-]+\] )?[^\s:(]+[:(]\d+[,:]\d+\)?(?: -|:) error (?:TS\d+|\w+/)|^error TS\d+: "
+        r"|^Found [1-9]\d* errors?(?: in|\.)",
         "It did not type-check.",
         (
             "src/a.ts(3,5): error TS2345: Argument of type",
@@ -75,7 +80,8 @@ BUILD_FAILURES: tuple[Rule, ...] = (
     Rule(
         "C, Swift and Java compilers",
         "line",
-        r"^[^\s:()]+(?::\d+){1,2}: (?:fatal )?error: |^\S+\.java:\d+: error: |^e: (?:file://)?\S+\.kts?:|^[^\s:()]+\(\d+(?:,\d+)?\): (?:fatal )?error [A-Z]+\d+",
+        r"^[^\s:()]+(?::\d+){1,2}: (?:fatal )?error: |^\S+\.java:\d+: error: |^e: (?:file://)?\S+\.kts?:"
+        r"|^[^\s:()]+\(\d+(?:,\d+)?\): (?:fatal )?error [A-Z]+\d+",
         "It did not compile.",
         (
             "a.c:3:5: error: expected ';'",
@@ -89,7 +95,8 @@ BUILD_FAILURES: tuple[Rule, ...] = (
     Rule(
         "linker",
         "end",
-        r"^(?:\S*/)?(?:collect2: error: |ld(?:\.\w+)?: (?:symbol|cannot|library|can't|error|undefined)|clang(?:\+\+)?: error: |Undefined symbols for architecture)",
+        r"^(?:\S*/)?(?:collect2: error: |ld(?:\.\w+)?: (?:symbol|cannot|library|can't|error|undefined)"
+        r"|clang(?:\+\+)?: error: |Undefined symbols for architecture)",
         "It did not link.",
         (
             "collect2: error: ld returned 1 exit status",
@@ -100,9 +107,22 @@ BUILD_FAILURES: tuple[Rule, ...] = (
         needle=("collect2", "ld", "clang", "Undefined symbols"),
     ),
     Rule(
+        "golangci-lint, staticcheck, vet finding",
+        "line",
+        r"^(?:\[[\w:.-]+\] )?[\w./@-]+\.go:\d+(?::\d+)?: .{3,300} \((?:[a-z]{3,20}|SA\d+|S\d+|ST\d+)\)$",
+        "The check found problems.",
+        ("a/b.go:304:3: missing cases in switch of type x (exhaustive)",),
+        ("a/b.go:3: func f() (string)x",),
+        needle=".go:",
+    ),
+    Rule(
         "go build",
         "edge",
-        r"^(?:\[[\w:.-]+\] )?(?:\./)?[\w./@-]+\.go:\d+:\d+: (?!.*\bwarning\b)\S|^# [\w./-]+(?: \[[\w./-]+\])?\n[\w./-]+\.go:\d+|^go: (?!downloading|finding|extracting|found|added|upgraded|removed|downgraded|creating|to add|warning)\S|^(?:vet|package \S+): .{0,200}(?:is not in std|cannot find|no required module)|^no required module provides|^build constraints exclude|^package \S+\n\timports |: import cycle not allowed$|^pattern \S+: ",
+        r"^(?:\[[\w:.-]+\] )?(?:\./)?[\w./@-]+\.go:\d+:\d+: (?!.*\bwarning\b)\S"
+        r"|^# [\w./-]+(?: \[[\w./-]+\])?\n[\w./-]+\.go:\d+|^go: (?!downloading|finding|extracting|found|added"
+        r"|upgraded|removed|downgraded|creating|to add|warning)\S|^(?:vet|package \S+): .{0,200}(?:is not in std"
+        r"|cannot find|no required module)|^no required module provides|^build constraints exclude"
+        r"|^package \S+\n\timports |: import cycle not allowed$|^pattern \S+: ",
         "It did not compile.",
         (
             "# a/b\na/b/x.go:202:24: undefined: Foo",
@@ -117,9 +137,13 @@ BUILD_FAILURES: tuple[Rule, ...] = (
     Rule(
         "lint summary",
         "end",
-        r"^(?:\[[\w:.-]+\] )?(?:✖ [1-9]\d* problems?|[1-9]\d* problems? \([1-9]|[1-9]\d* issues?:\s*$|\s*Found [1-9]\d* (?:errors?|issues?|problems?|warnings? and [1-9]\d* errors?)\b|Found [1-9]\d* errors? in \d+ files?"
-        r"|Your code has been rated at (?!10\.00)|Oh no! |would reformat |[1-9]\d* files? would be reformatted|\[warn\] Code style issues|Code style issues found"
-        r"|  × (?:Some errors were emitted|The following|Formatter would)|Checked \d+ files? .*Found [1-9]\d* error|[1-9]\d* errors?, \d+ warnings? (?:found|potentially)|Lint(?:ing)? (?:failed|errors? found)"
+        r"^(?:\[[\w:.-]+\] )?(?:✖ [1-9]\d* problems?|[1-9]\d* problems? \([1-9]|[1-9]\d* issues?:\s*$"
+        r"|[ \t]*Found [1-9]\d* (?:errors?|issues?|problems?|warnings? and [1-9]\d* errors?)\b"
+        r"|Found [1-9]\d* errors? in \d+ files?"
+        r"|Your code has been rated at (?!10\.00)|Oh no! |would reformat |[1-9]\d* files? would be reformatted"
+        r"|\[warn\] Code style issues|Code style issues found"
+        r"|  × (?:Some errors were emitted|The following|Formatter would)|Checked \d+ files? .*Found [1-9]\d* error"
+        r"|[1-9]\d* errors?, \d+ warnings? (?:found|potentially)|Lint(?:ing)? (?:failed|errors? found)"
         r"|[1-9]\d* errors? (?:generated|found)\b|[1-9]\d* error(?:s)? and \d+ warnings?)",
         "The check found problems.",
         (
@@ -153,19 +177,16 @@ BUILD_FAILURES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
-        "golangci-lint, staticcheck, vet finding",
-        "line",
-        r"^(?:\[[\w:.-]+\] )?[\w./@-]+\.go:\d+(?::\d+)?: .{3,300} \((?:[a-z]{3,20}|SA\d+|S\d+|ST\d+)\)$",
-        "The check found problems.",
-        ("a/b.go:304:3: missing cases in switch of type x (exhaustive)",),
-        ("a/b.go:3: func f() (string)x",),
-        needle=".go:",
-    ),
-    Rule(
         "build tools",
         "edge",
-        r"^(?:BUILD FAILED|FAILURE: Build failed|\[ERROR\] (?:Failed to execute|COMPILATION ERROR|BUILD FAILURE)|\[INFO\] BUILD FAILURE|\*\* BUILD FAILED \*\*|Build FAILED\.?|Build failed\b|Failed to compile|error during build:|✘ \[ERROR\]|\S* ?ERROR in |ERROR: failed to (?:solve|build)|failed to solve: |\[[\w:.-]+\] ERROR task failed|mise ERROR |task: Failed to run|error: Recipe `|The command '.*' returned a non-zero code"
-        r"|ERROR: (?:Could not|No matching|Failed building|Cannot|Command errored|Exception|Invalid)|error: (?:externally-managed|subprocess-exited|metadata-generation|legacy-install|command '.*' failed)|Error: Process completed with exit code|Terraform .*failed|╷\n│ Error: )",
+        r"^(?:BUILD FAILED|FAILURE: Build failed|\[ERROR\] (?:Failed to execute|COMPILATION ERROR|BUILD FAILURE)"
+        r"|\[INFO\] BUILD FAILURE|\*\* BUILD FAILED \*\*|Build FAILED\.?|Build failed\b|Failed to compile"
+        r"|error during build:|✘ \[ERROR\]|\S* ?ERROR in |ERROR: failed to (?:solve|build)|failed to solve: "
+        r"|\[[\w:.-]+\] ERROR task failed|mise ERROR |task: Failed to run|error: Recipe `"
+        r"|The command '.*' returned a non-zero code"
+        r"|ERROR: (?:Could not|No matching|Failed building|Cannot|Command errored|Exception|Invalid)"
+        r"|error: (?:externally-managed|subprocess-exited|metadata-generation|legacy-install|command '.*' failed)"
+        r"|Error: Process completed with exit code|Terraform .*failed|╷\n│ Error: )",
         "The build failed.",
         (
             "BUILD FAILED in 3s",
@@ -181,11 +202,13 @@ BUILD_FAILURES: tuple[Rule, ...] = (
     ),
 )
 
-BUILD_SUCCESSES: tuple[Rule, ...] = (
+BUILD_SUCCESSES = Rules(
     Rule(
         "clean build or check",
         "end",
-        r"^(?:BUILD SUCCESS(?:FUL)?|\[INFO\] BUILD SUCCESS|All checks passed!|Success: no issues found|0 issues\.|✨?\s*Done in |Finished (?:`|dev|release|test)|\s+Finished |All done!|Build succeeded|No issues found|found 0 vulnerabilities|Checked \d+ files? in .*No fixes)",
+        r"^(?:BUILD SUCCESS(?:FUL)?|\[INFO\] BUILD SUCCESS|All checks passed!|Success: no issues found|0 issues\."
+        r"|✨?\s*Done in |Finished (?:`|dev|release|test)|\s+Finished |All done!|Build succeeded|No issues found"
+        r"|found 0 vulnerabilities|Checked \d+ files? in .*No fixes)",
         "The build or check was clean.",
         ("BUILD SUCCESSFUL in 3s", "All checks passed!", "Success: no issues found in 3 source files", "0 issues."),
         ("BUILD FAILED",),

@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule
+from seasoned.outcome.wording.rule import Rule, Rules
 
 _OPEN = r"(?:<tool_use_error>)?(?:Error: |ERROR: |error: |Error [a-z]+ing [a-z]+: ?)?"
 
-FILE_FAILURES: tuple[Rule, ...] = (
+_DOING = (
+    r"[Ee]rror (?:reading|writing|opening|creating|editing|executing|parsing|loading|accessing|searching|applying"
+    r"|calling|running|processing|finding|listing|deleting|moving)\b"
+)
+
+FILE_FAILURES = Rules(
+    Rule(
+        "patch did not apply",
+        "start",
+        _OPEN + r"(?:apply_patch (?:verification )?failed|apply_patch handler received|Failed to (?:find expected lines"
+        r"|find context|apply|read file to update)"
+        r"|[Ii]nvalid (?:patch|hunk)\b|Patch (?:validation|application|failed|does not|could not)|patch (?:failed"
+        r"|does not apply|rejected)"
+        r"|Hunk #\d+ FAILED|Error applying patch)",
+        "The patch did not fit the file.",
+        (
+            "apply_patch verification failed: Failed to find expected lines in /a/b:\nx",
+            "error: Failed to find expected lines in README.md:",
+            "error: invalid hunk at line 4, '' is not a valid hunk header.",
+            "Patch validation failed (no files were modified)",
+        ),
+        ("Patched 3 files",),
+    ),
     Rule(
         "no such file",
         "start",
-        _OPEN
-        + r"(?:(?:File|Path|Directory|Folder|Notebook)(?: path)? (?:does not exist|not found|doesn't exist|could not be found)"
+        _OPEN + r"(?:(?:File|Path|Directory|Folder|Notebook)(?: path)? (?:does not exist|not found|doesn't exist"
+        r"|could not be found)"
         r"|(?:No such (?:file|directory)|ENOENT|ENOTDIR|EISDIR|EACCES|EPERM|EMFILE|ENOSPC|EROFS)\b"
-        r"|(?:File|Path|Directory)[: ]['\"`]?[^\n]{1,400}?['\"`]? (?:does not exist|not found|doesn't exist|is not a (?:file|directory))"
-        r"|The (?:path|file|directory) ['\"`]?[^\n]{1,400}?['\"`]? (?:does not exist|was not found|is not a (?:file|directory))"
-        r"|Could not (?:find|open|read) (?:file|path)|Cannot (?:open|read|find|access) |Failed to (?:read (?!file to update)|open|find (?!expected|context)|access|list|stat)"
+        r"|(?:File|Path|Directory)[: ]['\"`]?[^\n]{1,400}?['\"`]? (?:does not exist|not found|doesn't exist"
+        r"|is not a (?:file|directory))"
+        r"|The (?:path|file|directory) ['\"`]?[^\n]{1,400}?['\"`]? (?:does not exist|was not found|is not a (?:file"
+        r"|directory))"
+        r"|Could not (?:find|open|read) (?:file|path)|Cannot (?:open|read|find|access) "
+        r"|Failed to (?:read (?!file to update)|open|find (?!expected|context)|access|list|stat)"
         r"|[Uu]nable to (?:locate|read|open|find|access) (?:image|file|path|directory)\b"
         r"|Folder [^\n]{1,300} not found|Ripgrep error|rg: |ripgrep (?:exited|failed))",
         "The path could not be read.",
@@ -36,7 +61,8 @@ FILE_FAILURES: tuple[Rule, ...] = (
         "too large or binary",
         "start",
         _OPEN + r"(?:File content \([\d.,]+ ?\w*\) exceeds|File (?:is )?too large|File content exceeds"
-        r"|This tool cannot read binary|Binary file\b.{0,40}cannot|Cannot display content of binary file|(?:File|Image|PDF) .{0,200}exceeds maximum)",
+        r"|This tool cannot read binary|Binary file\b.{0,40}cannot|Cannot display content of binary file|(?:File"
+        r"|Image|PDF) .{0,200}exceeds maximum)",
         "The file cannot be shown by this tool.",
         (
             "File content (412.5KB) exceeds maximum allowed size (256KB).",
@@ -49,10 +75,13 @@ FILE_FAILURES: tuple[Rule, ...] = (
         "text to replace not found",
         "start",
         _OPEN
-        + r"(?:String to replace not found|No (?:match|changes?|replacement|edit)s? (?:was |were )?(?:found|performed|made|to make)\b"
-        r"|No replacement was performed|Found \d+ matches of the string to replace|old_string (?:not found|is not unique|and new_string)"
+        + r"(?:String to replace not found|No (?:match|changes?|replacement|edit)s? (?:was |were )?(?:found|performed"
+        r"|made|to make)\b"
+        r"|No replacement was performed|Found \d+ matches of the string to replace|old_string (?:not found"
+        r"|is not unique|and new_string)"
         r"|(?:Could not|Failed to|Cannot|Can't) (?:find|edit|apply|locate|replace|match)\b"
-        r"|Failed to edit, (?:0 occurrences|expected)|(?:The )?(?:specified )?(?:old_str|old_string|search string|text to replace)\b[^\n]{0,200}(?:not found|did not appear|no match|multiple)"
+        r"|Failed to edit, (?:0 occurrences|expected)|(?:The )?(?:specified )?(?:old_str|old_string|search string"
+        r"|text to replace)\b[^\n]{0,200}(?:not found|did not appear|no match|multiple)"
         r"|No changes to make|Invalid (?:context|hunk|patch)\b|Multiple occurrences)",
         "The text to replace did not fit the file.",
         (
@@ -66,28 +95,14 @@ FILE_FAILURES: tuple[Rule, ...] = (
         ("Found 2 matches\na.go:3: x", "No files found"),
     ),
     Rule(
-        "patch did not apply",
-        "start",
-        _OPEN
-        + r"(?:apply_patch (?:verification )?failed|apply_patch handler received|Failed to (?:find expected lines|find context|apply|read file to update)"
-        r"|[Ii]nvalid (?:patch|hunk)\b|Patch (?:validation|application|failed|does not|could not)|patch (?:failed|does not apply|rejected)"
-        r"|Hunk #\d+ FAILED|Error applying patch)",
-        "The patch did not fit the file.",
-        (
-            "apply_patch verification failed: Failed to find expected lines in /a/b:\nx",
-            "error: Failed to find expected lines in README.md:",
-            "error: invalid hunk at line 4, '' is not a valid hunk header.",
-            "Patch validation failed (no files were modified)",
-        ),
-        ("Patched 3 files",),
-    ),
-    Rule(
         "not read first",
         "start",
-        _OPEN
-        + r"(?:File has (?:not been read|been (?:modified|unexpectedly modified|changed))|File has been unexpectedly modified"
-        r"|File must be read first|You must (?:read|use)|Read it first|Cannot (?:create|write|edit|overwrite)\b|Failed to write|(?:Error )?[Ww]riting (?:to )?file failed"
-        r"|File already exists|The file (?:already exists|[^\n]{1,300} already exists)|Notebook cell|Cell with ID|Invalid cell)",
+        _OPEN + r"(?:File has (?:not been read|been (?:modified|unexpectedly modified|changed))"
+        r"|File has been unexpectedly modified"
+        r"|File must be read first|You must (?:read|use)|Read it first|Cannot (?:create|write|edit|overwrite)\b"
+        r"|Failed to write|(?:Error )?[Ww]riting (?:to )?file failed"
+        r"|File already exists|The file (?:already exists|[^\n]{1,300} already exists)|Notebook cell|Cell with ID"
+        r"|Invalid cell)",
         "The file was not in the state that the call expected.",
         (
             "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>",
@@ -107,24 +122,37 @@ FILE_FAILURES: tuple[Rule, ...] = (
     Rule(
         "search pattern wrong",
         "start",
-        _OPEN
-        + r"(?:Invalid (?:regular expression|regex|glob|pattern)\b|regex parse error|Error during (?:grep|glob|search)|(?:Search|Grep|Glob) (?:failed|error))",
+        _OPEN + r"(?:Invalid (?:regular expression|regex|glob|pattern)\b|regex parse error|Error during (?:grep|glob"
+        r"|search)|(?:Search|Grep|Glob) (?:failed|error))",
         "The search could not be made.",
         ("Invalid regular expression pattern provided: (", "regex parse error:\n    (foo"),
         ("Invalid entries: 0",),
     ),
     Rule(
-        "plain error",
-        "start",
-        r"(?:Error|ERROR|error)(?::| [a-z]{3,12}ing )",
+        "plain error alone",
+        "whole",
+        rf"(?:(?:Error|ERROR|error): |{_DOING})[^\n]*",
         "The tool answered with an error.",
         ("Error: EACCES: permission denied, open '/a'", "Error reading file: x"),
-        ("Errors: 0", "Error handling guide\n====", "     1\tError: x"),
+        ("Errors: 0", "Error handling guide", "     1\tError: x", "Error: a log\nthat goes on"),
         fault="none",
     ),
 )
 
-FILE_SUCCESSES: tuple[Rule, ...] = (
+WRITE_FAILURES = Rules(
+    *FILE_FAILURES,
+    Rule(
+        "plain error",
+        "start",
+        rf"(?:Error|ERROR|error): |{_DOING}",
+        "The tool answered with an error.",
+        ("Error: No replacement was made\nfor a reason", "Error editing file: x"),
+        ("Errors: 0", "Error handling guide\n===="),
+        fault="none",
+    ),
+)
+
+FILE_SUCCESSES = Rules(
     Rule(
         "numbered lines",
         "start",
@@ -138,8 +166,10 @@ FILE_SUCCESSES: tuple[Rule, ...] = (
     Rule(
         "file was written",
         "start",
-        r"(?:File (?:created|written|edited|updated|saved)\b|The file \S[^\n]{0,400} has been (?:updated|edited|created)|Success\. Updated the following files"
-        r"|Successfully (?:created|overwrote|modified|wrote|edited|replaced|updated|deleted)|Wrote \d+|Applied \d+ edits?|Updated cell|Inserted cell|Deleted cell"
+        r"(?:File (?:created|written|edited|updated|saved)\b|The file \S[^\n]{0,400} has been (?:updated|edited"
+        r"|created)|Success\. Updated the following files"
+        r"|Successfully (?:created|overwrote|modified|wrote|edited|replaced|updated|deleted)|Wrote \d+"
+        r"|Applied \d+ edits?|Updated cell|Inserted cell|Deleted cell"
         r"|Done!?\s*\Z|\[File: |Created file|Modified \d+ file|Todos have been)",
         "The tool says that the file was written.",
         (
@@ -156,7 +186,7 @@ FILE_SUCCESSES: tuple[Rule, ...] = (
     ),
 )
 
-SEARCH_SUCCESSES: tuple[Rule, ...] = (
+SEARCH_SUCCESSES = Rules(
     Rule(
         "search answered",
         "start",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule
+from seasoned.outcome.wording.rule import Rule, Rules
 
-HARNESS: tuple[Rule, ...] = (
+HARNESS = Rules(
     Rule(
         "no such tool",
         "start",
@@ -57,9 +57,18 @@ HARNESS: tuple[Rule, ...] = (
         needle="This tool's input schema was not",
     ),
     Rule(
+        "patch refused before it ran",
+        "start",
+        r"apply_patch (?:verification failed|failed|handler received)",
+        "The patch did not fit the file.",
+        ("apply_patch verification failed: Failed to find expected lines in /a/b:\nx",),
+        ("apply_patch worked",),
+    ),
+    Rule(
         "failed in the sandbox",
         "start",
-        r"(?:failed in sandbox|Script failed\b|execution error: |(?:exec_command|write_stdin|shell|view_image|apply_patch) failed: |exec_command failed for "
+        r"(?:failed in sandbox|Script failed\b|execution error: |(?:exec_command|write_stdin|shell|view_image"
+        r"|apply_patch) failed: |exec_command failed for "
         r"|sandbox error: |Sandbox(?:ed)? (?:execution )?(?:error|denied)|codex sandbox error)",
         "The sandbox could not run it.",
         (
@@ -74,9 +83,12 @@ HARNESS: tuple[Rule, ...] = (
     Rule(
         "timed out",
         "start",
-        r"(?:Error: )?(?:command timed out after|Command timed out|Command (?:was )?(?:killed|terminated) (?:after|due to) "
-        r"|Tool (?:call|execution) timed out|EXECUTION TIMED OUT|Execution timed out|The (?:last )?command (?:timed out|was cancelled because it took)"
-        r"|(?:Request|Operation) timed out|Timeout (?:of|after) [\d.]+|TimeoutError\b|.{0,60} timed out after [\d.]+ ?(?:s|ms|m|sec|second|minute)s?\b)",
+        r"(?:Error: )?(?:command timed out after|Command timed out|Command (?:was )?(?:killed|terminated) (?:after"
+        r"|due to) "
+        r"|Tool (?:call|execution) timed out|EXECUTION TIMED OUT|Execution timed out"
+        r"|The (?:last )?command (?:timed out|was cancelled because it took)"
+        r"|(?:Request|Operation) timed out|Timeout (?:of|after) [\d.]+|TimeoutError\b"
+        r"|.{0,60} timed out after [\d.]+ ?(?:s|ms|m|sec|second|minute)s?\b)",
         "It took too long and was stopped.",
         ("command timed out after 10000 milliseconds", "Command timed out after 2m 0.0s", "EXECUTION TIMED OUT"),
         ("Timeouts are set in config.yaml",),

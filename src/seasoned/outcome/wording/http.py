@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule
+from seasoned.outcome.wording.rule import Rule, Rules
 
 _BAD = r"(?:4\d\d|5\d\d)"
 
-WEB_FAILURES: tuple[Rule, ...] = (
+WEB_FAILURES = Rules(
     Rule(
         "request failed with a status",
         "start",
-        rf"(?:<tool_use_error>)?(?:[A-Za-z]*Error:? )?(?:Request failed with status(?: code)? {_BAD}|(?:HTTP|Http)(?: [Ee]rror| status)?:? ?{_BAD}\b"
-        rf"|{_BAD} (?:Client|Server) Error|(?:Failed|Unable) to (?:fetch|load|retrieve|open|navigate)|Error (?:fetching|during|while|loading)\b"
+        rf"(?:<tool_use_error>)?(?:[A-Za-z]*Error:? )?(?:Request failed with status(?: code)? {_BAD}|(?:HTTP"
+        rf"|Http)(?: [Ee]rror| status)?:? ?{_BAD}\b"
+        rf"|{_BAD} (?:Client|Server) Error|(?:Failed|Unable) to (?:fetch|load|retrieve|open|navigate)"
+        rf"|Error (?:fetching|during|while|loading)\b"
         rf"|Could not (?:fetch|load|retrieve|resolve)|[Ss]tatus(?: code)?:? {_BAD}\b|The server returned HTTP {_BAD})",
         "The request was answered with an error.",
         (
@@ -27,9 +29,12 @@ WEB_FAILURES: tuple[Rule, ...] = (
     Rule(
         "no connection",
         "start",
-        r"(?:<tool_use_error>)?(?:[A-Za-z ]*[Ee]rror:? )?(?:getaddrinfo |connect (?:ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH)|ECONNRE|ETIMEDOUT|ENOTFOUND|net::ERR_"
-        r"|(?:Connection|Network) (?:refused|error|reset|timed out|failed|aborted)|Name or service not known|Temporary failure in name resolution"
-        r"|unable to verify the first certificate|Max retries exceeded|Navigation (?:timeout|failed)|maxContentLength size|Domain \S+ is not allowed"
+        r"(?:<tool_use_error>)?(?:[A-Za-z ]*[Ee]rror:? )?(?:getaddrinfo |connect (?:ECONNREFUSED|ETIMEDOUT"
+        r"|EHOSTUNREACH)|ECONNRE|ETIMEDOUT|ENOTFOUND|net::ERR_"
+        r"|(?:Connection|Network) (?:refused|error|reset|timed out|failed|aborted)|Name or service not known"
+        r"|Temporary failure in name resolution"
+        r"|unable to verify the first certificate|Max retries exceeded|Navigation (?:timeout|failed)"
+        r"|maxContentLength size|Domain \S+ is not allowed"
         r"|Claude Code is unable to fetch|Unable to verify if domain)",
         "The network did not let it through.",
         (
@@ -43,7 +48,9 @@ WEB_FAILURES: tuple[Rule, ...] = (
     Rule(
         "limited",
         "start",
-        r"(?:<tool_use_error>)?(?:[A-Za-z ]*[Ee]rror:? )?(?:Rate limit(?:ed)?\b|Too many requests|429\b|Quota exceeded|API key (?:not|is|missing)|[^\n]{0,80}API key (?:is )?(?:not set|missing|invalid)|Unauthorized|Forbidden\b)",
+        r"(?:<tool_use_error>)?(?:[A-Za-z ]*[Ee]rror:? )?(?:Rate limit(?:ed)?\b|Too many requests|429\b"
+        r"|Quota exceeded|API key (?:not|is|missing)|[^\n]{0,80}API key (?:is )?(?:not set|missing|invalid)"
+        r"|Unauthorized|Forbidden\b)",
         "The service refused the request.",
         ("Rate limit exceeded", "Error: Too many requests", "TAVILY API key not set"),
         ("Rate of growth",),
@@ -60,7 +67,7 @@ WEB_FAILURES: tuple[Rule, ...] = (
     ),
 )
 
-CURL: tuple[Rule, ...] = (
+CURL = Rules(
     Rule(
         "curl failed",
         "edge",
@@ -77,7 +84,8 @@ CURL: tuple[Rule, ...] = (
     Rule(
         "wget failed",
         "edge",
-        r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ERROR \d{3}: |wget: (?:unable|bad|server|can't|missing)|failed: (?:Connection|Name or service))",
+        r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ERROR \d{3}: |wget: (?:unable|bad|server|can't|missing)"
+        r"|failed: (?:Connection|Name or service))",
         "wget could not make the request.",
         ("2024-01-01 10:00:00 ERROR 404: Not Found.", "wget: unable to resolve host address 'x'"),
         ("2024-01-01 10:00:00 (1 MB/s) - saved",),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule
+from seasoned.outcome.wording.rule import Rule, Rules
 
-API_FAILURES: tuple[Rule, ...] = (
+API_FAILURES = Rules(
     Rule(
         "protocol error",
         "start",
-        r"(?:<tool_use_error>)?(?:Error: )?(?:MCP error -?\d+|McpError\b|JSON-RPC error|tool call (?:error|failed)\b|tool call failed for|MCP (?:tool|server) .{0,80}(?:error|failed|not connected|timed out)"
+        r"(?:<tool_use_error>)?(?:Error: )?(?:MCP error -?\d+|McpError\b|JSON-RPC error|tool call (?:error|failed)\b"
+        r"|tool call failed for|MCP (?:tool|server) .{0,80}(?:error|failed|not connected|timed out)"
         r"|Streamable HTTP error|Error POSTing to endpoint|Not connected\b|SSE error)",
         "The server answered with an error of the protocol.",
         (
@@ -31,7 +32,8 @@ API_FAILURES: tuple[Rule, ...] = (
     Rule(
         "plain error",
         "start",
-        r"(?:Error|ERROR|error|Exception|EXCEPTION|Failure|FAILED|Fatal|FATAL)\b(?::| -| \d| [a-z]+ing | executing| in tool| calling|\s*\Z)",
+        r"(?:Error|ERROR|error|Exception|EXCEPTION|Failure|FAILED|Fatal|FATAL)\b(?::| -| \d| [a-z]+ing | executing"
+        r"| in tool| calling|\s*\Z)",
         "The tool answered with an error.",
         ("Error: user not found", "Error executing tool x: boom", "Error", "FAILED: no such order", "Error 404"),
         ("Errors: none", "Error handling", "error_count 3"),
@@ -57,7 +59,9 @@ API_FAILURES: tuple[Rule, ...] = (
     Rule(
         "an exception's own words",
         "whole",
-        r"[^\n]{0,120}(?:\bis not a function|\bis not defined|[Cc]annot read propert(?:y|ies) of|\bis not iterable|Unexpected token|object has no attribute|\bis not subscriptable|list index out of range|nil pointer dereference)\b[^\n]{0,200}",
+        r"[^\n]{0,120}(?:\bis not a function|\bis not defined|[Cc]annot read propert(?:y|ies) of|\bis not iterable"
+        r"|Unexpected token|object has no attribute|\bis not subscriptable|list index out of range"
+        r"|nil pointer dereference)\b[^\n]{0,200}",
         "The answer is the text of an exception.",
         ("(0 , import_dist.default) is not a function", "Cannot read properties of undefined (reading 'x')"),
         ("A guide\nto what is not a function",),
@@ -78,8 +82,10 @@ API_FAILURES: tuple[Rule, ...] = (
     Rule(
         "short complaint",
         "whole",
-        r"[^\n{\[]{0,160}\b(?:is required|must be|is not (?:valid|allowed|supported|found|authorized)|not authorized|unauthorized|access denied|permission denied"
-        r"|does not exist|doesn't exist|was not found|could not be found|rate limit(?:ed)? exceeded|quota exceeded|timed out|internal server error)\b[^\n]{0,160}",
+        r"[^\n{\[]{0,160}\b(?:is required|must be|is not (?:valid|allowed|supported|found|authorized)|not authorized"
+        r"|unauthorized|access denied|permission denied"
+        r"|does not exist|doesn't exist|was not found|could not be found|rate limit(?:ed)? exceeded|quota exceeded"
+        r"|timed out|internal server error)\b[^\n]{0,160}",
         "The answer is one sentence that complains.",
         (
             "Entity not found: the issue does not exist",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule
+from seasoned.outcome.wording.rule import Rule, Rules
 
-_NAME = r"(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning|Failed|NotFound|Timeout|Iteration|Group|DoesNotExist|NotExist)"
+_NAME = (
+    r"(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning|Failed|NotFound|Timeout|Iteration"
+    r"|Group|DoesNotExist|NotExist)"
+)
 
-INTERPRETER: tuple[Rule, ...] = (
+INTERPRETER = Rules(
     Rule(
         "traceback at the end",
         "tail",
@@ -22,11 +25,12 @@ INTERPRETER: tuple[Rule, ...] = (
     Rule(
         "uncaught in the main program",
         "line",
-        r"^Traceback \(most recent call last\):\n(?:  File \"<frozen runpy>\".*\n)*  File \"[^\"\n]+\", line \d+, in <module>$",
+        r"^Traceback \(most recent call last\):\n(?:  File \"<frozen runpy>\".*\n)*"
+        r"  File \"[^\"\n]+\", line \d+, in <module>$",
         "The program ended with an exception.",
         (
-            'Traceback (most recent call last):\n  File "x.py", line 385, in <module>\n    main()\nValueError: x\nstdout follows\n'
-            + "line\n" * 9,
+            'Traceback (most recent call last):\n  File "x.py", line 385, in <module>\n    main()\nValueError: '
+            "x\nstdout follows\n" + "line\n" * 9,
         ),
         (
             'Traceback (most recent call last):\n  File "x.py", line 3, in work\n    g()\nValueError: x\nwent on\n'
@@ -37,7 +41,7 @@ INTERPRETER: tuple[Rule, ...] = (
     Rule(
         "syntax error",
         "end",
-        r"^\s*(?:SyntaxError|IndentationError|TabError): ",
+        r"^[ \t]*(?:SyntaxError|IndentationError|TabError): ",
         "The program could not be parsed.",
         ('  File "<string>", line 1\n    x =\n      ^\nSyntaxError: invalid syntax',),
         ("a SyntaxError happened",),
@@ -46,7 +50,8 @@ INTERPRETER: tuple[Rule, ...] = (
     Rule(
         "no such module or script",
         "edge",
-        r"^(?:\S*python[\d.]*: (?:can't open file|No module named|Error while finding module)|/\S+: No module named |Error: Cannot find module|node:internal/modules"
+        r"^(?:\S*python[\d.]*: (?:can't open file|No module named|Error while finding module)|/\S+: No module named "
+        r"|Error: Cannot find module|node:internal/modules"
         r"|\S*ruby: No such file|Can't open perl script|Error: Could not find or load main class)",
         "The script or module does not exist.",
         (
@@ -77,7 +82,9 @@ INTERPRETER: tuple[Rule, ...] = (
     Rule(
         "panic",
         "edge",
-        r"^(?:panic: |thread '[^']*' (?:\(\d+\) )?panicked at |fatal error: (?:all goroutines|runtime)|Exception in thread \"|Unhandled exception\b|Segmentation fault|Aborted \(core dumped\)|Killed$|Bus error|Illegal instruction|zsh: (?:killed|segmentation fault|abort)|runtime error: )",
+        r"^(?:panic: |thread '[^']*' (?:\(\d+\) )?panicked at |fatal error: (?:all goroutines|runtime)"
+        r"|Exception in thread \"|Unhandled exception\b|Segmentation fault|Aborted \(core dumped\)|Killed$|Bus error"
+        r"|Illegal instruction|zsh: (?:killed|segmentation fault|abort)|runtime error: )",
         "The program crashed.",
         (
             "panic: runtime error: index out of range",

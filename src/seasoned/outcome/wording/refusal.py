@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule
+from seasoned.outcome.wording.rule import Rule, Rules
 
-REFUSALS: tuple[Rule, ...] = (
+REFUSALS = Rules(
     Rule(
         "user rejected",
         "start",
@@ -78,7 +78,8 @@ REFUSALS: tuple[Rule, ...] = (
         r"(?:approval policy is \w+; reject command|(?:patch|command|exec_command) rejected[: ]"
         r"|[^\n]{0,200}rejected by user(?: approval settings)?\b"
         r"|[^\n]{0,60}failed: CreateProcess \{ message: \"Rejected\("
-        r"|[^\n]{0,300}rejected: policy forbids|BLOCKED\b[ :(]|Command (?:was )?(?:denied|blocked|rejected|not allowed) "
+        r"|[^\n]{0,300}rejected: policy forbids|BLOCKED\b[ :(]|Command (?:was )?(?:denied|blocked|rejected"
+        r"|not allowed) "
         r"|Command not allowed|This command is (?:blocked|not allowed|forbidden)|Action (?:was )?(?:denied|blocked)\b)",
         "A policy forbade the call.",
         (

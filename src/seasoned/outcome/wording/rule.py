@@ -100,12 +100,26 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.MULTILINE)
 
 
-@cache
-def _gate(rules: tuple[Rule, ...]) -> tuple[re.Pattern[str] | None, tuple[Rule, ...]]:
-    """One pattern for all rules about the start of a text, and the rules about other places."""
-    starts = [re.sub(r"\?P<\w+>", "?:", rule.pattern) for rule in rules if rule.where == "start"]
-    others = tuple(rule for rule in rules if rule.where != "start")
-    return (_compiled("|".join(f"(?:{start})" for start in starts)) if starts else None), others
+class Rules:
+    """Rules in the order in which they are asked."""
+
+    def __init__(self, *rules: Rule) -> None:
+        self.rules = rules
+        self._others = tuple([rule for rule in rules if rule.where != "start"])
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    @cached_property
+    def _starts(self) -> re.Pattern[str] | None:
+        """One pattern for all rules about the start of a text."""
+        starts = [rule.pattern for rule in self.rules if rule.where == "start"]
+        return _compiled("|".join([f"(?:{start})" for start in starts])) if starts else None
+
+    def worth_asking(self, speech: Speech) -> tuple[Rule, ...]:
+        """Nearly every text fails every rule: one look tells it for all rules about its start."""
+        starts = self._starts
+        return self._others if starts is None or starts.match(speech.stripped) is None else self.rules
 
 
 def find(rule: Rule, speech: Speech) -> re.Match[str] | None:
@@ -129,13 +143,9 @@ def find_all(rule: Rule, speech: Speech) -> Iterator[re.Match[str]]:
         yield from _compiled(rule.pattern).finditer(text)
 
 
-def first(rules: tuple[Rule, ...], speech: Speech) -> Rule | None:
+def first(rules: Rules, speech: Speech) -> Rule | None:
     """The first rule whose words were said."""
-    start, others = _gate(rules)
-    # Nearly every text fails every rule: one look tells it for all rules about its start.
-    if start is not None and start.match(speech.stripped) is None:
-        rules = others
-    for rule in rules:
+    for rule in rules.worth_asking(speech):
         if find(rule, speech) is not None:
             return rule
     return None

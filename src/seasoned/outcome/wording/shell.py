@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule
+from seasoned.outcome.wording.rule import Rule, Rules
 
 _SHELL = r"(?:(?:/\S*/)?(?:ba|z|da|k|c)?sh|\(eval\)|-?bash|environment|/\S+\.sh|\S+\.sh)"
 
-SHELL_OWN: tuple[Rule, ...] = (
+SHELL_OWN = Rules(
     Rule(
         "command not found",
         "edge",
-        rf"^(?:{_SHELL}: ?(?:line )?\d*:? ?(?P<program>[^\s:]+): (?:command )?not found$|{_SHELL}:\d*:? ?(?:command not found|no such file or directory): (?P<other>\S+)"
-        rf"|(?P<bare>[^\s:]+): command not found$|{_SHELL}: (?:line \d+: )?(?P<file>[^\s:]+): (?:No such file or directory|Permission denied|cannot execute|is a directory|Is a directory|bad interpreter))",
+        rf"^(?:{_SHELL}: ?(?:line )?\d*:? ?(?P<program>[^\s:]+): (?:command )?not found$"
+        rf"|{_SHELL}:\d*:? ?(?:command not found|no such file or directory): (?P<other>\S+)"
+        rf"|(?P<bare>[^\s:]+): command not found$"
+        rf"|{_SHELL}: (?:line \d+: )?(?P<file>[^\s:]+): (?:No such file or directory|Permission denied|cannot execute"
+        rf"|is a directory|Is a directory|bad interpreter))",
         "The shell did not find the program.",
         (
             "bash: line 1: foo: command not found",
@@ -37,8 +40,12 @@ SHELL_OWN: tuple[Rule, ...] = (
     Rule(
         "shell syntax",
         "edge",
-        rf"^{_SHELL}: (?:-c: )?(?:line )?\d*:? ?(?:syntax error|unexpected EOF|parse error|bad substitution|unexpected end of file|unmatched|[^\n:]{{1,80}}: (?:unbound variable|bad substitution|syntax error|parameter not set|ambiguous redirect))"
-        rf"|^{_SHELL}:\d+: (?:parse error|bad pattern|unmatched|bad substitution|no matches found: (?P<glob>\S+)|read-only variable|no such user|not an identifier|unknown file attribute|permission denied: |operation not permitted: |number expected|bad math|event not found)|^(?:syntax error|parse error) near ",
+        rf"^{_SHELL}: (?:-c: )?(?:line )?\d*:? ?(?:syntax error|unexpected EOF|parse error|bad substitution"
+        rf"|unexpected end of file|unmatched|[^\n:]{{1,80}}: (?:unbound variable|bad substitution|syntax error"
+        rf"|parameter not set|ambiguous redirect))"
+        rf"|^{_SHELL}:\d+: (?:parse error|bad pattern|unmatched|bad substitution|no matches found: (?P<glob>\S+)"
+        rf"|read-only variable|no such user|not an identifier|unknown file attribute|permission denied: "
+        rf"|operation not permitted: |number expected|bad math|event not found)|^(?:syntax error|parse error) near ",
         "The shell could not read the command.",
         (
             "bash: -c: line 1: unexpected EOF while looking for matching `\"'",
@@ -73,7 +80,10 @@ SHELL_OWN: tuple[Rule, ...] = (
     Rule(
         "cd failed",
         "edge",
-        rf"^(?:{_SHELL}: ?(?:line )?\d*:? ?)?(?:cd|pushd|source|\.|export|exec|kill|ulimit): (?:no such file or directory: |not a directory: |permission denied: |\S.*: (?:No such file or directory|Not a directory|Permission denied|not a valid identifier|No such process|can't cd))"
+        rf"^(?:{_SHELL}: ?(?:line )?\d*:? ?)?(?:cd|pushd|source|\.|export|exec|kill"
+        rf"|ulimit): (?:no such file or directory: |not a directory: |permission denied: "
+        rf"|\S.*: (?:No such file or directory|Not a directory|Permission denied|not a valid identifier"
+        rf"|No such process|can't cd))"
         r"|^\(eval\):(?:cd|source|\.):\d+: ",
         "The shell could not do it.",
         (
@@ -85,12 +95,20 @@ SHELL_OWN: tuple[Rule, ...] = (
         needle=("o such file", "ot a directory", "ermission denied", "identifier", "process", "can't cd"),
     ),
 )
-PROGRAM_OWN: tuple[Rule, ...] = (
+PROGRAM_OWN = Rules(
     Rule(
         "a program's own complaint",
         "edge",
-        r"^(?P<program>[A-Za-z_][\w.+-]*): (?:(?:cannot|can't|could not|unable to|failed to|error|fatal|invalid|illegal|unrecognized|unknown|missing|no such|option|bad|unexpected|not |syntax error|warning: |stat: |ERROR|Error|\d+ compile errors?|too many|extra operand|must|unable|unterminated|expression|-[a-z]|--\w|unsupported|refusing|regex parse error|No |usage|conflicting|a (?:terminal|password) is required|A terminal is required|sorry)[^\n]*"
-        r"|[^\n]{1,500}: (?:No such file or directory|Permission denied|Is a directory|Not a directory|is a directory|File exists|Operation not permitted|Read-only file system|No space left on device|Connection refused|Device or resource busy|Input/output error|Too many open files|Invalid argument|Argument list too long|Directory not empty|Bad file descriptor|(?:no such|not such) .*|unexpected token.*|invalid .*|unknown .*|cannot .*|Not found.*|command not found|unterminated .*|extra characters .*|undefined .*|syntax error.*)"
+        r"^(?P<program>[A-Za-z_][\w.+-]*): (?:(?:cannot|can't|could not|unable to|failed to|error|fatal|invalid"
+        r"|illegal|unrecognized|unknown|missing|no such|option|bad|unexpected|not |syntax error|warning: |stat: "
+        r"|ERROR|Error|\d+ compile errors?|too many|extra operand|must|unable|unterminated|expression|-[a-z]|--\w"
+        r"|unsupported|refusing|regex parse error|No |usage|conflicting|a (?:terminal|password) is required"
+        r"|A terminal is required|sorry)[^\n]*"
+        r"|[^\n]{1,500}: (?:No such file or directory|Permission denied|Is a directory|Not a directory|is a directory"
+        r"|File exists|Operation not permitted|Read-only file system|No space left on device|Connection refused"
+        r"|Device or resource busy|Input/output error|Too many open files|Invalid argument|Argument list too long"
+        r"|Directory not empty|Bad file descriptor|(?:no such|not such) .*|unexpected token.*|invalid .*|unknown .*"
+        r"|cannot .*|Not found.*|command not found|unterminated .*|extra characters .*|undefined .*|syntax error.*)"
         r"|line \d+: syntax error.*|Not Found \(HTTP \d+\)|HTTP \d+.*)",
         "The program complained.",
         (
@@ -110,7 +128,7 @@ PROGRAM_OWN: tuple[Rule, ...] = (
     ),
 )
 
-GIT: tuple[Rule, ...] = (
+GIT = Rules(
     Rule(
         "git fatal",
         "edge",
@@ -127,7 +145,9 @@ GIT: tuple[Rule, ...] = (
     Rule(
         "git conflict",
         "line",
-        r"^(?:CONFLICT \(|Automatic merge failed|error: could not apply |Could not apply [0-9a-f]{6}|hint: Resolve all conflicts|The stash entry is kept| ! \[(?:remote )?rejected\]|error: failed to push|Aborting$|Patch failed at |hint: Updates were rejected)",
+        r"^(?:CONFLICT \(|Automatic merge failed|error: could not apply |Could not apply [0-9a-f]{6}"
+        r"|hint: Resolve all conflicts|The stash entry is kept| ! \[(?:remote )?rejected\]|error: failed to push"
+        r"|Aborting$|Patch failed at |hint: Updates were rejected)",
         "git stopped at a conflict or a rejection.",
         (
             "CONFLICT (content): Merge conflict in a.go",
@@ -158,7 +178,7 @@ GIT: tuple[Rule, ...] = (
     ),
 )
 
-GH: tuple[Rule, ...] = (
+GH = Rules(
     Rule(
         "gh answered with a status",
         "tail",
@@ -171,8 +191,11 @@ GH: tuple[Rule, ...] = (
     Rule(
         "gh says no",
         "start",
-        r"(?:HTTP [45]\d\d: |GraphQL: |(?:no|No) (?:pull requests?|issues?|checks|releases?|runs?|default remote|git remotes|commits between|open pull requests)\b[^\n]{0,60}(?:found|reported|for|between|set)"
-        r"|To get started with GitHub CLI|(?:release|run|pull request|repository) (?:not found|\S+ (?:was )?not found|create failed)|pull request create failed|could not (?:find|resolve|determine|prompt|create|read|parse)|failed to |a pull request for branch|argument |error connecting to |You are not logged)",
+        r"(?:HTTP [45]\d\d: |GraphQL: |(?:no|No) (?:pull requests?|issues?|checks|releases?|runs?|default remote"
+        r"|git remotes|commits between|open pull requests)\b[^\n]{0,60}(?:found|reported|for|between|set)"
+        r"|To get started with GitHub CLI|(?:release|run|pull request|repository) (?:not found|\S+ (?:was )?not found"
+        r"|create failed)|pull request create failed|could not (?:find|resolve|determine|prompt|create|read|parse)"
+        r"|failed to |a pull request for branch|argument |error connecting to |You are not logged)",
         "gh could not do it.",
         (
             "HTTP 401: Bad credentials (https://api.github.com/graphql)",
@@ -185,12 +208,18 @@ GH: tuple[Rule, ...] = (
     ),
 )
 
-USAGE: tuple[Rule, ...] = (
+USAGE = Rules(
     Rule(
         "wrong usage",
         "edge",
-        r"^(?:(?:[\w./-]+: )?(?:error: )?(?:unknown|unrecognized|unrecognised|invalid|illegal|unexpected|unsupported|no such|ambiguous) (?:JSON field|option|flag|command|argument|subcommand|shorthand flag|option --|choice|parameter|option or)s?\b"
-        r"|(?:error: )?(?:the following arguments are required|unrecognized arguments|unexpected argument|invalid choice|argument .{1,60}: |required flag|flag needs an argument|flag provided but not defined|accepts (?:\d+|at most|at least|between)[^\n]*arg|if any flags in the group|Missing (?:required )?(?:argument|option|parameter)|Unknown (?:JSON field|option|command|argument|flag)|Invalid (?:option|argument|command|flag)))",
+        r"^(?:(?:[\w./-]+: )?(?:error: )?(?:unknown|unrecognized|unrecognised|invalid|illegal|unexpected|unsupported"
+        r"|no such|ambiguous) (?:JSON field|option|flag|command|argument|subcommand|shorthand flag|option --|choice"
+        r"|parameter|option or)s?\b"
+        r"|(?:error: )?(?:the following arguments are required|unrecognized arguments|unexpected argument"
+        r"|invalid choice|argument .{1,60}: |required flag|flag needs an argument|flag provided but not defined"
+        r"|accepts (?:\d+|at most|at least|between)[^\n]*arg|if any flags in the group"
+        r"|Missing (?:required )?(?:argument|option|parameter)|Unknown (?:JSON field|option|command|argument|flag)"
+        r"|Invalid (?:option|argument|command|flag)))",
         "The program was called wrongly.",
         (
             'Unknown JSON field: "actor"',
@@ -236,12 +265,13 @@ USAGE: tuple[Rule, ...] = (
     ),
 )
 
-GENERIC: tuple[Rule, ...] = (
+GENERIC = Rules(
     *USAGE,
     Rule(
         "first or last line is an error",
         "edge",
-        r"^(?:\S{1,60} )?(?:Error|ERROR|error|Fatal|FATAL|fatal|Failure|FATAL ERROR|fatal error|Fatal error|Uncaught Error)(?: \[?[\w-]{2,20}\]?| [a-z]+ing [^\n:]{1,80})?: \S",
+        r"^(?:\[[^\]\n]{1,40}\] )?(?:Error|ERROR|error|Fatal|FATAL|fatal|Failure|FATAL ERROR|fatal error|Fatal error"
+        r"|Uncaught Error)(?: \[?[\w-]{2,20}\]?| [a-z]+ing [^\n:]{1,80})?: \S",
         "The program ended with an error.",
         (
             "Error: No agent running in worktree 'x'",
@@ -257,7 +287,8 @@ GENERIC: tuple[Rule, ...] = (
     Rule(
         "says it failed",
         "edge",
-        r"^(?:❌|✗|✘|×|🚨|⛔)\s*\S|^(?:Failed|failed|FAILED)(?: to | with |: )\S|^(?:Could not|Unable to|Cannot) (?!find anything)[a-z]",
+        r"^(?:❌|✗|✘|×|🚨|⛔)\s*\S|^(?:Failed|failed|FAILED)(?: to | with |: (?!\d))\S|^(?:Could not|Unable to"
+        r"|Cannot) (?!find anything)[a-z]",
         "The program says that it failed.",
         (
             "❌ Working directory has uncommitted changes:",
@@ -271,8 +302,12 @@ GENERIC: tuple[Rule, ...] = (
     Rule(
         "servers and databases",
         "edge",
-        r"^(?:Error response from daemon: |Cannot connect to the Docker daemon|Error from server(?: \(\w+\))?: |The connection to the server \S+ was refused|psql: error: |ERROR:  |ERROR \d{4} \(\w+\)"
-        r"|Parse error(?: near line \d+|: )|Error: (?:in prepare|near line)|Runtime error near line|Permission denied \(publickey|Host key verification failed|PHP (?:Fatal|Parse) error: |.*: undefined (?:local variable or )?method .*\((?:NoMethodError|NameError)\)|Aborted!$|command timed out after \d+)",
+        r"^(?:Error response from daemon: |Cannot connect to the Docker daemon|Error from server(?: \(\w+\))?: "
+        r"|The connection to the server \S+ was refused|psql: error: |ERROR:  |ERROR \d{4} \(\w+\)"
+        r"|Parse error(?: near line \d+|: )|Error: (?:in prepare|near line)|Runtime error near line"
+        r"|Permission denied \(publickey|Host key verification failed|PHP (?:Fatal|Parse) error: "
+        r"|.*: undefined (?:local variable or )?method .*\((?:NoMethodError|NameError)\)|Aborted!$"
+        r"|command timed out after \d+)",
         "The server or the program refused.",
         (
             "Error response from daemon: No such container: x",
@@ -286,7 +321,9 @@ GENERIC: tuple[Rule, ...] = (
     Rule(
         "PowerShell",
         "line",
-        r"^\s*\+ FullyQualifiedErrorId +: |is not recognized as (?:the name of a cmdlet|a name of a cmdlet|an internal or external command)|^ParserError: |^[A-Z][a-z]+-[A-Z]\w+ ?: (?:Cannot|Could not|Access|A parameter|The )",
+        r"^[ \t]*\+ FullyQualifiedErrorId +: |is not recognized as (?:the name of a cmdlet|a name of a cmdlet"
+        r"|an internal or external command)|^ParserError: |^[A-Z][a-z]+-[A-Z]\w+ ?: (?:Cannot|Could not|Access"
+        r"|A parameter|The )",
         "PowerShell reports an error.",
         (
             "    + CategoryInfo          : ObjectNotFound\n    + FullyQualifiedErrorId : PathNotFound",
@@ -295,12 +332,14 @@ GENERIC: tuple[Rule, ...] = (
         ),
         ("Get-Content is a cmdlet",),
         fault="call",
-        needle=("FullyQualifiedErrorId", "is not recognized", "ParserError", "-"),
+        needle=("FullyQualifiedErrorId", "is not recognized", "ParserError", ": C", ": A", ": The "),
     ),
     Rule(
         "network",
         "edge",
-        r"(?:Could not resolve host|Connection refused|Network is unreachable|Temporary failure in name resolution|Connection timed out|Name or service not known|no such host|dial tcp .*: (?:i/o timeout|connect: |lookup )|ECONNREFUSED|ENOTFOUND|ETIMEDOUT|TLS handshake timeout|SSL certificate problem)",
+        r"(?:Could not resolve host|Connection refused|Network is unreachable|Temporary failure in name resolution"
+        r"|Connection timed out|Name or service not known|no such host|dial tcp .*: (?:i/o timeout|connect: |lookup )"
+        r"|ECONNREFUSED|ENOTFOUND|ETIMEDOUT|TLS handshake timeout|SSL certificate problem)",
         "The network did not let it through.",
         ("ssh: connect to host x port 22: Connection refused", "dial tcp: lookup api.x: no such host"),
         ("Connection established",),
@@ -324,7 +363,8 @@ GENERIC: tuple[Rule, ...] = (
     Rule(
         "out of room or time",
         "edge",
-        r"(?:No space left on device|Cannot allocate memory|Out of memory|Disk quota exceeded|context deadline exceeded$|API rate limit exceeded|Resource temporarily unavailable)",
+        r"(?:No space left on device|Cannot allocate memory|Out of memory|Disk quota exceeded"
+        r"|context deadline exceeded$|API rate limit exceeded|Resource temporarily unavailable)",
         "The machine ran out of something.",
         ("write error: No space left on device",),
         ("space left: 3G",),

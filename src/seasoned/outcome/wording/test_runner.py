@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule
+from seasoned.outcome.wording.rule import Rule, Rules
 
 _TIME = r"in [\d.]+ ?m?s"
 
-TEST_FAILURES: tuple[Rule, ...] = (
+TEST_FAILURES = Rules(
     Rule(
         "pytest summary",
         "tail",
@@ -33,7 +33,8 @@ TEST_FAILURES: tuple[Rule, ...] = (
     Rule(
         "pytest stopped",
         "end",
-        r"^(?:E  +\w+|ERROR: (?:file or directory not found|not found: |usage: )|!+ (?:Interrupted|stopping after)|FAILED \S+::\S+|ERROR \S+\.py\b|no tests ran in )",
+        r"^(?:E  +\w+|ERROR: (?:file or directory not found|not found: |usage: )|!+ (?:Interrupted|stopping after)"
+        r"|FAILED \S+::\S+|ERROR \S+\.py\b|no tests ran in )",
         "The test run failed.",
         (
             "ERROR: file or directory not found: tests/x.py",
@@ -55,7 +56,7 @@ TEST_FAILURES: tuple[Rule, ...] = (
     Rule(
         "go test",
         "tail",
-        r"^(?:\[[\w:.-]+\] )?(?:--- FAIL: \w|FAIL(?:\t\S+|\s*$)|FAIL: \S+\.go)",
+        r"^(?:\[[\w:.-]+\] )?(?:--- FAIL: \w|FAIL(?:\t\S+|[ \t]*$)|FAIL: \S+\.go)",
         "Go tests failed.",
         (
             "--- FAIL: TestX (0.00s)",
@@ -78,7 +79,9 @@ TEST_FAILURES: tuple[Rule, ...] = (
     Rule(
         "jest, vitest, mocha",
         "tail",
-        r"^\s*(?:Tests?|Test Suites|Test Files):?\s+(?:\d+ \w+[,|] *)*?[1-9]\d* failed\b|^\s+[1-9]\d* failing\s*$|^ELIFECYCLE\b.*Test failed|^ ?(?:FAIL|×|❯)  ?\S+\.(?:test|spec)\.\w+(?: [>(\[]|$)|^  [1-9]\d* failed$|^  ✘ +\d+ ",
+        r"^[ \t]*(?:Tests?|Test Suites|Test Files):?\s+(?:\d+ \w+[,|] *)*?[1-9]\d* failed\b|^\s+[1-9]\d* failing[ \t]*$"
+        r"|^ELIFECYCLE\b.*Test failed|^ ?(?:FAIL|×|❯)  ?\S+\.(?:test|spec)\.\w+(?: [>(\[]|$)|^  [1-9]\d* failed$"
+        r"|^  ✘ +\d+ ",
         "Tests failed.",
         (
             "Tests:       1 failed, 2 passed, 3 total",
@@ -94,7 +97,7 @@ TEST_FAILURES: tuple[Rule, ...] = (
     Rule(
         "bun and deno tests",
         "end",
-        r"^\s*[1-9]\d* (?:fail|tests? failed:)\s*$|^\(fail\) |^FAILED \| \d+ passed",
+        r"^[ \t]*[1-9]\d* (?:fail|tests? failed:)\s*$|^\(fail\) |^FAILED \| \d+ passed",
         "Tests failed.",
         (" 124 pass\n 1 fail\n 214 expect() calls", "1 tests failed:", "FAILED | 3 passed | 1 failed (12ms)"),
         (" 124 pass\n 0 fail",),
@@ -103,9 +106,11 @@ TEST_FAILURES: tuple[Rule, ...] = (
     Rule(
         "other runners",
         "end",
-        r"^(?:\[ERROR\] +Tests run: |Tests run: \d+,? +Failures: [1-9]|Tests run: \d+, Failures: \d+, Errors: [1-9]|\s*FAILURES!$|BUILD FAILED\b|\d+ examples?, [1-9]\d* failures?"
-        r"|not ok \d+|# fail [1-9]|Failed: [1-9]\d*\b|\[  FAILED  \]|.{0,40}tests? (?:did not pass|FAILED)\b|\d+% tests passed, [1-9]\d* tests? failed"
-        r"|\s*[1-9]\d* (?:of \d+ )?(?:tests?|specs?|scenarios?) failed\b|Some tests failed)",
+        r"^(?:\[ERROR\] +Tests run: |Tests run: \d+,? +Failures: [1-9]|Tests run: \d+, Failures: \d+, Errors: [1-9]"
+        r"|[ \t]*FAILURES!$|BUILD FAILED\b|\d+ examples?, [1-9]\d* failures?"
+        r"|not ok \d+|# fail [1-9]|Failed: [1-9]\d*\b|\[  FAILED  \]|.{0,40}tests? (?:did not pass|FAILED)\b"
+        r"|\d+% tests passed, [1-9]\d* tests? failed"
+        r"|[ \t]*[1-9]\d* (?:of \d+ )?(?:tests?|specs?|scenarios?) failed\b|Some tests failed)",
         "Tests failed.",
         (
             "Tests run: 4, Failures: 1, Errors: 0",
@@ -121,11 +126,13 @@ TEST_FAILURES: tuple[Rule, ...] = (
     ),
 )
 
-TEST_SUCCESSES: tuple[Rule, ...] = (
+TEST_SUCCESSES = Rules(
     Rule(
         "tests passed",
         "tail",
-        rf"\b[1-9]\d* passed\b[^\n]*(?: {_TIME}|\(\d+\))|^test result: ok\.|^OK(?: \(skipped=\d+\))?\s*\Z|^Ran \d+ tests? [^\n]*\n+OK|^PASS\s*$|^ok  \t\S+|^\s*[1-9]\d* passing\b|^\s*0 fail\s*$|^Tests: +[1-9]\d* passed, \d+ total",
+        rf"\b[1-9]\d* passed\b[^\n]*(?: {_TIME}|\(\d+\))|^test result: ok\.|^OK(?: \(skipped=\d+\))?\s*\Z"
+        rf"|^Ran \d+ tests? [^\n]*\n+OK|^PASS[ \t]*$|^ok  \t\S+|^[ \t]*[1-9]\d* passing\b|^[ \t]*0 fail[ \t]*$"
+        rf"|^Tests: +[1-9]\d* passed, \d+ total",
         "Tests passed.",
         (
             "10 passed in 1.20s",
@@ -137,6 +144,6 @@ TEST_SUCCESSES: tuple[Rule, ...] = (
         ("passed away",),
         verdict="ok",
         fault="none",
-        needle=("pass", "ok", "OK", "PASS", " fail"),
+        needle=(" passed", "test result: ok.", "OK", "PASS", "ok  \t", " passing", " 0 fail"),
     ),
 )

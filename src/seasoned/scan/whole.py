@@ -12,12 +12,8 @@ import msgspec
 from seasoned.errors import SourceError
 from seasoned.history.discover import Candidate, candidates
 from seasoned.outcome.verdict import JUDGE
-from seasoned.redact import Redactor
-from seasoned.scan.batch import Batch, Job, Mode
-from seasoned.scan.pool import read_all
-from seasoned.scan.reading import NOT_A_HISTORY
-from seasoned.scan.settle import settle
-from seasoned.scan.writing import Writer
+from seasoned.redact.key import Secrecy
+from seasoned.scan.batch import NOT_A_HISTORY, Batch, Job, Mode
 from seasoned.store import Store, open_store, open_temporary
 
 _COMMIT_CALLS = 2000
@@ -68,7 +64,7 @@ class Target:
 def scan(
     target: Target,
     paths: Iterable[Path],
-    redactor: Redactor,
+    secrecy: Secrecy,
     *,
     mode: Mode = "full",
     workers: int | None = None,
@@ -83,29 +79,14 @@ def scan(
     jobs = [job for candidate in found if (job := _job(candidate, known.get(candidate.path))) is not None]
     total = sum(job.size for job in jobs)
     tally = _Tally(progress, total)
-    writer: Writer | None = None
-    waiting: list[Batch] = []
-    for batch in read_all(jobs, redactor, mode, workers or os.cpu_count() or 1):
-        tally.add(batch)
-        if batch.failure is not None:
-            continue
-        waiting.append(batch)
-        if sum(len(session.calls) for one in waiting for session in one.sessions) >= _COMMIT_CALLS:
-            writer = writer or Writer(target.open(), clock)
-            writer.write(waiting)
-            waiting = []
-    if waiting:
-        writer = writer or Writer(target.open(), clock)
-        writer.write(waiting)
+    touched = _take_in(target, jobs, tally, secrecy, mode, workers, clock) if jobs else 0
     gone = _mark_gone(target, roots, {candidate.path for candidate in found}, known, clock)
-    if writer is not None:
-        settle(writer.store, writer.touched)
     return Report(
         files=len(found),
         read=tally.read,
         unchanged=len(found) - len(jobs),
         no_history=tally.no_history,
-        sessions=len(writer.touched) if writer else 0,
+        sessions=touched,
         calls=tally.calls,
         unreadable=tally.unreadable,
         failures=tuple(tally.failures),
@@ -113,6 +94,43 @@ def scan(
         bytes=total,
         seconds=time.perf_counter() - begun,
     )
+
+
+def _take_in(
+    target: Target,
+    jobs: list[Job],
+    tally: _Tally,
+    secrecy: Secrecy,
+    mode: Mode,
+    workers: int | None,
+    clock: Callable[[], float],
+) -> int:
+    """Read the jobs, write and settle what they hold; how many sessions have news."""
+    # Imported here because most scans find nothing new and should answer at once.
+    from seasoned.scan.pool import read_all
+    from seasoned.scan.settle import settle
+    from seasoned.scan.writing import Writer
+
+    writer: Writer | None = None
+    waiting: list[Batch] = []
+    calls = 0
+    for batch in read_all(jobs, secrecy, mode, workers or os.cpu_count() or 1):
+        tally.add(batch)
+        if batch.failure is not None:
+            continue
+        waiting.append(batch)
+        calls += sum(len(session.calls) for session in batch.sessions)
+        if calls >= _COMMIT_CALLS:
+            writer = writer or Writer(target.open(), clock)
+            writer.write(waiting)
+            waiting, calls = [], 0
+    if waiting:
+        writer = writer or Writer(target.open(), clock)
+        writer.write(waiting)
+    if writer is None:
+        return 0
+    settle(writer.store, writer.touched)
+    return len(writer.touched)
 
 
 class _Tally:

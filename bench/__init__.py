@@ -1,0 +1,1 @@
+"""Speed and memory, as ratios against named peers measured in the same run."""

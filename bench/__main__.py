@@ -1,0 +1,24 @@
+"""`make bench`: runs every benchmark, prints its figures and writes them to docs/measurements."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from bench import redact, scan
+from bench.record import write
+
+
+def main() -> None:
+    """All benchmarks, or those named on the command line."""
+    known = {"scan": scan.figures, "redact": redact.figures}
+    for name in sys.argv[1:] or known:
+        lines = []
+        for line in known[name]():
+            print(line, flush=True)  # noqa: T201
+            lines.append(line)
+        write(Path("docs/measurements") / f"{name}.md", name, lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,14 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+paths_argument = click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+json_option = click.option("--json", "as_json", is_flag=True, help="JSON for programs.")
+store_option = click.option(
+    "--store", "use_store", is_flag=True, help="What is already in the store, without reading anything."
+)
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")

@@ -1,0 +1,77 @@
+"""The arithmetic of agreement, against values computed by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from seasoned.outcome.agreement import Complete, Pair, agreement, complete, score
+from seasoned.outcome.verdict import Outcome
+
+
+def pairs(verdict: Outcome, failed: bool, times: int, *, agent: str = "codex", session: str = "s") -> list[Pair]:
+    return [Pair(agent, session, "shell", verdict, failed)] * times
+
+
+TABLE = [
+    *pairs("failed", True, 8),
+    *pairs("failed", False, 2),
+    *pairs("ok", True, 3),
+    *pairs("unclear", True, 1),
+    *pairs("ok", False, 84),
+    *pairs("unclear", False, 2),
+]
+
+
+def test_the_figures_of_one_table() -> None:
+    found = score("x", TABLE)
+    assert (found.n, found.failed, found.said_failed, found.unclear) == (100, 12, 10, 3)
+    assert found.precision == pytest.approx(8 / 10)
+    assert found.recall == pytest.approx(8 / 12)
+    assert found.f1 == pytest.approx(16 / 22)
+    chance = 0.10 * 0.12 + 0.90 * 0.88
+    assert found.kappa == pytest.approx((0.94 - chance) / (1 - chance))
+    assert found.poison == pytest.approx(3 / 87)
+    assert found.f1_interval is None, "one session cannot tell how sessions differ"
+
+
+def test_too_little_gives_none_and_never_zero() -> None:
+    empty = score("x", [])
+    assert (empty.precision, empty.recall, empty.f1, empty.kappa, empty.f1_interval, empty.poison) == (None,) * 6
+    fine = score("x", pairs("ok", False, 5))
+    assert (fine.precision, fine.recall, fine.f1, fine.kappa) == (None,) * 4
+    assert fine.poison == 0
+    silent = score("x", pairs("unclear", True, 2))
+    assert (silent.precision, silent.recall, silent.f1, silent.poison) == (None, 0, 0, None)
+
+
+def test_the_interval_goes_by_sessions_and_is_the_same_every_time() -> None:
+    many = [pair for number in range(20) for pair in pairs("failed", number % 4 > 0, 5, session=str(number))]
+    found = score("x", many)
+    assert found.f1_interval == score("x", many).f1_interval
+    interval = found.f1_interval
+    assert interval is not None and found.f1 is not None
+    assert interval.low < found.f1 < interval.high
+    assert (interval.level, interval.n) == (0.95, 20)
+    alone = [Pair("codex", str(number), "shell", one.verdict, one.failed) for number, one in enumerate(many)]
+    narrow = score("x", alone).f1_interval
+    assert narrow is not None
+    assert narrow.high - narrow.low < interval.high - interval.low
+
+
+def test_a_circular_source_is_shown_and_left_out_of_the_pool() -> None:
+    found = agreement([*TABLE, *pairs("failed", True, 50, agent="tau-bench")])
+    assert [(one.name, one.circular) for one in found.sources] == [("codex", False), ("tau-bench", True)]
+    assert found.pooled.n == 100
+    with_claude = agreement([*TABLE, *pairs("failed", True, 5, agent="claude-code")])
+    assert (with_claude.pooled.n, with_claude.others.n) == (105, 100)
+    assert [one.name for one in found.tools] == ["codex shell", "tau-bench shell"]
+
+
+def test_how_far_verdicts_that_saw_the_flags_agree() -> None:
+    assert complete([*TABLE, *pairs("ok", True, 9, agent="tau-bench")]) == Complete(100, 94)
+    assert complete([]) == Complete(0, 0)
+
+
+def test_nothing_at_all() -> None:
+    found = agreement([])
+    assert (found.sources, found.tools, found.pooled.n) == ((), (), 0)

@@ -1,0 +1,61 @@
+"""What is taken away for each agent, and what is kept."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from seasoned.outcome.blind import blind
+from seasoned.session import NO_MARKS, ToolCall
+from tests.outcome.calls import call, shell
+
+
+def text(one: ToolCall, agent: str, *, strict: bool = False) -> str:
+    blinded = blind(one, agent=agent, strict=strict)
+    assert blinded.result is not None and blinded.result.marks == NO_MARKS
+    assert blinded.arguments == one.arguments
+    return blinded.result.text
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "claude-managed", "gemini", "copilot", "inspect"])
+def test_marks_go_and_the_text_stays(agent: str) -> None:
+    assert text(call(text="Exit code 1\nboom", failed=True, exit_code=1, declined=True), agent) == "Exit code 1\nboom"
+
+
+def test_strict_also_takes_what_the_agent_wrote_into_the_text() -> None:
+    assert text(call(text="Exit code 1\nboom", failed=True), "claude-code", strict=True) == "boom"
+    wrapped = "<tool_use_error>File does not exist.</tool_use_error>"
+    assert text(call(text=wrapped, failed=True), "claude-code", strict=True) == "File does not exist."
+    assert text(call(text="boom\n<exited with exit code 2>"), "copilot", strict=True) == "boom"
+
+
+def test_codex_loses_its_code_in_every_shape() -> None:
+    header = "Chunk ID: a\nWall time: 0.1 seconds\nProcess exited with code 2\nOriginal token count: 5\nOutput:\n"
+    assert "exited" not in text(shell("x", header + "boom", exit_code=2), "codex")
+    assert text(shell("x", header + "Process exited with code 9", exit_code=2), "codex").endswith("code 9")
+    assert text(shell("x", "Exit code: 1\nWall time: 0 s\nOutput:\nboom", exit_code=1), "codex").startswith("Wall time")
+    wrapped = json.dumps({"output": "boom", "metadata": {"exit_code": 1, "duration_seconds": 0.1}})
+    assert json.loads(text(shell("x", wrapped, exit_code=1), "codex")) == {
+        "output": "boom",
+        "metadata": {"duration_seconds": 0.1},
+    }
+    script = 'Script completed\nWall time 0.1 seconds\nOutput:\n{"chunk_id":"a","exit_code":4,"output":"x"}'
+    assert "exit_code" not in text(call("exec", script, exit_code=4), "codex")
+
+
+def test_hermes_loses_its_four_fields_and_what_tells_them() -> None:
+    answer = {"output": "x", "exit_code": 1, "error": None, "status": "ok", "success": True, "exit_code_meaning": "no"}
+    assert json.loads(text(call("terminal", json.dumps(answer)), "hermes")) == {"output": "x"}
+    nested = json.dumps({"result": json.dumps({"success": False, "kept": 1})})
+    assert json.loads(json.loads(text(call("x", nested), "hermes"))["result"]) == {"kept": 1}
+    assert text(call("x", "plain"), "hermes") == "plain"
+
+
+def test_openhands_and_mini_swe_agent_lose_their_code() -> None:
+    assert text(shell("x", "boom\n[Command finished with exit code 1]", exit_code=1), "openhands") == "boom"
+    assert "returncode" not in text(shell("x", "<returncode>1</returncode>\n<output>\nx</output>"), "mini-swe-agent")
+
+
+def test_a_call_without_a_result_stays_as_it_is() -> None:
+    assert blind(call(text=None), agent="codex").result is None

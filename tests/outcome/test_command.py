@@ -1,0 +1,59 @@
+"""Reading shell commands: which programs run, and whose status is the command's."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seasoned.outcome.command import deciding, parse
+
+
+@pytest.mark.parametrize(
+    ("command", "programs"),
+    [
+        ("ls -la", ["ls"]),
+        ("cd /a && go test ./... 2>&1 | tail -5", ["cd", "go", "tail"]),
+        ("FOO=1 sudo -u x env BAR=2 make all", ["make"]),
+        ("timeout 30 npx --yes eslint .", ["eslint"]),
+        ("uv run pytest -q; echo done", ["pytest", "echo"]),
+        ("cat > a.py <<'EOF'\nimport os; os.system('rm')\nEOF\npython a.py", ["cat", "python"]),
+        ("for f in *.py; do wc -l $f; done", ["wc"]),
+        ("if [ -f x ]; then cat x; fi", ["[", "cat"]),
+        ('echo "a && b; c | d"', ["echo"]),
+        ("echo $(git status; ls)", ["echo"]),
+        ("(cd a && make) || exit 1", ["cd", "make", "exit"]),
+        ("./gradlew build # && rm", ["gradlew"]),
+        ("git commit -m $'it\\'s' && ls", ["git", "ls"]),
+        ("", []),
+        ("command -v node", ["command"]),
+    ],
+)
+def test_the_programs_of_a_command(command: str, programs: list[str]) -> None:
+    assert [step.program for step in parse(command)] == programs
+
+
+@pytest.mark.parametrize(
+    ("command", "programs"),
+    [
+        ("a; b", ["b"]),
+        ("a && b | c", ["a", "c"]),
+        ("a || b", ["b"]),
+        ("a; b && c", ["b", "c"]),
+        ("set -e; a; b", ["set", "a", "b"]),
+        ("set -o pipefail; a | b", ["a", "b"]),
+        ("a | tail; true", ["true"]),
+    ],
+)
+def test_whose_status_is_the_command_s(command: str, programs: list[str]) -> None:
+    assert [step.program for step in deciding(parse(command))] == programs
+
+
+def test_a_sub_command_behind_options() -> None:
+    assert parse("git -C /x -c a=b push origin")[0].sub == "push"
+
+
+@given(st.text(alphabet="ab'\"`$(){}|&;<>\\\n #=-", max_size=80))
+def test_reading_never_raises(command: str) -> None:
+    steps = parse(command)
+    assert set(deciding(steps)) <= set(steps)

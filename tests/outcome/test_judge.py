@@ -1,0 +1,324 @@
+"""The judge: explicit evidence outranks words, and words are read in the way the tool speaks."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from seasoned.outcome.judge import judge, judge_session
+from seasoned.session import Message, Session, SessionRef, ToolCall
+from tests.outcome.calls import call, shell
+
+FAILING_TESTS = "tests/a.py F.\n=== 1 failed, 1 passed in 0.10s ==="
+
+
+def said(one: ToolCall, agent: str = "claude-code") -> tuple[str, str, str]:
+    verdict = judge(one, agent=agent)
+    assert verdict.reason
+    return verdict.verdict, verdict.evidence, verdict.fault
+
+
+def test_a_call_without_a_result_is_unclear() -> None:
+    assert said(call(text=None)) == ("unclear", "none", "none")
+
+
+def test_flags_outrank_words() -> None:
+    assert said(call("Read", "Error: everything failed", failed=False)) == ("ok", "flag", "none")
+    assert said(shell("pytest | tail", FAILING_TESTS, tool="Bash", failed=False))[0] == "ok"
+    assert said(call("Read", "     1\tpackage main", failed=True))[:2] == ("failed", "flag")
+
+
+def test_an_exit_code_outranks_words() -> None:
+    assert said(shell("pytest", FAILING_TESTS, exit_code=0), "codex") == ("ok", "exit_code", "none")
+    assert said(shell("make", "all is well", exit_code=2), "codex")[:2] == ("failed", "exit_code")
+    assert said(shell("make", "", exit_code=2, failed=False), "hermes")[:2] == ("failed", "exit_code")
+
+
+def test_declined_interrupted_and_running_are_marked() -> None:
+    assert said(call(text="no", declined=True)) == ("failed", "flag", "user_declined")
+    assert said(call(text="", interrupted=True)) == ("unclear", "flag", "interrupted")
+    assert said(call(text="", interrupted=True, failed=True)) == ("failed", "flag", "interrupted")
+    assert said(shell("npm run dev", "", running=True), "codex") == ("unclear", "none", "none")
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("The user doesn't want to proceed with this tool use. The tool use was rejected", "user_declined"),
+        ("Claude requested permissions to write to /a, but you haven't granted it yet.", "user_declined"),
+        ("PreToolUse:Bash hook error: no", "user_declined"),
+        ("<tool_use_error>Sibling tool call errored</tool_use_error>", "sibling_cancelled"),
+        ("Cancelled: parallel tool call Bash errored", "sibling_cancelled"),
+        ("[Request interrupted by user for tool use]", "interrupted"),
+        ("<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>", "call"),
+        ("Exit code 1\n=== 3 failed, 10 passed in 1.2s ===", "call"),
+        ("Exit code 7\ncurl: (7) Failed to connect: Connection refused", "environment"),
+        ("Exit code 1\nwrite error: No space left on device", "environment"),
+        ("Command timed out after 2m 0.0s", "environment"),
+        ("Exit code 3", "none"),
+    ],
+)
+def test_a_failure_says_whose_fault_it_was(text: str, fault: str) -> None:
+    assert said(call(text=text, failed=True)) == ("failed", "flag", fault)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("approval policy is Never; reject command — you cannot ask", "user_declined"),
+        (
+            "patch rejected: writing is blocked by read-only sandbox; rejected by user approval settings",
+            "user_declined",
+        ),
+        ("apply_patch verification failed: Failed to find expected lines in /a:\nx", "call"),
+        ("unsupported call: nothing", "call"),
+        (
+            "failed in sandbox LinuxSeccomp with execution error: sandbox denied exec error, exit code: 2, stdout: ",
+            "call",
+        ),
+    ],
+)
+def test_failures_of_codex_without_a_code(text: str, fault: str) -> None:
+    verdict, evidence, found = said(call("shell", text, {"command": ["bash", "-lc", "ls"]}), "codex")
+    assert (verdict, evidence) == ("failed", "wording")
+    assert found in (fault, "none")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "grep x f",
+        "cd a && rg -n x",
+        "cat f | grep x",
+        "git grep x",
+        "diff a b",
+        "git diff --exit-code",
+        "test -f x",
+        "[ -d x ]",
+        "which node",
+        "command -v node",
+        "git config --get user.name",
+        "pgrep node",
+        "rg x && cat y",
+    ],
+)
+def test_exit_1_of_a_question_is_an_answer(command: str) -> None:
+    assert said(shell(command, "", exit_code=1), "codex") == ("ok", "exit_code", "none")
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "code"),
+    [
+        ("grep x f", "grep: f: No such file or directory", 2),
+        ("grep x f", "grep: f: No such file or directory", 1),
+        ("grep x f; false", "", 1),
+        ("python x.py", "", 1),
+        ("test -f x", "", 2),
+        ("git commit -m x", "nothing to commit, working tree clean", 1),
+    ],
+)
+def test_other_codes_and_complaints_are_failures(command: str, text: str, code: int) -> None:
+    assert said(shell(command, text, exit_code=code), "codex")[:2] == ("failed", "exit_code")
+
+
+def test_the_source_s_own_reading_of_a_code_counts() -> None:
+    assert said(shell("x", "", exit_code=1, benign="No matches found"), "hermes") == ("ok", "exit_code", "none")
+
+
+READ_OK = [
+    call("Read", '     1→{"error": "boom", "success": false}'),
+    call("Read", '{"error": "boom", "success": false}'),
+    call("Read", "ERROR: this file lists errors\nTraceback (most recent call last):"),
+    call("Grep", 'a.go:3: return errors.New("failed")'),
+    shell("cat log.txt", "Error: boom\nTraceback (most recent call last):\n  File x\nValueError: x"),
+    shell("git show HEAD", "commit 1\n--- FAIL: TestX\nFAIL\tpkg"),
+    shell("git log", "fix: error: handle fatal: thing"),
+    shell("sed -n 1,9p a.py", "raise ValueError('not found')"),
+    shell("curl -s http://x", '{"error": "not found"}'),
+    shell("grep -rn Error .", "a.py:1: SyntaxError: x"),
+    shell("jq . a.json", '{"success": false, "error": "x"}'),
+]
+
+
+@pytest.mark.parametrize("one", READ_OK, ids=lambda one: f"{one.tool} {one.arguments}")
+def test_content_that_speaks_of_errors_was_read_successfully(one: ToolCall) -> None:
+    assert judge(one, agent="claude-code").verdict == "ok"
+
+
+SHELL_FAILED = [
+    ("foo", "bash: line 1: foo: command not found"),
+    ("cat x", "cat: x: No such file or directory"),
+    ("ls a && sed -n 1p b", "total 0\nsed: can't read b: No such file or directory"),
+    ("git status", "fatal: not a git repository (or any of the parent directories): .git"),
+    ("git checkout x", "error: pathspec 'x' did not match any file(s) known to git"),
+    ("git merge x", "Auto-merging a\nCONFLICT (content): Merge conflict in a\nAutomatic merge failed; fix conflicts"),
+    ("python x.py", 'start\nTraceback (most recent call last):\n  File "x.py", line 1, in f\n    g()\nValueError: bad'),
+    ("python x.py", "usage: x.py [-h]\nx.py: error: the following arguments are required: a"),
+    ("npm install", "npm ERR! code E404\nnpm ERR! 404 Not Found"),
+    ("npm run build", 'npm error Missing script: "build"'),
+    ("make", "gcc x.c\nmake: *** [all] Error 2"),
+    ("cargo build", "error[E0308]: mismatched types\n --> src/main.rs:2:5\nerror: could not compile `x`"),
+    ("npx tsc", "src/a.ts(3,5): error TS2345: Argument of type"),
+    ("npx eslint .", "/a.js\n  1:1  error  x  no-undef\n\n✖ 1 problem (1 error, 0 warnings)"),
+    ("mypy .", "a.py:1: error: x  [y]\nFound 1 error in 1 file (checked 1 source file)"),
+    ("gradle build", "FAILURE: Build failed with an exception.\n* What went wrong:\nx\nBUILD FAILED in 3s"),
+    ("python -m unittest", "Ran 3 tests in 0.001s\n\nFAILED (failures=2)"),
+    ("pytest -q", FAILING_TESTS),
+    ("pytest -q | tail -3", FAILING_TESTS),
+    ("go test ./... 2>&1 | tail", "--- FAIL: TestX (0.00s)\nFAIL\nFAIL\ta/b\t0.1s"),
+    ("cargo test", "test result: FAILED. 1 passed; 1 failed; 0 ignored"),
+    ("npx jest", "Tests:       1 failed, 2 passed, 3 total"),
+    ("bun test", " 3 pass\n 1 fail\n 4 expect() calls"),
+    ("./run", "Segmentation fault (core dumped)"),
+    ("curl http://x", "curl: (7) Failed to connect to x port 80"),
+    ("echo oops >&2; exit 3", "oops"),
+    ("false", ""),
+    ("gh pr view", 'no pull requests found for branch "main"'),
+    ("kubectl get x", 'error: the server doesn\'t have a resource type "x"'),
+    ("docker run x", "docker: Error response from daemon: no such image."),
+    ("sudo apt install y", "sudo: a terminal is required to read the password"),
+    ("tool --flag", "Error: unknown flag: --flag\nSee 'tool --help'"),
+    ("rm x", "rm: cannot remove 'x': No such file or directory"),
+    ("cd /nope && ls", "bash: line 1: cd: /nope: No such file or directory"),
+]
+
+
+@pytest.mark.parametrize(("command", "text"), SHELL_FAILED, ids=[command for command, _ in SHELL_FAILED])
+def test_what_programs_say_when_they_fail(command: str, text: str) -> None:
+    assert judge(shell(command, text), agent="inspect").verdict == "failed"
+
+
+SHELL_OK = [
+    ("pytest", "=== 10 passed in 1.20s ==="),
+    ("go test ./... -v", "Failed to fetch: as the test wants it\n--- PASS: TestX (0.00s)\nPASS\nok  \ta/b\t0.2s"),
+    ("mkdir -p x", ""),
+    ("grep x f", ""),
+    (
+        "git commit -m x && git status",
+        "[main 1a2b3c4] x\n 1 file changed\nOn branch main\nnothing to commit, working tree clean",
+    ),
+    ("cat missing; ls", "cat: missing: No such file or directory\na\nb"),
+    ("ls missing || true", "ls: cannot access 'missing': No such file or directory"),
+    ('perl -e "`foo`"', "zsh:1: command not found: foo"),
+    ("mypy .", "Success: no issues found in 3 source files"),
+    ("python -c 'print(1)'", "error: this is only printed"),
+    ("tool list", "3 errors were fixed last week"),
+    ("rg 'No such file' -n", "a.py:3: x: No such file or directory"),
+]
+
+
+@pytest.mark.parametrize(("command", "text"), SHELL_OK, ids=[command for command, _ in SHELL_OK])
+def test_what_is_no_failure(command: str, text: str) -> None:
+    assert judge(shell(command, text), agent="inspect").verdict == "ok"
+
+
+def test_where_a_pipe_hides_how_a_build_ended_it_is_unclear() -> None:
+    assert said(shell("make 2>&1 | tail", "make: *** [all] Error 2"), "inspect")[0] == "unclear"
+
+
+def test_claude_code_would_have_shown_a_code() -> None:
+    assert said(shell("pytest | tail", FAILING_TESTS, tool="Bash"), "claude-code")[0] == "unclear"
+    assert said(shell("pytest", FAILING_TESTS, tool="Bash"), "claude-code")[0] == "failed"
+    assert said(shell("x", "Exit code 4\nboom", tool="Bash"), "claude-code")[:2] == ("failed", "exit_code")
+
+
+HERMES: list[tuple[str, dict[str, Any], str, str]] = [
+    ("terminal", {"output": "x", "exit_code": 0, "error": None}, "ok", "none"),
+    ("terminal", {"output": "ls: cannot access", "exit_code": 3, "error": None}, "failed", "none"),
+    ("terminal", {"output": "", "exit_code": 124, "error": "Command timed out"}, "failed", "environment"),
+    (
+        "terminal",
+        {"output": "", "exit_code": -1, "error": "BLOCKED: no", "status": "blocked"},
+        "failed",
+        "user_declined",
+    ),
+    ("terminal", {"output": "", "exit_code": 1, "error": None, "exit_code_meaning": "No matches found"}, "ok", "none"),
+    ("process", {"processes": []}, "ok", "none"),
+    ("process", {"status": "not_found", "error": "No process with ID nope"}, "failed", "none"),
+    ("read_file", {"content": "1|an error", "total_lines": 1, "file_size": 9}, "ok", "none"),
+    ("read_file", {"content": "", "total_lines": 0, "error": "File not found: x"}, "failed", "call"),
+    ("write_file", {"bytes_written": 22, "lint": {"status": "ok"}, "files_modified": ["a"]}, "ok", "none"),
+    ("write_file", {"bytes_written": 7, "lint": {"status": "error", "output": "SyntaxError"}}, "unclear", "call"),
+    ("patch", {"success": True, "diff": "x"}, "ok", "none"),
+    ("patch", {"success": False, "error": "Could not find a match for old_string"}, "failed", "call"),
+    ("search_files", {"total_count": 0}, "ok", "none"),
+    ("search_files", {"total_count": 0, "error": "Path not found: /no"}, "failed", "call"),
+    ("execute_code", {"status": "success", "output": "1", "exit_code": 0}, "ok", "none"),
+    ("execute_code", {"status": "error", "output": "", "error": "ZeroDivisionError"}, "failed", "call"),
+    ("memory", {"success": False, "error": "would exceed the limit"}, "failed", "none"),
+    ("todo", {"todos": [], "summary": {}}, "ok", "none"),
+    ("clarify", {"user_response": "a"}, "ok", "none"),
+    ("delegate_task", {"status": "dispatched", "mode": "background"}, "ok", "none"),
+    ("web_search", {"success": True, "data": []}, "ok", "none"),
+    ("web_extract", {"results": [{"url": "a", "error": "404"}, {"url": "b", "content": "x"}]}, "ok", "none"),
+    ("web_extract", {"results": [{"url": "a", "error": "404"}]}, "failed", "none"),
+    ("anything", {"error": "Error executing anything: boom"}, "failed", "call"),
+    ("anything", {"result": json.dumps({"success": False, "error": "inner"})}, "failed", "none"),
+    ("anything", {"result": json.dumps({"success": True, "error": None})}, "ok", "none"),
+]
+
+
+@pytest.mark.parametrize(("tool", "answer", "verdict", "fault"), HERMES, ids=[f"{t} {a}"[:60] for t, a, _, _ in HERMES])
+def test_the_answers_of_hermes(tool: str, answer: dict[str, Any], verdict: str, fault: str) -> None:
+    arguments = {"command": "ls /nope"} if tool == "terminal" else {}
+    found = judge(call(tool, json.dumps(answer), arguments), agent="hermes")
+    assert found.verdict == verdict
+    assert fault in ("none", found.fault)
+    warned = judge(call(tool, f"{json.dumps(answer)}\n\n[Tool loop warning: x]", arguments), agent="hermes")
+    assert warned.verdict == verdict
+
+
+def test_an_unknown_tool_of_hermes_answers_in_plain_words() -> None:
+    assert said(call("cronjob", "Tool 'cronjob' does not exist. Available tools: clarify"), "hermes")[0] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ('{"id": 1, "status": "cancelled", "items": []}', "ok"),
+        ('{"error": null, "data": 1}', "ok"),
+        ('{"ok": false, "error": "channel_not_found"}', "failed"),
+        ('{"message": "Not Found", "documentation_url": "x", "status": "404"}', "failed"),
+        ('{"errors": [{"message": "no"}], "data": null}', "failed"),
+        ('{"isError": true, "content": []}', "failed"),
+        ("Error: user not found", "failed"),
+        ("MCP error -32602: Invalid arguments", "failed"),
+        ("Argument Validation Error", "failed"),
+        ("yusuf_rossi_9620", "ok"),
+        ("[]", "ok"),
+        ("{}", "ok"),
+        ("", "unclear"),
+    ],
+)
+def test_answers_of_an_api(text: str, verdict: str) -> None:
+    assert judge(call("mcp__server__get", text), agent="openai").verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "verdict"),
+    [
+        ("Read", "File does not exist.", "failed"),
+        ("Edit", "String to replace not found in file.\nString: x", "failed"),
+        ("Edit", "Found 2 matches of the string to replace, but replace_all is false.", "failed"),
+        ("Edit", "The file /a/b.go has been updated successfully.", "ok"),
+        ("Write", "File created successfully at: /a/b", "ok"),
+        ("Glob", "No files found", "ok"),
+        ("Grep", "Found 3 files\na\nb\nc", "ok"),
+        ("apply_patch", "Success. Updated the following files:\nM a.py", "ok"),
+        ("WebFetch", "Request failed with status code 404", "failed"),
+        ("WebFetch", "# HTTP errors\n404 means not found", "ok"),
+        ("str_replace_editor", "No replacement was performed, old_str `x` did not appear verbatim in /a.", "failed"),
+        ("execute_ipython_cell", "Traceback (most recent call last):\n  File x\nNameError: x", "failed"),
+        ("think", "", "ok"),
+    ],
+)
+def test_tools_that_speak_in_words(tool: str, text: str, verdict: str) -> None:
+    assert judge(call(tool, text), agent="openhands").verdict == verdict
+
+
+def test_synthetic_calls_are_left_out_of_a_session() -> None:
+    calls = (call(text="x", failed=False), call(text="x", failed=False, synthetic=True))
+    session = Session(SessionRef("claude-code", "s"), "claude_code", "p", (Message("assistant", "", calls),))
+    assert [one.synthetic for one, _ in judge_session(session)] == [False]

@@ -1,0 +1,110 @@
+"""The table of tools: every name once, every kind legal, and what a set of calls is about."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+
+from seasoned.outcome import tool as table
+from seasoned.outcome.tool import TOOLS, Kind, Speech, command_of, is_trivial, kind_of, shell_kind, task_type, tool_of
+from tests.outcome.calls import call, shell
+
+
+def test_every_name_stands_once_and_every_entry_is_legal() -> None:
+    names = [name for _, listed in table._TABLE for name in listed.split()]
+    assert len(names) == len(set(names)) == len(TOOLS)
+    assert all(name == name.lower() for name in names)
+    assert {tool.kind for tool in TOOLS.values()} <= set(get_args(Kind))
+    assert {tool.speaks for tool in TOOLS.values()} <= set(get_args(Speech))
+
+
+AGENTS_TOOLS = """
+Bash Read Edit MultiEdit Write Glob Grep LS NotebookEdit WebFetch WebSearch Task Agent TodoWrite TaskCreate TaskUpdate
+TaskList TaskOutput TaskStop Skill ExitPlanMode AskUserQuestion BashOutput KillShell
+shell exec_command write_stdin apply_patch update_plan view_image web_search exec spawn_agent
+terminal process read_file write_file patch search_files execute_code memory todo clarify session_search skill_view
+skill_manage skills_list delegate_task web_extract browser_navigate vision_analyze cronjob
+run_shell_command replace glob search_file_content web_fetch bash view edit create report_intent
+run read browse execute_bash str_replace_editor open goto search_dir find_file submit
+str_replace_based_edit_tool python code_interpreter
+"""
+
+
+def test_the_tools_of_every_agent_are_known() -> None:
+    assert [name for name in AGENTS_TOOLS.split() if name.lower() not in TOOLS] == []
+
+
+def test_trivial_tools() -> None:
+    trivial = "clarify memory fact_store fact_feedback session_search skill_view skills_list todo TodoWrite update_plan"
+    assert all(is_trivial(name) for name in trivial.split())
+    assert not any(is_trivial(name) for name in ("Bash", "skill_manage", "Task", "web_search", "mcp__x__memory_read"))
+
+
+def test_tools_that_no_one_has_heard_of() -> None:
+    assert tool_of("get_order_details").speaks == "api"
+    assert tool_of("mcp__playwright__browser_click").kind == "research"
+    assert tool_of("mcp__linear__create_issue").kind == "general"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "command"),
+    [
+        ("Bash", {"command": "ls"}, "ls"),
+        ("shell", {"command": ["bash", "-lc", "ls -l"]}, "ls -l"),
+        ("shell", {"command": ["ls", "-l"]}, "ls -l"),
+        ("exec_command", {"cmd": "ls"}, "ls"),
+        ("local_shell", {"action": 1, "command": ["ls"]}, "ls"),
+        (
+            "exec",
+            {"input": "const r = await tools.exec_command({cmd:'echo \"a\"; exit 4'}); text(r)"},
+            'echo "a"; exit 4',
+        ),
+        ("write_stdin", {"session_id": 1, "chars": "ls\n"}, None),
+        ("Read", {"command": "ls"}, None),
+        ("str_replace_editor", {"command": "view", "path": "/a"}, None),
+        ("Bash", {"command": None}, None),
+        ("Bash", {"command": [1, 2]}, None),
+        ("Bash", {}, None),
+        ("python", {"command": "python x.py"}, "python x.py"),
+    ],
+)
+def test_the_command_of_a_call(tool: str, arguments: dict[str, Any], command: str | None) -> None:
+    assert command_of(call(tool, "", arguments)) == command
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        ("python x.py", "code"),
+        ("cd a && go test ./... | tail", "code"),
+        ("git status", "code"),
+        ("cargo build", "code"),
+        ("cat a && ls", "file"),
+        ("rg x | head", "file"),
+        ("sed -i s/a/b/ f", "file"),
+        ("curl -s https://x | jq .", "research"),
+        ("wget x", "research"),
+        ("echo hi", None),
+        ("", None),
+    ],
+)
+def test_what_a_shell_command_is_about(command: str, kind: str | None) -> None:
+    assert shell_kind(command) == kind
+
+
+def test_the_kind_of_a_call() -> None:
+    assert kind_of(shell("pytest")) == "code"
+    assert kind_of(shell("echo hi")) == "terminal"
+    assert kind_of(call("Read")) == "file"
+
+
+def test_task_type_needs_more_than_sixty_percent() -> None:
+    code, file, web = shell("pytest"), call("Read"), call("WebFetch")
+    assert task_type([code] * 7 + [file] * 3) == "code"
+    assert task_type([code] * 6 + [file] * 4) == "mixed"
+    assert task_type([file] * 7 + [web] * 3 + [call("TodoWrite")] * 20) == "file"
+    assert task_type([web]) == "research"
+    assert task_type([call("get_order")]) == "mixed"
+    assert task_type([call("TodoWrite"), call("Read", synthetic=True)]) is None
+    assert task_type([]) is None

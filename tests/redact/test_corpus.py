@@ -1,0 +1,65 @@
+"""What the room promises, measured: secrets are gone, clean values are left alone."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from corpus import clean_values, planted, survives
+
+from seasoned.redact import Redactor
+
+SEEDS = (1, 7)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_at_least_99_of_100_planted_secrets_are_gone_in_every_form(redactor: Redactor, seed: int) -> None:
+    secrets = list(planted(seed))
+    assert len(secrets) >= 2000
+    assert len({p.kind for p in secrets}) >= 30
+    missed: Counter[str] = Counter()
+    for p in secrets:
+        done = redactor.value(p.value)
+        missed[p.kind] += any(survives(done, part) for part in p.parts)
+    total = Counter(p.kind for p in secrets)
+    report = {kind: f"{1 - missed[kind] / n:.3f}" for kind, n in total.items() if missed[kind]}
+    assert missed.total() <= 0.01 * len(secrets), report
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_at_most_one_in_a_thousand_clean_values_is_harmed(redactor: Redactor, seed: int) -> None:
+    clean = list(clean_values(seed))
+    assert len(clean) >= 20_000
+    harmed = [(value, done) for value in clean if (done := redactor.value(value)) != value]
+    assert len(harmed) <= len(clean) / 1000, harmed[:20]
+
+
+def test_redacting_twice_changes_nothing(redactor: Redactor) -> None:
+    for p in planted(3):
+        once = redactor.value(p.value)
+        assert redactor.value(once) == once, p
+        assert not isinstance(once, str) or redactor.find(once) == [], p
+
+
+def test_json_stays_json(redactor: Redactor) -> None:
+    tried = 0
+    for p in planted(5):
+        text = p.value if isinstance(p.value, str) else json.dumps(p.value)
+        if text[:1] in '{["' and _is_json(text):
+            tried += 1
+            assert _is_json(redactor.text(text)), p
+    assert tried > 500
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def test_the_corpus_really_plants_its_secrets() -> None:
+    for p in planted(1):
+        assert all(survives(p.value, part) for part in p.parts), p

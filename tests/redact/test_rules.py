@@ -1,0 +1,47 @@
+"""Each rule finds its example, leaves the near miss, and has both."""
+
+from __future__ import annotations
+
+import re
+import string
+from random import Random
+
+import pytest
+from examples import EXAMPLES
+
+from seasoned.redact import Redactor
+from seasoned.redact.rules import RULES
+
+ALPHABETS = {
+    "x": string.ascii_letters + string.digits,
+    "h": "0123456789abcdef",
+    "u": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+    "d": "123456789",
+}
+R = Redactor(b"k" * 32)
+
+
+def _fill(example: str) -> str:
+    r = Random(example)
+    return re.sub(r"\{([xhud])(\d+)\}", lambda m: "".join(r.choice(ALPHABETS[m[1]]) for _ in range(int(m[2]))), example)
+
+
+def _name(kind: str, anchor: str) -> str:
+    return f"{kind} {anchor}"
+
+
+def test_every_rule_has_a_positive_and_a_negative_example() -> None:
+    assert {_name(rule.kind, rule.anchors[0]) for rule in RULES} == set(EXAMPLES)
+    assert len(RULES) == len(EXAMPLES)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: _name(rule.kind, rule.anchors[0]))
+def test_the_rule_finds_its_example_and_leaves_the_near_miss(rule: object) -> None:
+    kind, anchors, pattern, group, _ = rule  # type: ignore[misc]
+    positive, negative = (_fill(example) for example in EXAMPLES[_name(kind, anchors[0])])
+    match = pattern.re.search(positive)
+    assert match is not None
+    for text in (positive, f"see {positive} there", f'{{"a": "x\\n{positive}\\n"}}'):
+        done = R.text(text)
+        assert match[group] not in done, text
+    assert R.text(negative) == negative

@@ -1,0 +1,157 @@
+"""The store: private, migrated, refused when from the future, shared by many processes."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+from seasoned.errors import NotFound, StoreError, UsageError
+from seasoned.store import Store, open_store, open_temporary
+from seasoned.store.find import find_session
+from seasoned.store.keep import back_up, restore
+from seasoned.store.migration import VERSION
+from seasoned.store.query import queries
+
+SESSION = dict.fromkeys(
+    "title cwd model started ended parent_agent parent_native_id relation end_reason succeeded input_tokens"
+    " output_tokens cache_read_tokens cache_write_tokens reasoning_tokens cost_usd source_id".split()
+)
+
+
+def save(store: Store, native_id: str, agent: str = "codex", **fields: object) -> int:
+    row = store.row(
+        "session.save",
+        {**SESSION, "agent": agent, "native_id": native_id, "messages": 1, "compactions": "[]", **fields},
+    )
+    assert row is not None
+    return int(row["id"])
+
+
+def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "home" / "seasoned.db"
+    with open_store(path):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_store_from_the_future_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "seasoned.db"
+    with open_store(path) as store:
+        store.connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+    with pytest.raises(StoreError, match="newer Seasoned"):
+        open_store(path)
+
+
+def test_a_damaged_store_and_a_folder_without_rights_say_so(tmp_path: Path) -> None:
+    path = tmp_path / "seasoned.db"
+    path.write_bytes(b"this is no database, but long enough to look like a file" * 20)
+    with pytest.raises(StoreError, match="damaged"):
+        open_store(path)
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(StoreError, match="SEASONED_HOME"):
+        open_store(blocked / "seasoned.db")
+
+
+def test_a_transaction_happens_whole_or_not_at_all(tmp_path: Path) -> None:
+    with open_store(tmp_path / "seasoned.db") as store:
+        with pytest.raises(ZeroDivisionError), store.write():
+            save(store, "a")
+            1 / 0  # noqa: B018
+        assert store.row("source.counts")["sessions"] == 0
+
+
+def _open_and_write(path: str) -> int:
+    with open_store(Path(path)) as store:
+        for number in range(20):
+            with store.write():
+                save(store, f"{id(store)}-{number}-{path}", messages=number)
+        return 1
+
+
+def test_many_processes_open_and_write_at_once(tmp_path: Path) -> None:
+    path = str(tmp_path / "new" / "seasoned.db")
+    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
+        assert sum(pool.map(_open_and_write, [path] * 8)) == 8
+    with open_store(Path(path)) as store:
+        assert store.row("source.counts")["sessions"] > 0
+
+
+def test_every_named_query_is_valid(subtests: pytest.Subtests) -> None:
+    store = open_temporary()
+    for subject in ("source", "session", "call", "export"):
+        for name, statement in queries(subject).items():
+            with subtests.test(f"{subject}.{name}"):
+                names = {word.strip(",();") for word in statement.replace("(", " ").split() if word.startswith(":")}
+                params = {name.strip(":,)"): 0 for name in names} if names else [0] * statement.count("?")
+                if "INSERT" not in statement:
+                    store.connection.execute(f"EXPLAIN {statement}", params)
+                assert statement
+
+
+def test_what_two_sources_say_about_a_session_is_joined() -> None:
+    store = open_temporary()
+    first = save(store, "s", messages=10, title="Old", input_tokens=100, started=5.0)
+    second = save(store, "s", messages=4, model="m", input_tokens=40, started=3.0)
+    assert first == second
+    row = find_session(store, "codex:s")
+    assert (row["messages"], row["title"], row["model"], row["input_tokens"], row["started"]) == (10, "Old", "m", 100, 3.0)
+
+
+def test_a_session_is_found_by_what_people_type() -> None:
+    store = open_temporary()
+    for native_id in ("abc-1", "abc-2", "xyz_9"):
+        save(store, native_id)
+    save(store, "abc-1", agent="hermes")
+    assert find_session(store, "xyz")["native_id"] == "xyz_9"
+    assert find_session(store, "hermes:abc-1")["agent"] == "hermes"
+    with pytest.raises(UsageError, match="fits 2 sessions"):
+        find_session(store, "codex:abc")
+    with pytest.raises(NotFound, match="nearest are"):
+        find_session(store, "abd-1")
+    with pytest.raises(NotFound):
+        find_session(store, "x%")
+    with pytest.raises(NotFound, match="no sessions yet"):
+        find_session(open_temporary(), "a")
+
+
+def test_backup_and_restore_keep_what_was_there(tmp_path: Path) -> None:
+    path, copy = tmp_path / "seasoned.db", tmp_path / "copy.db"
+    with open_store(path) as store:
+        save(store, "kept")
+        back_up(store, copy)
+        save(store, "later")
+        with pytest.raises(StoreError, match="exists already"):
+            back_up(store, copy)
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    kept = restore(copy, path)
+    with open_store(path) as store:
+        assert store.row("source.counts")["sessions"] == 1
+    assert kept is not None
+    with open_store(kept) as store:
+        assert store.row("source.counts")["sessions"] == 2
+
+
+def test_a_bad_backup_replaces_nothing(tmp_path: Path) -> None:
+    path, bad = tmp_path / "seasoned.db", tmp_path / "bad.db"
+    with open_store(path) as store:
+        save(store, "kept")
+    bad.write_bytes(b"no database at all, certainly not one of ours" * 30)
+    with pytest.raises(StoreError, match="no backup that can be restored"):
+        restore(bad, path)
+    with pytest.raises(NotFound):
+        restore(tmp_path / "absent.db", path)
+    with open_store(path) as store:
+        assert store.row("source.counts")["sessions"] == 1
+    assert sorted(p.suffix for p in tmp_path.iterdir()) == [".db", ".db"]
+
+
+def test_it_is_plain_sqlite(tmp_path: Path) -> None:
+    with open_store(tmp_path / "seasoned.db") as store:
+        assert store.connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+        assert isinstance(store.connection, sqlite3.Connection)

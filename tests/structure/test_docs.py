@@ -1,0 +1,186 @@
+"""The docs say what the code does: commands, settings, answers, rooms, words, links and examples."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tools import make_docs
+
+from seasoned import config
+from tests.structure.source_tree import PACKAGE, ROOT, SAMPLES, modules
+
+DOCS = ROOT / "docs"
+PAGES = [*make_docs.pages(), ROOT / "CHANGELOG.md"]
+ANSWERS = {
+    "up": "up {samples} --json",
+    "scan": "scan {samples} --json",
+    "sessions": "sessions {samples} --json",
+    "session": "show 40904d81 {samples} --json",
+    "judge": "judge {samples}",
+    "agreement": "agreement {samples} --json",
+    "doctor": "doctor --json",
+    "config": "config show --json",
+    "forget": "forget --all --yes --json",
+    "export": "export",
+}
+"""How to get each answer of the command line. Those that need a store get one."""
+FREE = {"arguments"}
+"""Fields whose own fields are whatever a tool was given."""
+
+
+def _read(page: str) -> str:
+    return (DOCS / page).read_text("utf-8")
+
+
+def _id(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def test_the_page_of_commands_is_what_help_says() -> None:
+    text = make_docs.COMMANDS.read_text("utf-8")
+    assert text == make_docs.commands_page(text), "run `python tools/make_docs.py`"
+
+
+@pytest.mark.parametrize(("name", "command"), [(name, command) for name, command, _ in make_docs.helps()])
+def test_every_command_and_option_is_described(name: str, command: Any) -> None:
+    section = _read("reference/commands.md").partition(f"## `{name}`\n")[2].partition("\n## ")[0]
+    options = [option for parameter in command.params for option in parameter.opts if option.startswith("-")]
+    assert section
+    assert [option for option in options if option not in section] == []
+    assert "Example: seasoned" in section or getattr(command, "commands", None)
+
+
+@pytest.mark.parametrize("name", [name for name in config.Config.__struct_fields__ if name != "origins"])
+def test_every_setting_is_described(name: str) -> None:
+    row = next(
+        (line for line in _read("reference/configuration.md").splitlines() if line.startswith(f"| `{name}`")), ""
+    )
+    assert row, f"{name} is missing in docs/reference/configuration.md"
+    variable = config._ENVIRONMENT.get(name)
+    assert variable is None or f"`{variable}`" in row
+
+
+def _schemas() -> set[str]:
+    """Names of answers, as they stand in the code."""
+    found = set()
+    for one in modules():
+        found |= set(re.findall(r'"seasoned/([a-z-]+)/1"', one.text))
+        for node in ast.walk(one.tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("print_json"):
+                found.add(ast.literal_eval(node.args[0]))
+    return found
+
+
+def test_every_answer_is_known_here() -> None:
+    assert _schemas() == ANSWERS.keys(), "say in ANSWERS how to get the new one"
+
+
+@pytest.mark.parametrize("name", sorted(ANSWERS))
+def test_every_field_of_an_answer_is_described(name: str, tmp_path: Path) -> None:
+    section = _read("reference/json.md").partition(f"## `seasoned/{name}/1`\n")[2].partition("\n## ")[0]
+    assert section, f"docs/reference/json.md has no section for {name}"
+    if name in ("forget", "export", "doctor"):
+        assert make_docs.run(f"seasoned scan {SAMPLES}", tmp_path).returncode == 0
+    done = make_docs.run("seasoned " + ANSWERS[name].format(samples=SAMPLES), tmp_path)
+    answers = (
+        [json.loads(done.stdout)]
+        if done.stdout.startswith("{\n")
+        else list(map(json.loads, done.stdout.split("\n")[:-1]))
+    )
+    assert answers, done.stderr
+    assert {answer["schema"] for answer in answers} == {f"seasoned/{name}/1"}
+    fields = {field for answer in answers for field in _fields(answer)} - {"schema"}
+    assert sorted(field for field in fields if f"`{field}`" not in section) == []
+
+
+def _fields(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield name
+            if name not in FREE:
+                yield from _fields(inner)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _fields(item)
+
+
+def test_every_room_is_on_the_map() -> None:
+    rows = re.findall(r"^\| `([a-z_]+?)(?:/|\.py)` \|", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE)
+    rooms = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert set(rows) == rooms - {"__init__"}
+
+
+def test_every_word_lives_where_the_glossary_says() -> None:
+    named = re.findall(r"`(seasoned(?:\.\w+)+)`", _read("glossary.md"))
+    assert len(named) > 20
+    assert [name for name in named if not _exists(name)] == []
+
+
+def _exists(dotted: str) -> bool:
+    """Whether it is a module, or a name in one."""
+    for split in range(dotted.count(".") + 1, 0, -1):
+        parts = dotted.split(".")
+        try:
+            found: Any = import_module(".".join(parts[:split]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[split:]:
+            fields = getattr(found, "__struct_fields__", ())
+            if not hasattr(found, part) and part not in fields:
+                return False
+            found = getattr(found, part, None)
+        return True
+    return False
+
+
+def test_the_glossary_has_each_word_once_and_in_order() -> None:
+    words = re.findall(r"^\| \*\*([^*]+)\*\* \|", _read("glossary.md"), re.MULTILINE)
+    assert words == sorted(set(words), key=str.lower)
+
+
+@cache
+def _anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_id)
+def test_relative_links_lead_somewhere(page: Path) -> None:
+    broken = []
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        path = (page.parent / file).resolve() if file else page
+        if not path.exists() or not path.is_relative_to(ROOT) or (anchor and anchor not in _anchors(path)):
+            broken.append(target)
+    assert broken == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "$ seasoned" in page.read_text("utf-8")], ids=_id)
+def test_examples_run_and_print_what_is_shown(page: Path, tmp_path: Path) -> None:
+    ours = [example for example in make_docs.examples(page.read_text("utf-8")) if example.is_ours]
+    assert ours, "an example stands in a ```console block"
+    for example in ours:
+        done = make_docs.run(example.command, tmp_path)
+        assert done.returncode == 0, f"{example.command}: {done.stderr}"
+        assert make_docs.fits(example.output, done.stdout), (
+            f"{example.command} prints something else; run `python tools/make_docs.py`:\n{done.stdout}"
+        )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_id)
+def test_every_example_can_be_run(page: Path) -> None:
+    """A line that shows our command outside of a console block would never be checked."""
+    text = page.read_text("utf-8")
+    shown = re.findall(r"^\$ (seasoned.*)$", text, re.MULTILINE)
+    assert shown == [example.command for example in make_docs.examples(text) if example.is_ours]

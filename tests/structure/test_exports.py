@@ -1,0 +1,87 @@
+"""What packages promise exists, and importing them costs nothing that was not asked for."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from tests.structure.source_tree import Module, modules
+
+PACKAGES = [one for one in modules() if one.is_package]
+_SCREAMING = re.compile(r"[A-Z0-9_]+\Z")
+
+
+def _order(name: str) -> tuple[int, list[tuple[int, str]]]:
+    """Constants, then classes, then the rest, numbers by their value: the order that the linter makes."""
+    rank = 0 if _SCREAMING.match(name) else 1 if name.lstrip("_")[:1].isupper() else 2
+    return rank, [(int(part or 0), word) for word, part in re.findall(r"([^\d]*)(\d*)", name)]
+
+
+def _imported(*arguments: str) -> set[str]:
+    """The modules that a new interpreter imports on the way."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *arguments], capture_output=True, text=True, timeout=60, check=True
+    )
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+
+
+def _below(names: set[str], *packages: str) -> set[str]:
+    return {name for name in names for package in packages if name == package or name.startswith(f"{package}.")}
+
+
+def _exports(one: Module) -> list[str] | None:
+    for node in one.tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    return None
+
+
+@pytest.mark.parametrize("one", PACKAGES, ids=lambda one: one.name)
+def test_what_a_package_exports_exists_in_order_and_once(one: Module) -> None:
+    names = _exports(one) or []
+    package = import_module(one.name)
+    assert [name for name in names if not hasattr(package, name)] == []
+    assert names == sorted(set(names), key=_order)
+
+
+@pytest.mark.parametrize("one", PACKAGES, ids=lambda one: one.name)
+def test_a_package_that_gathers_names_says_which(one: Module) -> None:
+    gathered = [
+        alias.asname or alias.name
+        for node in one.tree.body
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("seasoned")
+        for alias in node.names
+    ]
+    assert set(gathered) <= set(_exports(one) or [])
+
+
+@pytest.mark.parametrize("one", PACKAGES, ids=lambda one: one.name)
+def test_a_package_says_what_it_is_for(one: Module) -> None:
+    assert ast.get_docstring(one.tree)
+
+
+def test_importing_the_package_does_nothing() -> None:
+    found = _imported("-c", "import seasoned")
+    assert "seasoned" in found
+    assert {name for name in _below(found, "seasoned") if name != "seasoned"} == set()
+    assert _below(found, "msgspec", "typer", "rich", "sqlite3", "json", "asyncio", "multiprocessing") == set()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["scan", "--help"], ["config", "show", "--help"]])
+def test_help_answers_without_the_rooms(arguments: list[str]) -> None:
+    found = _imported("-m", "seasoned.cli.main", *arguments)
+    rooms = ["history", "outcome", "redact", "scan", "store", "session", "config"]
+    assert "seasoned.errors" in found
+    assert _below(found, "rich", "sqlite3", "msgspec", *[f"seasoned.{room}" for room in rooms]) == set()
+
+
+@pytest.mark.parametrize("room", ["errors", "session", "config", "redact", "store", "history", "outcome", "scan"])
+def test_a_room_of_the_core_starts_without_the_terminal(room: str) -> None:
+    found = _imported("-c", f"import seasoned.{room}")
+    assert f"seasoned.{room}" in found
+    assert _below(found, "typer", "rich", "numpy", "scipy", "seasoned.cli") == set()

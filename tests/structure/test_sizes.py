@@ -1,0 +1,163 @@
+"""Files and functions stay small, and habits that hide mistakes stay out."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+
+import pytest
+
+from tests.structure.source_tree import Module, functions, module, modules
+
+FILE_LINES = 400
+FUNCTION_LINES = 80
+VAGUE = re.compile(r"(?:utils?|helpers?|commons?|managers?|handlers?|bases?|misc)\Z")
+
+# These lists only shrink: an entry that is no longer needed fails the tests until it is taken out.
+LONG_FILES: dict[str, str] = {}
+LONG_FUNCTIONS: dict[tuple[str, str], str] = {
+    ("src/seasoned/store/migration.py", "m001_history"): "the first tables in one piece of SQL, with no logic in it",
+}
+BROAD_EXCEPTS: dict[tuple[str, str], str] = {}
+
+OURS = [*modules("src"), *modules("tests"), *modules("tools"), *modules("bench")]
+TESTS = [one for one in modules("tests") if PurePath(one.file).name.startswith("test_")]
+
+
+def long_functions(one: Module) -> list[str]:
+    """Names of functions that are longer than they should be."""
+    return [name for name, node in functions(one.tree) if (node.end_lineno or 0) - node.lineno >= FUNCTION_LINES]
+
+
+def broad_excepts(one: Module) -> Iterator[tuple[str, int]]:
+    """Function and line of every handler that catches everything and does not pass it on."""
+    for name, node in [("", one.tree), *functions(one.tree)]:
+        inside = {id(inner) for _, nested in functions(node) for inner in ast.walk(nested)}
+        for child in ast.walk(node):
+            if isinstance(child, ast.ExceptHandler) and id(child) not in inside and _is_broad(child):
+                yield name, child.lineno
+
+
+def _is_broad(handler: ast.ExceptHandler) -> bool:
+    last = handler.body[-1]
+    if isinstance(last, ast.Raise) and last.exc is None:
+        return False
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(kind is None or ast.unparse(kind) in ("Exception", "BaseException") for kind in kinds)
+
+
+def environment_reads(one: Module) -> Iterator[int]:
+    """Lines that look into the environment."""
+    for node in ast.walk(one.tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in ("os.environ", "os.environb", "os.getenv"):
+            yield node.lineno
+        elif isinstance(node, ast.ImportFrom) and node.module == "os":
+            yield from [node.lineno for alias in node.names if alias.name in ("environ", "environb", "getenv")]
+
+
+def unfinished(one: Module) -> Iterator[int]:
+    """Lines that say that something is still to be done."""
+    for number, line in enumerate(one.text.splitlines(), start=1):
+        if re.search(r"\b(?:TODO|FIXME|XXX)\b", line):
+            yield number
+    for node in ast.walk(one.tree):
+        if isinstance(node, ast.Raise) and node.exc is not None and "NotImplementedError" in ast.unparse(node.exc):
+            yield node.lineno
+
+
+def mocks(one: Module) -> Iterator[int]:
+    """Lines that put something false in the place of a part."""
+    for node in ast.walk(one.tree):
+        if isinstance(node, ast.ImportFrom):
+            names = {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            names = {alias.name for alias in node.names}
+        elif isinstance(node, ast.arg):
+            names = {node.arg}
+        else:
+            continue
+        if names & {"unittest.mock", "mock", "pytest_mock", "mocker"}:
+            yield node.lineno
+
+
+def asserts_nothing(one: Module) -> Iterator[str]:
+    """Tests, and the checks they call, that could never fail by themselves."""
+    for name, node in functions(one.tree):
+        own = name.rpartition(".")[2].lstrip("_")
+        if own.startswith(("test_", "check_", "assert_")) and not any(map(_asserts, ast.walk(node))):
+            yield f"{one.file}:{node.lineno}: {name}"
+
+
+def _asserts(node: ast.AST) -> bool:
+    if isinstance(node, ast.Assert):
+        return True
+    if not isinstance(node, ast.Call):
+        return False
+    name = ast.unparse(node.func)
+    return name in ("pytest.raises", "pytest.fail", "pytest.warns") or name.rpartition(".")[2].lstrip("_").startswith(
+        ("assert_", "check_")
+    )
+
+
+def test_long_files_are_known_and_become_fewer() -> None:
+    long = {one.file for one in modules("src") if one.text.count("\n") > FILE_LINES}
+    assert long - LONG_FILES.keys() == set(), f"more than {FILE_LINES} lines: find the second subject in the file"
+    assert LONG_FILES.keys() - long == set(), "short enough now: take it off the list"
+
+
+def test_long_functions_are_known_and_become_fewer() -> None:
+    long = {(one.file, name) for one in modules("src") for name in long_functions(one)}
+    assert long - LONG_FUNCTIONS.keys() == set(), f"more than {FUNCTION_LINES} lines"
+    assert LONG_FUNCTIONS.keys() - long == set(), "short enough now: take it off the list"
+
+
+def test_broad_excepts_are_known_and_become_fewer() -> None:
+    broad = {(one.file, name): line for one in modules("src") for name, line in broad_excepts(one)}
+    assert broad.keys() - BROAD_EXCEPTS.keys() == set(), f"name what is caught, or say why not: {broad}"
+    assert BROAD_EXCEPTS.keys() - broad.keys() == set(), "no longer there: take it off the list"
+
+
+@pytest.mark.parametrize("listed", [LONG_FILES, LONG_FUNCTIONS, BROAD_EXCEPTS])
+def test_every_exception_says_why(listed: dict[object, str]) -> None:
+    assert all(len(reason) > 20 for reason in listed.values())
+
+
+def test_no_file_has_a_name_that_says_nothing() -> None:
+    vague = [one.file for one in OURS if any(VAGUE.match(part) for part in PurePath(one.file).with_suffix("").parts)]
+    assert vague == []
+
+
+def test_only_the_configuration_reads_the_environment() -> None:
+    found = [f"{one.file}:{line}" for one in modules("src") for line in environment_reads(one)]
+    assert [place for place in found if not place.startswith("src/seasoned/config.py:")] == []
+    assert found, "the search itself must find the reads in config.py"
+
+
+def test_nothing_is_left_unfinished() -> None:
+    assert [f"{one.file}:{line}" for one in modules("src") for line in unfinished(one)] == []
+
+
+def test_no_test_uses_mocks() -> None:
+    assert [f"{one.file}:{line}" for one in modules("tests") for line in mocks(one)] == []
+
+
+def test_every_test_asserts_something() -> None:
+    assert [place for one in TESTS for place in asserts_nothing(one)] == []
+
+
+def test_the_rules_find_what_they_look_for() -> None:
+    long = "def f():\n" + "    x = 1\n" * FUNCTION_LINES
+    assert long_functions(module("m", long)) == ["f"]
+    assert list(broad_excepts(module("m", "def f():\n    try:\n        g()\n    except:\n        pass\n"))) == [
+        ("f", 4)
+    ]
+    assert list(broad_excepts(module("m", "try:\n    g()\nexcept (OSError, Exception):\n    h()\n"))) == [("", 3)]
+    assert list(broad_excepts(module("m", "try:\n    g()\nexcept BaseException:\n    h()\n    raise\n"))) == []
+    assert list(environment_reads(module("m", "from os import environ\nimport os\nos.getenv('A')"))) == [1, 3]
+    assert list(unfinished(module("m", "x = 1  # " + "TO" + "DO later\nraise NotImplementedError('x')"))) == [1, 2]
+    assert list(mocks(module("m", "from unittest import mock\ndef test_x(mocker): pass"))) == [1, 2]
+    assert list(asserts_nothing(module("m", "def test_x():\n    f()\ndef test_y():\n    check_it()"))) == [
+        "m.py:1: test_x"
+    ]

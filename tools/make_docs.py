@@ -1,0 +1,166 @@
+"""Writes what the docs show of the command line: `python tools/make_docs.py [--check]`.
+
+The help of every command goes into `docs/reference/commands.md`. The output under every `$ seasoned …` line in a
+```console block is made anew where it no longer fits; `...` in it stands for anything.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from typer.main import get_command
+
+from seasoned.cli.main import app
+
+ROOT = Path(__file__).parent.parent
+COMMANDS = ROOT / "docs/reference/commands.md"
+BEGIN = "<!-- The part below is written by tools/make_docs.py -->"
+END = "<!-- The part above is written by tools/make_docs.py -->"
+WIDTH = 100
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FROM = re.compile(r"^from\b.+?\n\n", re.MULTILINE | re.DOTALL)
+_SECONDS = re.compile(r'(?<=in )\d+\.\d+(?= s\b)|(?<="seconds": )\d+\.[\de-]+')
+
+
+class Example(NamedTuple):
+    """A command of the docs, and what it printed."""
+
+    command: str
+    output: str
+
+    @property
+    def is_ours(self) -> bool:
+        return self.command.startswith("seasoned")
+
+
+def pages() -> list[Path]:
+    """Every page of the project."""
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def helps(command: Any = None, parent: Any = None) -> Iterator[tuple[str, Any, str]]:
+    """Every command with its whole name and its help, a hundred characters wide and without colour."""
+    command = command or get_command(app)
+    context = command.context_class(
+        command, info_name=command.name, parent=parent, terminal_width=WIDTH, max_content_width=WIDTH, color=False
+    )
+    yield context.command_path, command, "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
+    for inner in getattr(command, "commands", {}).values():
+        yield from helps(inner, context)
+
+
+def commands_page(text: str) -> str:
+    """The page of commands with its generated part made anew."""
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    parts = [f"## `{name}`\n\n```text\n{shown}\n```\n" for name, _, shown in helps()]
+    return "\n".join([f"{before}{BEGIN}\n", *parts, f"{END}{after}"])
+
+
+def examples(text: str) -> list[Example]:
+    """The commands of a page's console blocks, in order."""
+    return [example for block in _BLOCK.finditer(text) for example in _split(block[1])]
+
+
+def _split(block: str) -> list[Example]:
+    found = []
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        found.append(Example(command, output))
+    return found
+
+
+def run(command: str, home: Path) -> subprocess.CompletedProcess[str]:
+    """A command of the docs as a reader of the checkout would run it, with a home of its own."""
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}",
+        "HOME": str(home),
+        "SEASONED_HOME": str(home / ".seasoned"),
+        "COLUMNS": str(WIDTH),
+        "TZ": "UTC",
+        "NO_COLOR": "1",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONIOENCODING": "utf-8",
+    }
+    return subprocess.run(
+        ["sh", "-c", command],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+
+
+def fits(shown: str, printed: str) -> bool:
+    """Whether the output in the docs is what was printed; `...` stands for anything, none for an output not shown."""
+    return not shown.strip() or doctest.OutputChecker().check_output(_tidy(shown), _tidy(printed), doctest.ELLIPSIS)
+
+
+def _tidy(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.rstrip().strip("\n").splitlines()) + "\n"
+
+
+def refreshed(text: str, home: Path) -> str:
+    """The page with every output that no longer fits made anew."""
+    return _BLOCK.sub(lambda block: f"```console\n{''.join(_refresh(block[1], home))}```", text)
+
+
+def _refresh(block: str, home: Path) -> Iterator[str]:
+    for example in _split(block):
+        output = example.output
+        if example.is_ours:
+            printed = run(example.command, home).stdout
+            if not fits(output, printed):
+                output = _shortened(_masked(_tidy(printed), home), output)
+        yield f"$ {example.command}\n{output}"
+
+
+def _masked(text: str, home: Path) -> str:
+    """Without what differs from run to run."""
+    text = _FROM.sub("from ...\n\n", _SECONDS.sub("...", text))
+    return text.replace(str(home), "...").replace(str(ROOT), "...")
+
+
+def _shortened(new: str, old: str) -> str:
+    """As many of the new lines as the page showed of the old, where it showed only the first."""
+    lines = old.splitlines()
+    if "..." not in lines:
+        return new
+    return "".join(new.splitlines(keepends=True)[: lines.index("...")]) + "...\n"
+
+
+def stale() -> dict[Path, str]:
+    """Pages that are no longer true, with what they should say."""
+    found = {}
+    for page in pages():
+        text = page.read_text("utf-8")
+        with tempfile.TemporaryDirectory(prefix="seasoned-docs-") as home:
+            new = refreshed(commands_page(text) if page == COMMANDS else text, Path(home))
+        if new != text:
+            found[page] = new
+    return found
+
+
+def main(*, check: bool) -> int:
+    """Write the pages, or only say which are stale."""
+    pages_to_write = stale()
+    for page, text in pages_to_write.items():
+        sys.stdout.write(f"{page.relative_to(ROOT)} {'is stale' if check else 'was written'}\n")
+        if not check:
+            page.write_text(text, "utf-8")
+    return int(check and bool(pages_to_write))
+
+
+if __name__ == "__main__":
+    sys.exit(main(check="--check" in sys.argv[1:]))
