@@ -14,9 +14,9 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from typer.main import get_command
+import click
 
 from seasoned.cli.main import app
 
@@ -46,15 +46,19 @@ def pages() -> list[Path]:
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def helps(command: Any = None, parent: Any = None) -> Iterator[tuple[str, Any, str]]:
+def helps(
+    command: click.Command = app, name: str = "seasoned", parent: click.Context | None = None
+) -> Iterator[tuple[str, click.Command, str]]:
     """Every command with its whole name and its help, a hundred characters wide and without colour."""
-    command = command or get_command(app)
-    context = command.context_class(
-        command, info_name=command.name, parent=parent, terminal_width=WIDTH, max_content_width=WIDTH, color=False
-    )
+    settings = dict(command.context_settings)
+    settings |= {"terminal_width": WIDTH, "max_content_width": WIDTH, "color": False}
+    context = click.Context(command, info_name=name, parent=parent, **settings)
     yield context.command_path, command, "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
-    for inner in getattr(command, "commands", {}).values():
-        yield from helps(inner, context)
+    if isinstance(command, click.Group):
+        for inner in command.list_commands(context):
+            found = command.get_command(context, inner)
+            assert found is not None
+            yield from helps(found, inner, context)
 
 
 def commands_page(text: str) -> str:
@@ -120,15 +124,15 @@ def _refresh(block: str, home: Path) -> Iterator[str]:
     for example in _split(block):
         output = example.output
         if example.is_ours:
-            printed = run(example.command, home).stdout
+            printed = masked(run(example.command, home).stdout, home)
             if not fits(output, printed):
-                output = _shortened(_masked(_tidy(printed), home), output)
+                output = _shortened(printed, output)
         yield f"$ {example.command}\n{output}"
 
 
-def _masked(text: str, home: Path) -> str:
-    """Without what differs from run to run."""
-    text = _FROM.sub("from ...\n\n", _SECONDS.sub("...", text))
+def masked(text: str, home: Path) -> str:
+    """An output without what differs from run to run and from place to place."""
+    text = _FROM.sub("from ...\n\n", _SECONDS.sub("...", _tidy(text)))
     return text.replace(str(home), "...").replace(str(ROOT), "...")
 
 

@@ -28,7 +28,7 @@ DEEP = b'{"role":"user","type":"user","content":' + b"[" * 5000 + b"]" * 5000 + 
 OFTEN = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def survive(reader: Format, data: bytes, suffix: str = ".jsonl") -> list[Session]:
+def check_survives(reader: Format, data: bytes, suffix: str = ".jsonl") -> list[Session]:
     """Read the bytes; a SourceError is an answer too, anything else escapes and fails the test."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"file{suffix}"
@@ -45,18 +45,8 @@ def survive(reader: Format, data: bytes, suffix: str = ".jsonl") -> list[Session
                 # What is read must be fit to be stored.
                 assert call.result is None or call.result.text.encode() is not None
             assert all(message.text.encode() is not None for message in session.messages)
-        if is_utf8(data):
-            reader.recognises(take_sample(path))
+        reader.recognises(take_sample(path))
         return sessions
-
-
-def is_utf8(data: bytes) -> bool:
-    """The first look at a file decides about other bytes by itself."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def calls_of(sessions: list[Session]) -> list[tuple[str, str]]:
@@ -69,7 +59,7 @@ def calls_of(sessions: list[Session]) -> list[tuple[str, str]]:
 def test_arbitrary_bytes(module: str, data: bytes) -> None:
     reader = named(module)
     for opening in (b"", b"{", b'[{"role":"user",', b'{"messages":[', b"PK\x03\x04"):
-        survive(reader, opening + data)
+        check_survives(reader, opening + data)
 
 
 JUNK = st.recursive(
@@ -137,7 +127,7 @@ def test_wrong_types_at_any_place(name: str, data: st.DataObject) -> None:
     tree, is_lines = _tree(TREES[name])
     broken = data.draw(damaged(tree))
     packed = lines(*broken) if is_lines and isinstance(broken, list) else document(broken)
-    survive(named(FIXTURES[name][0]), packed)
+    check_survives(named(FIXTURES[name][0]), packed)
 
 
 @pytest.mark.parametrize("name", sorted(TREES))
@@ -150,7 +140,7 @@ def test_deep_nesting_at_any_place(name: str, data: st.DataObject, depth: int, k
     opens, closes = (f'{{"{key}":', "}") if key else ("[", "]")
     packed = lines(*tree) if is_lines else document(tree)
     deep = f"{opens * depth}1{closes * depth}".encode()
-    survive(named(FIXTURES[name][0]), packed.replace(b'"@deep@"', deep))
+    check_survives(named(FIXTURES[name][0]), packed.replace(b'"@deep@"', deep))
 
 
 @pytest.mark.parametrize("name", sorted(TREES))
@@ -160,8 +150,8 @@ def test_a_file_that_was_cut_keeps_what_lies_before(name: str, data: st.DataObje
     whole = TREES[name]
     cut = data.draw(st.integers(0, len(whole)))
     reader = named(FIXTURES[name][0])
-    sessions = survive(reader, whole[:cut])
-    known = set(calls_of(survive(reader, whole)))
+    sessions = check_survives(reader, whole[:cut])
+    known = set(calls_of(check_survives(reader, whole)))
     # A name may be cut as well, so only calls whose result was seen are compared.
     answered = {(c.id, c.tool) for s in sessions for c in s.calls() if c.result is not None}
     assert answered <= known or name.startswith(("otel", "sharegpt"))

@@ -45,6 +45,15 @@ def test_an_output_answers_the_action_before_it_and_no_older_one(tmp_path: Path)
     assert run.succeeded is False
 
 
+def test_an_action_with_words_behind_it_was_never_run(tmp_path: Path) -> None:
+    turns = [
+        {"role": "assistant", "content": 'Action: {"name": "a", "arguments": {}}\nAnything else?'},
+        {"role": "user", "content": "No."},
+    ]
+    (run,) = read(tmp_path, "tau-bench", document([{"task_id": 1, "reward": 1.0, "traj": turns}]))
+    assert list(run.calls()) == []
+
+
 def test_runs_around_a_broken_one_survive(tmp_path: Path) -> None:
     runs = [{"task_id": 1, "reward": 1, "traj": []}, "lost", {"task_id": 2, "reward": None, "traj": 5}]
     first, second = read(tmp_path, "tau-bench", document(runs))

@@ -53,7 +53,7 @@ def test_what_a_package_exports_exists_in_order_and_once(one: Module) -> None:
 def test_a_package_that_gathers_names_says_which(one: Module) -> None:
     gathered = [
         alias.asname or alias.name
-        for node in one.tree.body
+        for node in ast.walk(one.tree)
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("seasoned")
         for alias in node.names
     ]
@@ -69,7 +69,7 @@ def test_importing_the_package_does_nothing() -> None:
     found = _imported("-c", "import seasoned")
     assert "seasoned" in found
     assert {name for name in _below(found, "seasoned") if name != "seasoned"} == set()
-    assert _below(found, "msgspec", "typer", "rich", "sqlite3", "json", "asyncio", "multiprocessing") == set()
+    assert _below(found, "msgspec", "click", "rich", "sqlite3", "json", "asyncio", "multiprocessing") == set()
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["scan", "--help"], ["config", "show", "--help"]])
@@ -84,4 +84,4 @@ def test_help_answers_without_the_rooms(arguments: list[str]) -> None:
 def test_a_room_of_the_core_starts_without_the_terminal(room: str) -> None:
     found = _imported("-c", f"import seasoned.{room}")
     assert f"seasoned.{room}" in found
-    assert _below(found, "typer", "rich", "numpy", "scipy", "seasoned.cli") == set()
+    assert _below(found, "click", "rich", "numpy", "scipy", "seasoned.cli") == set()

@@ -59,7 +59,7 @@ def forget(what: str | None, everything: bool, yes: bool, as_json: bool) -> None
 
 
 @click.command()
-@click.option("--output", "-o", "to", type=click.Path(path_type=Path), help="A file; without it, standard output.")
+@click.option("--output", "-o", "to", type=click.Path(path_type=Path, readable=False), help="A file; without it, standard output.")
 def export(to: Path | None) -> None:
     """Write everything the store knows as JSON lines: sources, sessions, calls. All of it is redacted.
 
@@ -91,7 +91,7 @@ def export(to: Path | None) -> None:
 
 
 @click.command()
-@click.argument("to", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("to", metavar="FILE", type=click.Path(path_type=Path, readable=False))
 def backup(to: Path) -> None:
     """Copy the whole store into one file, also while others write to it.
 
@@ -108,7 +108,7 @@ def backup(to: Path) -> None:
 
 
 @click.command()
-@click.argument("backup", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("backup", metavar="FILE", type=click.Path(path_type=Path, readable=False))
 @yes_option
 def restore(backup: Path, yes: bool) -> None:
     """Put a backup in the place of the store. The present store is kept beside it.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-paths_argument = click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+paths_argument = click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path, readable=False))
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON for programs.")
 store_option = click.option(
     "--store", "use_store", is_flag=True, help="What is already in the store, without reading anything."

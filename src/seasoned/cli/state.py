@@ -70,7 +70,7 @@ def config_show(as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=click.Path(path_type=Path, readable=False))
 def redact(file: Path | None) -> None:
     """Print a text with secrets and personal data replaced by tags.
 

@@ -61,6 +61,7 @@ class Carry(msgspec.Struct, frozen=True):
 
 
 _KEYS_CARRIED = 8
+_CUT_SHORT = Result("", Marks(interrupted=True))
 
 
 class _CallDraft:
@@ -82,7 +83,7 @@ class _CallDraft:
 
     @property
     def is_open(self) -> bool:
-        return self.result is None or self.result.marks.running
+        return self.result is None or self.result.marks.running or self.result == _CUT_SHORT
 
     def freeze(self) -> ToolCall:
         self.taken = True
@@ -262,7 +263,7 @@ class Builder:
                 return False
             self.unreadable(f"at {place}", f"a result for call {call_id[:80]!r}, which this session does not have")
             return False
-        if call.result is not None:
+        if call.result is not None and call.result != _CUT_SHORT:
             return False
         call.result = Result(text, marks, time)
         call.places.append(place)
@@ -288,6 +289,14 @@ class Builder:
         call.result = Result(call.result.text, marks, call.result.time)
         if call.taken:
             self._late[call_id] = call
+
+    def interrupt(self) -> None:
+        """The turn was broken off: calls that wait for a result will hardly get one."""
+        for call in self._calls.values():
+            if call.result is None:
+                call.result = _CUT_SHORT
+                if call.taken:
+                    self._late[call.id] = call
 
     def marks_of(self, call_id: str) -> Marks | None:
         """What is known so far about the result of a call; None while there is no result."""

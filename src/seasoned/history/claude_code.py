@@ -78,18 +78,18 @@ class _Line(msgspec.Struct):
     timestamp: str | None = None
     toolDenialKind: str | None = None
     message: _Said | None = None
+    data: _Progress | None = None
     aiTitle: str | None = None
     customTitle: str | None = None
 
 
-class _ProgressLine(_Line):
-    data: _Progress | None = None
+class _Kind(msgspec.Struct):
+    type: str | None = None
 
 
 _decode = msgspec.json.Decoder(_Line).decode
-_decode_progress = msgspec.json.Decoder(_ProgressLine).decode
-_GLUED = (b'}{"parentUuid":', b'}{"type":"')
-_READ = (b"user", b"assistant", b"system", b"ai-title", b"custom-title")
+_decode_kind = msgspec.json.Decoder(_Kind).decode
+_READ_TYPES = {"user", "assistant", "system", "progress", "ai-title", "custom-title", None}
 
 
 def recognises(sample: Sample) -> bool:
@@ -127,26 +127,30 @@ class _Reader:
         return {"chains": dict(list(self._chains.items())[-200:])} if self._chains else {}
 
     def feed(self, line: bytes, place: int) -> None:
-        decoded = _decode_line(line)
-        if decoded is None:
-            return
+        try:
+            decoded = _decode(line)
+        except msgspec.ValidationError:
+            if _decode_kind(line).type in _READ_TYPES:
+                raise
+            return  # a type that holds no part of the conversation may use our names for something else
         kind = decoded.type
         if kind == "user" or kind == "assistant":
             self._said(decoded, place)
-        elif isinstance(decoded, _ProgressLine):
-            self._progress(decoded, place)
+        elif kind == "progress":
+            if decoded.data is not None and decoded.data.type == "agent_progress":
+                self._progress(decoded, decoded.data, place)
         elif kind == "system":
             if decoded.subtype == "compact_boundary":
                 self._builder_of(decoded).compaction()
         elif kind in ("ai-title", "custom-title") and decoded.sessionId:
             self._builder_of(decoded).title = decoded.customTitle or decoded.aiTitle
 
-    def _progress(self, line: _ProgressLine, place: int) -> None:
+    def _progress(self, line: _Line, progress: _Progress, place: int) -> None:
         """A sub-agent's line: often the only trace of it, and the same session as its own file has."""
-        passed = line.data.message if line.data is not None else None
-        if passed is None or line.data is None or line.data.agentId is None or passed.type not in ("user", "assistant"):
+        passed = progress.message
+        if passed is None or progress.agentId is None or passed.type not in ("user", "assistant"):
             return
-        line.isSidechain, line.agentId = True, line.data.agentId
+        line.isSidechain, line.agentId = True, progress.agentId
         line.type, line.uuid, line.message = passed.type, passed.uuid, passed.message
         line.timestamp = passed.timestamp or line.timestamp
         self._said(line, place)
@@ -232,45 +236,6 @@ class _Reader:
             builder = Builder(SessionRef(AGENT, native_id), format=NAME, path=self.path, carry=carry)
             self.builders[native_id] = builder
         return builder
-
-
-def _decode_line(line: bytes) -> _Line | None:
-    """The line without what nobody asks for; None for a type that holds no part of the conversation.
-
-    Most bytes of such a file are progress reports and copies of tool results. Where the type stands before
-    the first nested object it is read without decoding, and a copy (`toolUseResult`) is cut off: that the
-    rest is whole JSON proves that the cut was at the top level. Anything unusual is decoded in full.
-    """
-    nested = line.find(b"{", 1)
-    at = line.find(b'"type":"', 0, nested)
-    if at < 0 or not line.endswith(b"}\n"):
-        return _decode_any(line)
-    kind = line[at + 8 : line.find(b'"', at + 8)]
-    if kind == b"assistant" or any(map(line.__contains__, _GLUED)):
-        return _decode_any(line)
-    if kind == b"progress":
-        return _decode_progress(line) if b'"agent_progress"' in line else None
-    if kind not in _READ:
-        return None
-    cut = line.find(b',"toolUseResult":', nested) if kind == b"user" else -1
-    if cut > 0:
-        try:
-            decoded = _decode(line[:cut] + b"}")
-        except msgspec.DecodeError:
-            return _decode(line)
-        if decoded.sessionId and decoded.timestamp and not _has_failed(decoded):
-            return decoded
-    return _decode(line)
-
-
-def _decode_any(line: bytes) -> _Line:
-    decoded = _decode(line)
-    return _decode_progress(line) if decoded.type == "progress" else decoded
-
-
-def _has_failed(line: _Line) -> bool:
-    content = line.message.content if line.message is not None else None
-    return isinstance(content, list) and any(block.is_error for block in content)
 
 
 def _usage(usage: _Usage | None) -> Usage | None:

@@ -190,6 +190,7 @@ class _Reader:
             self._mark(_text(event.get("call_id")), _marks_of_end(event))
         elif kind == "turn_aborted":
             self.builder.end_reason = "interrupted"
+            self.builder.interrupt()
         elif kind == "task_complete":
             self.builder.end_reason = "error" if event.get("error") else "complete"
         elif kind == "task_started":

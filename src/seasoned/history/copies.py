@@ -14,7 +14,7 @@ _RANDOM_LENGTH = 16
 def is_unique_id(call_id: str) -> bool:
     """Whether an id is random enough to name one call anywhere: `toolu_01A…`, not `call_1_0`."""
     body = call_id.rpartition("_")[2] or call_id
-    return len(body) >= _RANDOM_LENGTH and any(c.isdigit() for c in body) and any(c.isalpha() for c in body)
+    return len(body) >= _RANDOM_LENGTH and not body.isalpha() and not body.isdigit()
 
 
 def without_copies(sessions: Iterable[Session]) -> Iterator[Session]:

@@ -14,6 +14,7 @@ Kind = Literal["lines", "document", "sqlite", "zip", "other"]
 _HEAD_BYTES = 1 << 16
 _RECORDS = 20
 _SMALL = 1 << 14
+_NOT_JSON = (msgspec.DecodeError, RecursionError, UnicodeError)
 _raw_object = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _raw_list = msgspec.json.Decoder(list[msgspec.Raw])
 _any = msgspec.json.Decoder()
@@ -58,7 +59,7 @@ def take_sample(path: Path, *, records: int = _RECORDS) -> Sample:
 def _is_whole(line: bytes) -> bool:
     try:
         _raw_object.decode(line)
-    except (msgspec.DecodeError, RecursionError):
+    except _NOT_JSON:
         return False
     return True
 
@@ -92,7 +93,7 @@ def _sample_document(path: Path) -> Sample | None:
     if data.startswith(b"["):
         try:
             items = _raw_list.decode(data)
-        except (msgspec.DecodeError, RecursionError):
+        except _NOT_JSON:
             return None
         sketches = [_sketch_object(bytes(item)) for item in items[:_RECORDS]]
         return Sample(path, "document", tuple([s for s in sketches if s is not None]), is_list=True)
@@ -104,7 +105,7 @@ def _sketch_object(data: bytes) -> dict[str, Any] | None:
     """An object with its small values as they are and the first items of its long lists."""
     try:
         fields = _raw_object.decode(data)
-    except (msgspec.DecodeError, RecursionError):
+    except _NOT_JSON:
         return None
     return {key: _sketch_value(bytes(value)) for key, value in fields.items()}
 
@@ -118,5 +119,5 @@ def _sketch_value(data: bytes) -> Any:
         if data.startswith(b"{"):
             return {key: _sketch_value(bytes(value)) for key, value in _raw_object.decode(data).items()}
         return data[:_SMALL].decode("utf-8", "replace").strip('"')
-    except (msgspec.DecodeError, RecursionError):
+    except _NOT_JSON:
         return None

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from seasoned.history.builder import Builder
 from seasoned.history.calls import Calls
 from seasoned.history.chat import Chat, said
 from seasoned.history.documents import reading, spread, values
+from seasoned.history.lines import decode
 from seasoned.history.sample import Sample
 from seasoned.history.shape import identity, kind_of, number, record, string
 from seasoned.history.text import arguments_of
@@ -21,7 +23,6 @@ _AGENT = "tau-bench"
 _ACTION = "Action:"
 _OUTPUT = "API output:"
 _RESPOND = "respond"
-_scan = json.JSONDecoder()
 
 
 def recognises(sample: Sample) -> bool:
@@ -106,13 +107,14 @@ def _tell_react(builder: Builder, messages: list[Any], where: str) -> None:
 
 
 def _action(text: str) -> tuple[str, dict[str, Any]] | None:
-    """The call that a ReAct answer makes: the JSON after its last `Action:`."""
+    """The call that a ReAct answer makes: the JSON after its last `Action:`, with which the answer must end."""
     _, found, tail = text.rpartition(_ACTION)
     if not found:
         return None
     try:
-        value, _ = _scan.raw_decode(tail.strip())
-    except (ValueError, RecursionError):
+        # With more text behind it, tau-bench takes the whole for words to the user and runs nothing.
+        value = decode(tail.encode("utf-8", "replace"))
+    except msgspec.DecodeError:
         return None
     name = string(record(value).get("name"))
     return None if name is None else (name, arguments_of(record(value).get("arguments")))

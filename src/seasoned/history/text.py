@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-_any = msgspec.json.Decoder()
+from seasoned.history.lines import decode
+
 
 
 def text_of(content: object) -> str:
@@ -46,7 +47,10 @@ def time_of(value: object) -> float | None:
                 return None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
     for _ in range(3):
         if number < 1e11:
             break
@@ -62,8 +66,8 @@ def arguments_of(value: object) -> dict[str, Any]:
         return {}
     if isinstance(value, str):
         try:
-            decoded = _any.decode(value)
-        except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+            decoded = decode(value.encode("utf-8", "surrogatepass"))
+        except msgspec.DecodeError:
             return {"input": value}
         return decoded if isinstance(decoded, dict) else {"input": value}
     return {"input": value}

@@ -41,8 +41,14 @@ _CWD = Pattern(r"\n?Shell cwd was reset to [^\n]*\s*\Z")
 _PROMPT = Pattern(r"\n\((?:Open file|Current directory): [^\n]*\)\s*(?:\n[^\n]*\$ ?)?\s*\Z")
 
 
+HEADERS = ("Chunk ID: ", "Wall time", "Exit code: ", "Script completed")
+"""How results begin that an agent wraps alike for all its tools."""
+
+
 def open_shell(text: str) -> Body:
     """The output of a command without what the agent wrote around it."""
+    if text.startswith("Command running in background"):
+        return Body(text, running=True)
     head = text[:16]
     code: int | None = None
     running = False
@@ -113,7 +119,8 @@ def _without_trailer(text: str, code: int | None, running: bool) -> Body:
 def without_notes(text: str) -> str:
     """A result without the notes that an agent adds behind it for the model."""
     if text.endswith(("</system-reminder>", "</system-reminder>\n")):
-        text = text[: text.rfind("<system-reminder>")].rstrip()
+        note = text.rfind("<system-reminder>")
+        text = text[:note].rstrip() if note > 0 else text
     if "Shell cwd was reset to " in text[-400:]:
         text = _CWD.compiled.sub("", text)
     if "\n(Current directory: " in text[-300:] or "\n(Open file: " in text[-300:]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from seasoned.outcome.envelope import open_shell, without_notes
+from seasoned.outcome.envelope import HEADERS, open_shell, without_notes
 from seasoned.outcome.exit import benign
 from seasoned.outcome.fault import fault_in, fault_of
 from seasoned.outcome.shell import judge_shell
@@ -48,7 +48,7 @@ def judge(call: ToolCall, *, agent: str) -> Verdict:
     if marks.interrupted:
         return _interrupted(marks)
     if marks.failed:
-        return _by_flag(call, agent)
+        return _by_flag(call)
     if marks.exit_code:
         return _by_code(call, marks.exit_code, marks.benign)
     if marks.failed is False:
@@ -66,7 +66,7 @@ def _interrupted(marks: Marks) -> Verdict:
     return Verdict("unclear", "flag", "interrupted", "It was interrupted; how far it came is not known.")
 
 
-def _by_flag(call: ToolCall, agent: str) -> Verdict:
+def _by_flag(call: ToolCall) -> Verdict:
     assert call.result is not None
     fault, reason = fault_of(call, call.result.text)
     return Verdict("failed", "flag", fault, reason)
@@ -104,6 +104,11 @@ def _by_text(call: ToolCall, agent: str) -> Verdict:
             return msgspec.structs.replace(verdict, fault=fault, reason=reason or verdict.reason)
         return verdict
     way = speaks(call)
+    if way != "shell" and text.startswith(HEADERS):
+        body = open_shell(text)
+        if body.exit_code is not None:
+            return _by_code(call, body.exit_code, None) if body.exit_code else _OK_CODE
+        text = body.text
     if agent in _JSON_AGENTS or way not in ("file_read", "python"):
         structured = _by_structure(call, text, way, agent)
         if structured is not None:

@@ -8,12 +8,13 @@ from seasoned.outcome.command import Step, deciding, names, parse
 from seasoned.outcome.exit import answer_no
 from seasoned.outcome.pattern import Pattern
 from seasoned.outcome.verdict import Verdict
-from seasoned.outcome.wording.compiler import BUILD_FAILURES, BUILD_SUCCESSES, PACKAGE
+from seasoned.outcome.wording.compiler import BUILD_FAILURES, BUILD_SUCCESSES, HOOKS, PACKAGE
 from seasoned.outcome.wording.file_tool import WRITE_FAILURES
 from seasoned.outcome.wording.http import CURL
+from seasoned.outcome.wording.program import DATABASE, GENERIC, GH
 from seasoned.outcome.wording.python import INTERPRETER
 from seasoned.outcome.wording.rule import Rule, Speech, find, find_all, first
-from seasoned.outcome.wording.shell import GENERIC, GH, GIT, PROGRAM_OWN, SHELL_OWN
+from seasoned.outcome.wording.shell import GIT, PROGRAM_OWN, SHELL_OWN
 from seasoned.outcome.wording.test_runner import TEST_FAILURES, TEST_SUCCESSES
 
 # Programs that show what lies in files, in histories or on the web: their output is content, not speech.
@@ -153,7 +154,7 @@ def _pipefail(steps: tuple[Step, ...]) -> bool:
 
 def _failure(speech: Speech, scene: _Scene, *, shows_code: bool) -> Verdict | None:
     deciding_names = scene.names
-    own = _own_words(speech, scene)
+    own = _own_words(speech, scene, shows_code=shows_code)
     if own is not None:
         return own
     if scene.runs and (tests := first(TEST_FAILURES, speech)):
@@ -162,6 +163,8 @@ def _failure(speech: Speech, scene: _Scene, *, shows_code: bool) -> Verdict | No
         for rule in GIT:
             if _git_speaks(rule, speech, scene):
                 return rule.says()
+    if "git" in deciding_names and not scene.hidden and (hook := first(HOOKS, speech)):
+        return hook.says()
     named = _named_tools(speech, deciding_names)
     if named is not None:
         return named.says()
@@ -201,6 +204,8 @@ def _named_tools(speech: Speech, programs: set[str]) -> Rule | None:
         return rule
     if "gh" in programs and (rule := first(GH, speech)):
         return rule
+    if programs & {"psql", "sqlite3", "mysql", "mariadb"} and (rule := first(DATABASE, speech)):
+        return rule
     if programs & {"npm", "npx", "pnpm", "yarn"} and (rule := first(PACKAGE, speech)):
         return rule
     return first(WRITE_FAILURES, speech) if "apply_patch" in programs else None
@@ -210,11 +215,13 @@ def _cli_usage(speech: Speech, scene: _Scene) -> Verdict | None:
     """Programs that show things complain about a wrong call in their very first words."""
     if not scene.steps or len(scene.deciders) < len(scene.steps) or scene.deciders[-1].program not in _CLIS:
         return None
+    if scene.deciders[-1].sub == "logs":
+        return None
     found = first(GENERIC, Speech(speech.first_lines.split("\n", 1)[0]))
     return found.says() if found is not None else None
 
 
-def _own_words(speech: Speech, scene: _Scene) -> Verdict | None:
+def _own_words(speech: Speech, scene: _Scene, *, shows_code: bool) -> Verdict | None:
     """Complaints that name who complains: the shell, or a program whose status is the command's."""
     for rule in SHELL_OWN:
         hit = find(rule, speech)
@@ -229,8 +236,16 @@ def _own_words(speech: Speech, scene: _Scene) -> Verdict | None:
             elif (program in scene.names or program in _AROUND) and (
                 not scene.repeats(program) or hit.string.find("\n", hit.end()) < 0
             ):
-                return rule.says()
+                return _partly(rule, speech, program, shows_code=shows_code)
     return None
+
+
+def _partly(rule: Rule, speech: Speech, program: str, *, shows_code: bool) -> Verdict:
+    """`find` complains about one folder and goes on: what else it says was found."""
+    others = [line for line in speech.first_lines.splitlines() if not line.startswith(f"{program}: ")]
+    if program == "find" and (others or shows_code):
+        return Verdict("unclear", "wording", rule.fault, "find could not look everywhere.")
+    return rule.says()
 
 
 def _shell_means_the_end(groups: dict[str, str | None], scene: _Scene) -> bool:

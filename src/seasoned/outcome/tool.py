@@ -143,7 +143,7 @@ def speaks(call: ToolCall) -> Speech:
     command = call.arguments.get("command")
     if found != "shell" and isinstance(command, str) and command.lstrip().startswith(call.tool):
         # Agents without function calling name the action by its first word: `python fix.py`, `ls -F`.
-        return found if found in ("file_read", "file_write", "search") and call.tool != "ls" else "shell"
+        return "shell" if found in ("python", "api") or call.tool in ("ls", "grep", "rg") else found
     return found
 
 

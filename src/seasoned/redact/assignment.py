@@ -18,16 +18,16 @@ QUOTE = r"""(?:\\{0,8}["'`]|\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27)"""
 _SEPARATOR = (
     r"[a-z0-9_.\-]{0,32}+()"
     rf"(?:{QUOTE}?\]?\s{{0,4}}(?:[:|?]?={{1,3}}>?|:(?![:/])|%3d|%3a)[ \t]{{0,16}}"
-    r"|>|[ \t]{1,2}(?=[a-z0-9/+_\-]{30})"
+    r"|>|(?:[ \t]{1,2}|[ ](?:is|was)[ ])(?=[a-z0-9/+_\-]{16})"
     rf"|{QUOTE}?(?:\s|\\[nrt]|,|-){{1,24}}{QUOTE}?value{QUOTE}?\s{{0,4}}[:=][ \t]{{0,8}})"
 )
 # Each begins with a literal, which is what makes searching fast; "k" serves token, key and cookie at once.
 NAMES = (
-    ("k", Pattern(r"k(?:ey|en|ie)" + _SEPARATOR)),
-    ("pass", Pattern(r"pass" + _SEPARATOR)),
-    ("pwd", Pattern(r"pwd" + _SEPARATOR)),
-    ("cre", Pattern(r"cre(?:t|d)" + _SEPARATOR)),
-    ("auth", Pattern(r"auth" + _SEPARATOR)),
+    (("key", "ken", "kie"), Pattern(r"k(?:ey|en|ie)" + _SEPARATOR)),
+    (("pass",), Pattern(r"pass" + _SEPARATOR)),
+    (("pwd",), Pattern(r"pwd" + _SEPARATOR)),
+    (("cre",), Pattern(r"cre(?:t|d)" + _SEPARATOR)),
+    (("auth",), Pattern(r"auth" + _SEPARATOR)),
 )
 IDENTIFIER = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 OPEN = Pattern(r"""[bfruBFRU@]{0,2}(\\{0,8})(["'`])""")
@@ -43,6 +43,7 @@ SCHEME = Pattern(
     r"(?:\s|%20|\+)+"
 )
 CREDENTIAL = Pattern(r"""[^\s"'`\\,;<>)}]{6,4096}""")
+TUPLE = Pattern(r"""\(\s?\\{0,8}["'][^"'\s]{1,128}["']\s?,\s?\\{0,8}["']([^"'\s\\]{4,256})\\{0,8}["']""")
 PAIR = Pattern(r"[\w.\-]+=([^;\s\"'\\]{8,4096})")
 
 
@@ -56,9 +57,9 @@ class Value(NamedTuple):
 
 def find_assignments(text: str, low: str) -> Iterator[Hit]:
     """Secret values that a name gives away."""
-    for mark, names in NAMES:
+    for marks, names in NAMES:
         # In a long text the question costs as much as the search itself.
-        if len(low) < SHORT and mark not in low:
+        if len(low) < SHORT and not any(mark in low for mark in marks):
             continue
         done = 0
         tries = 0
@@ -97,14 +98,21 @@ def _name(text: str, low: str, keyword: int, end: int) -> Named | None:
     if start < keyword and start and text[start - 1] == "\\" and text[start] in "nrt":
         start += 1
     name = text[start:end].lstrip("-.")
+    if low.startswith("api ", start - 4) and start >= 4:
+        name = f"api {name}"
     promised = promise(name)
+    if name == "PASS" and text.startswith(":", end):
+        return None  # a test runner's word: `--- PASS: TestSomething`
     return None if promised is Promise.NONE else Named(start, name, promised)
 
 
 def _judge(text: str, named: Named, separator: str, value: Value) -> Hit | None:
     start, name, promised = named
-    if "==" in separator and not value.quoted:
+    if "==" in separator and not (value.quoted and promised > Promise.WEAK):
         return None
+    if name[-4:].lower() == "auth" and text[value.start] == "(":
+        pair = TUPLE.re.match(text, value.start)
+        return Hit("password", pair.start(1), pair.end(1)) if pair and not is_placeholder(pair[1]) else None
     if separator == ">" and not (text[start - 1 : start] in ("<", ":") and text.startswith("</", value.end)):
         return None
     if name[-6:].lower() == "cookie":
@@ -185,7 +193,7 @@ def _plain(text: str, start: int, name: str, promised: Promise, separator: str, 
     if value.quoted:
         secret = is_secret(text[first:end], promised, True, True)
         return Hit(kind_of(name), first, end) if secret else None
-    if separator.isspace():
+    if separator[:1].isspace() and separator.strip() in ("", "is", "was"):
         # `aws configure set aws_secret_access_key ...`: nothing but the looks of the value tells.
         drawn = promised >= Promise.TOKEN and is_random(text[first:end])
         return Hit(kind_of(name), first, end) if drawn else None
@@ -202,7 +210,7 @@ def _plain(text: str, start: int, name: str, promised: Promise, separator: str, 
         stop = STOP.re.search(text, first, end) if not anchored else None
         end = stop.start() if stop else end
     word = text[first:end]
-    exact = env or _is_data(text, word, promised, separator, anchored, value.end)
+    exact = env or text.startswith("--", start) or _is_data(text, word, promised, separator, anchored, value.end)
     return Hit(kind_of(name), first, end) if is_secret(word, promised, False, exact) else None
 
 
@@ -222,6 +230,7 @@ def _is_data(text: str, word: str, promised: Promise, separator: str, anchored: 
     rest = text[end : end + 2]
     if rest[:1] not in ("", "\n", "\r", " ") and rest not in ("\\n", "\\r"):
         return False
-    if ":" in separator or separator == "=":
+    section = separator.strip() == "=" and ("\n[" in text or text.startswith("["))
+    if ":" in separator or separator == "=" or section:
         return word.islower() and "_" not in word and not REFERENCE.re.fullmatch(word)
     return False

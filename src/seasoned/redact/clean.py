@@ -8,7 +8,7 @@ from functools import lru_cache
 from seasoned.redact.name import promise
 from seasoned.redact.redactor import PHONES, Redactor
 
-CUT_MARGIN = 256
+CUT_MARGIN = 160
 """Characters to show beyond a cut, so that a secret that lies across it is recognised."""
 
 

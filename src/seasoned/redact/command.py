@@ -22,6 +22,9 @@ CLIENTS_WITH_SPACE = {
     "-a": ("redis-cli",),
     "-w": ("ldap",),
 }
+PIPED = Pattern(
+    r"""echo\s{1,3}(?:-n\s{1,3})?\\{0,8}["']?([^\s"'|\\]{4,512})\\{0,8}["']?\s{0,3}\|[^|\n]{1,200}password-stdin"""
+)
 SPACED = Pattern(r"pass(?:word|phrase|code|wd)\s")
 NETRC = Pattern(r"pass(?:word|wd)[ \t]{1,4}(?=\S)")
 SAID = Pattern(r"pass(?:word|phrase|code|wd)(?:\s+(?:for|of)\s+\S{1,40})?\s+(?:is|was|=|to)[: ]\s{0,3}(?=\S)")
@@ -35,7 +38,7 @@ PGPASS = Pattern(r"(?m)^[\s+\-0-9→|]*[\w.*\-]{1,100}:(?:\d{2,5}|\*):[\w*\-]{1,
 
 def find_in_commands(text: str, low: str) -> Iterator[Hit]:
     """Values of flags, of clients with short flags, and of files such as .netrc."""
-    for match in DASH.re.finditer(low) if "-" in low else ():
+    for match in DASH.re.finditer(low) if "--" in low or " -" in low or '"-' in low or "'-" in low else ():
         hit = _flag(text, match) if match.lastgroup == "flag" else _short(text, low, match)
         if hit is not None:
             yield hit
@@ -63,7 +66,8 @@ def _flag(text: str, match: re.Match[str]) -> Hit | None:
 
 def _short(text: str, low: str, match: re.Match[str]) -> Hit | None:
     """A short flag means a secret only behind the name of its program."""
-    line = low[max(low.rfind("\n", 0, match.start()), match.start() - 400) + 1 : match.start()]
+    near = low[max(0, match.start() - 400) : match.start()]
+    line = near[near.rfind("\n") + 1 :]
     flag = match[0].rstrip()
     if flag in ("-u", "--user", "--proxy-user"):
         return _user(text, line, flag, match.end())
@@ -96,6 +100,8 @@ def _user(text: str, line: str, flag: str, at: int) -> Hit | None:
 def _passwords(text: str, low: str) -> Iterator[Hit]:
     for match in SPACED.re.finditer(low):
         yield from _spaced(text, low, match.start())
+    if "password-stdin" in low:
+        yield from _grouped(text, low, PIPED, 1)
     if " pass:" in low:
         yield from _grouped(text, low, PASS_WORD, 1)
     if "passwd" in low:

@@ -9,14 +9,9 @@ from seasoned.redact.hit import Hit
 from seasoned.redact.pattern import Pattern
 
 BASE64 = Pattern(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
-WRAPPED = Pattern(r"[A-Za-z0-9+/]{60,76}(?:\r?\n[A-Za-z0-9+/]{60,76})+(?:\r?\n[A-Za-z0-9+/]{1,76}={0,2})?")
-HEX = Pattern(
-    r"(?<![A-Za-z0-9])(?:[0-9a-f]{2}){16,}(?![A-Za-z0-9])|(?<![A-Za-z0-9])(?:[0-9A-F]{2}){16,}(?![A-Za-z0-9])"
-)
 PERCENT = Pattern(r"%[0-9A-Fa-f]{2}[A-Za-z0-9%._~+!*()\-]*")
 PERCENT_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~+!*()-"
 CODE = Pattern(r"%([0-9A-Fa-f]{2})")
-SHORTEST = 16
 SAMPLE = 24
 
 Find = Callable[[str], list[Hit]]

@@ -70,9 +70,9 @@ def is_random(text: str) -> bool:
     if TIDY.re.fullmatch(text) or len(set(text)) < min(6, n):
         return False
     if digits == 0:
-        return upper and lower and n >= 16 and _turns(text) * 4 > n
+        return upper and lower and n >= 16 and _turns(text) * 3 > n
     if n >= 16:
-        return entropy(text) > 3.0 and (_turns(text) * 6 >= n)
+        return entropy(text) > 3.0 and _turns(text) * (6 if digits > 1 else 3) >= n
     return (upper or lower) and (digits >= 2 or (upper and lower))
 
 
@@ -105,7 +105,7 @@ def is_secret(value: str, promise: Promise, quoted: bool, exact: bool) -> bool:
     """Whether a value under a promising name is secret. `exact` says that the place holds data, not code."""
     if len(value) < 4 or is_placeholder(value):
         return False
-    if not quoted and not exact and REFERENCE.re.fullmatch(value):
+    if not quoted and not exact and (value[0] in "([{" or REFERENCE.re.fullmatch(value)):
         return False
     if promise is Promise.WEAK:
         return is_random(value) and not value.startswith(("/", "./", "http"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 from functools import lru_cache
 
@@ -30,11 +29,11 @@ PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "passwort", 
 SECRETS = ("secret", "apikey", "accesskey", "secretkey", "privatekey", "authkey", "accountkey", "masterkey")
 KEY_OWNERS = vocabulary(
     "api access secret private encryption encrypt encrypted signing sign auth account master app application "
-    "service role anon admin license licence subscription shared storage ssh deploy hmac jwt cipher crypto aes "
-    "webhook client consumer integration server write ingest rest functions ecdsa rsa root gpg wallet validator "
+    "service anon admin license licence subscription shared storage ssh deploy hmac jwt cipher crypto aes "
+    "webhook client consumer integration server write ingest rest functions ecdsa rsa gpg wallet validator "
     "eth azure aws gcp openai anthropic stripe sendgrid mailgun datadog dd algolia maps google gemini cohere "
     "mistral groq together replicate twilio pusher segment amplitude mixpanel bugsnag honeybadger fcm age vault "
-    "django flask rails user customer merchant partner developer dev"
+    "django flask rails user merchant partner developer dev"
 )
 PUBLIC_TOKENS = vocabulary(
     "next page continuation cancel cancellation eos bos pad unk sep cls mask special stop start end first last "
@@ -104,8 +103,3 @@ def kind_of(name: str) -> str:
         if any(mark in low for mark in marks):
             return kind
     return "secret"
-
-
-def clean_name(name: str) -> str:
-    """The name without quotes and brackets around it."""
-    return re.sub(r"[^A-Za-z0-9_.\- ]", "", name)

@@ -8,7 +8,6 @@ from seasoned.redact.hit import Hit
 from seasoned.redact.pattern import Pattern
 from seasoned.redact.vocabulary import vocabulary
 
-LOCAL = "abcdefghijklmnopqrstuvwxyz0123456789.!#$&*+/=?^_{|}~-"
 PLAIN_LOCAL = "abcdefghijklmnopqrstuvwxyz0123456789.+_-"
 DOMAIN = Pattern(r"(?:[a-z0-9](?:[a-z0-9\-]{0,61}[a-z0-9])?\.){1,6}([a-z]{2,18})(?![a-z0-9\-_(]|\.[a-z0-9]|:[/~])")
 NOT_ENDINGS = vocabulary(
@@ -32,7 +31,8 @@ IBAN = Pattern(
     r"(?<![A-Za-z0-9_\-/])[A-Z]{2}\d{2}(?:[A-Z0-9]{11,30}|(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?)(?![A-Za-z0-9_\-])"
 )
 PHONE = Pattern(
-    r"""(?:phone|mobile|cell|tel|fax|whatsapp)[a-z_ ]{0,12}["'\\]{0,6}[ ]?[:=]{1,2}\s{0,3}["'\\]{0,6}"""
+    r"""(?:phone|mobile|cell|tel|fax|whatsapp)[a-z_ ]{0,12}["'\\]{0,6}"""
+    r"""[ ]?(?:[:=]{1,2}\s{0,3}|(?<=[ ])(?=\+))["'\\]{0,6}"""
     r"(\+?\(?\d[\d ().\-/]{5,22}\d)(?![\w])"
 )
 

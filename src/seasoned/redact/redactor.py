@@ -164,8 +164,24 @@ class Redactor:
         try:
             json.loads(done)
         except ValueError:
-            return json.dumps(self.value(self._numbers(parsed)), ensure_ascii=False)
+            return self._come_to_rest(json.dumps(self.value(self._numbers(parsed)), ensure_ascii=False))
         return done
+
+    def _come_to_rest(self, mended: str) -> str:
+        """What the structure did not give away, the text may: as long as it stays JSON."""
+        import json
+
+        for _ in range(ROUNDS):
+            hits = self.find(mended)
+            if not hits:
+                break
+            again = self._replace(mended, hits)
+            try:
+                json.loads(again)
+            except ValueError:
+                break
+            mended = again
+        return mended
 
     def _numbers(self, value: Any) -> Any:
         """Numbers that are secret become texts, so that they can be replaced."""

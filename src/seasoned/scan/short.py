@@ -6,18 +6,22 @@ from typing import Any
 
 import msgspec
 
+from seasoned.outcome.tool import tool_of
 from seasoned.redact.clean import CUT_MARGIN, is_clean
 from seasoned.redact.redactor import Redactor
 from seasoned.session import ToolCall
 
 RESULT_CHARS = 500
+_CONTENT_CHARS = 160
+"""What a tool only passes on (files, matches, pages), or writes to a file, is not kept beyond this."""
 _HEAD_CHARS = 300
 _TAIL_CHARS = 180
-_VALUE_CHARS = 1000
+_VALUE_CHARS = 400
 _TIGHT_CHARS = 120
 _ARGUMENTS_CHARS = 8000
 _ITEMS = 50
 _DEPTH = 8
+_PASSED_ON = ("file_read", "search", "web", "file_write")
 _encode = msgspec.json.Encoder().encode
 
 
@@ -32,14 +36,21 @@ class Short(msgspec.Struct, frozen=True):
 def shorten(call: ToolCall, verdict: str, reason: str, redactor: Redactor) -> Short:
     """The call with every argument's name kept, long texts cut and secrets out."""
     seen = _Seen()
+    speaks = tool_of(call.tool).speaks
+    longest = _CONTENT_CHARS if speaks == "file_write" else _VALUE_CHARS
+    arguments = _encode(_cut(call.arguments, longest, seen, _DEPTH)).decode("utf-8", "replace")
     result = None if call.result is None else call.result.text
-    arguments = _encode(_cut(call.arguments, _VALUE_CHARS, seen, _DEPTH)).decode("utf-8", "replace")
+    if result is not None and verdict == "ok" and speaks in _PASSED_ON and len(result) > _CONTENT_CHARS:
+        # A file that was written is shown back: what matters is the sentence that says so.
+        first = result[:_CONTENT_CHARS].partition("\n")[0] if speaks == "file_write" else ""
+        result = f"{first} [{result.count(chr(10)) + 1} lines, {len(result)} characters]".lstrip()
     short = None if result is None else _cut_result(result, verdict, seen)
     seen.texts.append(reason)
     if len(arguments) <= _ARGUMENTS_CHARS and is_clean(redactor, seen.texts, seen.names):
         return Short(arguments, short, reason)
+    # Rare: something may be secret, so every part is redacted for itself, by the names of its values too.
     return Short(
-        _redacted_arguments(call.arguments, redactor),
+        _redacted_arguments(call.arguments, longest, redactor),
         None if result is None else _redacted_result(result, verdict, redactor),
         redactor.text(reason),
     )
@@ -86,8 +97,8 @@ def _cut(value: Any, limit: int, seen: _Seen, depth: int) -> Any:
     return value
 
 
-def _redacted_arguments(arguments: dict[str, Any], redactor: Redactor) -> str:
-    for limit in (_VALUE_CHARS, _TIGHT_CHARS):
+def _redacted_arguments(arguments: dict[str, Any], longest: int, redactor: Redactor) -> str:
+    for limit in (longest, _TIGHT_CHARS):
         value = redactor.value(_redacted(arguments, limit, redactor, _DEPTH))
         text = _encode(value).decode("utf-8", "replace")
         if len(text) <= _ARGUMENTS_CHARS:

@@ -16,7 +16,7 @@ from seasoned.redact.key import Secrecy
 from seasoned.scan.batch import NOT_A_HISTORY, Batch, Job, Mode
 from seasoned.store import Store, open_store, open_temporary
 
-_COMMIT_CALLS = 2000
+_COMMIT_CALLS = 400
 Progress = Callable[[int, int], None]
 
 

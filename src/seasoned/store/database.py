@@ -87,6 +87,8 @@ def open_store(path: Path, *, create: bool = True) -> Store:
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA wal_autocheckpoint = 8000")
+        connection.execute("PRAGMA cache_size = -16000")
         migrate(connection, str(path))
     except sqlite3.Error as error:
         connection.close()

@@ -37,6 +37,18 @@ PACKAGE = Rules(
     ),
 )
 
+HOOKS = Rules(
+    Rule(
+        "hook of a commit",
+        "line",
+        r"^- exit code: [1-9]\d*$|^husky - .*(?:exited with code|failed)|^✖ lint-staged|^✖ .{1,80}(?:failed|:)$",
+        "A hook of the repository refused.",
+        ("ruff....Failed\n- hook id: ruff\n- exit code: 1", "husky - pre-commit script failed (code 1)"),
+        ("- exit code: 0",),
+        needle=("- exit code", "husky", "✖"),
+    ),
+)
+
 BUILD_FAILURES = Rules(
     *PACKAGE,
     Rule(
@@ -135,15 +147,43 @@ BUILD_FAILURES = Rules(
         needle=(".go:", "go: ", "package ", "vet: ", "no required", "build constraints", "pattern ", "import cycle"),
     ),
     Rule(
+        "linter finding",
+        "line",
+        r"^[^\s:]+:\d+:\d+: [A-Z]{1,4}\d{2,4} \S|^ *\^-+ SC\d+ \(|^[^\s:]+:\d+ DL\d{4} "
+        r"|^[^\s:]+:\d+:\d+: .{3,300} \[[a-z-]+\]$|^Diff in \S+(?::\d+:?| at line \d+:)$"
+        r"|^[^\s:]+:\d+(?::\d+)? MD\d{3}[/ ]",
+        "The check found problems.",
+        (
+            "./a.py:1:1: F401 'os' imported but unused",
+            "echo $x\n     ^-- SC2086 (info): Double quote",
+            "Dockerfile:1 DL3006 warning: Always tag",
+            'a.yml:3:5: unexpected key "x" [syntax-check]',
+            "Diff in /a/src/main.rs:1:",
+        ),
+        ("a.py:1: note: see", "12:30:45: INFO started"),
+        needle=(": ", "SC", " DL", "Diff in", " MD"),
+    ),
+    *HOOKS,
+    Rule(
+        "patch and cmake",
+        "line",
+        r"^(?:Hunk #\d+ FAILED|\d+ out of \d+ hunks? FAILED|can't find file to patch|CMake Error(?: at |:)"
+        r"|-- Configuring incomplete, errors occurred)",
+        "It did not apply.",
+        ("patching file a.py\nHunk #1 FAILED at 3.", "CMake Error at CMakeLists.txt:3 (find_package):"),
+        ("Hunk #1 succeeded at 3.",),
+        needle=("FAILED", "can't find", "CMake Error", "incomplete"),
+    ),
+    Rule(
         "lint summary",
         "end",
-        r"^(?:\[[\w:.-]+\] )?(?:✖ [1-9]\d* problems?|[1-9]\d* problems? \([1-9]|[1-9]\d* issues?:\s*$"
+        r"^(?:\[[\w:.-]+\] )?(?:✖ [1-9]\d* problems?(?! \(0 errors)\b|[1-9]\d* problems? \([1-9]|[1-9]\d* issues?:\s*$"
         r"|[ \t]*Found [1-9]\d* (?:errors?|issues?|problems?|warnings? and [1-9]\d* errors?)\b"
         r"|Found [1-9]\d* errors? in \d+ files?"
         r"|Your code has been rated at (?!10\.00)|Oh no! |would reformat |[1-9]\d* files? would be reformatted"
         r"|\[warn\] Code style issues|Code style issues found"
         r"|  × (?:Some errors were emitted|The following|Formatter would)|Checked \d+ files? .*Found [1-9]\d* error"
-        r"|[1-9]\d* errors?, \d+ warnings? (?:found|potentially)|Lint(?:ing)? (?:failed|errors? found)"
+        r"|[1-9]\d* errors?, \d+ warnings?(?:,| found| potentially)|Lint(?:ing)? (?:failed|errors? found)"
         r"|[1-9]\d* errors? (?:generated|found)\b|[1-9]\d* error(?:s)? and \d+ warnings?)",
         "The check found problems.",
         (
@@ -153,10 +193,12 @@ BUILD_FAILURES = Rules(
             "Found 2 errors.\n[*] 1 fixable with the `--fix` option.",
             "  × Some errors were emitted while running checks.",
             "1 file would be reformatted.",
+            "1 error, 0 warnings, 0 informations",
             "Oh no! 💥 💔 💥",
         ),
         (
             "0 problems",
+            "✖ 1 problem (0 errors, 1 warning)",
             "0 issues.",
             "All checks passed!",
             "Success: no issues found in 3 source files",
@@ -181,6 +223,7 @@ BUILD_FAILURES = Rules(
         "edge",
         r"^(?:BUILD FAILED|FAILURE: Build failed|\[ERROR\] (?:Failed to execute|COMPILATION ERROR|BUILD FAILURE)"
         r"|\[INFO\] BUILD FAILURE|\*\* BUILD FAILED \*\*|Build FAILED\.?|Build failed\b|Failed to compile"
+        r"|Your requirements could not be resolved"
         r"|error during build:|✘ \[ERROR\]|\S* ?ERROR in |ERROR: failed to (?:solve|build)|failed to solve: "
         r"|\[[\w:.-]+\] ERROR task failed|mise ERROR |task: Failed to run|error: Recipe `"
         r"|The command '.*' returned a non-zero code"
@@ -190,15 +233,16 @@ BUILD_FAILURES = Rules(
         "The build failed.",
         (
             "BUILD FAILED in 3s",
+            "Your requirements could not be resolved to an installable set of packages.",
             "[ERROR] Failed to execute goal org.x",
             "[lint] ERROR task failed",
-            "mise ERROR no task lint:full found",
+            "mise ERROR no task build found",
             "ERROR: Could not find a version that satisfies the requirement x",
             "ERROR: failed to solve: process",
             "Failed to compile.",
         ),
         ("BUILD SUCCESSFUL in 3s",),
-        needle=("BUILD", "FAIL", "ailed", "ERROR", "error", "non-zero", "rror: "),
+        needle=("BUILD", "not be resolved", "FAIL", "ailed", "ERROR", "error", "non-zero", "rror: "),
     ),
 )
 

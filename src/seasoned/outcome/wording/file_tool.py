@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from seasoned.outcome.wording.rule import Rule, Rules
 
-_OPEN = r"(?:<tool_use_error>)?(?:Error: |ERROR: |error: |Error [a-z]+ing [a-z]+: ?)?"
+_OPEN = r"(?:<tool_use_error>)?(?:(?:Error|ERROR|error):\s|Error [a-z]+ing [a-z]+: ?)?"
 
 _DOING = (
     r"[Ee]rror (?:reading|writing|opening|creating|editing|executing|parsing|loading|accessing|searching|applying"
@@ -28,6 +28,20 @@ FILE_FAILURES = Rules(
             "Patch validation failed (no files were modified)",
         ),
         ("Patched 3 files",),
+    ),
+    Rule(
+        "path refused",
+        "start",
+        _OPEN + r"(?:(?:File )?[Pp]ath must be |Invalid `?path`?\b|(?:File )?[Pp]ath (?:is )?(?:outside|not in"
+        r"|not within)"
+        r"|No file (?:is )?open\b|The `?\w+`? parameter )",
+        "The tool would not take the path.",
+        (
+            "File path must be absolute, but was relative: x.",
+            "ERROR:\nInvalid `path` parameter: /a. The path /a does not exist.",
+            "No file open. Use the open command first.",
+        ),
+        ("Paths must be checked", "No files open"),
     ),
     Rule(
         "no such file",

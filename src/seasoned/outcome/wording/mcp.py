@@ -8,17 +8,29 @@ API_FAILURES = Rules(
     Rule(
         "protocol error",
         "start",
-        r"(?:<tool_use_error>)?(?:Error: )?(?:MCP error -?\d+|McpError\b|JSON-RPC error|tool call (?:error|failed)\b"
+        r"(?:<tool_use_error>)?(?:Error: )?(?:MCP error -?\d+|McpError\b|JSON-RPC error|[Tt]ool (?:\S+ )?(?:call "
+        r"|execution )?(?:error|failed)\b"
         r"|tool call failed for|MCP (?:tool|server) .{0,80}(?:error|failed|not connected|timed out)"
         r"|Streamable HTTP error|Error POSTing to endpoint|Not connected\b|SSE error)",
         "The server answered with an error of the protocol.",
         (
             "MCP error -32602: Invalid arguments",
+            "Tool x execution failed: boom",
             "tool call error: tool call failed for `x`",
             "Error POSTing to endpoint (HTTP 500)",
         ),
-        ("MCP errors are documented",),
+        ("MCP errors are documented", "Tools that failed"),
         fault="none",
+    ),
+    Rule(
+        "took too long",
+        "start",
+        r"(?:Error: )?(?:(?:Request|Operation) timed out|Timeout (?:of|after) [\d.]+|TimeoutError\b"
+        r"|[^\n]{0,60} timed out after [\d.]+ ?(?:s|ms|m|sec|second|minute)s?\b)",
+        "It took too long.",
+        ("Request timed out", "browser_click timed out after 5000ms", "Timeout of 30s exceeded"),
+        ("Timeouts: none",),
+        fault="environment",
     ),
     Rule(
         "error heading",
@@ -73,7 +85,7 @@ API_FAILURES = Rules(
         r"(?:Received|Got|Expected|Invalid|Unknown|Unsupported|Missing|Unexpected|Malformed|Illegal)\b[^\n{]{1,300}",
         "The server says that an argument was wrong.",
         (
-            "Received non-uuid id - parentId contained a non-uuid identifier.",
+            "Received a malformed id: expected a UUID.",
             "Invalid date format",
             "Missing field 'id'",
         ),

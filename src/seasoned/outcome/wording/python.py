@@ -23,6 +23,15 @@ INTERPRETER = Rules(
         needle="Traceback (most recent call last)",
     ),
     Rule(
+        "traceback of a notebook",
+        "tail",
+        rf"Traceback \(most recent call last\)\n[\s\S]*\n{_NAME}(?::.*)?(?:\n.*){{0,3}}\Z",
+        "The cell ended with an exception.",
+        ("ValueError     Traceback (most recent call last)\nCell In[1], line 1\n----> 1 f()\n\nValueError: x",),
+        ("a Traceback (most recent call last) is shown",),
+        needle="Traceback (most recent call last)",
+    ),
+    Rule(
         "uncaught in the main program",
         "line",
         r"^Traceback \(most recent call last\):\n(?:  File \"<frozen runpy>\".*\n)*"
@@ -83,7 +92,8 @@ INTERPRETER = Rules(
         "panic",
         "edge",
         r"^(?:panic: |thread '[^']*' (?:\(\d+\) )?panicked at |fatal error: (?:all goroutines|runtime)"
-        r"|Exception in thread \"|Unhandled exception\b|Segmentation fault|Aborted \(core dumped\)|Killed$|Bus error"
+        r"|Exception in thread \"|Unhandled exception\b|Segmentation fault|Aborted \(core dumped\)|Killed$"
+        r"|Terminated$|Bus error"
         r"|Illegal instruction|zsh: (?:killed|segmentation fault|abort)|runtime error: )",
         "The program crashed.",
         (
@@ -99,6 +109,7 @@ INTERPRETER = Rules(
             "fault",
             "Aborted",
             "Killed",
+            "Terminated",
             "Bus error",
             "Illegal",
             "killed",

@@ -107,7 +107,8 @@ TEST_FAILURES = Rules(
         "other runners",
         "end",
         r"^(?:\[ERROR\] +Tests run: |Tests run: \d+,? +Failures: [1-9]|Tests run: \d+, Failures: \d+, Errors: [1-9]"
-        r"|[ \t]*FAILURES!$|BUILD FAILED\b|\d+ examples?, [1-9]\d* failures?"
+        r"|[ \t]*FAILURES!$|BUILD FAILED\b|\d+ (?:examples?|tests?), [1-9]\d* failures?"
+        r"|Failed!  - Failed: |.{0,30}-\d+: Some tests failed"
         r"|not ok \d+|# fail [1-9]|Failed: [1-9]\d*\b|\[  FAILED  \]|.{0,40}tests? (?:did not pass|FAILED)\b"
         r"|\d+% tests passed, [1-9]\d* tests? failed"
         r"|[ \t]*[1-9]\d* (?:of \d+ )?(?:tests?|specs?|scenarios?) failed\b|Some tests failed)",
@@ -116,13 +117,16 @@ TEST_FAILURES = Rules(
             "Tests run: 4, Failures: 1, Errors: 0",
             "FAILURES!\nTests: 3",
             "12 examples, 2 failures",
+            "3 tests, 1 failure",
+            "Failed!  - Failed:     1, Passed:     2, Total:     3",
+            "00:03 +1 -1: Some tests failed.",
             "not ok 3 - adds",
             "[  FAILED  ] Suite.Case",
             "95% tests passed, 1 tests failed out of 20",
             "# fail 2",
         ),
         ("12 examples, 0 failures", "ok 3 - adds", "Tests run: 4, Failures: 0, Errors: 0", "# fail 0"),
-        needle=("ERROR", "Failures", "FAIL", "failure", "not ok", "# fail", "Failed: ", "failed", "did not pass"),
+        needle=("ERROR", "Failures", "FAIL", "failure", "not ok", "# fail", "Failed", "failed", "did not pass"),
     ),
 )
 
