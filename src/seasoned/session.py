@@ -69,6 +69,8 @@ class Marks(msgspec.Struct, frozen=True):
 
     failed: bool | None = None
     """The explicit flag (`is_error`, `success`, a status): True says failed, False says it succeeded."""
+    implied: bool = False
+    """`failed` is False only because nothing was recorded, which by this agent's custom means success."""
     exit_code: int | None = None
     benign: str | None = None
     """The source's own reading of a non-zero exit code ("no matches found")."""

@@ -26,8 +26,17 @@ def test_a_call_without_a_result_is_unclear() -> None:
 
 def test_flags_outrank_words() -> None:
     assert said(call("Read", "Error: everything failed", failed=False)) == ("ok", "flag", "none")
-    assert said(shell("pytest | tail", FAILING_TESTS, tool="Bash", failed=False))[0] == "ok"
+    assert said(shell("pytest", FAILING_TESTS, tool="Bash", failed=False))[0] == "ok"
     assert said(call("Read", "     1\tpackage main", failed=True))[:2] == ("failed", "flag")
+
+
+def test_a_success_that_a_pipe_made_up_is_no_success() -> None:
+    hidden = shell("pytest | tail -3", FAILING_TESTS, tool="Bash", failed=False)
+    assert said(hidden)[:2] == ("unclear", "wording")
+    unmarked = shell("pytest | tail -3", FAILING_TESTS, tool="Bash", failed=False, implied=True)
+    assert said(unmarked) == ("failed", "wording", "call")
+    assert said(shell("pytest || true", FAILING_TESTS, exit_code=0), "codex")[0] == "unclear"
+    assert said(shell("cat failures.txt | tail", FAILING_TESTS, tool="Bash", failed=False))[0] == "ok"
 
 
 def test_an_exit_code_outranks_words() -> None:

@@ -192,7 +192,8 @@ class ClaudeWriter:
     def _result(self, call: Call, effect: Effect, call_id: str, source: str) -> None:
         text, beside, is_error = self._words(call, effect)
         block: dict[str, Any] = {"tool_use_id": call_id, "type": "tool_result", "content": text}
-        if is_error or isinstance(call, Shell):
+        hidden = call.verdict == "failed" and not is_error  # what a pipe hid is left unmarked
+        if (is_error or isinstance(call, Shell)) and not hidden:
             block["is_error"] = is_error
         body: dict[str, Any] = {"message": {"role": "user", "content": [block]}, "toolUseResult": beside}
         if call.fate == "declined" and self.modern:

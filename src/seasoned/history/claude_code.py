@@ -19,6 +19,7 @@ AGENT = "claude-code"
 
 _LINE_TYPES = {"user", "assistant", "system", "summary", "progress", "file-history-snapshot", "queue-operation"}
 _OK = Marks(failed=False)
+_UNMARKED = Marks(failed=False, implied=True)
 _FAILED = Marks(failed=True)
 
 
@@ -205,7 +206,7 @@ class _Reader:
 
     def _result(self, builder: Builder, line: _Line, block: _Block, time: float | None, place: int) -> None:
         text = block.content if isinstance(block.content, str) else text_of(block.content)
-        marks = _FAILED if block.is_error else _OK
+        marks = _FAILED if block.is_error else _UNMARKED if block.is_error is None else _OK
         if line.toolDenialKind:
             marks = Marks(failed=True, declined=True)
         builder.result(block.tool_use_id or "", text, marks, time=time, place=place)

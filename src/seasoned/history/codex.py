@@ -167,7 +167,7 @@ class _Reader:
             marks = _joined(marks, said)
         self.builder.result(call_id, text, marks, time=time, place=place)
         if marks.running and (found := _RUNNING.search(text, 0, _HEADER_CHARS)):
-            self._running[found[1]] = call_id
+            self._running.setdefault(found[1], call_id)
         elif marks.exit_code is not None:
             self._finish_running(call_id, marks.exit_code)
 

@@ -41,6 +41,7 @@ _CALL = (
     *("error", "exceed", "conflict", "fatal", "denied", "✖", "issues:", "problem"),
 )
 _TELLING = Pattern(r"(?:\S+: )?(?:error|fatal|fail|\w*Error\b)", re.IGNORECASE)
+_WORD = Pattern(r"[^\W\d_]{2}")
 _WINDOW = 1500
 
 
@@ -71,7 +72,7 @@ def fault_in(text: str) -> Fault:
 
 def _telling_line(text: str) -> str:
     """The line of a failure that says most: the last that complains, else the first."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if _WORD.compiled.search(line)]
     if not lines:
         return ""
     for line in reversed(lines[-12:]):

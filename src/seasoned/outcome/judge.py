@@ -9,7 +9,7 @@ import msgspec
 from seasoned.outcome.envelope import HEADERS, open_shell, without_notes
 from seasoned.outcome.exit import benign
 from seasoned.outcome.fault import fault_in, fault_of
-from seasoned.outcome.shell import judge_shell
+from seasoned.outcome.shell import hidden_test_failure, judge_shell
 from seasoned.outcome.speech import judge_words
 from seasoned.outcome.structure import fields_say, read_json, unwrap
 from seasoned.outcome.tool import Speech, command_of, speaks
@@ -18,7 +18,7 @@ from seasoned.outcome.wording.harness import HARNESS
 from seasoned.outcome.wording.refusal import REFUSALS
 from seasoned.outcome.wording.rule import Speech as Said
 from seasoned.outcome.wording.rule import first
-from seasoned.session import Marks, Session, ToolCall
+from seasoned.session import Marks, Result, Session, ToolCall
 
 _OK_FLAG = Verdict("ok", "flag", "none", "The agent recorded it as a success.")
 _OK_CODE = Verdict("ok", "exit_code", "none", "Exit code 0.")
@@ -52,12 +52,26 @@ def judge(call: ToolCall, *, agent: str) -> Verdict:
     if marks.exit_code:
         return _by_code(call, marks.exit_code, marks.benign)
     if marks.failed is False:
-        return _OK_FLAG
+        return _unless_tests_failed(call, _OK_FLAG, marked=not marks.implied)
     if marks.exit_code == 0:
-        return _OK_CODE
+        return _unless_tests_failed(call, _OK_CODE, marked=True)
     if marks.running:
         return _RUNNING
     return _by_text(call, agent)
+
+
+def _unless_tests_failed(call: ToolCall, recorded: Verdict, *, marked: bool) -> Verdict:
+    """`pytest | tail` succeeds whatever the tests do: what is recorded is then not the whole truth."""
+    assert call.result is not None
+    if speaks(call) != "shell":
+        return recorded
+    tests = hidden_test_failure(call.result.text, command_of(call))
+    if tests is None:
+        return recorded
+    if marked:
+        reason = f"{tests.reason[:-1]}, it seems, but the command is recorded as a success."
+        return Verdict("unclear", "wording", tests.fault, reason)
+    return tests.says()
 
 
 def _interrupted(marks: Marks) -> Verdict:
@@ -154,6 +168,12 @@ def _by_own_fields(call: ToolCall, data: dict[str, object], way: Speech) -> Verd
     if said is not None:
         if said.verdict == "failed" and said.evidence == "exit_code":
             code = data.get("exit_code")
-            return _by_code(call, code if isinstance(code, int) else 1, None)
+            return _by_code(_opened(call, data), code if isinstance(code, int) else 1, None)
         return said
     return judge_words(way, "", call, fields=data)
+
+
+def _opened(call: ToolCall, data: dict[str, object]) -> ToolCall:
+    """The call with what its tool printed in the place of the fields around it."""
+    said = [text for text in (data.get("error"), data.get("output"), data.get("stderr")) if isinstance(text, str)]
+    return msgspec.structs.replace(call, result=Result("\n".join(filter(None, said))))

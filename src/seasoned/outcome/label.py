@@ -25,6 +25,9 @@ def label(call: ToolCall, *, agent: str) -> bool | None:
     if marks.exit_code:
         # Whether a code is harmless (nothing matched, the condition is false) the judge knows.
         return judge(call, agent=agent).verdict == "failed"
+    if marks.implied:
+        # No flag at all: by custom a success, unless the text plainly says otherwise.
+        return None if judge(call, agent=agent).verdict == "failed" else False
     if marks.failed is False or marks.exit_code == 0:
         return False
     return _in_fields(call) if agent == "hermes" and not marks.interrupted else None

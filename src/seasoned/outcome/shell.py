@@ -63,6 +63,18 @@ def judge_shell(text: str, command: str | None, *, shows_code: bool = False) -> 
     return Verdict("ok", "none", "none", "There is output, and nothing in it says that the command failed.")
 
 
+def hidden_test_failure(text: str, command: str | None) -> Rule | None:
+    """Tests that failed in a command that is recorded as a success, because a pipe or another command hid it."""
+    if not command or not any(word in text for word in _FAILS):
+        return None
+    steps = parse(command)
+    scene = _Scene(steps, deciding(steps))
+    return first(TEST_FAILURES, Speech(text)) if scene.runs and scene.hidden else None
+
+
+_FAILS = ("fail", "FAIL", "Fail")
+
+
 def _status_in_command(deciders: tuple[Step, ...]) -> Verdict | None:
     """`false` and `exit 3` say themselves how they end."""
     if not deciders:

@@ -33,6 +33,15 @@ REFUSALS = Rules(
         fault="interrupted",
     ),
     Rule(
+        "broken off",
+        "end",
+        r"^(?:<error>)?Command was aborted before completion(?:</error>)?$",
+        "The command was broken off before it was done.",
+        ("....\n<error>Command was aborted before completion</error>",),
+        ("Command was aborted before completion of the report, says the log\nok",),
+        fault="interrupted",
+    ),
+    Rule(
         "sibling cancelled",
         "start",
         r"(?:<tool_use_error>)?(?:Error: )?(?:Sibling tool call errored|Cancelled: parallel tool call"
