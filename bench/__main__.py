@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bench import redact, scan
+from bench import agreement, redact, scan
 from bench.record import write
 
 
 def main() -> None:
     """All benchmarks, or those named on the command line."""
-    known = {"scan": scan.figures, "redact": redact.figures}
+    known = {"agreement": agreement.figures, "redact": redact.figures, "scan": scan.figures}
     for name in sys.argv[1:] or known:
         lines = []
         for line in known[name]():

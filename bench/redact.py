@@ -1,4 +1,4 @@
-"""Recall, harm and speed of the redactor, as plain lines: `python bench/redact.py`."""
+"""Recall, harm and speed of the redactor, as plain lines: `python -m bench redact`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "redact"))
-
-from corpus import clean_values, planted, survives
+from tests.redact.corpus import clean_values, planted, survives
 
 from seasoned.redact import Redactor
 
@@ -104,13 +102,10 @@ def import_milliseconds() -> float:
     return min(float(run.stdout) for run in runs)
 
 
-def main() -> None:
-    """Print every figure."""
+def figures() -> Iterator[str]:
+    """The lines that the benchmark prints."""
     redactor = Redactor(b"benchmark".ljust(32, b"."))
-    for line in [*quality(redactor, 1), *quality(redactor, 2), *speed(redactor)]:
-        print(line)  # noqa: T201
-    print(f"import: {import_milliseconds():.1f} ms")  # noqa: T201
-
-
-if __name__ == "__main__":
-    main()
+    for seed in (1, 2):
+        yield from quality(redactor, seed)
+    yield from speed(redactor)
+    yield f"import: {import_milliseconds():.1f} ms"

@@ -152,10 +152,10 @@ def find_ccusage() -> Path | None:
     if not found and shutil.which("npm"):
         folder.mkdir(parents=True, exist_ok=True)
         names = ["ccusage", "@ccusage/ccusage-linux-x64"]
-        subprocess.run(["npm", "install", "--no-audit", "--no-fund", *names], cwd=folder, capture_output=True, check=False)
+        subprocess.run(
+            ["npm", "install", "--no-audit", "--no-fund", *names], cwd=folder, capture_output=True, check=False
+        )
         found = sorted(folder.glob("node_modules/@ccusage/ccusage-*/**/ccusage"))
     for path in found:
         path.chmod(0o755)  # npm unpacks it without the right to run
     return found[0] if found else None
-
-

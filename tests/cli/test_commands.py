@@ -69,9 +69,22 @@ def test_show_after_the_file_is_gone_says_so(tmp_path: Path, samples: Path) -> N
 def test_judge_prints_a_line_for_every_call(samples: Path) -> None:
     lines = [json.loads(line) for line in seasoned("judge", samples / "codex").stdout.splitlines()]
     assert len(lines) == 86
-    assert set(lines[0]) == {"schema", "session", "agent", "call", "tool", "verdict", "evidence", "fault", "reason", "judge"}
+    assert set(lines[0]) == {
+        "schema",
+        "session",
+        "agent",
+        "call",
+        "tool",
+        "verdict",
+        "evidence",
+        "fault",
+        "reason",
+        "judge",
+    }
     blind = [json.loads(line) for line in seasoned("judge", samples / "codex", "--blind").stdout.splitlines()]
-    strict = [json.loads(line) for line in seasoned("judge", samples / "codex", "--blind", "strict").stdout.splitlines()]
+    strict = [
+        json.loads(line) for line in seasoned("judge", samples / "codex", "--blind", "strict").stdout.splitlines()
+    ]
     assert {line["evidence"] for line in blind}.isdisjoint({"flag", "exit_code"})
     assert (blind[0]["judge"], strict[0]["judge"]) == (f"{lines[0]['judge']}-blind", f"{lines[0]['judge']}-strict")
 
@@ -94,9 +107,30 @@ def test_forget_removes_one_session_a_source_and_everything(samples: Path, home:
     assert f"from {path}" in seasoned("forget", path, "--yes").stdout
     seasoned("forget", "--all", "-y")
     with sqlite3.connect(home / ".seasoned" / "seasoned.db") as db:
-        left = {table: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("source", "session", "call")}
+        left = {
+            table: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("source", "session", "call")
+        }
     assert left == {"source": 0, "session": 0, "call": 0}
     seasoned("forget", expect=2)
+
+
+def test_what_is_forgotten_stays_forgotten_until_it_is_undone(tmp_path: Path, samples: Path) -> None:
+    file = next(path for path in sorted((samples / "codex").rglob("*.jsonl")) if path.stat().st_size > 20_000)
+    lines = file.read_bytes().splitlines(keepends=True)
+    grown = tmp_path / "in" / "rollout.jsonl"
+    grown.parent.mkdir()
+    grown.write_bytes(b"".join(lines[:-10]))
+    seasoned("scan", grown.parent)
+    (session,) = answer("sessions", "--store")["sessions"]
+    seasoned("forget", session["session_id"], "--yes")
+    grown.write_bytes(b"".join(lines))
+    seasoned("scan", grown.parent)
+    assert answer("sessions", "--store")["sessions"] == []
+    seasoned("forget", session["session_id"], "--undo")
+    seasoned("scan", grown.parent)
+    (again,) = answer("sessions", "--store")["sessions"]
+    assert again["tool_call_count"] >= session["tool_call_count"]
+    seasoned("forget", "nothing-like-this", "--undo", expect=1)
 
 
 def test_export_backup_and_restore(tmp_path: Path, samples: Path) -> None:
@@ -183,6 +217,23 @@ def test_a_file_without_permission_says_so(tmp_path: Path, samples: Path) -> Non
 
 def test_a_bad_configuration_is_named(home: Path) -> None:
     (home / ".seasoned").mkdir()
-    for text, sentence in (("wrokers = 1", "unknown setting 'wrokers'"), ("workers = 0", "at least 1"), ("a = [", "mend it")):
+    for text, sentence in (
+        ("wrokers = 1", "unknown setting 'wrokers'"),
+        ("workers = 0", "at least 1"),
+        ("a = [", "mend it"),
+    ):
         (home / ".seasoned" / "config.toml").write_text(text)
         assert sentence in seasoned("doctor", expect=2).stderr
+
+
+def test_the_log_says_what_was_left_out_without_secrets(tmp_path: Path, home: Path, samples: Path) -> None:
+    token = "ghp_" + "Ab3dEf6hIj9lMn2pQr5tUv8xYz1bCd4fGh7j"
+    folder = tmp_path / token
+    folder.mkdir()
+    source = next((samples / "codex").rglob("*.jsonl"))
+    (folder / "a.jsonl").write_bytes(source.read_bytes() + b'{"type": "response_item", "payload": {"cut\n')
+    done = seasoned("scan", folder, "--verbose")
+    log = (home / ".seasoned" / "logs" / "seasoned.log").read_text()
+    assert "unreadable" in log and "line" in log
+    assert "unreadable" in done.stderr
+    assert token not in log and token not in done.stderr

@@ -38,7 +38,9 @@ class ClaudeFile:
     def says(self, text: str, message_id: str = "", tokens: int = 10, **fields: Any) -> ClaudeFile:
         return self._assistant({"type": "text", "text": text}, message_id, tokens, **fields)
 
-    def calls(self, call_id: str, tool: str = "Bash", message_id: str = "", tokens: int = 10, **given: Any) -> ClaudeFile:
+    def calls(
+        self, call_id: str, tool: str = "Bash", message_id: str = "", tokens: int = 10, **given: Any
+    ) -> ClaudeFile:
         block = {"type": "tool_use", "id": call_id, "name": tool, "input": given or {"command": "ls"}}
         return self._assistant(block, message_id, tokens)
 

@@ -54,7 +54,10 @@ def test_events_say_what_the_text_does_not(before: bool, tmp_path: Path) -> None
     events = [
         {"type": "patch_apply_end", "call_id": "p1", "success": False},
         {"type": "mcp_tool_call_end", "call_id": "m1", "result": {"Ok": {"content": [], "isError": True}}},
-        {"type": "item_completed", "item": {"type": "CommandExecution", "id": "x1", "status": "failed", "exit_code": 7}},
+        {
+            "type": "item_completed",
+            "item": {"type": "CommandExecution", "id": "x1", "status": "failed", "exit_code": 7},
+        },
     ]
     for event in events if before else ():
         file.event(**event)
@@ -87,7 +90,9 @@ def test_compaction_and_the_harness_texts(tmp_path: Path) -> None:
 
 
 def test_calls_after_a_result_belong_to_a_new_message(tmp_path: Path) -> None:
-    file = CodexFile().meta().user("go").call("a").call("b").output("a", "x").output("b", "y").call("c").output("c", "z")
+    file = (
+        CodexFile().meta().user("go").call("a").call("b").output("a", "x").output("b", "y").call("c").output("c", "z")
+    )
     session = read_one(file, tmp_path)
     assert [(message.role, len(message.calls)) for message in session.messages] == [
         ("user", 0),

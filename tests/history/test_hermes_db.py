@@ -43,7 +43,16 @@ def test_compaction_in_place_inserts_rows_again_but_they_count_once(tmp_path: Pa
     db.calls("s1", "c2").result("s1", "c2").calls("s1", "c3").result("s1", "c3")
     (session,) = hermes_db.read(db.path)
     assert [call.id for call in session.calls()] == ["c1", "c2", "c3"]
-    assert [m.role for m in session.messages] == ["user", "assistant", "tool", "assistant", "tool", "user", "assistant", "tool"]
+    assert [m.role for m in session.messages] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "tool",
+        "user",
+        "assistant",
+        "tool",
+    ]
     assert session.compactions == (5,)
 
 

@@ -1,13 +1,8 @@
-"""The corpus is a module of this folder, shared with the benchmark."""
+"""What the tests of redaction share."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 from seasoned.redact import Redactor
 

@@ -6,18 +6,14 @@ import base64
 import binascii
 import json
 import re
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from corpus_carrier import CARRY_LABELLED, CARRY_TOKEN, WHOLE
-from corpus_clean import clean_values
-from corpus_secret import LABELLED, TOKENS
+from tests.redact.corpus_carrier import CARRY_LABELLED, CARRY_TOKEN, WHOLE
+from tests.redact.corpus_clean import clean_values
+from tests.redact.corpus_secret import LABELLED, TOKENS
 
 __all__ = ["Planted", "clean_values", "planted", "survives"]
 

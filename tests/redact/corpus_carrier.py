@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 from urllib.parse import quote
 
-from corpus_secret import (
+from tests.redact.corpus_secret import (
     ALNUM,
     HEX,
     PEM_LABELS,

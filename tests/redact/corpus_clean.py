@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-from corpus_secret import ALNUM, HEX, draw
+from tests.redact.corpus_secret import ALNUM, HEX, draw
 
 FIXED: list[Any] = [
     "const token = getToken()",

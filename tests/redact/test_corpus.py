@@ -6,9 +6,9 @@ import json
 from collections import Counter
 
 import pytest
-from corpus import clean_values, planted, survives
 
 from seasoned.redact import Redactor
+from tests.redact.corpus import clean_values, planted, survives
 
 SEEDS = (1, 7)
 

@@ -7,12 +7,12 @@ import pickle
 from random import Random
 
 import pytest
-from corpus_secret import TOKENS, pem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seasoned.redact import Hit, Redactor
 from seasoned.redact.redactor import TAG
+from tests.redact.corpus_secret import TOKENS, pem
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 R = Redactor(b"k" * 32)

@@ -7,10 +7,10 @@ import string
 from random import Random
 
 import pytest
-from examples import EXAMPLES
 
 from seasoned.redact import Redactor
 from seasoned.redact.rules import RULES
+from tests.redact.examples import EXAMPLES
 
 ALPHABETS = {
     "x": string.ascii_letters + string.digits,

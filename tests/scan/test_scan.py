@@ -52,7 +52,9 @@ def row_of(store_path: Path, text: str):
 
 def small(session: str = SESSION, call_prefix: str = "toolu_01AAAAAAAAAAAAAAAAAAAAA") -> ClaudeFile:
     file = ClaudeFile(session).user("go").calls(f"{call_prefix}1").result(f"{call_prefix}1", "fine")
-    return file.calls(f"{call_prefix}2").result(f"{call_prefix}2", "Exit code 1\nbash: foo: command not found", is_error=True)
+    return file.calls(f"{call_prefix}2").result(
+        f"{call_prefix}2", "Exit code 1\nbash: foo: command not found", is_error=True
+    )
 
 
 def test_a_rescan_reads_nothing_and_a_grown_file_only_its_new_end(tmp_path: Path) -> None:
@@ -201,7 +203,9 @@ def test_nothing_secret_is_written(tmp_path: Path) -> None:
     folder, store = tmp_path / "in", tmp_path / "s.db"
     folder.mkdir()
     long = "x " * 240
-    file = ClaudeFile().user(f"my token is {TOKEN}").calls("toolu_1", command=f"curl -H 'Authorization: Bearer {TOKEN}'")
+    file = (
+        ClaudeFile().user(f"my token is {TOKEN}").calls("toolu_1", command=f"curl -H 'Authorization: Bearer {TOKEN}'")
+    )
     file.result("toolu_1", f"{long}{TOKEN} {long}").calls("toolu_2", "Write", content=f"{long * 3}{TOKEN}")
     file.result("toolu_2", f"Exit code 1\n{long}\nerror: bad token {TOKEN}", is_error=True)
     file.other("custom-title", customTitle=f"Rotate {TOKEN}").write(folder / f"a-{TOKEN[:3]}.jsonl")

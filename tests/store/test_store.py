@@ -17,10 +17,11 @@ from seasoned.store.keep import back_up, restore
 from seasoned.store.migration import VERSION
 from seasoned.store.query import queries
 
-SESSION = dict.fromkeys(
-    "title cwd model started ended parent_agent parent_native_id relation end_reason succeeded input_tokens"
-    " output_tokens cache_read_tokens cache_write_tokens reasoning_tokens cost_usd source_id".split()
-)
+COLUMNS = """
+    title cwd model started ended parent_agent parent_native_id relation end_reason succeeded input_tokens output_tokens
+    cache_read_tokens cache_write_tokens reasoning_tokens cost_usd source_id
+"""
+SESSION = dict.fromkeys(COLUMNS.split())
 
 
 def save(store: Store, native_id: str, agent: str = "codex", **fields: object) -> int:
@@ -100,7 +101,13 @@ def test_what_two_sources_say_about_a_session_is_joined() -> None:
     second = save(store, "s", messages=4, model="m", input_tokens=40, started=3.0)
     assert first == second
     row = find_session(store, "codex:s")
-    assert (row["messages"], row["title"], row["model"], row["input_tokens"], row["started"]) == (10, "Old", "m", 100, 3.0)
+    assert (row["messages"], row["title"], row["model"], row["input_tokens"], row["started"]) == (
+        10,
+        "Old",
+        "m",
+        100,
+        3.0,
+    )
 
 
 def test_a_session_is_found_by_what_people_type() -> None:

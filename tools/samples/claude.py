@@ -64,9 +64,7 @@ class ClaudeWriter:
         self.modern = int(self.version.split(".")[2]) > 100
         folder = f"{FOLDER}/{self.session}"
         self.file = f"{folder}/subagents/agent-{agent_id}.jsonl" if agent_id else f"{folder}.jsonl"
-        self.ledger = Ledger(
-            "claude-code", self.file, f"{self.session}/agent-{agent_id}" if agent_id else self.session
-        )
+        self.ledger = Ledger("claude-code", self.file, f"{self.session}/agent-{agent_id}" if agent_id else self.session)
         self.side: list[ClaudeWriter] = []
         self.lines: list[str] = []
         self.parent_uuid: str | None = None

@@ -55,12 +55,12 @@ def print_agreement(scores: dict[str, Agreement], full: Complete) -> None:
     )
     for title, found in (("Blind", blind), ("Strictly blind (harness marks taken away as well)", strict)):
         rows = [_row(score) for score in (*found.sources, found.others, found.pooled)]
-        table(_COLUMNS, rows, right=_COLUMNS[1:], title=title)
+        table(_COLUMNS, rows, right=_COLUMNS[1:], whole=[""], title=title)
         click.echo("")
     tools = [score for score in blind.tools if score.failed >= _FEWEST_FAILED]
     if tools:
         tools.sort(key=lambda score: -score.failed)
-        table(_COLUMNS, [_row(score) for score in tools], right=_COLUMNS[1:], title="Blind, by tool")
+        table(_COLUMNS, [_row(score) for score in tools], right=_COLUMNS[1:], whole=[""], title="Blind, by tool")
         click.echo("")
     click.echo(
         "poison: share of the verdicts ok that the flag calls failed. (circular): the label is itself wording;\n"

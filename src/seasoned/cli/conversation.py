@@ -101,7 +101,8 @@ def _print_call(call: sqlite3.Row) -> None:
     line.append(f"{call['verdict']:<8}", style=_COLOURS[call["verdict"]])
     line.append(f"{printable(call['tool'])} ", style="bold")
     line.append(printable(call["arguments"])[:160])
-    line.append(f"\n           {printable(call['reason'])}", style="dim")
+    if call["verdict"] != "ok":
+        line.append(f"\n           {printable(call['reason'])}", style="dim")
     if call["copy_of"] is not None:
         line.append(" (a copy of a call in another session)", style="dim")
     console().print(line)

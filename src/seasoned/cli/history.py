@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
-from seasoned.cli.options import json_option, paths_argument, store_option
+from seasoned.cli.options import PATHS_HELP, json_option, paths_argument, store_option, verbose_option
 
 
-@click.command()
+@click.command(epilog=PATHS_HELP)
 @paths_argument
+@verbose_option
 @json_option
-def scan(paths: tuple[Path, ...], as_json: bool) -> None:
+def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
     """Read histories into the store: only what is new or has changed.
 
     \b
@@ -23,7 +24,7 @@ def scan(paths: tuple[Path, ...], as_json: bool) -> None:
     from seasoned.config import load
     from seasoned.errors import SourceError
 
-    report, store = scan_into_store(load(), paths)
+    report, store = scan_into_store(load(), paths, verbose=verbose)
     if report.failures and not report.read and not report.unchanged:
         raise SourceError(f"Nothing could be read. {report.failures[0][1]}")
     if as_json:
@@ -45,7 +46,7 @@ def scan(paths: tuple[Path, ...], as_json: bool) -> None:
         click.echo(f"Left out: {reason}", err=True)
 
 
-@click.command()
+@click.command(epilog=PATHS_HELP)
 @paths_argument
 @click.option("--min-messages", default=0, show_default=True, help="Only sessions with at least so many messages.")
 @click.option("--source", help="Only those of one agent, such as claude-code.")
@@ -100,10 +101,11 @@ def sessions(
                 for row in rows
             ],
             right=["messages", "calls", "failed", "rate", "unclear"],
+            whole=["agent", "session", "when"],
         )
 
 
-@click.command()
+@click.command(epilog=PATHS_HELP)
 @click.argument("session")
 @paths_argument
 @click.option("--full", is_flag=True, help="The whole texts, not their beginnings.")

@@ -3,63 +3,91 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from seasoned.cli.options import json_option, yes_option
 
+if TYPE_CHECKING:
+    from seasoned.store import Store
+
 
 @click.command()
-@click.argument("what", required=False)
+@click.argument("what", required=False, metavar="[SESSION|SOURCE]")
 @click.option("--all", "everything", is_flag=True, help="Everything that was ever read.")
+@click.option("--undo", is_flag=True, help="Let a forgotten session be read again by the next scan.")
 @yes_option
 @json_option
-def forget(what: str | None, everything: bool, yes: bool, as_json: bool) -> None:
-    """Remove what was learned from a session, from a source, or from everything. The histories stay as they are.
+def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: bool) -> None:
+    """Remove what was learned from a session, from a source, or from everything.
+
+    What is forgotten stays forgotten: later scans leave it out. The histories themselves are not touched.
 
     \b
     Example: seasoned forget 53ea19c1
     """
-    from seasoned.cli.output import plural, print_json
+    from seasoned.cli.output import print_json
     from seasoned.cli.place import stored
     from seasoned.config import load
     from seasoned.errors import UsageError
-    from seasoned.scan.settle import settle
-    from seasoned.store.find import find_session
-    from seasoned.store.keep import forget_sessions, forget_source
 
     if (what is None) == (not everything):
         raise UsageError("Say what to forget: a session's id, a source's path, or --all.")
     with stored(load()) as store:
-        source = store.row("source.find", {"path": str(Path(what).absolute())}) if what else None
-        if everything:
-            chosen = [int(row["id"]) for row in store.rows("session.all_ids")]
-            sentence = f"everything: {plural(len(chosen), 'session')}"
-        elif source is not None:
-            chosen = [int(row["id"]) for row in store.rows("session.of_source", {"source_id": source["id"]})]
-            sentence = f"{plural(len(chosen), 'session')} from {source['path']}"
+        if undo:
+            answer = _undo(store, what or "")
         else:
-            found = find_session(store, what or "")
-            chosen = [int(found["id"])]
-            sentence = f"{found['agent']}:{found['native_id']} with {plural(found['calls'], 'call')}"
-        if not yes and not click.confirm(f"Forget {sentence}?"):
-            raise click.exceptions.Exit(1)
-        if source is not None:
-            _, others = forget_source(store, source["id"])
-        else:
-            others = forget_sessions(store, chosen)
-        if everything:
-            for row in store.rows("source.all"):
-                forget_source(store, row["id"])
-        settle(store, others)
+            answer = _forget(store, what, yes=yes)
     if as_json:
-        print_json("forget", {"sessions": len(chosen)})
+        print_json("forget", answer)
     else:
-        click.echo(f"Forgot {sentence}.")
+        click.echo(answer["said"])
+
+
+def _undo(store: Store, native_id: str) -> dict[str, Any]:
+    from seasoned.errors import NotFound
+    from seasoned.store.keep import undo_forget
+
+    if not undo_forget(store, native_id):
+        raise NotFound(f"No session {native_id!r} was forgotten: give its whole id.")
+    return {"sessions": 1, "said": f"{native_id} may be read again: run `seasoned scan`."}
+
+
+def _forget(store: Store, what: str | None, *, yes: bool) -> dict[str, Any]:
+    import time
+
+    from seasoned.cli.output import plural
+    from seasoned.scan.settle import settle
+    from seasoned.store.find import find_session
+    from seasoned.store.keep import forget_everything, forget_sessions, forget_source
+
+    source = store.row("source.find", {"path": str(Path(what).absolute())}) if what else None
+    if what is None:
+        number = len(store.rows("session.all_ids"))
+        sentence = f"everything: {plural(number, 'session')}"
+    elif source is not None:
+        number = len(store.rows("session.of_source", {"source_id": source["id"]}))
+        sentence = f"{plural(number, 'session')} from {source['path']}"
+    else:
+        found = find_session(store, what)
+        number = 1
+        sentence = f"{found['agent']}:{found['native_id']} with {plural(found['calls'], 'call')}"
+    if not yes and not click.confirm(f"Forget {sentence}?"):
+        raise click.exceptions.Exit(1)
+    if what is None:
+        forget_everything(store)
+    elif source is not None:
+        settle(store, forget_source(store, source["id"], now=time.time()))
+    else:
+        settle(store, forget_sessions(store, [int(found["id"])], now=time.time()))
+    return {"sessions": number, "said": f"Forgot {sentence}."}
 
 
 @click.command()
-@click.option("--output", "-o", "to", type=click.Path(path_type=Path, readable=False), help="A file; without it, standard output.")
+@click.option(
+    "--output", "-o", "to", type=click.Path(path_type=Path, readable=False), help="A file; without it, standard output."
+)
 def export(to: Path | None) -> None:
     """Write everything the store knows as JSON lines: sources, sessions, calls. All of it is redacted.
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from seasoned.cli.options import json_option, paths_argument, store_option
+from seasoned.cli.options import PATHS_HELP, json_option, paths_argument, store_option
 
 
-@click.command()
+@click.command(epilog=PATHS_HELP)
 @paths_argument
 @click.option("--blind", is_flag=True, help="Judge without the explicit flags; `--blind strict` is --strict.")
 @click.option("--strict", is_flag=True, help="Like --blind, and without the marks that a harness puts into the text.")
@@ -51,7 +51,7 @@ def judge(paths: tuple[Path, ...], blind: bool, strict: bool, use_store: bool, a
     sys.stdout.flush()
 
 
-@click.command()
+@click.command(epilog=PATHS_HELP)
 @paths_argument
 @json_option
 def agreement(paths: tuple[Path, ...], as_json: bool) -> None:

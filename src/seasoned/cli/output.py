@@ -14,8 +14,6 @@ from seasoned.config import is_quiet
 if TYPE_CHECKING:
     from rich.console import Console
 
-_encode = msgspec.json.Encoder(order="deterministic").encode
-
 
 def print_json(name: str, answer: dict[str, Any], *, lines: bool = False) -> None:
     """An answer for programs, marked with its schema; on one line where there are many."""
@@ -23,26 +21,39 @@ def print_json(name: str, answer: dict[str, Any], *, lines: bool = False) -> Non
     sys.stdout.write((data if lines else msgspec.json.format(data, indent=2)).decode("utf-8", "replace") + "\n")
 
 
-def console(*, stderr: bool = False) -> Console:
+def console(*, stderr: bool = False, width: int | None = None) -> Console:
     """A terminal for people; rich is imported when something is to be drawn."""
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False)
+    return Console(stderr=stderr, highlight=False, width=width)
 
 
 def table(
-    columns: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = (), title: str = ""
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    right: Sequence[str] = (),
+    whole: Sequence[str] = (),
+    title: str = "",
 ) -> None:
-    """A table on the terminal. What comes from sessions is shown as text, never as markup."""
+    """A table on the terminal; columns in `whole` are never broken, so that they can be copied."""
     from rich.table import Table
     from rich.text import Text
 
     drawn = Table(title=title or None, title_justify="left", box=None, header_style="bold", pad_edge=False)
-    for column in columns:
-        drawn.add_column(column, justify="right" if column in right else "left", overflow="fold")
-    for row in rows:
-        drawn.add_row(*[cell if isinstance(cell, Text) else Text(shown(cell)) for cell in row])
-    console().print(drawn)
+    texts = [[cell if isinstance(cell, Text) else Text(shown(cell)) for cell in row] for row in rows]
+    least = 2 * (len(columns) - 1)
+    for number, column in enumerate(columns):
+        unbroken = column in right or column in whole
+        longest = max([len(column), *[len(row[number]) for row in texts]])
+        least += longest if unbroken else min(longest, 12)
+        drawn.add_column(column, justify="right" if column in right else "left", no_wrap=unbroken, overflow="fold")
+    for row in texts:
+        # What comes from sessions is shown as text, never as markup.
+        drawn.add_row(*row)
+    # On too narrow a terminal, lines that run on are better than figures and ids that are cut.
+    out = console()
+    console(width=max(out.width, least)).print(drawn)
 
 
 def shown(value: object) -> str:

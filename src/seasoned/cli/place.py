@@ -41,12 +41,27 @@ def own_paths(config: Config) -> list[Path]:
     return found
 
 
-def scan_into_store(config: Config, paths: Sequence[Path]) -> tuple[Report, Store | None]:
+def scan_into_store(config: Config, paths: Sequence[Path], *, verbose: bool = False) -> tuple[Report, Store | None]:
     """Read the paths into the user's store, with a progress bar where it takes long."""
     key, keep = key_of(config)
     target = Target(config.store_path, before_first_write=keep)
     report = _scan(config, target, paths or own_paths(config), key, "full")
-    return report, target.existing()
+    store = target.existing()
+    if store is not None and (verbose or report.unreadable or report.failures):
+        _log(config, store, report, Secrecy(key, config.redact), verbose=verbose)
+    return report, store
+
+
+def _log(config: Config, store: Store, report: Report, secrecy: Secrecy, *, verbose: bool) -> None:
+    # Imported here: most scans have nothing to say.
+    from seasoned.cli.log import open_log
+
+    log = open_log(config, secrecy, verbose=verbose)
+    log.info("read %d files, %d sessions, %d calls", report.read, report.sessions, report.calls)
+    for path, reason in report.failures:
+        log.warning("left out %s: %s", path, reason)
+    for row in store.rows("source.unreadable") if report.unreadable else ():
+        log.warning("unreadable %s, %s: %s", row["path"], row["place"], row["reason"])
 
 
 def look(config: Config, paths: Sequence[Path], *, mode: Mode = "full") -> tuple[Report, Store]:

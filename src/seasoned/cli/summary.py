@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -74,5 +75,10 @@ def print_summary(store: Store, report: Report) -> None:
         "\nError rate = failed / (ok + failed); declined, cancelled and interrupted calls, trivial tools and copies"
         "\nare left out. Next: `seasoned sessions`, `seasoned show SESSION`, `seasoned agreement`."
     )
-    if report.unreadable:
-        click.echo(f"{plural(report.unreadable, 'record')} could not be read: `seasoned doctor` shows where and why.")
+    unreadable = store.rows("source.unreadable")
+    if unreadable:
+        first = unreadable[0]
+        click.echo(
+            f"{plural(len(unreadable), 'record')} could not be read; the first is "
+            f"{Path(first['path']).name}, {first['place']}: {first['reason']}."
+        )

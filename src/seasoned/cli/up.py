@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from seasoned.cli.options import json_option, paths_argument
+from seasoned.cli.options import PATHS_HELP, json_option, paths_argument
 
 
-@click.command()
+@click.command(epilog=PATHS_HELP)
 @paths_argument
 @json_option
 def up(paths: tuple[Path, ...], as_json: bool) -> None:

@@ -96,7 +96,7 @@ _READ_TYPES = {"user", "assistant", "system", "progress", "ai-title", "custom-ti
 def recognises(sample: Sample) -> bool:
     """Lines with Claude Code's own types and its session id or uuid."""
     return sample.may_be_lines and any(
-        record.get("type") in _LINE_TYPES
+        str(record.get("type")) in _LINE_TYPES
         and ("sessionId" in record or "uuid" in record or "leafUuid" in record)
         and "payload" not in record
         for record in sample.records

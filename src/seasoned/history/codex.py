@@ -48,12 +48,13 @@ def recognises(sample: Sample) -> bool:
     if not sample.may_be_lines:
         return False
     first = sample.records[0]
-    if any(record.get("type") in _OUTER_TYPES and isinstance(record.get("payload"), dict) for record in sample.records):
-        return True
+    for record in sample.records:
+        if str(record.get("type")) in _OUTER_TYPES and isinstance(record.get("payload"), dict):
+            return True
     header = isinstance(first.get("id"), str) and "timestamp" in first and "type" not in first
     state = any(record.get("record_type") == "state" for record in sample.records)
     return (header or state) and all(
-        record.get("type") in _ITEM_TYPES or record.get("record_type") == "state" for record in sample.records[1:]
+        str(record.get("type")) in _ITEM_TYPES or record.get("record_type") == "state" for record in sample.records[1:]
     )
 
 

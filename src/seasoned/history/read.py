@@ -23,5 +23,3 @@ def _sessions(path: Path) -> Iterator[Session]:
             yield from read_file(file)
         elif (module := recognise(file)) is not None:
             yield from named(module).read(file)
-
-

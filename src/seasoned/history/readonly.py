@@ -13,6 +13,7 @@ from urllib.parse import quote
 from seasoned.errors import SourceError
 
 _BUSY_SECONDS = 2.0
+_DAMAGE = ("malformed", "not a database", "disk image", "unrecognized token")
 
 
 @contextmanager
@@ -22,7 +23,7 @@ def open_readonly(path: Path) -> Iterator[sqlite3.Connection]:
         with _at_rest(path) as (where, options), closing(_connect(where, options)) as connection:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             yield connection
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError, OverflowError) as error:
         raise SourceError(_sentence(path, error)) from error
     except OSError as error:
         raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
@@ -57,10 +58,10 @@ def _at_rest(path: Path) -> Iterator[tuple[Path, str]]:
             yield copy, "mode=rw"
 
 
-def _sentence(path: Path, error: sqlite3.DatabaseError) -> str:
+def _sentence(path: Path, error: Exception) -> str:
     text = str(error)
     if "locked" in text or "busy" in text:
         return f"{str(path)!r} is locked by another program: close it, or try again when it has finished writing."
-    if "malformed" in text or "not a database" in text or "disk image" in text or "unrecognized token" in text:
+    if not isinstance(error, sqlite3.DatabaseError) or any(sign in text for sign in _DAMAGE):
         return f"{str(path)!r} is damaged ({text}): restore it from a backup, or run its own program's repair."
     return f"{str(path)!r} cannot be read: {text}."

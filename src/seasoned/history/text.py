@@ -10,7 +10,6 @@ import msgspec
 from seasoned.history.lines import decode
 
 
-
 def text_of(content: object) -> str:
     """The text of a content that is a string, a list of blocks, a block, or nothing."""
     if isinstance(content, str):

@@ -93,6 +93,8 @@ def _cut(value: Any, limit: int, seen: _Seen, depth: int) -> Any:
             cut[name] = _cut(item, limit, seen, depth - 1)
         return cut
     if isinstance(value, list | tuple):
+        # In a list of words a flag names the word after it: ["--password", "…"].
+        seen.names += [item[2:] for item in value[:_ITEMS] if isinstance(item, str) and item.startswith("--")]
         return "…" if depth == 0 else [_cut(item, limit, seen, depth - 1) for item in value[:_ITEMS]]
     return value
 

@@ -12,25 +12,48 @@ from seasoned.errors import NotFound, StoreError
 from seasoned.store.database import Store, open_store
 
 
-def forget_sessions(store: Store, session_ids: list[int]) -> set[int]:
-    """Remove sessions with all that hangs on them. Returns the others that had copies of their calls."""
+def forget_sessions(store: Store, session_ids: list[int], *, now: float) -> set[int]:
+    """Remove sessions with all that hangs on them, for good. Returns the others that had copies of their calls."""
     with store.write():
         others: set[int] = set()
         for session_id in session_ids:
             others |= {row["session_id"] for row in store.rows("call.copied_sessions", {"session_id": session_id})}
         for session_id in session_ids:
+            store.run("session.remember_forgotten", {"id": session_id, "forgotten_at": now})
             store.run("session.delete", {"id": session_id})
     _erase_freed_pages(store)
     return others - set(session_ids)
 
 
-def forget_source(store: Store, source_id: int) -> tuple[int, set[int]]:
+def forget_source(store: Store, source_id: int, *, now: float) -> set[int]:
     """Remove a source and every session that was read from it."""
     session_ids = [int(row["id"]) for row in store.rows("session.of_source", {"source_id": source_id})]
-    others = forget_sessions(store, session_ids)
+    others = forget_sessions(store, session_ids, now=now)
     with store.write():
         store.run("source.delete", {"id": source_id})
-    return len(session_ids), others
+    return others
+
+
+def forget_everything(store: Store) -> int:
+    """Remove all that was ever read, and that anything was forgotten: the next scan begins anew."""
+    session_ids = [int(row["id"]) for row in store.rows("session.all_ids")]
+    with store.write():
+        for session_id in session_ids:
+            store.run("session.delete", {"id": session_id})
+        for row in store.rows("source.all"):
+            store.run("source.delete", {"id": row["id"]})
+        store.run("session.unforget_all")
+    _erase_freed_pages(store)
+    return len(session_ids)
+
+
+def undo_forget(store: Store, native_id: str) -> bool:
+    """Let a forgotten session be read again; its sources are read from their beginning by the next scan."""
+    with store.write():
+        lifted = store.run("session.unforget", {"native_id": native_id}) > 0
+        if lifted:
+            store.run("source.read_anew")
+    return lifted
 
 
 def back_up(store: Store, to: Path) -> None:

@@ -96,6 +96,12 @@ def m001_history(db: sqlite3.Connection) -> None:
         );
         CREATE INDEX call_by_id ON call (call_id);
         CREATE INDEX call_copy_of ON call (copy_of) WHERE copy_of IS NOT NULL;
+        CREATE TABLE forgotten (
+            agent TEXT NOT NULL,
+            native_id TEXT NOT NULL,
+            forgotten_at REAL NOT NULL,
+            PRIMARY KEY (agent, native_id)
+        );
         CREATE TABLE session_tool (
             session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
             tool TEXT NOT NULL,

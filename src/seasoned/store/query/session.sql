@@ -3,11 +3,12 @@ INSERT INTO session (
     agent, native_id, source_id, title, cwd, model, started, ended, parent_agent, parent_native_id, relation,
     end_reason, succeeded, messages, compactions,
     input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd
-) VALUES (
+)
+SELECT
     :agent, :native_id, :source_id, :title, :cwd, :model, :started, :ended, :parent_agent, :parent_native_id, :relation,
     :end_reason, :succeeded, :messages, :compactions,
     :input_tokens, :output_tokens, :cache_read_tokens, :cache_write_tokens, :reasoning_tokens, :cost_usd
-)
+WHERE NOT EXISTS (SELECT 1 FROM forgotten WHERE forgotten.agent = :agent AND forgotten.native_id = :native_id)
 ON CONFLICT (agent, native_id) DO UPDATE SET
     source_id = CASE WHEN excluded.messages >= session.messages THEN excluded.source_id ELSE session.source_id END,
     title = COALESCE(excluded.title, session.title),
@@ -82,6 +83,20 @@ SELECT id FROM session;
 
 -- name: delete
 DELETE FROM session WHERE id = :id;
+
+-- name: remember_forgotten
+INSERT INTO forgotten (agent, native_id, forgotten_at)
+SELECT agent, native_id, :forgotten_at FROM session WHERE id = :id
+ON CONFLICT (agent, native_id) DO UPDATE SET forgotten_at = excluded.forgotten_at;
+
+-- name: is_forgotten
+SELECT agent, native_id FROM forgotten WHERE native_id = :native_id;
+
+-- name: unforget
+DELETE FROM forgotten WHERE native_id = :native_id;
+
+-- name: unforget_all
+DELETE FROM forgotten;
 
 -- name: set_aggregates
 UPDATE session SET

@@ -21,6 +21,9 @@ UPDATE source SET gone_at = NULL WHERE path = :path;
 -- name: find
 SELECT id, path FROM source WHERE path = :path;
 
+-- name: read_anew
+UPDATE source SET size = -1, resume = NULL, stamps = NULL;
+
 -- name: delete
 DELETE FROM source WHERE id = :id;
 

@@ -1,0 +1,57 @@
+"""Planted secrets go through a whole scan: none of them is in the store, an export, or what a command prints."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+from seasoned.redact import Redactor, Secrecy
+from seasoned.scan.short import RESULT_CHARS
+from seasoned.scan.whole import Target, scan
+from seasoned.store import open_store
+from seasoned.store.export import export_lines
+from tests.history.claude_lines import ClaudeFile
+from tests.redact.corpus import Planted, planted, survives
+
+KEY = b"k" * 32
+TOOLS = ("Bash", "Read", "Write", "mcp__vault__get", "WebFetch")
+
+
+def text_of(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def plant(secrets: list[Planted], path: Path) -> None:
+    """One session whose calls carry the secrets: in arguments, in results, and across the cuts."""
+    chance = random.Random(11)
+    file = ClaudeFile().user("go")
+    for number, secret in enumerate(secrets):
+        call_id, tool, text = f"toolu_{number:024d}", TOOLS[number % len(TOOLS)], text_of(secret.value)
+        filler = "word " * chance.randrange(0, RESULT_CHARS // 4)
+        if number % 3 == 0:
+            given = secret.value if isinstance(secret.value, dict) else {"command": text}
+            file.calls(call_id, tool, **given).result(call_id, "done")
+        elif number % 3 == 1:
+            file.calls(call_id, tool, command="run").result(call_id, f"{filler}\n{text}\n{filler}")
+        else:
+            failed = f"Exit code 1\n{filler}\n{text}\n{filler}\nerror: it did not work"
+            file.calls(call_id, tool, content=f"{filler}\n{text}").result(call_id, failed, is_error=True)
+    file.write(path)
+
+
+def test_nothing_planted_reaches_the_store_or_an_export(tmp_path: Path) -> None:
+    redactor = Redactor(KEY)
+    # What the rules do not know is counted where they are measured; here it is shown that all they know is applied.
+    known = [p for p in planted(4) if not any(survives(redactor.value(p.value), part) for part in p.parts)]
+    assert len(known) > 4000
+    plant(known, tmp_path / "s.jsonl")
+    target = Target(tmp_path / "seasoned.db")
+    assert scan(target, [tmp_path / "s.jsonl"], Secrecy(KEY), workers=1).calls >= len(known)
+    target.open().close()
+    with open_store(tmp_path / "seasoned.db") as store:
+        exported = "".join(export_lines(store))
+        store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    kept = (tmp_path / "seasoned.db").read_bytes().decode("utf-8", "replace")
+    escaped = {part for p in known for part in p.parts if len(part) >= 8 and (part in kept or part in exported)}
+    assert escaped == set()
