@@ -35,7 +35,7 @@ def test_an_absent_flag_is_success_and_a_denial_is_the_users(tmp_path: Path) -> 
     file.result("t4", "The user doesn't want to proceed", is_error=True, toolDenialKind="user-rejected")
     marks = {call.id: call.result.marks for call in read_one(file.write(tmp_path / "s.jsonl")).calls() if call.result}
     assert marks == {
-        "t1": Marks(failed=False),
+        "t1": Marks(failed=False, implied=True),
         "t2": Marks(failed=True),
         "t3": Marks(failed=False),
         "t4": Marks(failed=True, declined=True),

@@ -1,0 +1,82 @@
+"""A scan that is killed at any moment loses nothing: the next one ends where an undisturbed one ends."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from seasoned.redact import Secrecy
+from seasoned.scan.whole import Target, scan
+from seasoned.store import open_store
+from tests.cli.run import SEASONED
+from tests.scan.test_scan import content
+
+KILLS = 25 if os.environ.get("SEASONED_TORTURE") else 4
+
+
+def many_copies(samples: Path, folder: Path, times: int) -> Path:
+    """Sessions enough to be killed in: each copy with ids of its own."""
+    for number in range(times):
+        for path in (samples / "claude_code").rglob("*.jsonl"):
+            target = folder / str(number) / path.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            mark = f"{number:02d}".encode()
+            data = path.read_bytes().replace(b'"toolu_01', b'"toolu_' + mark)
+            target.write_bytes(data.replace(b'"sessionId":"', b'"sessionId":"' + mark))
+    return folder
+
+
+@pytest.mark.slow
+def test_killed_scans_end_where_an_undisturbed_one_ends(tmp_path: Path, home: Path, samples: Path) -> None:
+    folder = many_copies(samples, tmp_path / "in", 12)
+    store = home / ".seasoned" / "seasoned.db"
+    chance = random.Random(3)
+    killed = 0
+    for _ in range(KILLS):
+        process = subprocess.Popen(
+            [str(SEASONED), "scan", str(folder)], stdout=subprocess.DEVNULL, start_new_session=True
+        )
+        time.sleep(chance.uniform(0.1, 0.6))
+        killed += process.poll() is None
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        if chance.random() < 0.3 and store.exists():
+            shutil.rmtree(store.parent)
+    assert killed, "the machine was so quick that no scan was still running"
+    subprocess.run([str(SEASONED), "scan", str(folder)], check=True, stdout=subprocess.DEVNULL)
+    fresh = tmp_path / "fresh.db"
+    scan(Target(fresh), [folder], Secrecy(b"k" * 32), workers=1)
+    with open_store(store) as opened:
+        assert opened.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    assert without_tags(content(store)) == without_tags(content(fresh))
+
+
+@pytest.mark.slow
+def test_scans_at_the_same_time_find_what_one_finds(tmp_path: Path, home: Path, samples: Path) -> None:
+    folder = many_copies(samples, tmp_path / "in", 6)
+    subprocess.run([str(SEASONED), "scan", str(samples / "hermes")], check=True, stdout=subprocess.DEVNULL)
+    scans = [subprocess.Popen([str(SEASONED), "scan", str(folder)], stdout=subprocess.DEVNULL) for _ in range(3)]
+    assert [process.wait() for process in scans] == [0, 0, 0]
+    fresh = tmp_path / "fresh.db"
+    for path in (samples / "hermes", folder):
+        scan(Target(fresh), [path], Secrecy(b"k" * 32), workers=1)
+    assert without_tags(content(home / ".seasoned" / "seasoned.db")) == without_tags(content(fresh))
+
+
+def without_tags(found: dict[str, list[tuple[object, ...]]]) -> dict[str, list[tuple[object, ...]]]:
+    """The tags of two keys differ, and nothing else may."""
+    tag = re.compile(r"(\[redacted:[a-z0-9-]+:)[0-9a-f]{8}\]")
+    return {
+        name: [tuple(tag.sub(r"\1]", cell) if isinstance(cell, str) else cell for cell in row) for row in rows]
+        for name, rows in found.items()
+    }
