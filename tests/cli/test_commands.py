@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -106,7 +107,7 @@ def test_forget_removes_one_session_a_source_and_everything(samples: Path, home:
     path = sessions[-1]["path"]
     assert f"from {path}" in seasoned("forget", path, "--yes").stdout
     seasoned("forget", "--all", "-y")
-    with sqlite3.connect(home / ".seasoned" / "seasoned.db") as db:
+    with closing(sqlite3.connect(home / ".seasoned" / "seasoned.db")) as db:
         left = {
             table: db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("source", "session", "call")
         }

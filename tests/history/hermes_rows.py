@@ -6,6 +6,7 @@ import json
 import sqlite3
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 _SESSIONS = """CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT NOT NULL, model TEXT, model_config TEXT,
   parent_session_id TEXT, started_at REAL NOT NULL, ended_at REAL, end_reason TEXT, input_tokens INTEGER DEFAULT 0,
@@ -23,6 +24,7 @@ class HermesDb:
     def __init__(self, path: Path, *, old: bool = False) -> None:
         self.path = path
         self.db = sqlite3.connect(path, isolation_level=None)
+        finalize(self, self.db.close)
         self.time = 1_770_000_000.0
         if old:
             self.db.execute("CREATE TABLE sessions (id TEXT PRIMARY KEY, started_at REAL)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from tests.history.hermes_rows import HermesDb
 def test_the_real_database_reads_to_36_sessions_with_each_call_once(data: Path) -> None:
     sessions = list(seasoned.read(data / "hermes" / "state.db"))
     calls = Counter((call.id, str(call.arguments)) for session in sessions for call in session.calls())
-    with sqlite3.connect(f"file:{data}/hermes/state.db?mode=ro&immutable=1", uri=True) as db:
+    with closing(sqlite3.connect(f"file:{data}/hermes/state.db?mode=ro&immutable=1", uri=True)) as db:
         rows = db.execute(
             "SELECT DISTINCT json_extract(value, '$.id'), json_extract(value, '$.function.arguments')"
             " FROM messages, json_each(messages.tool_calls)"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 from seasoned.errors import StoreError
 from seasoned.store.migration import migrate
@@ -23,6 +24,8 @@ class Store:
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self.connection = connection
         self.path = path
+        # Whoever forgets to close it: the connection ends with the store, not some time later.
+        finalize(self, connection.close)
 
     def rows(self, name: str, params: Params = ()) -> list[sqlite3.Row]:
         """All rows of a named query."""
