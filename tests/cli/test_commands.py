@@ -238,3 +238,14 @@ def test_the_log_says_what_was_left_out_without_secrets(tmp_path: Path, home: Pa
     assert "unreadable" in log and "line" in log
     assert "unreadable" in done.stderr
     assert token not in log and token not in done.stderr
+
+
+def test_one_locked_history_of_the_user_does_not_hide_the_others(home: Path, samples: Path) -> None:
+    shutil.copytree(samples / "claude_code" / "projects", home / ".claude" / "projects")
+    (home / ".hermes").mkdir()
+    locked = HermesDb(home / ".hermes" / "state.db").session("s1").says("s1", "user", "hi")
+    locked.db.execute("BEGIN EXCLUSIVE")
+    done = seasoned("scan")
+    assert "14 sessions" in done.stdout
+    assert "locked by another program" in done.stderr
+    assert "claude-code" in seasoned("up").stdout

@@ -45,7 +45,7 @@ def scan_into_store(config: Config, paths: Sequence[Path], *, verbose: bool = Fa
     """Read the paths into the user's store, with a progress bar where it takes long."""
     key, keep = key_of(config)
     target = Target(config.store_path, before_first_write=keep)
-    report = _scan(config, target, paths or own_paths(config), key, "full")
+    report = _scan(config, target, paths, key, "full")
     store = target.existing()
     if store is not None and (verbose or report.unreadable or report.failures):
         _log(config, store, report, Secrecy(key, config.redact), verbose=verbose)
@@ -67,7 +67,7 @@ def _log(config: Config, store: Store, report: Report, secrecy: Secrecy, *, verb
 def look(config: Config, paths: Sequence[Path], *, mode: Mode = "full") -> tuple[Report, Store]:
     """Read the paths into a store that is gone afterwards: nothing is kept."""
     target = Target(None)
-    report = _scan(config, target, paths or own_paths(config), key_of(config)[0], mode)
+    report = _scan(config, target, paths, key_of(config)[0], mode)
     return report, target.open()
 
 
@@ -88,7 +88,15 @@ def store_for(paths: Sequence[Path] | None, *, use_store: bool, config: Config |
 
 def _scan(config: Config, target: Target, paths: Sequence[Path], key: bytes, mode: Mode) -> Report:
     with _Progress() as progress:
-        return scan(target, paths, Secrecy(key, config.redact), mode=mode, workers=config.workers, progress=progress)
+        return scan(
+            target,
+            paths or own_paths(config),
+            Secrecy(key, config.redact),
+            mode=mode,
+            discovered=not paths,
+            workers=config.workers,
+            progress=progress,
+        )
 
 
 class _Progress:

@@ -53,6 +53,7 @@ def print_summary(store: Store, report: Report) -> None:
             for row in agents
         ],
         right=["sessions", "messages", "calls", "failed", "error rate", "unclear", "left out"],
+        whole=["last"],
     )
     failing = [row for row in store.rows("call.by_tool", {"limit": _TOOLS_SHOWN}) if row["failed"]]
     if failing:

@@ -24,10 +24,10 @@ def up(paths: tuple[Path, ...], as_json: bool) -> None:
     from seasoned.history.discover import discover
 
     config = load()
-    found = [*(paths or discover(config))]
+    found = bool(paths or discover(config))
     if found:
-        report, _ = scan_into_store(config, found)
-        store = stored(config)
+        report, scanned = scan_into_store(config, paths)
+        store = scanned or stored(config)
     else:
         report, store = look(config, [samples_folder()])
     with store:

@@ -42,17 +42,17 @@ def discover(config: Config) -> list[Path]:
     return [path for _, path in homes(config) if path.exists()]
 
 
-def candidates(paths: Iterable[Path]) -> Iterator[Candidate]:
-    """Every file under the paths that could be a history, each once."""
+def candidates(paths: Iterable[Path], *, named: bool = True) -> Iterator[Candidate]:
+    """Every file under the paths that could be a history, each once. `named`: the user gave these paths himself."""
     seen: set[str] = set()
     for path in paths:
-        for candidate in _under(path):
+        for candidate in _under(path, named=named):
             if candidate.path not in seen:
                 seen.add(candidate.path)
                 yield candidate
 
 
-def _under(path: Path) -> Iterator[Candidate]:
+def _under(path: Path, *, named: bool) -> Iterator[Candidate]:
     absolute = os.path.abspath(path)  # noqa: PTH100 (Path.resolve would follow links and rename what the user named)
     try:
         status = os.stat(absolute)  # noqa: PTH116 (thousands of files: os.stat is measurably quicker)
@@ -61,15 +61,15 @@ def _under(path: Path) -> Iterator[Candidate]:
     except OSError as error:
         raise SourceError(f"{str(path)!r} cannot be opened: {error.strerror or error}.") from error
     if not os.path.isdir(absolute):  # noqa: PTH112
-        if not os.access(absolute, os.R_OK):
+        if named and not os.access(absolute, os.R_OK):
             raise SourceError(f"{str(path)!r} cannot be read: permission denied.")
-        yield Candidate(absolute, status.st_size, status.st_mtime_ns, named=True)
+        yield Candidate(absolute, status.st_size, status.st_mtime_ns, named=named)
         return
     found = False
     for candidate in _walk(absolute):
         found = True
         yield candidate
-    if not found:
+    if named and not found:
         raise NotFound(f"{str(path)!r} holds no histories: no file in it ends in {', '.join(_SUFFIXES)}.")
 
 

@@ -67,14 +67,19 @@ def scan(
     secrecy: Secrecy,
     *,
     mode: Mode = "full",
+    discovered: bool = False,
     workers: int | None = None,
     progress: Progress | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Report:
-    """Read what is new under the paths. A named file that is no history raises before anything is written."""
+    """Read what is new under the paths.
+
+    A file that the user named and that cannot be read raises before anything is written; of paths that were
+    `discovered`, one that is locked or damaged is reported and the others are read.
+    """
     begun = time.perf_counter()
     roots = [os.path.abspath(path) for path in paths]  # noqa: PTH100 (links stay as the user named them)
-    found = list(candidates(Path(root) for root in roots))
+    found = list(candidates((Path(root) for root in roots), named=not discovered))
     known = _known(target)
     jobs = [job for candidate in found if (job := _job(candidate, known.get(candidate.path))) is not None]
     total = sum(job.size for job in jobs)
