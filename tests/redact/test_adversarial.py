@@ -20,11 +20,19 @@ BAIT = [
 ]  # fmt: skip
 
 
+def seconds(redactor: Redactor, text: str) -> float:
+    """The quicker of two looks, so that a slow moment of the machine does not count."""
+    taken = []
+    for _ in range(2):
+        start = time.process_time()
+        redactor.find(text)
+        taken.append(time.process_time() - start)
+    return min(taken)
+
+
 @pytest.mark.parametrize("bait", BAIT)
-def test_time_is_bounded_for_any_repeated_bait(bait: str) -> None:
+def test_twice_the_bait_takes_about_twice_the_time(bait: str) -> None:
     redactor = Redactor(b"k" * 32)
-    small, large = bait * (MB // 40 // len(bait)), bait * (MB // 5 // len(bait))
-    redactor.find(small)
-    start = time.process_time()
-    redactor.find(large)
-    assert time.process_time() - start < 1.5, bait
+    small, large = bait * (MB // 20 // len(bait)), bait * (MB // 10 // len(bait))
+    # Four times would be the square; the constant is for texts that take next to no time at all.
+    assert seconds(redactor, large) < 3.2 * seconds(redactor, small) + 0.2, bait

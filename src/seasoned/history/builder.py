@@ -11,16 +11,15 @@ from typing import Any
 
 import msgspec
 
+from seasoned.history.draft import CUT_SHORT, CallDraft, MessageDraft
 from seasoned.session import (
     NO_MARKS,
     Marks,
-    Message,
     Relation,
     Result,
     Role,
     Session,
     SessionRef,
-    ToolCall,
     Unreadable,
     Usage,
     sum_usage,
@@ -28,13 +27,14 @@ from seasoned.session import (
 
 _BLOCK_OPENS = "[seasoned:warm "
 _BLOCK_ENDS = "[seasoned:end]"
-_OLD_BLOCKS = ("[WARM SESSION", "[Warm pattern", "Session template loaded:")
+_BLOCKS = (_BLOCK_OPENS, "[WARM SESSION", "[Warm pattern", "Session template loaded:")
+_IDS = ("warm_", "template_")
 _TEMPLATE_ID = re.compile(r"template_.+_\d+\Z")
 
 
 def is_synthetic_id(call_id: str) -> bool:
     """Whether a call id is one that a warm start gives to the calls it shows."""
-    return call_id.startswith("warm_") or (call_id.startswith("template_") and _TEMPLATE_ID.match(call_id) is not None)
+    return call_id.startswith(_IDS) and (call_id.startswith("warm_") or _TEMPLATE_ID.match(call_id) is not None)
 
 
 class Open(msgspec.Struct, frozen=True):
@@ -61,88 +61,6 @@ class Carry(msgspec.Struct, frozen=True):
 
 
 _KEYS_CARRIED = 8
-_CUT_SHORT = Result("", Marks(interrupted=True))
-
-
-class _CallDraft:
-    __slots__ = ("arguments", "id", "index", "message", "places", "result", "synthetic", "taken", "time", "tool")
-
-    def __init__(
-        self, id: str, tool: str, arguments: dict[str, Any], index: int, message: int, time: float | None, place: int
-    ) -> None:
-        self.id = id
-        self.tool = tool
-        self.arguments = arguments
-        self.index = index
-        self.message = message
-        self.time = time
-        self.places = [place]
-        self.result: Result | None = None
-        self.synthetic = False
-        self.taken = False
-
-    @property
-    def is_open(self) -> bool:
-        return self.result is None or self.result.marks.running or self.result == _CUT_SHORT
-
-    def freeze(self) -> ToolCall:
-        self.taken = True
-        return ToolCall(
-            self.id,
-            self.tool,
-            self.arguments,
-            self.result,
-            self.index,
-            self.message,
-            self.time,
-            self.places[0],
-            self.synthetic,
-        )
-
-
-class _MessageDraft:
-    __slots__ = (
-        "answers",
-        "calls",
-        "index",
-        "key",
-        "model",
-        "place",
-        "role",
-        "summary",
-        "synthetic",
-        "texts",
-        "time",
-        "usage",
-    )
-
-    def __init__(self, role: Role, index: int, time: float | None, place: int) -> None:
-        self.role: Role = role
-        self.index = index
-        self.texts: list[str] = []
-        self.calls: list[_CallDraft] = []
-        self.time = time
-        self.place = place
-        self.key: str | None = None
-        self.usage: Usage | None = None
-        self.synthetic = False
-        self.summary = False
-        self.model: str | None = None
-        self.answers: str | None = None
-
-    def freeze(self) -> Message:
-        texts = self.texts
-        return Message(
-            self.role,
-            texts[0] if len(texts) == 1 else "\n".join(texts),
-            tuple([call.freeze() for call in self.calls]),
-            self.time,
-            self.place,
-            self.synthetic,
-            self.summary,
-            self.model,
-            self.answers,
-        )
 
 
 class Builder:
@@ -166,22 +84,20 @@ class Builder:
         self._usage = carry.usage
         self._started: float | None = None
         self._ended: float | None = None
-        self._messages: list[_MessageDraft] = []
+        self._messages: list[MessageDraft] = []
         self._first_message = carry.messages
         self._first_call = carry.calls
         self._call_count = carry.calls
         self._compactions = list(carry.compactions)
         self._unreadable: list[Unreadable] = []
         self._in_block = carry.in_block
-        self._calls: dict[str, _CallDraft] = {}
-        self._late: dict[str, _CallDraft] = {}
+        self._calls: dict[str, CallDraft] = {}
+        self._late: dict[str, CallDraft] = {}
         self._waiting = dict(carry.open)
-        self._keys: dict[str, _MessageDraft] = {}
+        self._keys: dict[str, MessageDraft] = {}
         for key, (index, usage) in carry.keys.items():
-            draft = _MessageDraft("assistant", index, None, 0)
-            draft.key, draft.usage = key, usage
-            self._keys[key] = draft
-        self._last: _MessageDraft | None = None
+            self._keys[key] = MessageDraft("assistant", index, None, 0, key, usage=usage)
+        self._last: MessageDraft | None = None
         self._told = self._facts()
         self.replaying = False
         """While lines of an earlier stretch are read again: open calls come back, nothing is counted."""
@@ -207,9 +123,10 @@ class Builder:
             self.seen_at(time)
         draft = self._keys.get(key) if key is not None else None
         if draft is None:
-            draft = _MessageDraft(role, self._first_message + len(self._messages), time, place)
-            draft.key, draft.model, draft.summary = key, model, summary
-            draft.synthetic = self._is_synthetic(text)
+            draft = MessageDraft(role, self._first_message + len(self._messages), time, place, key, model, summary)
+            if self._in_block or text.startswith(_BLOCKS):
+                draft.synthetic = True
+                self._follow_block(text)
             self._messages.append(draft)
             if key is not None:
                 self._keys[key] = draft
@@ -232,7 +149,7 @@ class Builder:
         if call_id in self._calls:
             return False
         if waiting := self._waiting.pop(call_id, None):
-            draft = _CallDraft(call_id, tool, arguments, waiting.index, waiting.message, time, place)
+            draft = CallDraft(call_id, tool, arguments, waiting.index, waiting.message, time, [place])
             draft.taken = True
             self._calls[call_id] = draft
             return False
@@ -242,7 +159,7 @@ class Builder:
             self.message("assistant", time=time, place=place)
         owner = self._last
         assert owner is not None
-        draft = _CallDraft(call_id, tool, arguments, self._call_count, owner.index, time, place)
+        draft = CallDraft(call_id, tool, arguments, self._call_count, owner.index, time, [place])
         draft.synthetic = owner.synthetic or is_synthetic_id(call_id)
         owner.synthetic = draft.synthetic
         self._call_count += 1
@@ -263,7 +180,7 @@ class Builder:
                 return False
             self.unreadable(f"at {place}", f"a result for call {call_id[:80]!r}, which this session does not have")
             return False
-        if call.result is not None and call.result != _CUT_SHORT:
+        if call.result is not None and call.result != CUT_SHORT:
             return False
         call.result = Result(text, marks, time)
         call.places.append(place)
@@ -271,8 +188,7 @@ class Builder:
             return True
         if call.taken:
             self._late[call_id] = call
-        draft = _MessageDraft("tool", self._first_message + len(self._messages), time, place)
-        draft.texts.append(text)
+        draft = MessageDraft("tool", self._first_message + len(self._messages), time, place, texts=[text])
         draft.answers = call_id
         draft.synthetic = call.synthetic
         self._messages.append(draft)
@@ -294,7 +210,7 @@ class Builder:
         """The turn was broken off: calls that wait for a result will hardly get one."""
         for call in self._calls.values():
             if call.result is None:
-                call.result = _CUT_SHORT
+                call.result = CUT_SHORT
                 if call.taken:
                     self._late[call.id] = call
 
@@ -397,12 +313,7 @@ class Builder:
             compactions=tuple(self._compactions),
         )
 
-    def _is_synthetic(self, text: str) -> bool:
-        if self._in_block:
-            if _BLOCK_ENDS in text:
-                self._in_block = False
-            return True
-        if text.startswith(_BLOCK_OPENS):
+    def _follow_block(self, text: str) -> None:
+        """Where a block of synthetic messages begins and ends; older ones are one message long."""
+        if self._in_block or text.startswith(_BLOCK_OPENS):
             self._in_block = _BLOCK_ENDS not in text
-            return True
-        return text.startswith(_OLD_BLOCKS)

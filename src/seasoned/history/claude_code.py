@@ -135,8 +135,10 @@ class _Reader:
                 raise
             return  # a type that holds no part of the conversation may use our names for something else
         kind = decoded.type
-        if kind == "user" or kind == "assistant":
-            self._said(decoded, place)
+        if kind == "assistant":
+            self._assistant(decoded, place)
+        elif kind == "user":
+            self._user(decoded, place)
         elif kind == "progress":
             if decoded.data is not None and decoded.data.type == "agent_progress":
                 self._progress(decoded, decoded.data, place)
@@ -154,55 +156,36 @@ class _Reader:
         line.isSidechain, line.agentId = True, progress.agentId
         line.type, line.uuid, line.message = passed.type, passed.uuid, passed.message
         line.timestamp = passed.timestamp or line.timestamp
-        self._said(line, place)
+        if passed.type == "assistant":
+            self._assistant(line, place)
+        else:
+            self._user(line, place)
 
-    def _said(self, line: _Line, place: int) -> None:
+    def _user(self, line: _Line, place: int) -> None:
         builder = self._builder_of(line)
         said = line.message
         if said is None:
-            builder.unreadable(f"at byte {place}", f"a {line.type} line without a message")
+            builder.unreadable(f"at byte {place}", "a user line without a message")
             return
-        time = time_of(line.timestamp)
-        if line.cwd is not None and builder.cwd is None:
+        if builder.cwd is None:
             builder.cwd = line.cwd
+        time = time_of(line.timestamp)
         content = said.content
-        if line.type == "assistant":
-            self._assistant(builder, line, said, time, place)
-        elif isinstance(content, str):
+        if isinstance(content, str):
             self._user_text(builder, line, content, time, place)
         elif content:
+            texts = []
             for block in content:
                 if block.type == "tool_result":
                     self._result(builder, line, block, time, place)
-            texts = [block.text for block in content if block.type == "text" and block.text]
+                elif block.type == "text" and block.text:
+                    texts.append(block.text)
             if texts:
                 self._user_text(builder, line, "\n".join(texts), time, place)
 
     def _user_text(self, builder: Builder, line: _Line, text: str, time: float | None, place: int) -> None:
         role: Role = "system" if line.isMeta else "user"
         builder.message(role, text, time=time, place=place, summary=bool(line.isCompactSummary))
-
-    def _assistant(self, builder: Builder, line: _Line, said: _Said, time: float | None, place: int) -> None:
-        content = said.content
-        if line.isApiErrorMessage or said.model == "<synthetic>":
-            builder.message("system", text_of_blocks(content), time=time, place=place)
-            builder.end_reason = "api_error" if line.isApiErrorMessage else builder.end_reason
-            return
-        builder.end_reason = None
-        builder.message(
-            "assistant",
-            text_of_blocks(content),
-            time=time,
-            place=place,
-            key=said.id,
-            model=said.model,
-            usage=_usage(said.usage),
-        )
-        if not isinstance(content, str) and content:
-            for block in content:
-                if block.type == "tool_use" and block.name:
-                    call_id = block.id or f"{line.uuid or place}"
-                    builder.call(call_id, block.name, arguments_of(block.input), time=time, place=place)
 
     def _result(self, builder: Builder, line: _Line, block: _Block, time: float | None, place: int) -> None:
         text = block.content if isinstance(block.content, str) else text_of(block.content)
@@ -211,14 +194,50 @@ class _Reader:
             marks = Marks(failed=True, declined=True)
         builder.result(block.tool_use_id or "", text, marks, time=time, place=place)
 
+    def _assistant(self, line: _Line, place: int) -> None:
+        builder = self._builder_of(line)
+        said = line.message
+        if said is None:
+            builder.unreadable(f"at byte {place}", "a assistant line without a message")
+            return
+        if builder.cwd is None:
+            builder.cwd = line.cwd
+        time = time_of(line.timestamp)
+        content = said.content
+        if line.isApiErrorMessage or said.model == "<synthetic>":
+            builder.message("system", text_of_blocks(content), time=time, place=place)
+            builder.end_reason = "api_error" if line.isApiErrorMessage else builder.end_reason
+            return
+        builder.end_reason = None
+        used = said.usage
+        builder.message(
+            "assistant",
+            text_of_blocks(content),
+            time=time,
+            place=place,
+            key=said.id,
+            model=said.model,
+            usage=None
+            if used is None
+            else Usage(
+                used.input_tokens, used.output_tokens, used.cache_read_input_tokens, used.cache_creation_input_tokens
+            ),
+        )
+        if not isinstance(content, str) and content:
+            for block in content:
+                if block.type == "tool_use" and block.name:
+                    call_id = block.id or f"{line.uuid or place}"
+                    builder.call(call_id, block.name, arguments_of(block.input), time=time, place=place)
+
     def _builder_of(self, line: _Line) -> Builder:
-        session_id = line.sessionId or self.stem
         if not line.isSidechain:
-            if session_id == self._current and self._current_builder is not None:
+            # Nearly every line belongs to the same session as the one before.
+            if line.sessionId == self._current and self._current_builder is not None:
                 return self._current_builder
-            builder = self._current_builder = self._builder(session_id)
-            self._current = session_id
-            return builder
+            self._current = line.sessionId
+            self._current_builder = self._builder(line.sessionId or self.stem)
+            return self._current_builder
+        session_id = line.sessionId or self.stem
         chain = line.agentId or self._chain_of(line)
         builder = self._builder(f"{session_id}/agent-{chain}")
         builder.parent, builder.relation = SessionRef(AGENT, session_id), "subagent"
@@ -239,16 +258,10 @@ class _Reader:
         return builder
 
 
-def _usage(usage: _Usage | None) -> Usage | None:
-    if usage is None:
-        return None
-    return Usage(
-        usage.input_tokens, usage.output_tokens, usage.cache_read_input_tokens, usage.cache_creation_input_tokens
-    )
-
-
 def text_of_blocks(content: str | list[_Block] | None) -> str:
     if content is None or isinstance(content, str):
         return content or ""
+    if len(content) == 1:
+        return content[0].text or ""
     texts = [block.text for block in content if block.text]
-    return texts[0] if len(texts) == 1 else "\n".join(texts)
+    return "\n".join(texts)

@@ -33,6 +33,8 @@ class Stretch(msgspec.Struct, frozen=True):
     sessions: tuple[Session, ...]
     unreadable: tuple[Unreadable, ...]
     resume: Resume
+    is_last: bool = False
+    """The file has been read to its end."""
 
 
 class LineReader(Protocol):
@@ -57,27 +59,32 @@ def read_stretches(
     resume = resume or Resume()
     reader = make_reader(path, resume)
     unreadable: list[Unreadable] = []
-    offset, number, begun = resume.offset, resume.lines, resume.offset
+    offset, number = resume.offset, resume.lines
+    full = offset + stretch_bytes
+    feed = reader.feed
     try:
         with path.open("rb", buffering=1 << 20) as file:
             _replay(file, reader)
             file.seek(offset)
             for line in file:
                 number += 1
-                reason = _feed(reader, line, offset)
-                if reason is not None:
-                    unreadable.append(Unreadable(f"line {number}", reason))
-                    if not line.endswith(b"\n"):
-                        # A cut last line may still be written to: it is shown now and read again later.
-                        number -= 1
-                        break
+                try:
+                    feed(line, offset)
+                except _NOT_READ as error:
+                    reason = _feed_broken(reader, line, offset, error)
+                    if reason is not None:
+                        unreadable.append(Unreadable(f"line {number}", reason))
+                        if not line.endswith(b"\n"):
+                            # A cut last line may still be written to: it is shown now and read again later.
+                            number -= 1
+                            break
                 offset += len(line)
-                if offset - begun >= stretch_bytes:
+                if offset >= full:
                     yield _stretch(reader, unreadable, offset, number)
-                    unreadable, begun = [], offset
+                    unreadable, full = [], offset + stretch_bytes
     except OSError as error:
         raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
-    yield _stretch(reader, unreadable, offset, number)
+    yield _stretch(reader, unreadable, offset, number, is_last=True)
 
 
 def read_whole(path: Path, make_reader: MakeReader, *, agent: str, format: str) -> Iterator[Session]:
@@ -91,17 +98,11 @@ def read_whole(path: Path, make_reader: MakeReader, *, agent: str, format: str) 
         yield from sessions[1:]
 
 
-def _feed(reader: LineReader, line: bytes, offset: int) -> str | None:
-    """Read one line; the reason where it, or a part of it, could not be read."""
-    try:
-        reader.feed(line, offset)
-    except _NOT_READ as error:
-        return _feed_broken(reader, line, offset, error)
-    return None
-
-
 def _feed_broken(reader: LineReader, line: bytes, offset: int, error: Exception) -> str | None:
-    """Read what can be read of a line that is not one whole record: glued objects, broken characters."""
+    """Read what can be read of a line that is not one whole record: glued objects, broken characters.
+
+    The reason where it, or a part of it, could not be read.
+    """
     text = line.strip(b" \t\r\n\x00\xef\xbb\xbf")
     if not text:
         return None
@@ -138,11 +139,17 @@ def _replay(file: Any, reader: LineReader) -> None:
         builder.replaying = True
         for place in places:
             file.seek(place)
-            _feed(reader, file.readline(), place)
+            line = file.readline()
+            try:
+                reader.feed(line, place)
+            except _NOT_READ as error:
+                _feed_broken(reader, line, place, error)
         builder.replaying = False
 
 
-def _stretch(reader: LineReader, unreadable: list[Unreadable], offset: int, lines: int) -> Stretch:
+def _stretch(
+    reader: LineReader, unreadable: list[Unreadable], offset: int, lines: int, *, is_last: bool = False
+) -> Stretch:
     sessions = tuple([builder.take() for builder in reader.builders.values() if builder.has_news])
     carries = {name: builder.carry() for name, builder in reader.builders.items()}
-    return Stretch(sessions, tuple(unreadable), Resume(offset, lines, carries, reader.notes()))
+    return Stretch(sessions, tuple(unreadable), Resume(offset, lines, carries, reader.notes()), is_last)

@@ -36,20 +36,24 @@ HTPASSWD = Pattern(r"""htpasswd\s+-[a-z]*b[a-z]*\s+\S{1,200}\s+\S{1,100}\s+(["']
 PGPASS = Pattern(r"(?m)^[\s+\-0-9→|]*[\w.*\-]{1,100}:(?:\d{2,5}|\*):[\w*\-]{1,64}:[\w*\-.@]{1,64}:([^\s:\"']{4,256})$")
 
 
-def find_in_commands(text: str, low: str) -> Iterator[Hit]:
+def find_in_commands(text: str, low: str) -> list[Hit]:
     """Values of flags, of clients with short flags, and of files such as .netrc."""
-    for match in DASH.re.finditer(low) if "--" in low or " -" in low or '"-' in low or "'-" in low else ():
-        hit = _flag(text, match) if match.lastgroup == "flag" else _short(text, low, match)
-        if hit is not None:
-            yield hit
+    hits: list[Hit] = []
+    if "-" in low:
+        for match in DASH.re.finditer(low):
+            hit = _flag(text, match) if match.lastgroup == "flag" else _short(text, low, match)
+            if hit is not None:
+                hits.append(hit)
     if "pass" in low:
-        yield from _passwords(text, low)
-    for match in IDENTIFIED.re.finditer(low) if "identified by" in low else ():
-        yield from _told(text, match.end(), exact=True)
+        hits += _passwords(text, low)
+    if "identified by" in low:
+        for match in IDENTIFIED.re.finditer(low):
+            hits += _told(text, match.end(), exact=True)
     if ":5432:" in low:
         for match in PGPASS.re.finditer(text):
             if not is_placeholder(match[1]):
-                yield Hit("password", match.start(1), match.end(1))
+                hits.append(Hit("password", match.start(1), match.end(1)))
+    return hits
 
 
 def _flag(text: str, match: re.Match[str]) -> Hit | None:

@@ -34,6 +34,8 @@ class Redactor:
         self._key = key
         self._own = tuple(own)
         self._own_patterns = [_own_pattern(entry) for entry in self._own]
+        self.harmless: set[str] = set()
+        """Names in which nothing was found, for whoever asks about the same ones again and again."""
 
     def __reduce__(self) -> tuple[type[Redactor], tuple[bytes, tuple[str, ...]]]:
         return Redactor, (self._key, self._own)

@@ -31,6 +31,8 @@ DEEPEST = 3
 WITHOUT_DIGITS = ("hf_", "AKIA", "ASIA", "sk-", "gl", "gh", "earer", "SG.", "=")
 UNWRITTEN = Pattern(r"[a-z][A-Z]{1,3}[a-z][A-Z]|[A-Z]{4}[a-z]{1,2}[A-Z]|=$")
 REACH = 256
+FEW = 2000
+"""In fewer characters than this, looking for one anchor after the other is quicker than an expression for them all."""
 BASE64_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 ESCAPE = Pattern(r"\\+(?:[nrtbf]|u00[0-9a-fA-F]{2})")
 BEARER = next(rule for rule in RULES if rule.kind == "bearer")
@@ -59,10 +61,10 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
     if len(text) < 8:
         return []
     data = text.encode("ascii", "replace")
-    low = data.lower().decode("ascii")
+    low = text.lower() if text.isascii() else data.lower().decode("ascii")
     # One byte for each character, so that places are the same in all three.
     classes = data.translate(CLASSES)
-    hits = list(find_assignments(text, low))
+    hits = find_assignments(text, low)
     hits += find_in_commands(text, low)
     if "@" in low:
         hits += find_emails(text, low)
@@ -75,11 +77,13 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
         hits += _apply(AZURE_CLIENT, text)
     if "bearer " in low:
         hits += _apply(BEARER, unescape(text))
-    _numbers(text, low, data, hits)
+    if b"000" in classes:
+        _numbers(text, low, data, classes, hits)
     if "seed" in low or "mnemonic" in low:
         hits += [Hit("seed-phrase", m.start(1), m.end(1)) for m in MNEMONIC.re.finditer(low)]
-    hits += find_blocks(text)
-    _words(text, low, classes, depth, hits)
+    if "PRIVATE KEY" in text or "Private-Lines" in text:
+        hits += find_blocks(text)
+    _words(text, classes, depth, hits)
     return hits
 
 
@@ -88,19 +92,21 @@ def unescape(text: str) -> str:
     return ESCAPE.re.sub(lambda match: " " * len(match[0]), text) if "\\" in text else text
 
 
-def _numbers(text: str, low: str, data: bytes, hits: list[Hit]) -> None:
-    figures = data.translate(FIGURES)
-    if b"000" not in figures:
+def _numbers(text: str, low: str, data: bytes, classes: bytes, hits: list[Hit]) -> None:
+    """Cards, accounts and telephones: for texts with at least three figures in a row."""
+    may_be_phone = "tel" in low or "phone" in low or "mobile" in low
+    if b"0000" not in classes and not may_be_phone:
         return
-    if b"0000-0000" in figures or b"0" * 10 in figures or b"0000-000000-0" in figures:
+    figures = data.translate(FIGURES)
+    if b"0000-0000" in figures or b"0" * 10 in figures:
         plain = unescape(text)
         hits += find_cards(plain, figures)
         hits += find_ibans(plain, figures)
-    if ("phone" in low or "mobile" in low or "tel" in low) and any(mark in figures for mark in PHONE_MARKS):
+    if may_be_phone and any(mark in figures for mark in PHONE_MARKS):
         hits += find_phones(text, low)
 
 
-def _words(text: str, low: str, digits: bytes, depth: int, hits: list[Hit]) -> None:
+def _words(text: str, digits: bytes, depth: int, hits: list[Hit]) -> None:
     """Long words: those that carry an issuer's mark, and those that may be an encoded text."""
     classes = digits.replace(b"0", b"a")
     at = classes.find(WORD)
@@ -112,18 +118,22 @@ def _words(text: str, low: str, digits: bytes, depth: int, hits: list[Hit]) -> N
     found = len(hits)
     while at >= 0:
         end = classes.find(b" ", at + LONG)
-        end = size if end < 0 else end
-        word = text[at:end]
+        if end < 0:
+            end = size
         first = at
         if at and classes[at - 1] != SPACE:
             near = classes[max(0, at - REACH) : at]
             first = at - len(near) + len(near.rstrip(b"a+"))
-        figures = b"0" in digits[first:end]
-        if not figures:
+        word = text[at:end]
+        if digits.find(b"0", first, end) < 0:
             letters.append(text[max(0, at - BEFORE) : end])
-        if figures and word.islower() and digits.count(b"a0", at, end) + digits.count(b"0a", at, end) <= PLAIN:
-            pass  # `manual_commit_2_test`, `fix-297-of-something`: random letters would change to figures more often
-        elif figures or (word.lower() != word and UNWRITTEN.re.search(word)):
+            may_be_random = word.lower() != word and UNWRITTEN.re.search(word) is not None
+        else:
+            # `manual_commit_2_test`, `fix-297-of-something`: random letters would change to figures more often.
+            may_be_random = not (
+                word.islower() and digits.count(b"a0", at, end) + digits.count(b"0a", at, end) <= PLAIN
+            )
+        if may_be_random:
             seen = text[max(0, first - BEFORE) : end]
             if end - at in DIGESTS and not word.strip(HEXADECIMAL) and text[at - 1 : at] not in ("=", ".", ":", "/"):
                 # A digest or a UUID on its own: no issuer's mark, but a text may be encoded in it.
@@ -135,10 +145,13 @@ def _words(text: str, low: str, digits: bytes, depth: int, hits: list[Hit]) -> N
                     _look_inside(text, first, at, end, depth, hits)
         at = classes.find(WORD, end)
     if letters:
-        _marked(text, unescape("\n".join(letters)), hits, _LETTERS)
+        joined = unescape("\n".join(letters))
+        anchors = [pair for mark, pairs in _LETTERS if mark in joined for pair in pairs]
+        if anchors:
+            _marked(text, joined, hits, anchors)
     if words:
         joined = unescape("\n".join(words))
-        _marked(text, joined, hits, _ANCHORS if _RARE.re.search(joined) else _COMMON)
+        _marked(text, joined, hits, _ANCHORS if len(joined) < FEW or _RARE.re.search(joined) else _COMMON)
         if len(hits) == found:
             _remember(words)
 
@@ -168,7 +181,8 @@ _ANCHORS = [(anchor, rule) for rule in RULES for anchor in rule.anchors]
 _SHORT = 3
 _COMMON = [(anchor, rule) for anchor, rule in _ANCHORS if len(anchor) <= _SHORT]
 """Anchors that stand in many a word; all others are looked for at once, and are hardly ever there."""
-_LETTERS = [(anchor, rule) for anchor, rule in _ANCHORS if any(mark in anchor for mark in WITHOUT_DIGITS)]
+_LETTERS = [(mark, [(anchor, rule) for anchor, rule in _ANCHORS if mark in anchor]) for mark in WITHOUT_DIGITS]
+"""Anchors of what may hold no figure at all, by the mark that they share."""
 _RARE = any_of(anchor for anchor, _ in _ANCHORS if len(anchor) > _SHORT)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import select
 import sys
 from collections.abc import Iterable, Iterator
-from multiprocessing import connection, get_context
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -19,18 +20,25 @@ WORTH_A_PROCESS = 4 << 20
 """Bytes to read from which on starting processes pays."""
 _MOST_TICKETS = 8000
 """So many tickets of four bytes always fit into a pipe."""
+_PIPE_BYTES = 1 << 20
+"""As much can wait to be written, so that nobody stops reading while the store is busy."""
+_SIZE_BYTES = 8
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Batch).decode
 _DONE = b""
+_ENDED = "A reading process ended before its work was done: run the scan again."
 
 
 def read_all(jobs: list[Job], secrecy: Secrecy, mode: Mode, workers: int) -> Iterator[Batch]:
-    """Every batch of every job, in no particular order between files."""
+    """Every batch of every job, in no particular order between files. The processes start at once."""
     workers = min(workers, len(jobs), 1 + sum(job.size for job in jobs) // WORTH_A_PROCESS)
     if workers <= 1:
-        yield from _read_here(jobs, secrecy, mode)
-    else:
-        yield from _read_in_processes(sorted(jobs, key=lambda job: -job.size), secrecy, mode, workers)
+        return _read_here(jobs, secrecy, mode)
+    # Largest first to whoever is free.
+    jobs = sorted(jobs, key=lambda job: -job.size)
+    if sys.platform == "linux":
+        return _Forks(jobs, secrecy, mode, workers).batches()
+    return _read_in_spawned(jobs, secrecy, mode, workers)
 
 
 def _read_here(jobs: Iterable[Job], secrecy: Secrecy, mode: Mode) -> Iterator[Batch]:
@@ -42,31 +50,146 @@ def _read_here(jobs: Iterable[Job], secrecy: Secrecy, mode: Mode) -> Iterator[Ba
         yield from reader.read(job)
 
 
-def _read_in_processes(jobs: list[Job], secrecy: Secrecy, mode: Mode, workers: int) -> Iterator[Batch]:
-    # Forking shares what is already imported; elsewhere (macOS, Windows) a new interpreter is the safe way.
-    forks = sys.platform == "linux"
-    context: Any = get_context("fork" if forks else "spawn")
-    tickets = _tickets(len(jobs)) if forks else None
+class _Forks:
+    """Processes that share what is already imported. Plain forks and pipes: multiprocessing takes long to import."""
+
+    def __init__(self, jobs: list[Job], secrecy: Secrecy, mode: Mode, workers: int) -> None:
+        # What is there by now stays to the end of the processes: their collector need not look at it again.
+        gc.freeze()
+        tickets = _tickets(len(jobs))
+        self._processes: list[int] = []
+        self._ends: list[int] = []
+        for _ in range(workers):
+            receiver, sender = os.pipe()
+            process = os.fork()
+            if process == 0:
+                for end in (*self._ends, receiver):
+                    os.close(end)
+                _work(sender, _taken(jobs, tickets), secrecy, mode)
+            os.close(sender)
+            _widen(receiver)
+            self._processes.append(process)
+            self._ends.append(receiver)
+        os.close(tickets)
+        gc.unfreeze()
+
+    def batches(self) -> Iterator[Batch]:
+        ready = select.poll()
+        for end in self._ends:
+            ready.register(end, select.POLLIN)
+        try:
+            while self._ends:
+                for end, _ in ready.poll():
+                    data = _receive(end)
+                    if data == _DONE:
+                        ready.unregister(end)
+                        self._ends.remove(end)
+                        os.close(end)
+                    else:
+                        yield _decode(data)
+        finally:
+            if self._ends:
+                self._stop()
+            for process in self._processes:
+                os.waitpid(process, 0)
+
+    def _stop(self) -> None:
+        import signal
+
+        for end in self._ends:
+            os.close(end)
+        for process in self._processes:
+            os.kill(process, signal.SIGTERM)
+
+
+def _tickets(jobs: int) -> int:
+    """The reading end of a pipe that holds the numbers of the jobs: whoever is free takes the next."""
+    reading, writing = os.pipe()
+    os.write(writing, b"".join([number.to_bytes(4, "big") for number in range(min(jobs, _MOST_TICKETS))]))
+    os.close(writing)
+    return reading
+
+
+def _taken(jobs: list[Job], tickets: int) -> Iterator[Job]:
+    """The jobs that fall to this process."""
+    while ticket := os.read(tickets, 4):
+        yield from jobs[int.from_bytes(ticket, "big") :: _MOST_TICKETS]
+
+
+def _widen(pipe: int) -> None:
+    import fcntl
+
+    with suppress(OSError):  # where the system allows no more, it is only slower
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+
+
+def _receive(end: int) -> bytes:
+    size = int.from_bytes(_read_exactly(end, _SIZE_BYTES), "big")
+    return _read_exactly(end, size) if size else _DONE
+
+
+def _read_exactly(end: int, size: int) -> bytes:
+    pieces = []
+    while size:
+        piece = os.read(end, size)
+        if not piece:
+            raise CannotDo(_ENDED)
+        pieces.append(piece)
+        size -= len(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def _send(end: int, data: bytes) -> None:
+    view = memoryview(len(data).to_bytes(_SIZE_BYTES, "big") + data)
+    while view:
+        view = view[os.write(end, view) :]
+
+
+def _work(sender: int, jobs: Iterable[Job], secrecy: Secrecy, mode: Mode) -> None:
+    """What a forked process does, to its end."""
+    # The process is short and what it makes is handed over: collecting cycles would only cost time.
+    gc.disable()
+    done = False
+    try:
+        for batch in _read_here(jobs, secrecy, mode):
+            _send(sender, _encode(batch))
+        _send(sender, _DONE)
+        done = True
+    except (BrokenPipeError, KeyboardInterrupt):
+        pass  # whoever wanted the batches has stopped
+    finally:
+        if (error := sys.exc_info()[1]) is not None:
+            sys.excepthook(type(error), error, error.__traceback__)
+        # Nothing is left to be cleaned up but memory, which the system does quicker than the interpreter.
+        os._exit(0 if done else 1)
+
+
+def _read_in_spawned(jobs: list[Job], secrecy: Secrecy, mode: Mode, workers: int) -> Iterator[Batch]:
+    """Where forking is not safe (macOS, Windows): new interpreters, each of which takes every n-th job."""
+    from multiprocessing import connection, get_context
+
+    context = get_context("spawn")
     processes: list[Any] = []
     ends: list[Any] = []
     for number in range(workers):
         receiver, sender = context.Pipe(duplex=False)
-        # Largest first to whoever is free; without a shared pipe each takes every n-th.
-        share = jobs if tickets is not None else jobs[number::workers]
-        process = context.Process(target=_work, args=(sender, share, tickets, secrecy, mode), daemon=True)
+        share = jobs[number::workers]
+        process = context.Process(target=_work_spawned, args=(sender, share, secrecy, mode), daemon=True)
         process.start()
         sender.close()
         processes.append(process)
         ends.append(receiver)
-    if tickets is not None:
-        os.close(tickets)
     try:
         while ends:
-            for receiver in _ready(ends):
-                data = _receive(receiver)
+            ready: list[Any] = list(connection.wait(ends))
+            for end in ready:
+                try:
+                    data = end.recv_bytes()
+                except EOFError:
+                    raise CannotDo(_ENDED) from None
                 if data == _DONE:
-                    ends.remove(receiver)
-                    receiver.close()
+                    ends.remove(end)
+                    end.close()
                 else:
                     yield _decode(data)
     finally:
@@ -76,42 +199,9 @@ def _read_in_processes(jobs: list[Job], secrecy: Secrecy, mode: Mode, workers: i
             process.join()
 
 
-def _tickets(jobs: int) -> int:
-    """The reading end of a pipe that holds the numbers of the jobs: whoever is free takes the next."""
-    reading, writing = os.pipe()
-    for number in range(min(jobs, _MOST_TICKETS)):
-        os.write(writing, number.to_bytes(4, "big"))
-    os.close(writing)
-    return reading
-
-
-def _taken(jobs: list[Job], tickets: int | None) -> Iterator[Job]:
-    """The jobs that fall to this process."""
-    if tickets is None:
-        yield from jobs
-        return
-    while ticket := os.read(tickets, 4):
-        yield from jobs[int.from_bytes(ticket, "big") :: _MOST_TICKETS]
-
-
-def _ready(ends: list[Any]) -> list[Any]:
-    return list(connection.wait(ends))
-
-
-def _receive(receiver: Any) -> bytes:
-    try:
-        data: bytes = receiver.recv_bytes()
-    except EOFError:
-        raise CannotDo("A reading process ended before its work was done: run the scan again.") from None
-    return data
-
-
-def _work(sender: Any, jobs: list[Job], tickets: int | None, secrecy: Secrecy, mode: Mode) -> None:
-    # The process is short and what it makes is handed over: collecting cycles would only cost time.
+def _work_spawned(sender: Any, jobs: list[Job], secrecy: Secrecy, mode: Mode) -> None:
     gc.disable()
-    for batch in _read_here(_taken(jobs, tickets), secrecy, mode):
+    for batch in _read_here(jobs, secrecy, mode):
         sender.send_bytes(_encode(batch))
     sender.send_bytes(_DONE)
     sender.close()
-    # Nothing is left to be cleaned up but memory, which the system does quicker than the interpreter.
-    os._exit(0)

@@ -14,7 +14,6 @@ from seasoned.errors import SourceError
 from seasoned.history.copies import is_unique_id
 from seasoned.history.formats import named, recognise
 from seasoned.history.growing import Resume
-from seasoned.outcome.blind import blind
 from seasoned.outcome.judge import judge
 from seasoned.outcome.label import label
 from seasoned.outcome.rate import place
@@ -67,11 +66,10 @@ class Reader:
                 check_digest=_digest_before(path, stretch.resume.offset),
                 is_first=is_first,
                 was_cut_at=cut_at,
-                done=False,
+                done=stretch.is_last,
                 bytes_read=stretch.resume.offset - begun,
             )
             is_first, cut_at, begun = False, None, stretch.resume.offset
-        yield self._batch(job, module, is_first=False)
 
     def _read_stamped(self, job: Job, module: str, path: Path) -> Iterator[Batch]:
         """A database whose sessions say by themselves whether they have changed."""
@@ -135,8 +133,14 @@ class Reader:
             ],
         )
 
+    def _blind(self, call: ToolCall, agent: str) -> ToolCall:
+        # Imported here because every reading process would wait for it, and a scan into the store never needs it.
+        from seasoned.outcome.blind import blind
+
+        return blind(call, agent=agent, strict=self.mode == "strict")
+
     def _call_row(self, call: ToolCall, agent: str) -> CallRow:
-        judged = call if self.mode == "full" else blind(call, agent=agent, strict=self.mode == "strict")
+        judged = call if self.mode == "full" else self._blind(call, agent)
         verdict = judge(judged, agent=agent)
         flag = label(call, agent=agent)
         short = shorten(call, verdict.verdict, verdict.reason, self.redactor)

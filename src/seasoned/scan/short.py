@@ -35,18 +35,20 @@ class Short(msgspec.Struct, frozen=True):
 
 def shorten(call: ToolCall, verdict: str, reason: str, redactor: Redactor) -> Short:
     """The call with every argument's name kept, long texts cut and secrets out."""
-    seen = _Seen()
+    # What is met while cutting: the texts with a margin beyond each cut, and what comes again in many a call.
+    texts: list[str] = []
+    common: list[str] = []
     speaks = tool_of(call.tool).speaks
     longest = _CONTENT_CHARS if speaks == "file_write" else _VALUE_CHARS
-    arguments = _encode(_cut(call.arguments, longest, seen, _DEPTH)).decode("utf-8", "replace")
+    arguments = _encode(_cut_pairs(call.arguments, longest, texts, common, _DEPTH)).decode("utf-8", "replace")
     result = None if call.result is None else call.result.text
-    if result is not None and verdict == "ok" and speaks in _PASSED_ON and len(result) > _CONTENT_CHARS:
+    if result is not None and verdict == "ok" and len(result) > _CONTENT_CHARS and speaks in _PASSED_ON:
         # A file that was written is shown back: what matters is the sentence that says so.
         first = result[:_CONTENT_CHARS].partition("\n")[0] if speaks == "file_write" else ""
         result = f"{first} [{result.count(chr(10)) + 1} lines, {len(result)} characters]".lstrip()
-    short = None if result is None else _cut_result(result, verdict, seen)
-    seen.texts.append(reason)
-    if len(arguments) <= _ARGUMENTS_CHARS and is_clean(redactor, seen.texts, seen.names):
+    short = None if result is None else _cut_result(result, verdict, texts)
+    (common if verdict == "ok" else texts).append(reason)
+    if len(arguments) <= _ARGUMENTS_CHARS and is_clean(redactor, texts, common):
         return Short(arguments, short, reason)
     # Rare: something may be secret, so every part is redacted for itself, by the names of its values too.
     return Short(
@@ -56,46 +58,44 @@ def shorten(call: ToolCall, verdict: str, reason: str, redactor: Redactor) -> Sh
     )
 
 
-class _Seen:
-    """What was met while cutting: the texts with a margin beyond each cut, and the names of the arguments."""
-
-    __slots__ = ("names", "texts")
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.names: list[str] = []
-
-
-def _cut_result(text: str, verdict: str, seen: _Seen) -> str:
+def _cut_result(text: str, verdict: str, texts: list[str]) -> str:
     """The beginning of a result; of a failed one the end too, where the reason often stands."""
     if len(text) <= RESULT_CHARS:
-        seen.texts.append(text)
+        texts.append(text)
         return text
     if verdict == "failed":
-        seen.texts += [text[: _HEAD_CHARS + CUT_MARGIN], text[-_TAIL_CHARS - CUT_MARGIN :]]
+        texts += [text[: _HEAD_CHARS + CUT_MARGIN], text[-_TAIL_CHARS - CUT_MARGIN :]]
         return f"{text[:_HEAD_CHARS]} … {text[-_TAIL_CHARS:]}"
-    seen.texts.append(text[: RESULT_CHARS + CUT_MARGIN])
+    texts.append(text[: RESULT_CHARS + CUT_MARGIN])
     return f"{text[: RESULT_CHARS - 2]} …"
 
 
-def _cut(value: Any, limit: int, seen: _Seen, depth: int) -> Any:
+def _cut_pairs(value: dict[Any, Any], limit: int, texts: list[str], names: list[str], depth: int) -> dict[str, Any]:
+    cut = {}
+    for key, item in value.items() if len(value) <= _ITEMS else list(value.items())[:_ITEMS]:
+        name = str(key)
+        names.append(name)
+        if isinstance(item, str) and len(item) <= limit:
+            texts.append(item)
+            cut[name] = item
+        else:
+            cut[name] = _cut(item, limit, texts, names, depth - 1)
+    return cut
+
+
+def _cut(value: Any, limit: int, texts: list[str], names: list[str], depth: int) -> Any:
     if isinstance(value, str):
-        seen.texts.append(value if len(value) <= limit else value[: limit + CUT_MARGIN])
-        return value if len(value) <= limit else f"{value[:limit]} … [{len(value)} characters]"
+        if len(value) <= limit:
+            texts.append(value)
+            return value
+        texts.append(value[: limit + CUT_MARGIN])
+        return f"{value[:limit]} … [{len(value)} characters]"
     if isinstance(value, dict):
-        if depth == 0:
-            return "…"
-        cut = {}
-        for key, item in list(value.items())[:_ITEMS]:
-            name = str(key)
-            seen.names.append(name)
-            seen.texts.append(name)
-            cut[name] = _cut(item, limit, seen, depth - 1)
-        return cut
+        return "…" if depth == 0 else _cut_pairs(value, limit, texts, names, depth)
     if isinstance(value, list | tuple):
         # In a list of words a flag names the word after it: ["--password", "…"].
-        seen.names += [item[2:] for item in value[:_ITEMS] if isinstance(item, str) and item.startswith("--")]
-        return "…" if depth == 0 else [_cut(item, limit, seen, depth - 1) for item in value[:_ITEMS]]
+        names += [item[2:] for item in value[:_ITEMS] if isinstance(item, str) and item.startswith("--")]
+        return "…" if depth == 0 else [_cut(item, limit, texts, names, depth - 1) for item in value[:_ITEMS]]
     return value
 
 

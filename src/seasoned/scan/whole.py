@@ -113,13 +113,16 @@ def _take_in(
     """Read the jobs, write and settle what they hold; how many sessions have news."""
     # Imported here because most scans find nothing new and should answer at once.
     from seasoned.scan.pool import read_all
+
+    batches = read_all(jobs, secrecy, mode, workers or os.cpu_count() or 1)
+    # While others read: what is only needed when the first batch comes.
     from seasoned.scan.settle import settle
     from seasoned.scan.writing import Writer
 
     writer: Writer | None = None
     waiting: list[Batch] = []
     calls = 0
-    for batch in read_all(jobs, secrecy, mode, workers or os.cpu_count() or 1):
+    for batch in batches:
         tally.add(batch)
         if batch.failure is not None:
             continue
