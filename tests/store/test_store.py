@@ -85,6 +85,7 @@ def test_many_processes_open_and_write_at_once(tmp_path: Path) -> None:
 
 def test_every_named_query_is_valid(subtests: pytest.Subtests) -> None:
     store = open_temporary()
+    store.run("session.begin_touched")
     for subject in ("source", "session", "call", "export"):
         for name, statement in queries(subject).items():
             with subtests.test(f"{subject}.{name}"):

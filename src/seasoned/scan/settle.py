@@ -14,22 +14,27 @@ _COUNTS = ("ok", "failed", "unclear", "declined", "cancelled", "interrupted", "t
 
 def settle(store: Store, touched: Iterable[int]) -> None:
     """Bring everything that hangs on the touched sessions up to date, in one transaction."""
-    sessions = set(touched)
+    sessions = sorted(set(touched))
     if not sessions:
         return
+    # One statement for all of them: a statement for each session would take longer than reading some of them.
+    store.run("session.begin_touched")
     with store.write():
-        sessions |= _settle_repeated(store, sessions)
+        store.run("session.clear_touched")
+        _touch(store, sessions)
+        _touch(store, _settle_repeated(store))
         _settle_roots(store)
-        sessions |= _settle_lineages(store, sessions)
-        for session_id in sessions:
-            _settle_totals(store, session_id)
+        _touch(store, _settle_lineages(store))
+        _settle_totals(store)
 
 
-def _settle_repeated(store: Store, sessions: set[int]) -> set[int]:
+def _touch(store: Store, sessions: Iterable[int]) -> None:
+    store.run_many("session.touch", [(session_id,) for session_id in sessions])
+
+
+def _settle_repeated(store: Store) -> set[int]:
     """Calls whose id is unique anywhere and that lie in several sessions: the first one is the call."""
-    repeated: set[str] = set()
-    for session_id in sessions:
-        repeated.update(row["call_id"] for row in store.rows("call.repeated", {"session_id": session_id}))
+    repeated = [row["call_id"] for row in store.rows("call.repeated")]
     changed: set[int] = set()
     for call_id in sorted(repeated):
         rows = store.rows("call.with_call_id", {"call_id": call_id})
@@ -85,39 +90,40 @@ def _id_of(store: Store, ref: tuple[str, str], ids: dict[tuple[str, str], int | 
     return ids[ref]
 
 
-def _settle_lineages(store: Store, sessions: set[int]) -> set[int]:
+def _settle_lineages(store: Store) -> set[int]:
     """Calls whose id is unique only within their lineage, copied from one of its sessions to the next."""
     changed: set[int] = set()
-    roots = {row["root_id"] for row in store.rows("session.roots") if row["id"] in sessions}
-    for root_id in roots:
+    for root in store.rows("session.touched_roots"):
         by_call: dict[str, list[sqlite3.Row]] = {}
-        for row in store.rows("call.weak_in_lineage", {"root_id": root_id}):
+        for row in store.rows("call.weak_in_lineage", {"root_id": root["root_id"]}):
             by_call.setdefault(row["call_id"], []).append(row)
         for rows in by_call.values():
             changed |= _set_copies(store, rows)
     return changed
 
 
-def _settle_totals(store: Store, session_id: int) -> None:
-    counts: Counter[str] = Counter()
-    kinds: Counter[str] = Counter()
-    for row in store.rows("call.counts", {"session_id": session_id}):
+def _settle_totals(store: Store) -> None:
+    counts: dict[int, Counter[str]] = {}
+    kinds: dict[int, Counter[str]] = {}
+    for row in store.rows("call.counts"):
+        count = counts.setdefault(row["session_id"], Counter())
         if row["is_copy"]:
-            counts["copies"] += row["calls"]
-            continue
-        counts["calls"] += row["calls"]
-        counts[row["counts_as"]] += row["calls"]
-        if row["counts_as"] != "trivial":
-            kinds[row["kind"]] += row["calls"]
-    store.run(
-        "session.set_aggregates",
+            count["copies"] += row["calls"]
+        elif row["counts_as"] is not None:
+            count["calls"] += row["calls"]
+            count[row["counts_as"]] += row["calls"]
+            if row["counts_as"] != "trivial":
+                kinds.setdefault(row["session_id"], Counter())[row["kind"]] += row["calls"]
+    totals = [
         {
             "id": session_id,
-            "calls": counts["calls"],
-            "copies": counts["copies"],
-            "task_type": task_type_of(kinds),
-            **{name: counts[name] for name in _COUNTS},
-        },
-    )
-    store.run("call.clear_tools", {"session_id": session_id})
-    store.run("call.save_tools", {"session_id": session_id})
+            "calls": count["calls"],
+            "copies": count["copies"],
+            "task_type": task_type_of(kinds.get(session_id, {})),
+            **{name: count[name] for name in _COUNTS},
+        }
+        for session_id, count in counts.items()
+    ]
+    store.run_many("session.set_aggregates", totals)
+    store.run("call.clear_tools")
+    store.run("call.save_tools")

@@ -21,8 +21,10 @@ WHERE call.copy_of IS NULL
 ORDER BY session.id, call.position;
 
 -- name: repeated
-SELECT DISTINCT call.call_id FROM call JOIN call AS other ON other.call_id = call.call_id AND other.id <> call.id
-WHERE call.session_id = :session_id AND call.unique_id = 1;
+SELECT DISTINCT call.call_id
+FROM touched JOIN call ON call.session_id = touched.id
+JOIN call AS other ON other.call_id = call.call_id AND other.id <> call.id
+WHERE call.unique_id = 1;
 
 -- name: with_call_id
 SELECT call.id, call.session_id, call.copy_of, call.position, session.started, session.messages, session.native_id,
@@ -41,11 +43,12 @@ ORDER BY session.started IS NULL, session.started, session.id, call.position;
 UPDATE call SET copy_of = ? WHERE id = ?;
 
 -- name: counts
-SELECT session_id, counts_as, kind, copy_of IS NOT NULL AS is_copy, count(*) AS calls
-FROM call WHERE session_id = :session_id GROUP BY session_id, counts_as, kind, copy_of IS NOT NULL;
+SELECT touched.id AS session_id, counts_as, kind, copy_of IS NOT NULL AS is_copy, count(call.id) AS calls
+FROM touched LEFT JOIN call ON call.session_id = touched.id
+GROUP BY touched.id, counts_as, kind, copy_of IS NOT NULL;
 
 -- name: clear_tools
-DELETE FROM session_tool WHERE session_id = :session_id;
+DELETE FROM session_tool WHERE session_id IN (SELECT id FROM touched);
 
 -- name: save_tools
 INSERT INTO session_tool (session_id, tool, kind, calls, ok, failed, unclear, left_out)
@@ -54,7 +57,8 @@ SELECT session_id, tool, min(kind), count(*),
     sum(CASE WHEN counts_as = 'failed' THEN 1 ELSE 0 END),
     sum(CASE WHEN counts_as = 'unclear' THEN 1 ELSE 0 END),
     sum(CASE WHEN counts_as NOT IN ('ok', 'failed', 'unclear') THEN 1 ELSE 0 END)
-FROM call WHERE session_id = :session_id AND copy_of IS NULL
+FROM touched JOIN call ON call.session_id = touched.id
+WHERE copy_of IS NULL
 GROUP BY session_id, tool;
 
 -- name: by_tool

@@ -44,8 +44,17 @@ RETURNING id;
 SELECT id, agent, native_id, parent_agent, parent_native_id, relation, root_id, started FROM session
 WHERE parent_agent IS NOT NULL;
 
--- name: roots
-SELECT id, root_id FROM session WHERE root_id IS NOT NULL;
+-- name: touched_roots
+SELECT DISTINCT root_id FROM touched JOIN session ON session.id = touched.id WHERE root_id IS NOT NULL;
+
+-- name: begin_touched
+CREATE TEMP TABLE IF NOT EXISTS touched (id INTEGER PRIMARY KEY);
+
+-- name: clear_touched
+DELETE FROM touched;
+
+-- name: touch
+INSERT INTO touched (id) VALUES (?) ON CONFLICT DO NOTHING;
 
 -- name: find_ref
 SELECT id, parent_agent, parent_native_id FROM session WHERE agent = :agent AND native_id = :native_id;
