@@ -80,7 +80,9 @@ def test_help_answers_without_the_rooms(arguments: list[str]) -> None:
     assert _below(found, "rich", "sqlite3", "msgspec", *[f"seasoned.{room}" for room in rooms]) == set()
 
 
-@pytest.mark.parametrize("room", ["errors", "session", "config", "redact", "store", "history", "outcome", "scan"])
+@pytest.mark.parametrize(
+    "room", ["errors", "session", "config", "redact", "store", "history", "outcome", "scan", "stats"]
+)
 def test_a_room_of_the_core_starts_without_the_terminal(room: str) -> None:
     found = _imported("-c", f"import seasoned.{room}")
     assert f"seasoned.{room}" in found

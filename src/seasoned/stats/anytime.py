@@ -1,0 +1,161 @@
+"""Intervals that stay valid while one keeps looking: after every cluster, with the right to stop whenever one likes.
+
+They are confidence sequences by betting (Waudby-Smith & Ramdas 2024, hedged capital): someone who bets against a
+rate and multiplies the stake by 2/α has evidence against it, and fair bets do so with a probability of α/2 at most,
+whenever one looks (Ville 1939). Nothing is asymptotic. The unit is the cluster, in the order of arrival.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from seasoned.errors import UsageError
+from seasoned.stats.counts import as_counts
+from seasoned.stats.interval import NO_TRIALS, Estimate, Interval, check_level, span
+
+if TYPE_CHECKING:
+    from seasoned.stats.counts import Array
+
+LARGEST_CLUSTER = 100
+_STAKE = 0.9
+"""The largest share of the capital put at risk on one cluster. Less would bound low rates loosely from above."""
+_HALVINGS = 40
+CONTRADICTION = "the looks contradict each other: the rate has probably changed on the way"
+NO_VALUES = "there are no values"
+
+
+def mean_sequence(values: Sequence[float], *, level: float = 0.95) -> Estimate:
+    """The mean of values in [0, 1], one for each cluster (Waudby-Smith & Ramdas 2024)."""
+    import numpy as np
+
+    check_level(level)
+    x = _bounded(values)
+    if not len(x):
+        return Estimate(None, None, 0, 0, NO_VALUES)
+    return _estimate(x, np.ones(len(x)), len(x), level)
+
+
+def rate_sequence(
+    failures: Sequence[int], totals: Sequence[int], *, largest: int = LARGEST_CLUSTER, level: float = 0.95
+) -> Estimate:
+    """The rate over clusters, each weighing as many trials as it has, up to `largest` (after Waudby-Smith & Ramdas).
+
+    The score failures − rate × total has mean zero at the true rate and is bounded once a cluster's weight is.
+    `largest` must be chosen before looking; a longer cluster counts as `largest` trials at its own rate.
+    """
+    import numpy as np
+
+    check_level(level)
+    if largest < 1:
+        raise UsageError(f"the largest weight of a cluster is at least one trial, not {largest!r}")
+    rows = as_counts(failures, totals)
+    if not len(rows):
+        return Estimate(None, None, 0, 0, NO_TRIALS)
+    weights = np.minimum(rows[:, 1] / largest, 1.0)
+    return _estimate(rows[:, 0] / rows[:, 1], weights, int(rows[:, 1].sum()), level)
+
+
+def difference_sequence(values_a: Sequence[float], values_b: Sequence[float], *, level: float = 0.95) -> Estimate:
+    """First mean minus second, one value in [0, 1] for each cluster; the k-th of one side is set against the k-th of
+    the other, and values without a counterpart wait. The p value of no difference is valid at every look too.
+    """
+    import numpy as np
+
+    check_level(level)
+    pairs = min(len(values_a), len(values_b))
+    a, b = _bounded(values_a)[:pairs], _bounded(values_b)[:pairs]
+    if not pairs:
+        return Estimate(None, None, 0, 0, f"{NO_VALUES} on one side")
+    x, weights = (a - b + 1) / 2, np.ones(pairs)
+    half = _estimate(x, weights, 2 * pairs, level)
+    assert half.value is not None  # there are pairs
+    value = float(a.mean() - b.mean())
+    bets = _bets(x, weights, level)
+    p_value = min(1.0, 2 * math.exp(-max(_largest(x, weights, bets, 0.5, sign) for sign in (1, -1))))
+    if half.interval is None:
+        return Estimate(value, None, half.n, 2 * pairs, half.reason, p_value)
+    interval = span(2 * half.interval.low - 1, value, 2 * half.interval.high - 1, level, 2 * pairs)
+    return Estimate(value, interval, half.n, 2 * pairs, p_value=p_value)
+
+
+def rate_difference_sequence(
+    failures_a: Sequence[int],
+    totals_a: Sequence[int],
+    failures_b: Sequence[int],
+    totals_b: Sequence[int],
+    *,
+    largest: int = LARGEST_CLUSTER,
+    level: float = 0.95,
+) -> Estimate:
+    """First rate minus second, weighted by trials: each side has a sequence at half the error (Bonferroni 1936).
+
+    Wider than `difference_sequence`, and right when long and short clusters fail at different rates.
+    """
+    check_level(level)
+    each = 1 - (1 - level) / 2
+    a = rate_sequence(failures_a, totals_a, largest=largest, level=each)
+    b = rate_sequence(failures_b, totals_b, largest=largest, level=each)
+    n, clusters = a.n + b.n, a.clusters + b.clusters
+    if a.value is None or b.value is None:
+        return Estimate(None, None, n, clusters, f"{NO_TRIALS} on one side")
+    if a.interval is None or b.interval is None:
+        return Estimate(a.value - b.value, None, n, clusters, a.reason or b.reason)
+    low, high = a.interval.low - b.interval.high, a.interval.high - b.interval.low
+    return Estimate(a.value - b.value, Interval(low, high, level, clusters), n, clusters)
+
+
+def _estimate(x: Array, weights: Array, n: int, level: float) -> Estimate:
+    """The weighted mean between the ends that all looks so far have left."""
+    value = float((weights * x).sum() / weights.sum())
+    low, high = _end(x, weights, 1, level), _end(x, weights, -1, level)
+    if low > high:
+        return Estimate(value, None, n, len(x), CONTRADICTION)
+    return Estimate(value, span(low, value, high, level, len(x)), n, len(x))
+
+
+def _end(x: Array, weights: Array, sign: int, level: float) -> float:
+    """The outermost rate not refuted at any look, by halving: the capital falls as the rate moves inwards."""
+    enough, bets = math.log(2 / (1 - level)), _bets(x, weights, level)
+    refuted, open_ = (0.0, 1.0) if sign > 0 else (1.0, 0.0)
+    if _largest(x, weights, bets, refuted, sign) < enough:
+        return refuted
+    for _ in range(_HALVINGS):
+        middle = (refuted + open_) / 2
+        if _largest(x, weights, bets, middle, sign) >= enough:
+            refuted = middle
+        else:
+            open_ = middle
+    # The refuted neighbour, not the open one, so that halving never makes the interval narrower than it may be.
+    return refuted
+
+
+def _largest(x: Array, weights: Array, bets: Array, rate: float, sign: int) -> float:
+    """The logarithm of the largest capital ever reached by betting that the mean is above (+1) or below (−1) a rate."""
+    import numpy as np
+
+    room = rate if sign > 0 else 1 - rate
+    stakes = np.minimum(bets, _STAKE / room if room > 0 else math.inf)
+    return float(np.cumsum(np.log1p(sign * stakes * weights * (x - rate))).max())
+
+
+def _bets(x: Array, weights: Array, level: float) -> Array:
+    """Bets that know only the clusters before (predictable plug-in: Waudby-Smith & Ramdas 2024, eq. 26)."""
+    import numpy as np
+
+    times = np.arange(1, len(x) + 1)
+    means = (0.5 + np.cumsum(weights * x)) / (1 + np.cumsum(weights))
+    squares = np.cumsum((weights * (x - means)) ** 2)
+    variance = (0.25 + np.concatenate([[0.0], squares[:-1]])) / times
+    return np.sqrt(2 * math.log(2 / (1 - level)) / (variance * times * np.log(times + 1)))
+
+
+def _bounded(values: Sequence[float]) -> Array:
+    import numpy as np
+
+    x = np.asarray(values, dtype=float)
+    wrong = ~((x >= 0) & (x <= 1))
+    if wrong.any():
+        raise UsageError(f"values lie between 0 and 1, not {float(x[wrong][0])!r}")
+    return x

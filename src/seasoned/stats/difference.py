@@ -1,0 +1,181 @@
+"""Two rates of different clusters: first minus second, and first by second."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from seasoned.stats.cluster import Pooled, pool_rows, wilson_interval
+from seasoned.stats.counts import as_counts
+from seasoned.stats.distribution import t_tails, two_sided_t
+from seasoned.stats.interval import (
+    NO_TRIALS,
+    NOTHING_VARIES,
+    ONE_CLUSTER,
+    TOO_FEW_FAILURES,
+    Estimate,
+    Interval,
+    Method,
+    check_level,
+    span,
+)
+from seasoned.stats.mover import difference_ends, ratio_ends
+from seasoned.stats.resample import RESAMPLES, studentised_ends
+
+if TYPE_CHECKING:
+    from seasoned.stats.counts import Array
+
+NO_RATIO = "nothing failed in the second, so there is no ratio to it"
+NO_LOG = "nothing failed in the first: a ratio of zero has no logarithm; the method 'wilson' bounds it"
+
+
+def difference(
+    failures_a: Sequence[int],
+    totals_a: Sequence[int],
+    failures_b: Sequence[int],
+    totals_b: Sequence[int],
+    *,
+    level: float = 0.95,
+    method: Method = "wilson",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Estimate:
+    """First rate minus second. Its p value is of Student's t with Welch's (1947) degrees of freedom.
+
+    wilson: from the two Wilson intervals (Zou & Donner 2008); it alone has an interval when nothing failed on a
+    side. linear: jackknife errors and t. bootstrap: each side's clusters redrawn, studentised.
+    """
+    check_level(level)
+    arms = [as_counts(failures_a, totals_a), as_counts(failures_b, totals_b)]
+    a, b = map(pool_rows, arms)
+    if a.rate is None or b.rate is None:
+        return _answer(a, b, None, None, f"{NO_TRIALS} on one side")
+    value = a.rate - b.rate
+    if a.error is None or b.error is None:
+        return _answer(a, b, value, None, f"{ONE_CLUSTER} on each side")
+    if method == "wilson":
+        return independent_difference(a, b, level)
+    error, freedom = welch(a, b)
+    if not error:
+        return _answer(a, b, value, None, NOTHING_VARIES)
+    p_value = t_tails(value / error, freedom)
+    if method == "linear":
+        half = two_sided_t(level, freedom) * error
+        ends: tuple[float, float] | None = value - half, value + half
+    else:
+        ends = studentised_ends(arms, rate_difference, level=level, resamples=resamples, seed=seed, symmetric=True)
+    if ends is None:
+        return _answer(a, b, value, None, TOO_FEW_FAILURES, p_value)
+    low, high = max(-1.0, ends[0]), min(1.0, ends[1])
+    return _answer(a, b, value, span(low, value, high, level, a.clusters + b.clusters), None, p_value)
+
+
+def independent_difference(a: Pooled, b: Pooled, level: float) -> Estimate:
+    """First minus second from the Wilson intervals of two sides (Zou & Donner 2008), with Welch's (1947) p value."""
+    of_a, of_b = wilson_interval(a, level), wilson_interval(b, level)
+    if a.rate is None or b.rate is None or of_a is None or of_b is None:
+        return _answer(a, b, None, None, f"{ONE_CLUSTER} on each side")
+    value = a.rate - b.rate
+    low, high = difference_ends(a.rate, of_a, b.rate, of_b)
+    error, freedom = welch(a, b)
+    p_value = t_tails(value / error, freedom) if error else None
+    return _answer(a, b, value, span(low, value, high, level, a.clusters + b.clusters), None, p_value)
+
+
+def ratio(
+    failures_a: Sequence[int],
+    totals_a: Sequence[int],
+    failures_b: Sequence[int],
+    totals_b: Sequence[int],
+    *,
+    level: float = 0.95,
+    method: Method = "wilson",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Estimate:
+    """First rate by second; intervals other than `wilson` are made on the logarithm (Katz et al. 1978).
+
+    Nothing failed in the second: None. Nothing failed in the first: 0.0, and only `wilson` (from the two Wilson
+    intervals, Donner & Zou 2012) has an interval. Nothing is ever added to a count.
+    """
+    check_level(level)
+    arms = [as_counts(failures_a, totals_a), as_counts(failures_b, totals_b)]
+    a, b = map(pool_rows, arms)
+    if a.rate is None or b.rate is None:
+        return _answer(a, b, None, None, f"{NO_TRIALS} on one side")
+    if not b.rate:
+        return _answer(a, b, None, None, NO_RATIO)
+    value = a.rate / b.rate
+    if a.error is None or b.error is None:
+        return _answer(a, b, value, None, f"{ONE_CLUSTER} on each side")
+    if method == "wilson":
+        of_a, of_b = wilson_interval(a, level), wilson_interval(b, level)
+        assert of_a is not None and of_b is not None  # both sides have an error, so both have an interval
+        low, high = ratio_ends(a.rate, of_a, b.rate, of_b)
+        return _answer(a, b, value, Interval(low, high, level, a.clusters + b.clusters), None)
+    if not a.rate:
+        return _answer(a, b, value, None, NO_LOG)
+    error, freedom = welch(_on_log(a), _on_log(b))
+    if not error:
+        return _answer(a, b, value, None, NOTHING_VARIES)
+    p_value = t_tails(math.log(value) / error, freedom)
+    if method == "linear":
+        half = two_sided_t(level, freedom) * error
+        ends: tuple[float, float] | None = math.log(value) - half, math.log(value) + half
+    else:
+        ends = studentised_ends(arms, log_ratio, level=level, resamples=resamples, seed=seed)
+    interval = from_log(ends, value, level, a.clusters + b.clusters)
+    return _answer(a, b, value, interval, None if interval else TOO_FEW_FAILURES, p_value)
+
+
+def welch(a: Pooled, b: Pooled) -> tuple[float, float]:
+    """The error of a difference of independent sides, and its degrees of freedom (Welch 1947)."""
+    variances = [(a.error or 0.0) ** 2, (b.error or 0.0) ** 2]
+    total = sum(variances)
+    if not total:
+        return 0.0, 1.0
+    # By shares, so that squares of very small variances do not vanish.
+    shares = [variance / total for variance in variances]
+    spent = sum(share**2 / (side.freedom or 1.0) for share, side in zip(shares, (a, b), strict=True))
+    return math.sqrt(total), 1 / spent
+
+
+def rate_difference(sums: Array) -> tuple[Array, Array]:
+    """First rate minus second with its gradient by (failures, total, failures, total)."""
+    import numpy as np
+
+    a, b = sums[:, 0] / sums[:, 1], sums[:, 2] / sums[:, 3]
+    return a - b, np.stack([1 / sums[:, 1], -a / sums[:, 1], -1 / sums[:, 3], b / sums[:, 3]], axis=1)
+
+
+def log_ratio(sums: Array) -> tuple[Array, Array]:
+    """The logarithm of first by second with its gradient by (failures, total, failures, total)."""
+    import numpy as np
+
+    value = np.log(sums[:, 0]) - np.log(sums[:, 1]) - np.log(sums[:, 2]) + np.log(sums[:, 3])
+    return value, np.array([1.0, -1.0, -1.0, 1.0]) / sums
+
+
+def from_log(ends: tuple[float, float] | None, value: float, level: float, clusters: int) -> Interval | None:
+    """An interval of a ratio from the ends of its logarithm; None when the upper one is beyond all numbers."""
+    if ends is None or ends[1] > 700:
+        return None
+    return span(math.exp(ends[0]), value, math.exp(ends[1]), level, clusters)
+
+
+def _on_log(side: Pooled) -> Pooled:
+    """The same side with the error of its logarithm."""
+    assert side.rate and side.error is not None  # the caller has seen to it
+    return Pooled(side.rate, side.n, side.clusters, side.error / side.rate, side.freedom)
+
+
+def _answer(
+    a: Pooled,
+    b: Pooled,
+    value: float | None,
+    interval: Interval | None,
+    reason: str | None,
+    p_value: float | None = None,
+) -> Estimate:
+    return Estimate(value, interval, a.n + b.n, a.clusters + b.clusters, reason, p_value)

@@ -1,0 +1,45 @@
+"""Quantiles and tails. From scipy.special, since scipy.stats takes a second to import."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Any
+
+_NORMAL = NormalDist()
+
+
+def normal_quantile(probability: float) -> float:
+    """The value below which the standard normal lies with this probability."""
+    return _NORMAL.inv_cdf(probability)
+
+
+def normal_below(value: float) -> float:
+    """The probability that the standard normal lies below a value."""
+    return _NORMAL.cdf(value)
+
+
+def two_sided_z(level: float) -> float:
+    """The normal deviate of a two-sided interval: 1.96 for 0.95."""
+    return normal_quantile((1 + level) / 2)
+
+
+def two_sided_t(level: float, freedom: float) -> float:
+    """The deviate of Student's t (1908) for a two-sided interval."""
+    return float(_special().stdtrit(freedom, (1 + level) / 2))
+
+
+def t_tails(statistic: float, freedom: float) -> float:
+    """The probability that Student's t lies as far from zero as this, on either side."""
+    return min(1.0, 2 * float(_special().stdtr(freedom, -abs(statistic))))
+
+
+def beta_quantile(probability: float, a: float, b: float) -> float:
+    """The quantile of a beta distribution."""
+    return float(_special().betaincinv(a, b, probability))
+
+
+def _special() -> Any:
+    """Imported when used: the core must start without it."""
+    import scipy.special  # type: ignore[import-untyped]  # its stubs are a package of their own
+
+    return scipy.special

@@ -1,0 +1,149 @@
+"""Change along a cluster, each cluster its own control: clusters that differ as a whole cannot pass for a trend."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from seasoned.errors import UsageError
+from seasoned.stats.cluster import effective_clusters
+from seasoned.stats.counts import as_pairs
+from seasoned.stats.distribution import t_tails, two_sided_t
+from seasoned.stats.interval import NOTHING_VARIES, ONE_CLUSTER, Estimate, check_level, span
+from seasoned.stats.paired import NO_PAIRS
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from seasoned.stats.counts import Array
+
+    Codes = npt.NDArray[np.intp]
+
+NO_WAY = "no cluster has trials at more than one position"
+NO_WAY_IN_STRATA = "positions cannot be told from strata"
+
+
+def late_minus_early(
+    failures_early: Sequence[int],
+    totals_early: Sequence[int],
+    failures_late: Sequence[int],
+    totals_late: Sequence[int],
+    *,
+    level: float = 0.95,
+) -> Estimate:
+    """Late rate minus early rate within clusters (Mantel & Haenszel weights: Greenland & Robins 1985).
+
+    A cluster weighs early × late / (early + late) trials; its error comes from leaving clusters out in turn (Tukey
+    1958), with Student's t. Negative is improvement.
+    """
+    check_level(level)
+    rows = as_pairs(failures_early, totals_early, failures_late, totals_late)
+    n = int(rows[:, [1, 3]].sum())
+    if not len(rows):
+        return Estimate(None, None, n, 0, NO_PAIRS)
+    weights = rows[:, 1] * rows[:, 3] / (rows[:, 1] + rows[:, 3])
+    changes = rows[:, 2] / rows[:, 3] - rows[:, 0] / rows[:, 1]
+    return _jackknifed(weights * changes, weights, n, level, bound=1.0)
+
+
+def slope(
+    failed: Sequence[Sequence[bool]],
+    positions: Sequence[Sequence[float]] | None = None,
+    strata: Sequence[Sequence[str]] | None = None,
+    *,
+    level: float = 0.95,
+) -> Estimate:
+    """Change of the probability of failure for one unit of position: a linear probability model within clusters.
+
+    Each cluster, and each stratum if given, has a level of its own, taken out first (Frisch & Waugh 1933); errors
+    leave clusters out in turn (CV3: MacKinnon, Nielsen & Webb 2023). Without positions a cluster runs from 0 to 1,
+    so that the slope is the change from its first trial to its last.
+    """
+    check_level(level)
+    import numpy as np
+
+    _check_shapes(failed, positions, strata)
+    sizes = np.array([len(trials) for trials in failed], dtype=np.intp)
+    n = int(sizes.sum())
+    if not n:
+        return Estimate(None, None, 0, 0, NO_WAY)
+    cluster = np.repeat(np.arange(len(sizes)), sizes)
+    outcome = np.concatenate([np.asarray(trials, dtype=float) for trials in failed])
+    if positions is None:
+        position = np.concatenate([np.linspace(0, 1, size) if size > 1 else np.zeros(size) for size in sizes])
+    else:
+        position = np.concatenate([np.asarray(places, dtype=float) for places in positions])
+    scale = float(np.abs(position).max()) or 1.0
+    outcome, position = _within(outcome, cluster), _within(position, cluster)
+    reason = NO_WAY
+    if strata is not None and float(np.abs(position).max()) > 1e-9 * scale:
+        _, stratum = np.unique(np.concatenate([np.asarray(names, dtype=str) for names in strata]), return_inverse=True)
+        outcome, position = (_without_strata(values, cluster, stratum) for values in (outcome, position))
+        reason = NO_WAY_IN_STRATA
+    position[np.abs(position) < 1e-9 * scale] = 0.0
+    spread = _sums(cluster, position**2)
+    # A cluster that hardly moves beside another one would leave nothing but rounding when that one is left out.
+    told = spread > 1e-12 * spread.max()
+    if not told.any():
+        return Estimate(None, None, n, 0, reason)
+    return _jackknifed(_sums(cluster, position * outcome)[told], spread[told], n, level)
+
+
+def _jackknifed(parts: Array, weights: Array, n: int, level: float, bound: float = math.inf) -> Estimate:
+    """Sum of parts over sum of weights, each cluster left out in turn; t with effective clusters less one."""
+    value = float(parts.sum() / weights.sum())
+    clusters = len(parts)
+    if clusters < 2:
+        return Estimate(value, None, n, clusters, ONE_CLUSTER)
+    without = (parts.sum() - parts) / (weights.sum() - weights)
+    error = math.sqrt((clusters - 1) * float(without.var()))
+    if not error > 1e-12 * max(1.0, abs(value)):
+        return Estimate(value, None, n, clusters, NOTHING_VARIES)
+    freedom = effective_clusters(weights) - 1
+    half = two_sided_t(level, freedom) * error
+    interval = span(max(-bound, value - half), value, min(bound, value + half), level, clusters)
+    return Estimate(value, interval, n, clusters, p_value=t_tails(value / error, freedom))
+
+
+def _within(values: Array, cluster: Codes) -> Array:
+    """Each value less the mean of its cluster."""
+    import numpy as np
+
+    means = _sums(cluster, values) / np.maximum(np.bincount(cluster), 1)
+    return values - means[cluster]
+
+
+def _sums(codes: Codes, values: Array) -> Array:
+    """Sums of values by code."""
+    import numpy as np
+
+    return np.bincount(codes, values).astype(float)
+
+
+def _without_strata(values: Array, cluster: Codes, stratum: Codes) -> Array:
+    """What strata leave of values that are already free of clusters.
+
+    The normal equations are built from counts, so that no column for each stratum and trial is ever held.
+    """
+    import numpy as np
+
+    clusters, strata = int(cluster.max()) + 1, int(stratum.max()) + 1
+    counts = (
+        np.bincount(cluster * strata + stratum, minlength=clusters * strata).reshape(clusters, strata).astype(float)
+    )
+    sizes = np.maximum(counts.sum(axis=1), 1.0)
+    normal = np.diag(counts.sum(axis=0)) - counts.T @ (counts / sizes[:, None])
+    levels: Array = np.linalg.pinv(normal, hermitian=True) @ _sums(stratum, values)
+    return values - _within(levels[stratum], cluster)
+
+
+def _check_shapes(
+    failed: Sequence[Sequence[bool]],
+    positions: Sequence[Sequence[float]] | None,
+    strata: Sequence[Sequence[str]] | None,
+) -> None:
+    for name, other in (("positions", positions), ("strata", strata)):
+        if other is not None and [len(one) for one in other] != [len(one) for one in failed]:
+            raise UsageError(f"{name!r} must have one entry for each trial of each cluster")
