@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -87,11 +86,14 @@ def is_quiet(environment: Mapping[str, str] | None = None) -> bool:
 
 
 def _read_file(file: Path) -> dict[str, Any]:
+    if not file.exists():
+        return {}
+    # Most people have no such file, and every command starts here.
+    import tomllib
+
     try:
         with file.open("rb") as handle:
             return tomllib.load(handle)
-    except FileNotFoundError:
-        return {}
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{str(file)!r} cannot be read ({error}): mend it or move it away.") from error
 

@@ -65,13 +65,15 @@ def judge_shell(text: str, command: str | None, *, shows_code: bool = False) -> 
 
 def hidden_test_failure(text: str, command: str | None) -> Rule | None:
     """Tests that failed in a command that is recorded as a success, because a pipe or another command hid it."""
-    if not command or not any(word in text for word in _FAILS):
+    # Only what is joined to something else can be hidden by it: most commands are done with that question.
+    if not command or not any(sign in command for sign in _JOINS) or not any(word in text for word in _FAILS):
         return None
     steps = parse(command)
     scene = _Scene(steps, deciding(steps))
     return first(TEST_FAILURES, Speech(text)) if scene.runs and scene.hidden else None
 
 
+_JOINS = ("|", ";", "&", "\n")
 _FAILS = ("fail", "FAIL", "Fail")
 
 
