@@ -224,9 +224,6 @@ class Builder:
         call = self._calls.get(call_id)
         return call.arguments.get(name) if call is not None else None
 
-    def has_call(self, call_id: str) -> bool:
-        return call_id in self._calls or call_id in self._waiting
-
     def waits_at(self) -> list[int]:
         """Places to be read again before going on, so that open calls are known in full."""
         return sorted({place for waiting in self._waiting.values() for place in waiting.places})
