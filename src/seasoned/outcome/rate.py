@@ -67,17 +67,22 @@ class Counts(msgspec.Struct, frozen=True):
 
 def place(call: ToolCall, verdict: Verdict, include: Include = NOTHING_MORE) -> str:
     """The name of the count that a call falls into."""
-    if call.synthetic and not include.synthetic:
+    return counts_as(call.tool, verdict.verdict, verdict.fault, include, synthetic=call.synthetic)
+
+
+def counts_as(tool: str, verdict: str, fault: str, include: Include = NOTHING_MORE, *, synthetic: bool = False) -> str:
+    """The same from what is kept of a call."""
+    if synthetic and not include.synthetic:
         return "synthetic"
-    if not include.trivial and is_trivial(call.tool):
+    if not include.trivial and is_trivial(tool):
         return "trivial"
-    if verdict.fault == "user_declined" and not include.declined:
+    if fault == "user_declined" and not include.declined:
         return "declined"
-    if verdict.fault == "sibling_cancelled" and not include.cancelled:
+    if fault == "sibling_cancelled" and not include.cancelled:
         return "cancelled"
-    if verdict.fault == "interrupted" and not include.interrupted:
+    if fault == "interrupted" and not include.interrupted:
         return "interrupted"
-    return verdict.verdict
+    return verdict
 
 
 def count(pairs: Iterable[tuple[ToolCall, Verdict]], *, include: Include = NOTHING_MORE) -> Counts:

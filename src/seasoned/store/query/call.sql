@@ -13,6 +13,17 @@ WHERE excluded.result IS NOT NULL OR call.result IS NULL;
 -- name: of_session
 SELECT * FROM call WHERE session_id = :session_id ORDER BY position;
 
+-- name: of_track
+SELECT message, tool, kind, counts_as, verdict, fault, time, arguments, result, reason
+FROM call WHERE session_id = :session_id AND copy_of IS NULL ORDER BY position;
+
+-- name: of_tracks
+SELECT call.session_id, call.message, call.tool, call.kind, call.counts_as, call.verdict, call.fault, call.time,
+    call.arguments, call.result, call.reason
+FROM session JOIN call ON call.session_id = session.id
+WHERE call.copy_of IS NULL AND (:agent IS NULL OR session.agent = :agent)
+ORDER BY session.id, call.position;
+
 -- name: judged
 SELECT session.agent, session.native_id, call.call_id, call.tool, call.verdict, call.evidence, call.fault, call.reason,
     call.judge, call.flag

@@ -40,6 +40,12 @@ ON CONFLICT (agent, native_id) DO UPDATE SET
     messages = CASE WHEN excluded.messages > session.messages THEN excluded.messages ELSE session.messages END
 RETURNING id;
 
+-- name: track
+SELECT * FROM session WHERE id = :id;
+
+-- name: tracks
+SELECT * FROM session WHERE :agent IS NULL OR agent = :agent ORDER BY id;
+
 -- name: links
 SELECT id, agent, native_id, parent_agent, parent_native_id, relation, root_id, started FROM session
 WHERE parent_agent IS NOT NULL;

@@ -1,0 +1,1 @@
+"""Insight: judged sessions in, what they say out: profiles, cohorts, recurring errors, compressions, comparisons."""

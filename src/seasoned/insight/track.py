@@ -1,0 +1,131 @@
+"""One session as insight sees it: its own calls in order, each with what it counts as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from seasoned.outcome.judge import judge_session
+from seasoned.outcome.rate import NOTHING_MORE, Counts, Include, place
+from seasoned.outcome.tool import TaskType, command_of, kind_of, task_type_of
+from seasoned.session import Relation, Session, SessionRef, ToolCall, Usage
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+COUNTED = ("ok", "failed")
+"""What makes the error rate. Everything else was left out and is reported beside it."""
+
+
+class JudgedCall(msgspec.Struct, frozen=True):
+    """One call with its judgement."""
+
+    position: int
+    """Among the session's own calls, from 0; copies and what a warm start put there are none of them."""
+    message: int
+    tool: str
+    kind: str
+    counts_as: str
+    """The count of the error rate that it falls into: ok, failed, unclear, declined, cancelled, …"""
+    verdict: str
+    fault: str
+    time: float | None = None
+    raw_arguments: str = "{}"
+    result: str | None = None
+    reason: str = ""
+
+    @property
+    def is_counted(self) -> bool:
+        return self.counts_as in COUNTED
+
+    @property
+    def has_failed(self) -> bool:
+        return self.counts_as == "failed"
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Decoded when asked for: most questions never look at them."""
+        return _decode(self.raw_arguments)
+
+    @property
+    def command(self) -> str | None:
+        """The shell command that it ran; None when it ran none."""
+        return command_of(ToolCall("", self.tool, self.arguments))
+
+
+class Track(msgspec.Struct, frozen=True):
+    """A session's facts and its own calls in order."""
+
+    ref: SessionRef
+    messages: int
+    calls: tuple[JudgedCall, ...]
+    root: str
+    """The lineage that it belongs to: sessions of one lineage resemble each other and make one cluster."""
+    task_type: TaskType | None = None
+    title: str | None = None
+    model: str | None = None
+    started: float | None = None
+    ended: float | None = None
+    parent: SessionRef | None = None
+    relation: Relation | None = None
+    compactions: tuple[int, ...] = ()
+    usage: Usage = Usage()
+    cost_usd: float | None = None
+    copies: int = 0
+
+    @property
+    def counts(self) -> Counts:
+        return counts_of(self.calls)
+
+    def counted(self) -> Iterator[JudgedCall]:
+        """The calls that make the error rate."""
+        return (call for call in self.calls if call.is_counted)
+
+
+def counts_of(calls: Iterable[JudgedCall]) -> Counts:
+    """Calls by what they count as."""
+    counts = dict.fromkeys(Counts.__struct_fields__, 0)
+    for call in calls:
+        counts[call.counts_as] += 1
+    return Counts(**counts)
+
+
+def track_of(session: Session, *, include: Include = NOTHING_MORE) -> Track:
+    """A session that was read, judged here and now. Nothing is shortened and nothing redacted: keep it in memory."""
+    calls = []
+    kinds: dict[str, int] = {}
+    for position, (call, verdict) in enumerate(judge_session(session)):
+        kind, counts_as = kind_of(call), place(call, verdict, include)
+        if counts_as != "trivial":
+            kinds[kind] = kinds.get(kind, 0) + 1
+        calls.append(
+            JudgedCall(
+                position,
+                call.message,
+                call.tool,
+                kind,
+                counts_as,
+                verdict.verdict,
+                verdict.fault,
+                call.time,
+                msgspec.json.encode(call.arguments).decode("utf-8", "replace"),
+                None if call.result is None else call.result.text,
+                verdict.reason,
+            )
+        )
+    return Track(
+        ref=session.ref,
+        messages=session.message_count,
+        calls=tuple(calls),
+        root=str(session.parent or session.ref),
+        task_type=task_type_of(kinds),
+        title=session.title,
+        model=session.model,
+        started=session.started,
+        ended=session.ended,
+        parent=session.parent,
+        relation=session.relation,
+        compactions=session.compactions,
+        usage=session.usage or Usage(),
+        cost_usd=session.cost_usd,
+    )
