@@ -59,7 +59,7 @@ lock: $(BIN)/python
 	$(BIN)/python -m pip install -q uv
 	for name in run dev; do \
 	  $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-	    --no-annotate pyproject.toml requirements/build.in $$([ $$name = dev ] && echo requirements/dev.in) \
+	    --no-annotate --extra insight pyproject.toml requirements/build.in $$([ $$name = dev ] && echo requirements/dev.in) \
 	    -o requirements/$$name.lock || exit 1; \
 	done
 

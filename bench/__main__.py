@@ -5,13 +5,18 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bench import agreement, redact, scan
+from bench import agreement, insight, redact, scan
 from bench.record import write
 
 
 def main() -> None:
     """All benchmarks, or those named on the command line."""
-    known = {"agreement": agreement.figures, "redact": redact.figures, "scan": scan.figures}
+    known = {
+        "agreement": agreement.figures,
+        "insight": insight.figures,
+        "redact": redact.figures,
+        "scan": scan.figures,
+    }
     for name in sys.argv[1:] or known:
         lines = []
         for line in known[name]():

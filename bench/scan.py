@@ -121,7 +121,7 @@ def _growth(folder: Path, corpus: Path) -> Iterator[str]:
 def timed(command: list[str], home: Path, config: Path) -> float:
     """Wall time of a whole process, start included."""
     begun = time.perf_counter()
-    subprocess.run(command, env=_environment(home, config), check=True, capture_output=True)
+    subprocess.run(command, env=environment(home, config), check=True, capture_output=True)
     return time.perf_counter() - begun
 
 
@@ -131,7 +131,7 @@ def peak_memory(command: list[str], home: Path, config: Path) -> float:
     code += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     out = subprocess.run(
         [sys.executable, "-c", code, *command],
-        env=_environment(home, config),
+        env=environment(home, config),
         check=True,
         capture_output=True,
         text=True,
@@ -140,7 +140,8 @@ def peak_memory(command: list[str], home: Path, config: Path) -> float:
     return int(out) / scale
 
 
-def _environment(home: Path, config: Path) -> dict[str, str]:
+def environment(home: Path, config: Path) -> dict[str, str]:
+    """What a process of its own sees: nothing that changes how Python starts."""
     keep = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return {**keep, "SEASONED_HOME": str(home), "CLAUDE_CONFIG_DIR": str(config), "CI": "1"}
 

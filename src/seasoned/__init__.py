@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from seasoned.history.read import read
+    from seasoned.insight.profile import profile_session as profile
     from seasoned.outcome.judge import judge_session as judge
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "judge", "read"]
+__all__ = ["__version__", "judge", "profile", "read"]
 
 _HOMES = {
     "judge": ("seasoned.outcome.judge", "judge_session"),
+    "profile": ("seasoned.insight.profile", "profile_session"),
     "read": ("seasoned.history.read", "read"),
 }
 

@@ -268,3 +268,34 @@ def test_a_temporary_store_is_gone(tmp_path: Path) -> None:
     store = target.open()
     assert isinstance(store, Store)
     assert store.row("source.counts")["calls"] == 2
+
+
+def test_a_correction_that_comes_after_a_scan_still_marks_the_calls_before_it(tmp_path: Path) -> None:
+    ids = [f"toolu_01AAAAAAAAAAAAAAAAAAAAA{n}" for n in range(6)]
+    file = ClaudeFile().user("Change the port")
+    for one in ids[:5]:
+        file.calls(one).result(one)
+    (tmp_path / "logs").mkdir()
+    file.write(tmp_path / "logs" / "s.jsonl")
+    run(tmp_path / "logs", tmp_path / "store.db")
+    file.user("No, that's wrong: use the other port").calls(ids[5]).result(ids[5]).write(tmp_path / "logs" / "s.jsonl")
+    run(tmp_path / "logs", tmp_path / "store.db")
+    with open_store(tmp_path / "store.db") as store:
+        found = store.connection.execute("SELECT call_id, corrected, intent FROM call ORDER BY position").fetchall()
+    assert [row["call_id"] for row in found if row["corrected"]] == ids[2:5]
+    assert found[0]["intent"] == "Change the port"
+    assert found[-1]["intent"] == "No, that's wrong: use the other port"
+
+
+def test_a_store_from_before_intents_is_read_once_more(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    small().write(tmp_path / "logs" / "s.jsonl")
+    run(tmp_path / "logs", tmp_path / "store.db")
+    with open_store(tmp_path / "store.db") as store:
+        for column in ("intent", "corrected"):
+            store.connection.execute(f"ALTER TABLE call DROP COLUMN {column}")
+        store.connection.execute("PRAGMA user_version = 1")
+    assert run(tmp_path / "logs", tmp_path / "store.db").read == 1
+    with open_store(tmp_path / "store.db") as store:
+        assert [row["intent"] for row in store.rows("call.of_session", {"session_id": 1})] == ["go", "go"]
+    assert run(tmp_path / "logs", tmp_path / "store.db").read == 0

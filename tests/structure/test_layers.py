@@ -32,6 +32,7 @@ DATA = ("samples",)
 THIN = (*ROOMS[: ROOMS.index("template") + 1], *DATA, "hermes_plugin", "hooks")
 EVERYWHERE = {"msgspec"}
 NUMBERS = {"numpy", "scipy"}
+PAGES = {"jinja2", "markupsafe"}
 TERMINAL = {"click", "rich", "typer"}
 KEPT_APART = {
     "stats": (frozenset(ROOMS) - {"errors", "stats"}, "it is given numbers and knows nothing of sessions"),
@@ -88,6 +89,8 @@ def _foreign(room: str, top: str, each: Import) -> str | None:
         if room in THIN and room not in ("stats", "insight"):
             return "numbers are for stats and insight"
         return None if each.is_deferred else "it is heavy: import it inside the function that uses it"
+    if top in PAGES and room == "insight":
+        return None if each.is_deferred else "it is heavy: import it inside the function that uses it"
     return "the thin core runs on msgspec and the standard library" if room in THIN else None
 
 
@@ -117,6 +120,8 @@ def test_a_module_imports_only_what_it_may(one: Module) -> None:
         ("seasoned.store.keep", "from rich import print", "only the command line"),
         ("seasoned.stats.mean", "import numpy as np", "import it inside the function"),
         ("seasoned.outcome.rate", "def f():\n    import numpy", "numbers are for stats"),
+        ("seasoned.insight.page", "import jinja2", "import it inside the function"),
+        ("seasoned.outcome.page", "def f():\n    import jinja2", "the thin core"),
         ("seasoned", "from seasoned.session import Session", "importing the package does nothing"),
         ("seasoned", "import msgspec.json, click", "only the command line"),
     ],
@@ -131,6 +136,7 @@ def test_a_wrong_import_is_found(name: str, text: str, why: str) -> None:
     ("name", "text"),
     [
         ("seasoned.stats.mean", "def f():\n    import numpy as np"),
+        ("seasoned.insight.page", "def f():\n    from markupsafe import Markup"),
         ("seasoned.cli.serve", "def f():\n    import seasoned.web.app, uvicorn"),
         ("seasoned.store.find", "import sqlite3\nfrom seasoned import __version__\nfrom seasoned.store import Store"),
         ("seasoned", "def __getattr__(name):\n    from seasoned.history import read"),

@@ -14,3 +14,9 @@ store_option = click.option(
 )
 verbose_option = click.option("--verbose", "-v", is_flag=True, help="Show on the terminal what goes into the log.")
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+include_option = click.option(
+    "--include",
+    multiple=True,
+    type=click.Choice(["declined", "cancelled", "interrupted", "trivial"]),
+    help="Count these calls too, which are left out by default.",
+)

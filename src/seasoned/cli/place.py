@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from seasoned.cli.output import shows_progress
 from seasoned.config import Config, load
-from seasoned.errors import NotFound, StoreError
+from seasoned.errors import CannotDo, NotFound, StoreError
 from seasoned.history.discover import discover, homes
 from seasoned.redact.key import Secrecy, load_key, new_key
 from seasoned.scan.batch import Mode
 from seasoned.scan.whole import Report, Target, scan
 from seasoned.store import Store, open_store
+from seasoned.store.find import find_session
 
 _PROGRESS_AFTER_SECONDS = 0.7
 
@@ -84,6 +87,40 @@ def store_for(paths: Sequence[Path] | None, *, use_store: bool, config: Config |
     if use_store and not paths:
         return stored(config)
     return look(config, list(paths or ()))[1]
+
+
+@contextmanager
+def sessions_for(text: str, paths: Sequence[Path] = ()) -> Iterator[tuple[Store, list[int]]]:
+    """A store and the row ids of what is meant: a session by its id, or all that a path holds."""
+    config = load()
+    if not paths and exists(text):
+        with look(config, [Path(text)])[1] as store:
+            yield store, [row["id"] for row in store.rows("session.all_ids")]
+        return
+    if not paths and not config.store_path.exists() and "/" in text:
+        raise NotFound(f"{text!r} is no path that exists and no session: `seasoned sessions` lists them.")
+    with look(config, paths)[1] if paths or not config.store_path.exists() else stored(config) as store:
+        yield store, [find_session(store, text)["id"]]
+
+
+def exists(text: str) -> bool:
+    """Whether there is a file or folder of this name; a text that could be none is none."""
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def missing_numbers() -> list[str]:
+    """The libraries of the extra `insight` that are not installed."""
+    return [name for name in ("numpy", "scipy", "jinja2") if find_spec(name) is None]
+
+
+def need_numbers(command: str) -> None:
+    """Refuse in one sentence what cannot be computed here."""
+    missing = missing_numbers()
+    if missing:
+        raise CannotDo(f"`seasoned {command}` needs {', '.join(missing)}: pip install 'seasoned[insight]'.")
 
 
 def _scan(config: Config, target: Target, paths: Sequence[Path], key: bytes, mode: Mode) -> Report:

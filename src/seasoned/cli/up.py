@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from seasoned.cli.options import PATHS_HELP, json_option, paths_argument
+
+if TYPE_CHECKING:
+    from seasoned.store import Store
 
 
 @click.command(epilog=PATHS_HELP)
@@ -39,6 +43,25 @@ def up(paths: tuple[Path, ...], as_json: bool) -> None:
             if not found:
                 click.echo("No histories of your own were found: these are the samples that come with Seasoned.\n")
             print_summary(store, report)
+            _print_insight(store)
+
+
+def _print_insight(store: Store) -> None:
+    """What the report says first; where its libraries are missing, how to get them."""
+    from seasoned.cli.place import missing_numbers
+
+    if not store.rows("session.totals"):
+        return
+    if missing_numbers():
+        click.echo("\nWhether sessions get better, and which errors come back: pip install 'seasoned[insight]'.")
+        return
+    from seasoned.cli.report import print_recurrences, print_verdict
+    from seasoned.cli.reporting import report_on
+
+    made = report_on(store)
+    print_verdict(made)
+    print_recurrences(made)
+    click.echo("\nAll of it with plots: `seasoned report`.")
 
 
 def samples_folder() -> Path:

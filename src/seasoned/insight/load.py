@@ -31,14 +31,21 @@ def tracks(
             if row is not None:
                 yield _track(row, store.rows("call.of_track", {"session_id": session_id}), include)
         return
-    grouped = groupby(store.each("call.of_tracks", {"agent": agent}), key=itemgetter("session_id"))
-    session_id, calls = next(grouped, (None, iter(())))
+    by_session = groupby(store.each("call.of_tracks", {"agent": agent}), key=itemgetter("session_id"))
+    following = next(by_session, None)
     for row in store.each("session.tracks", {"agent": agent}):
-        if row["id"] == session_id:
-            yield _track(row, calls, include)
-            session_id, calls = next(grouped, (None, iter(())))
+        # Both come in the order of row ids; a session without calls of its own is passed over by the calls.
+        if following is not None and following[0] == row["id"]:
+            yield _track(row, following[1], include)
+            following = next(by_session, None)
         else:
             yield _track(row, (), include)
+
+
+def compressed(store: Store, *, include: Include = NOTHING_MORE, agent: str | None = None) -> Iterator[Track]:
+    """The sessions in which a context was compressed, with those that they continue."""
+    rows = store.rows("session.compressed", {"agent": agent})
+    return tracks(store, include=include, sessions=[row["id"] for row in rows])
 
 
 def _track(row: sqlite3.Row, calls: Iterable[sqlite3.Row], include: Include) -> Track:
@@ -76,4 +83,7 @@ def _call(position: int, row: sqlite3.Row, include: Include) -> JudgedCall:
         row["arguments"],
         row["result"],
         row["reason"],
+        row["intent"],
+        bool(row["corrected"]),
+        row["call_id"],
     )

@@ -33,6 +33,11 @@ class JudgedCall(msgspec.Struct, frozen=True):
     raw_arguments: str = "{}"
     result: str | None = None
     reason: str = ""
+    intent: str | None = None
+    """What was said before it."""
+    is_corrected: bool = False
+    """The user then took it back."""
+    call_id: str = ""
 
     @property
     def is_counted(self) -> bool:

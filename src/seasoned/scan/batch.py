@@ -30,6 +30,7 @@ CallRow = tuple[
     str,  # judge
     int | None,  # flag
     int,  # is the id unique anywhere
+    str | None,  # intent
 ]
 
 
@@ -70,6 +71,8 @@ class SessionRows(msgspec.Struct, frozen=True, array_like=True):
     reasoning_tokens: int | None
     cost_usd: float | None
     calls: list[CallRow]
+    corrections: list[int] = []
+    """Indexes of messages in which the user takes back what was just done."""
 
 
 class Batch(msgspec.Struct, frozen=True, array_like=True):

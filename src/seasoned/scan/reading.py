@@ -21,6 +21,7 @@ from seasoned.outcome.tool import kind_of
 from seasoned.outcome.verdict import JUDGE
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.batch import NOT_A_HISTORY, Batch, CallRow, Job, Mode, SessionRows
+from seasoned.scan.intent import INTENT_CHARS, corrections, intents
 from seasoned.scan.short import shorten
 from seasoned.session import Session, ToolCall, Unreadable
 
@@ -34,6 +35,8 @@ class Reader:
     def __init__(self, redactor: Redactor, mode: Mode = "full") -> None:
         self.redactor = redactor
         self.mode = mode
+        self._words: str | None = None
+        self._redacted = ""
 
     def read(self, job: Job) -> Iterator[Batch]:
         """The file in parts, so that memory does not grow with it."""
@@ -126,12 +129,20 @@ class Reader:
             usage.reasoning if usage else None,
             session.cost_usd,
             [
-                self._call_row(call, agent)
-                for calls in (session.calls(), session.late)
-                for call in calls
-                if not call.synthetic
+                *[self._call_row(call, agent, words) for call, words in intents(session) if not call.synthetic],
+                *[self._call_row(call, agent, None) for call in session.late if not call.synthetic],
             ],
+            corrections(session),
         )
+
+    def _intent(self, words: str | None) -> str | None:
+        """What was said before, short and redacted; the calls of a message share it."""
+        if words is None:
+            return None
+        if words is not self._words:
+            self._words = words
+            self._redacted = " ".join(self.redactor.head(words.strip(), INTENT_CHARS).split())
+        return self._redacted
 
     def _blind(self, call: ToolCall, agent: str) -> ToolCall:
         # Imported here because every reading process would wait for it, and a scan into the store never needs it.
@@ -139,7 +150,7 @@ class Reader:
 
         return blind(call, agent=agent, strict=self.mode == "strict")
 
-    def _call_row(self, call: ToolCall, agent: str) -> CallRow:
+    def _call_row(self, call: ToolCall, agent: str, words: str | None) -> CallRow:
         judged = call if self.mode == "full" else self._blind(call, agent)
         verdict = judge(judged, agent=agent)
         flag = label(call, agent=agent)
@@ -162,6 +173,7 @@ class Reader:
             JUDGE if self.mode == "full" else f"{JUDGE}-{self.mode}",
             None if flag is None else int(flag),
             int(is_unique_id(call.id)),
+            self._intent(words),
         )
 
 

@@ -8,6 +8,8 @@ from seasoned.outcome.verdict import JUDGE
 from seasoned.scan.batch import Batch, SessionRows
 from seasoned.store import Store
 
+_LISTS = ("calls", "corrections")
+
 
 class Writer:
     """Writes batches, and remembers which sessions must be settled afterwards."""
@@ -55,10 +57,15 @@ class Writer:
         return int(row["id"])
 
     def _session(self, session: SessionRows, source_id: int) -> None:
-        fields = {name: getattr(session, name) for name in SessionRows.__struct_fields__ if name != "calls"}
+        fields = {name: getattr(session, name) for name in SessionRows.__struct_fields__ if name not in _LISTS}
         row = self.store.row("session.save", {**fields, "source_id": source_id})
         if row is None:
             return  # a person had it forgotten
         session_id = int(row["id"])
         self.touched.add(session_id)
         self.store.run_many("call.save", [(session_id, *call) for call in session.calls])
+        # What was taken back may have been read long before the words that took it back.
+        self.store.run_many(
+            "call.set_corrected",
+            [{"session_id": session_id, "message": message} for message in session.corrections],
+        )

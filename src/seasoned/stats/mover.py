@@ -23,3 +23,12 @@ def ratio_ends(a: float, of_a: Interval, b: float, of_b: Interval) -> tuple[floa
     above, below = of_a.high * (2 * a - of_a.high), of_b.low * (2 * b - of_b.low)
     high = (product + sqrt(max(0.0, product * product - above * below))) / below
     return min(low, a / b), max(high, a / b)
+
+
+def ratio_floor(a: float, of_a: Interval, of_b: Interval) -> float:
+    """The lower end for a / b where b is 0: the ratio has no upper end, and this one is the limit of `ratio_ends`.
+
+    With b = 0 the product vanishes and the published root leaves √(l (2a − l)) / h, where l is the lower end of a and
+    h the upper end of b (Donner & Zou 2012). Nothing is added to a count, and h > 0 as soon as b has any trials.
+    """
+    return sqrt(max(0.0, of_a.low * (2 * a - of_a.low))) / of_b.high

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from seasoned.stats.counts import Array
 
     Codes = npt.NDArray[np.intp]
+    Flags = npt.NDArray[np.bool_]
 
 NO_WAY = "no cluster has trials at more than one position"
 NO_WAY_IN_STRATA = "positions cannot be told from strata"
@@ -55,40 +56,63 @@ def slope(
     *,
     level: float = 0.95,
 ) -> Estimate:
-    """Change of the probability of failure for one unit of position: a linear probability model within clusters.
+    """Change of the probability of failure for one unit of position, from the trials of each cluster in order.
+
+    Without positions a cluster runs from 0 to 1, so that the slope is the change from its first trial to its last.
+    """
+    import numpy as np
+
+    _check_shapes(failed, positions, strata)
+    sizes = [len(trials) for trials in failed]
+    if positions is None:
+        positions = [np.linspace(0, 1, size).tolist() if size > 1 else [0.0] * size for size in sizes]
+    stratum = None
+    if strata is not None:
+        _, stratum = np.unique([name for names in strata for name in names], return_inverse=True)
+    return slope_of(
+        np.array([trial for trials in failed for trial in trials], dtype=bool),
+        np.array([place for places in positions for place in places], dtype=float),
+        np.repeat(np.arange(len(sizes)), sizes),
+        stratum,
+        level=level,
+    )
+
+
+def slope_of(
+    failed: Flags,
+    position: Array,
+    cluster: Codes,
+    stratum: Codes | None = None,
+    *,
+    group: Codes | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """The same from columns with one entry for each trial: a linear probability model within clusters.
 
     Each cluster, and each stratum if given, has a level of its own, taken out first (Frisch & Waugh 1933); errors
-    leave clusters out in turn (CV3: MacKinnon, Nielsen & Webb 2023). Without positions a cluster runs from 0 to 1,
-    so that the slope is the change from its first trial to its last.
+    leave clusters out in turn (CV3: MacKinnon, Nielsen & Webb 2023). Clusters of one group are left out together:
+    each keeps its own level, but they resemble each other. All are numbered from 0.
     """
     check_level(level)
     import numpy as np
 
-    _check_shapes(failed, positions, strata)
-    sizes = np.array([len(trials) for trials in failed], dtype=np.intp)
-    n = int(sizes.sum())
+    n = len(failed)
     if not n:
         return Estimate(None, None, 0, 0, NO_WAY)
-    cluster = np.repeat(np.arange(len(sizes)), sizes)
-    outcome = np.concatenate([np.asarray(trials, dtype=float) for trials in failed])
-    if positions is None:
-        position = np.concatenate([np.linspace(0, 1, size) if size > 1 else np.zeros(size) for size in sizes])
-    else:
-        position = np.concatenate([np.asarray(places, dtype=float) for places in positions])
     scale = float(np.abs(position).max()) or 1.0
-    outcome, position = _within(outcome, cluster), _within(position, cluster)
+    outcome, position = _within(failed.astype(float), cluster), _within(position, cluster)
     reason = NO_WAY
-    if strata is not None and float(np.abs(position).max()) > 1e-9 * scale:
-        _, stratum = np.unique(np.concatenate([np.asarray(names, dtype=str) for names in strata]), return_inverse=True)
+    if stratum is not None and float(np.abs(position).max()) > 1e-9 * scale:
         outcome, position = (_without_strata(values, cluster, stratum) for values in (outcome, position))
         reason = NO_WAY_IN_STRATA
     position[np.abs(position) < 1e-9 * scale] = 0.0
-    spread = _sums(cluster, position**2)
+    unit = cluster if group is None else group
+    spread = sums(unit, position**2)
     # A cluster that hardly moves beside another one would leave nothing but rounding when that one is left out.
     told = spread > 1e-12 * spread.max()
     if not told.any():
         return Estimate(None, None, n, 0, reason)
-    return _jackknifed(_sums(cluster, position * outcome)[told], spread[told], n, level)
+    return _jackknifed(sums(unit, position * outcome)[told], spread[told], n, level)
 
 
 def _jackknifed(parts: Array, weights: Array, n: int, level: float, bound: float = math.inf) -> Estimate:
@@ -111,11 +135,11 @@ def _within(values: Array, cluster: Codes) -> Array:
     """Each value less the mean of its cluster."""
     import numpy as np
 
-    means = _sums(cluster, values) / np.maximum(np.bincount(cluster), 1)
+    means = sums(cluster, values) / np.maximum(np.bincount(cluster), 1)
     return values - means[cluster]
 
 
-def _sums(codes: Codes, values: Array) -> Array:
+def sums(codes: Codes, values: Array) -> Array:
     """Sums of values by code."""
     import numpy as np
 
@@ -135,7 +159,7 @@ def _without_strata(values: Array, cluster: Codes, stratum: Codes) -> Array:
     )
     sizes = np.maximum(counts.sum(axis=1), 1.0)
     normal = np.diag(counts.sum(axis=0)) - counts.T @ (counts / sizes[:, None])
-    levels: Array = np.linalg.pinv(normal, hermitian=True) @ _sums(stratum, values)
+    levels: Array = np.linalg.pinv(normal, hermitian=True) @ sums(stratum, values)
     return values - _within(levels[stratum], cluster)
 
 

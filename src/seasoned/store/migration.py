@@ -117,6 +117,18 @@ def m001_history(db: sqlite3.Connection) -> None:
     )
 
 
+def m002_intent(db: sqlite3.Connection) -> None:
+    """What was said before a call, and whether the user took it back. Every source is read once more to fill them."""
+    _run(
+        db,
+        """
+        ALTER TABLE call ADD COLUMN intent TEXT;
+        ALTER TABLE call ADD COLUMN corrected INTEGER NOT NULL DEFAULT 0;
+        UPDATE source SET size = -1, resume = NULL, stamps = NULL;
+        """,
+    )
+
+
 def _run(db: sqlite3.Connection, script: str) -> None:
     """Several statements inside the transaction that is open (executescript would end it)."""
     for statement in script.split(";"):
@@ -124,7 +136,7 @@ def _run(db: sqlite3.Connection, script: str) -> None:
             db.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (m001_history,)
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (m001_history, m002_intent)
 VERSION = len(MIGRATIONS)
 
 

@@ -1,25 +1,30 @@
 -- name: save
 INSERT INTO call (
     session_id, call_id, position, message, tool, kind, counts_as, arguments, result, time, place,
-    verdict, evidence, fault, reason, judge, flag, unique_id
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    verdict, evidence, fault, reason, judge, flag, unique_id, intent
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (session_id, call_id) DO UPDATE SET
     position = excluded.position, message = excluded.message, tool = excluded.tool, kind = excluded.kind,
     counts_as = excluded.counts_as, arguments = excluded.arguments, result = excluded.result, time = excluded.time,
     place = excluded.place, verdict = excluded.verdict, evidence = excluded.evidence, fault = excluded.fault,
-    reason = excluded.reason, judge = excluded.judge, flag = excluded.flag
+    reason = excluded.reason, judge = excluded.judge, flag = excluded.flag,
+    intent = COALESCE(excluded.intent, call.intent)
 WHERE excluded.result IS NOT NULL OR call.result IS NULL;
+
+-- name: set_corrected
+UPDATE call SET corrected = 1 WHERE id IN (
+    SELECT id FROM call WHERE session_id = :session_id AND message < :message ORDER BY position DESC LIMIT 3);
 
 -- name: of_session
 SELECT * FROM call WHERE session_id = :session_id ORDER BY position;
 
 -- name: of_track
-SELECT message, tool, kind, counts_as, verdict, fault, time, arguments, result, reason
+SELECT message, tool, kind, counts_as, verdict, fault, time, arguments, result, reason, intent, corrected, call_id
 FROM call WHERE session_id = :session_id AND copy_of IS NULL ORDER BY position;
 
 -- name: of_tracks
 SELECT call.session_id, call.message, call.tool, call.kind, call.counts_as, call.verdict, call.fault, call.time,
-    call.arguments, call.result, call.reason
+    call.arguments, call.result, call.reason, call.intent, call.corrected, call.call_id
 FROM session JOIN call ON call.session_id = session.id
 WHERE call.copy_of IS NULL AND (:agent IS NULL OR session.agent = :agent)
 ORDER BY session.id, call.position;

@@ -46,6 +46,14 @@ SELECT * FROM session WHERE id = :id;
 -- name: tracks
 SELECT * FROM session WHERE :agent IS NULL OR agent = :agent ORDER BY id;
 
+-- name: compressed
+SELECT id FROM session
+WHERE (:agent IS NULL OR agent = :agent)
+  AND (compactions <> '[]' OR relation = 'compression' OR EXISTS (
+      SELECT 1 FROM session AS child
+      WHERE child.parent_agent = session.agent AND child.parent_native_id = session.native_id
+        AND child.relation = 'compression'));
+
 -- name: links
 SELECT id, agent, native_id, parent_agent, parent_native_id, relation, root_id, started FROM session
 WHERE parent_agent IS NOT NULL;

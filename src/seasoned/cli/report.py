@@ -1,0 +1,105 @@
+"""A report on the terminal, and the page that is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from seasoned.cli.output import plural, printable, table
+from seasoned.errors import CannotDo, UsageError
+from seasoned.insight.report import Report
+from seasoned.insight.trials import Figure
+from seasoned.insight.words import share, share_between
+
+_MARK = "<!-- seasoned:report -->"
+_RECURRENCES_SHOWN = 5
+
+
+def write_page(made: Report, path: Path) -> Path:
+    """Write the page; only an older report is ever overwritten."""
+    from seasoned.insight.page.page import render
+
+    try:
+        if path.exists() and _MARK not in path.read_text("utf-8", "replace")[:1000]:
+            raise UsageError(f"{str(path)!r} exists and is not a report of Seasoned: choose another file with -o.")
+        html = render(made).replace("<!doctype html>", f"<!doctype html>\n{_MARK}", 1)
+        path.write_text(html, "utf-8")
+    except OSError as error:
+        raise CannotDo(
+            f"The page {str(path)!r} cannot be written ({error.strerror}): choose another file with -o."
+        ) from error
+    return path
+
+
+def print_report(made: Report) -> None:
+    """The summary for people."""
+    click.echo(
+        f"{plural(made.sessions, 'session')}, {plural(made.counts.total, 'call')}. "
+        f"Error rate {share_between(made.cohort.overall.rate)}."
+        + (f" Counted too: {', '.join(made.include)}." if made.include else "")
+    )
+    print_verdict(made)
+    click.echo("\nError rate by length of the session and by where in it the call stands:\n")
+    _print_figures("messages", made.cohort.by_length)
+    click.echo()
+    _print_figures("part of session", made.cohort.by_fifth)
+    print_recurrences(made)
+
+
+def print_verdict(made: Report) -> None:
+    """What the data supports, in words."""
+    click.echo("\nDo sessions get better with experience? ", nl=False)
+    click.secho(f"{made.verdict.answer[0].upper()}{made.verdict.answer[1:]}.", bold=True)
+    click.echo(made.verdict.sentence)
+    for reason in made.verdict.reasons:
+        click.echo(f"  - {reason}")
+
+
+def print_recurrences(made: Report) -> None:
+    """The errors that come back in most sessions, with the repair that worked."""
+    if not made.recurrences:
+        click.echo("\nNo error came back in a second session.")
+        return
+    click.echo(f"\nErrors that come back ({made.recurring} kinds):\n")
+    table(
+        ["error", "tool", "failures", "sessions", "repaired", "what repaired it"],
+        [
+            (
+                printable(one.signature),
+                one.tool if one.program is None else f"{one.tool}: {one.program}",
+                one.failures,
+                one.sessions,
+                one.repaired,
+                one.repair,
+            )
+            for one in made.recurrences[:_RECURRENCES_SHOWN]
+        ],
+        right=["failures", "sessions", "repaired"],
+    )
+
+
+def _print_figures(name: str, figures: Sequence[Figure]) -> None:
+    table(
+        [name, "sessions", "calls", "failed", "error rate", "95 % interval", "with fixed tool mix"],
+        [
+            (
+                figure.label,
+                figure.sessions,
+                figure.calls,
+                figure.failed,
+                share(figure.rate.value),
+                _interval(figure),
+                share(figure.fixed_mix.value) if figure.fixed_mix else "–",
+            )
+            for figure in figures
+        ],
+        right=["sessions", "calls", "failed", "error rate", "95 % interval", "with fixed tool mix"],
+        whole=[name],
+    )
+
+
+def _interval(figure: Figure) -> str:
+    interval = figure.rate.interval
+    return "–" if interval is None else f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"

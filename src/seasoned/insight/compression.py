@@ -1,0 +1,248 @@
+"""Did proficiency survive a compression of the context? Error rates before and after, judged by one rule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+
+from seasoned.insight.load import tracks as load_tracks
+from seasoned.insight.tolerance import LEVEL, TOLERANCE, Judgement, judge, judge_pairs
+from seasoned.insight.track import JudgedCall, Track, counts_of
+from seasoned.insight.words import share
+from seasoned.outcome.rate import NOTHING_MORE, Counts, Include
+from seasoned.session import SessionRef
+from seasoned.store import Store
+
+Kind = Literal["compaction", "continuation"]
+
+
+class Segment(msgspec.Struct, frozen=True):
+    """The calls between two compressions, and what the segment began with: None for the beginning of all."""
+
+    session: SessionRef
+    kind: Kind | None
+    message: int
+    """The message of the session that it begins with."""
+    calls: tuple[JudgedCall, ...]
+
+
+class Boundary(msgspec.Struct, frozen=True):
+    """One compression with the counts of the segments on its two sides."""
+
+    session: SessionRef
+    kind: Kind
+    message: int
+    before: Counts
+    after: Counts
+
+
+class CompressionCheck(msgspec.Struct, frozen=True):
+    """One lineage of compressions: its sessions, what counts before the first and after it, and the judgement."""
+
+    sessions: tuple[SessionRef, ...]
+    root: str
+    has_compression: bool
+    boundaries: tuple[Boundary, ...]
+    before: Counts | None
+    after: Counts | None
+    judgement: Judgement
+    is_cut: bool = False
+    """The session that the first one continues is not at hand, so that nothing is known of before."""
+
+
+class PooledCheck(msgspec.Struct, frozen=True):
+    """Many lineages: each one's check, and the judgement over those with counted calls on both sides."""
+
+    checks: tuple[CompressionCheck, ...]
+    """Those with a compression."""
+    without: int
+    """Lineages that were never compressed."""
+    pairs: int
+    before: Counts
+    after: Counts
+    judgement: Judgement
+
+
+NOT_COMPRESSED = "no context was compressed"
+
+
+def chains(tracks: Iterable[Track]) -> list[tuple[Track, ...]]:
+    """Sessions linked by compression, oldest first; a session that is linked to none is a chain of its own.
+
+    Where a session was continued twice, both continuations belong to one chain, so that what lies before counts once.
+    """
+    known = {track.ref: track for track in tracks}
+    children: dict[SessionRef, list[Track]] = {}
+    first: list[Track] = []
+    for track in known.values():
+        if track.relation == "compression" and track.parent in known and track.parent != track.ref:
+            children.setdefault(track.parent, []).append(track)
+        else:
+            first.append(track)
+    found, seen = [], set[SessionRef]()
+    # Those that are left over after the first ones lie in circles: each begins where it is met.
+    for track in [*first, *known.values()]:
+        if track.ref not in seen:
+            found.append(_descend(track, children, seen))
+    return found
+
+
+def _descend(track: Track, children: dict[SessionRef, list[Track]], seen: set[SessionRef]) -> tuple[Track, ...]:
+    """A session and all that continue it, one generation after the other."""
+    chain, generation = [], [track]
+    seen.add(track.ref)
+    while generation:
+        chain += generation
+        following = [child for parent in generation for child in children.get(parent.ref, ()) if child.ref not in seen]
+        generation = sorted(following, key=_by_time)
+        seen.update(child.ref for child in generation)
+    return tuple(chain)
+
+
+def _by_time(track: Track) -> tuple[bool, float, SessionRef]:
+    return track.started is None, track.started or 0.0, track.ref
+
+
+def segments(chain: Sequence[Track]) -> tuple[Segment, ...]:
+    """The calls of a chain, cut at every compression. The first segment is what lies before all of them."""
+    found: list[Segment] = []
+    for number, track in enumerate(chain):
+        kind: Kind | None = "continuation" if number or _is_cut(track) else None
+        if kind and not number:
+            found.append(Segment(track.ref, None, 0, ()))
+        edges = sorted(set(track.compactions))
+        for number_here, (start, end) in enumerate(zip([0, *edges], [*edges, math.inf], strict=True)):
+            began: Kind | None = "compaction" if number_here else kind
+            calls = tuple([call for call in track.calls if start <= call.message < end])
+            if kind and began == "compaction" and not _has_calls_before(track, start):
+                # A continuation carries the summary inside: this is the compression that it began with, not another.
+                found.pop()
+                began = kind
+            found.append(Segment(track.ref, began, start, calls))
+    return tuple(found)
+
+
+def _has_calls_before(track: Track, message: int) -> bool:
+    """Whether a session made calls of its own before a message; copies of its parent's are none."""
+    return any(call.message < message for call in track.calls)
+
+
+def _is_cut(track: Track) -> bool:
+    """Whether a session that stands first in its chain continues another one."""
+    return track.relation == "compression"
+
+
+def check(chain: Sequence[Track]) -> CompressionCheck:
+    """One lineage of compressions. Its interval is about its own calls and no other session's."""
+    parts = segments(chain)
+    refs, is_cut = tuple([track.ref for track in chain]), bool(chain) and _is_cut(chain[0])
+    root = chain[0].root if chain else ""
+    if len(parts) < 2:
+        return CompressionCheck(refs, root, False, (), None, None, Judgement(None, NOT_COMPRESSED, None, None))
+    counts = [counts_of(part.calls) for part in parts]
+    before, after = counts[0], sum(counts[1:], Counts())
+    judgement = judge(before, after, is_cut=is_cut)
+    return CompressionCheck(refs, root, True, _boundaries(chain, parts, counts), before, after, judgement, is_cut)
+
+
+def _boundaries(chain: Sequence[Track], parts: Sequence[Segment], counts: Sequence[Counts]) -> tuple[Boundary, ...]:
+    """Each compression with the segment that it ended; a continuation ended the last one of its parent."""
+    parents = {track.ref: track.parent for track in chain}
+    last: dict[SessionRef | None, Counts] = {}
+    found = []
+    for number, part in enumerate(parts):
+        if part.kind:
+            ended = last.get(parents[part.session]) if part.kind == "continuation" else None
+            found.append(Boundary(part.session, part.kind, part.message, ended or counts[number - 1], counts[number]))
+        last[part.session] = counts[number]
+    return tuple(found)
+
+
+def check_many(many: Iterable[Sequence[Track]]) -> PooledCheck:
+    """All lineages together, each its own control; lineages of one root make one pair."""
+    checks, without = [], 0
+    for chain in many:
+        found = check(chain)
+        if found.has_compression:
+            checks.append(found)
+        else:
+            without += 1
+    sides: dict[str, tuple[Counts, Counts]] = {}
+    for found in checks:
+        if found.before and found.after and found.before.counted and found.after.counted:
+            before, after = sides.get(found.root, (Counts(), Counts()))
+            sides[found.root] = before + found.before, after + found.after
+    pairs = tuple(sides.values())
+    before, after = sum([b for b, _ in pairs], Counts()), sum([a for _, a in pairs], Counts())
+    if not checks:
+        judgement = Judgement(None, NOT_COMPRESSED, None, None)
+    elif len(pairs) < 2:
+        judgement = judge(before, after)
+    else:
+        judgement = judge_pairs(pairs, before, after)
+    return PooledCheck(tuple(checks), without, len(pairs), before, after, judgement)
+
+
+def is_compressed(chain: Sequence[Track]) -> bool:
+    """Whether there is anything to check; it needs no calls."""
+    return len(chain) > 1 or any(track.compactions or _is_cut(track) for track in chain)
+
+
+def outlines(store: Store) -> list[tuple[Track, ...]]:
+    """The chains of all sessions of a store without their calls: `fill` fetches them one chain at a time."""
+    return chains(
+        Track(
+            ref=SessionRef(row["agent"], row["native_id"]),
+            messages=row["messages"],
+            calls=(),
+            root="",
+            started=row["started"],
+            parent=SessionRef(row["parent_agent"], row["parent_native_id"]) if row["parent_agent"] else None,
+            relation=row["relation"],
+            compactions=tuple(msgspec.json.decode(row["compactions"])),
+        )
+        for row in store.each("session.tracks", {"agent": None})
+    )
+
+
+def fill(store: Store, chain: Sequence[Track], *, include: Include = NOTHING_MORE) -> tuple[Track, ...]:
+    """The same chain with its calls."""
+    rows = [store.row("session.find_ref", {"agent": one.ref.agent, "native_id": one.ref.native_id}) for one in chain]
+    found = {
+        track.ref: track for track in load_tracks(store, include=include, sessions=[row["id"] for row in rows if row])
+    }
+    return tuple([found[one.ref] for one in chain if one.ref in found])
+
+
+def sentence(found: CompressionCheck | PooledCheck) -> str:
+    """What a check says, in plain words."""
+    if found.judgement.reason == NOT_COMPRESSED or found.before is None or found.after is None:
+        return "No context was compressed here, so there is nothing to compare."
+    where = f" over {found.pairs} lineages" if isinstance(found, PooledCheck) and found.pairs > 1 else ""
+    figures = f"{_figures(found.before)} before the first compression and {_figures(found.after)} after it{where}"
+    says = found.judgement
+    if says.preserved is None:
+        why = (says.reason or "").partition(": ")[2]
+        return f"It cannot be told whether proficiency was preserved: {figures}{_ratio(says)}; {why}."
+    word = "preserved" if says.preserved else "not preserved"
+    if says.preserved and (says.interval is None or says.interval.high is None or says.interval.high > TOLERANCE):
+        return f"Proficiency was {word}: {figures}; below one call in a hundred no ratio is asked for."
+    return f"Proficiency was {word}: {figures}{_ratio(says)}, and the tolerance is {TOLERANCE:g}."
+
+
+def _ratio(says: Judgement) -> str:
+    ends = says.interval
+    if ends is None:
+        return ""
+    if says.ratio is None or ends.high is None:
+        lower = f"lower end of the {100 * LEVEL:g} % interval"
+        return f"; the rate after is at least {ends.low:.1f} times that before ({lower})"
+    between = f"{100 * LEVEL:g} % interval {ends.low:.2f} to {ends.high:.2f}"
+    return f"; the rate after is {says.ratio:.2f} times that before ({between})"
+
+
+def _figures(counts: Counts) -> str:
+    return f"{counts.failed} of {counts.counted} calls fail ({share(counts.error_rate)})"

@@ -1,0 +1,87 @@
+"""How like two values are: the same thing written otherwise, or two things of one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from typing import Any
+
+from seasoned.outcome.pattern import Pattern
+
+IDS = Pattern(r"\d{3,}")
+CUT = Pattern(r" … \[\d+ characters\]\Z")
+"""How a text ends that was shortened for the store."""
+_WORDS = Pattern(r"\w{2,60}")
+_TEXT_CHARS = 60
+"""A value longer than this is a text: two of them are alike when they share most of their words."""
+_READ = 4000
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two values mean the same thing, perhaps written otherwise; two ids of one shape do not."""
+    if one == other:
+        return True
+    if isinstance(one, list | tuple | dict) or isinstance(other, list | tuple | dict):
+        mine, theirs = flat(one), flat(other)
+        return bool(mine) and any(alike(a, b) for a in mine[:20] for b in theirs[:20])
+    a, b = letters(str(one)), letters(str(other))
+    if not a or not b or "[redacted:" in str(one) or "[redacted:" in str(other):
+        return False
+    if "@" in str(one) and "@" in str(other):
+        # Two people of one company are two people.
+        a, b = (letters(str(value).partition("@")[0]) for value in (one, other))
+    if a == b:
+        return True
+    if max(len(a), len(b)) > _TEXT_CHARS:
+        return share(str(one), str(other)) >= 0.6
+    ids, other_ids = set(IDS.compiled.findall(a)), set(IDS.compiled.findall(b))
+    if ids or other_ids:
+        return bool(ids & other_ids)
+    shorter, longer = sorted((len(a), len(b)))
+    if shorter > 2 and 3 * shorter >= longer and (a in b or b in a):
+        return True
+    return not (set("0123456789") & set(a + b)) and SequenceMatcher(None, a, b, autojunk=False).ratio() >= 0.75
+
+
+def letters(text: str) -> str:
+    """A text by its letters and digits alone: blanks, marks and case are what is written wrongly most often."""
+    return "".join([c for c in text[:_READ].casefold() if c.isalnum()])
+
+
+def share(one: str, other: str) -> float:
+    """How many of the words of the shorter text the other has too, from 0 to 1."""
+    mine, theirs = (set(_WORDS.compiled.findall(CUT.compiled.sub("", text)[:_READ])) for text in (one, other))
+    if not mine or not theirs:
+        return float(one == other)
+    return len(mine & theirs) / min(len(mine), len(theirs))
+
+
+def nearly(one: str, other: str) -> bool:
+    """Whether two lines are the same but for a slip."""
+    if one == other:
+        return True
+    shorter, longer = sorted((len(one), len(other)))
+    if shorter < 0.7 * longer or longer > 200:
+        return False
+    return SequenceMatcher(None, one, other, autojunk=False).ratio() >= 0.85
+
+
+def identifies(value: Any) -> bool:
+    """Whether a value is one thing's own, as an id, a path or a text is, and a word such as `open` is not."""
+    return any(len(leaf) > 24 or "/" in leaf or IDS.compiled.search(leaf) for leaf in flat(value))
+
+
+def flat(value: Any, depth: int = 6) -> list[str]:
+    """Every text and number in a value, however deep."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [leaf for item in value[:50] for leaf in flat(item, depth - 1)] if depth else []
+    return [] if value is None or isinstance(value, bool) else [str(value)]
+
+
+def leaves(arguments: dict[str, Any]) -> Iterator[str]:
+    """The same of all arguments."""
+    return (leaf for value in arguments.values() for leaf in flat(value))

@@ -1,0 +1,317 @@
+"""The plots of a report: each with its specification, what it shows, what it does not show, and its table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from seasoned.insight.cohort import BLOCK, ENDING, LONG_ENDING, Cell, EarlyTrend, Survivors
+from seasoned.insight.compression import PooledCheck
+from seasoned.insight.page import charts
+from seasoned.insight.page.rows import (
+    LABEL_CHARS,
+    NO_CALLS,
+    change_cells,
+    change_row,
+    counted,
+    difference,
+    figure_cells,
+    figure_row,
+    judgement_cells,
+    lineage,
+    map_rows,
+    mix_cells,
+    p_value,
+    ratio_row,
+    side,
+    start,
+    unique,
+)
+from seasoned.insight.page.value import DASH, change, change_between, level, number, visible
+from seasoned.insight.report import Report
+from seasoned.insight.tolerance import TOLERANCE
+from seasoned.insight.trials import EARLY_TURNS, Figure
+from seasoned.stats.interval import Estimate
+
+_MOST_LINEAGES = 15
+_BLOCKS = f"number of the call in its session, in blocks of {BLOCK}"
+_ALL = ("line", "all calls")
+_MIX = ("dash", "at the tool mix of all calls")
+_DOT = ("dot", "all calls, with its interval")
+_DIAMOND = ("diamond", "at the tool mix of all calls")
+_FIGURE_HEAD = ("error rate", "interval", "level", "failed", "calls", "sessions")
+_MIX_HEAD = ("at equal tools", "interval at equal tools")
+Rows = tuple[tuple[str, ...], ...]
+
+
+class Plot(msgspec.Struct, frozen=True):
+    """One plot. Where there is nothing to draw, `spec` is None and `reason` says why."""
+
+    name: str
+    title: str
+    shows: str
+    hides: str
+    """What it does not show."""
+    spec: charts.Spec | None
+    head: tuple[str, ...]
+    rows: Rows
+    key: tuple[tuple[str, str], ...] = ()
+    """What each kind of mark stands for."""
+    reason: str | None = None
+
+
+def plots(report: Report) -> tuple[Plot, ...]:
+    """Every plot of a report, in the order in which it is read."""
+    found = report.cohort
+    return (
+        _trend(report),
+        _position(found.by_position),
+        _fifth(found.by_fifth),
+        _length(found.by_length, found.length_difference),
+        _map(found.by_both),
+        _early(found.by_early_type),
+        _survivors(found.survivors),
+        _tool(report),
+        _agent(report.by_agent),
+        _time(report.over_time),
+        _compression(report.compression),
+    )
+
+
+def _trend(report: Report) -> Plot:
+    trend = report.cohort.trend
+    named = (
+        ("Tools held fixed, last call left out", trend.within),
+        (f"Tools held fixed, last {LONG_ENDING} left out", trend.short),
+        ("Any tools, last call left out" if ENDING == 1 else f"Any tools, last {ENDING} left out", trend.any_tool),
+        ("Any tools, all calls", trend.naive),
+    )
+    return Plot(
+        "trend",
+        "Change within sessions",
+        "How far the error rate moves from the first call of a session to its last, each session compared with itself; "
+        "left of the line is improvement, and the first row is the one that the verdict rests on.",
+        "Why it moves, or what another agent, model or task would have done.",
+        charts.changes([change_row(name, estimate) for name, estimate in named], title="points, first call to last")
+        if any(estimate.value is not None for _, estimate in named)
+        else None,
+        ("comparison", "change", "interval", "level", "calls", "sessions compared"),
+        tuple((name, *change_cells(estimate)) for name, estimate in named),
+        reason=trend.within.reason,
+    )
+
+
+def _position(figures: Sequence[Figure]) -> Plot:
+    rows = [{**figure_row(figure), "from": start(figure.label)} for figure in figures]
+    return _figures_plot(
+        "position",
+        "Error by position",
+        f"The error rate in each block of {BLOCK} calls, over all sessions that got that far.",
+        "Learning: the sessions on the right are those that were still running, and they may have been different "
+        "from the start.",
+        figures,
+        lambda: charts.band(rows, title=_BLOCKS),
+        key=(_ALL, ("band", "its interval"), _MIX),
+        what="calls",
+    )
+
+
+def _fifth(figures: Sequence[Figure]) -> Plot:
+    return _figures_plot(
+        "fifth",
+        "Error by fifth of a session",
+        "The error rate in the first to the last fifth of every session, so that short and long ones weigh in at each "
+        "stage.",
+        "What a failed call at the very end did: where failures end sessions, the last fifth looks worse than it was.",
+        figures,
+        lambda: charts.dots([figure_row(figure) for figure in figures], title="failed calls"),
+        key=(_DOT, _DIAMOND),
+        what="part",
+    )
+
+
+def _length(figures: Sequence[Figure], gap: Estimate) -> Plot:
+    gap_text = "" if gap.value is None else f" Shortest minus longest: {difference(gap)}."
+    return _figures_plot(
+        "length",
+        "Error by length of the session",
+        f"The error rate of sessions with so many messages in all.{gap_text}",
+        "Cause: a session may be long because it went well, or go well because it is long.",
+        figures,
+        lambda: charts.dots([figure_row(figure) for figure in figures], title="failed calls"),
+        key=(_DOT, _DIAMOND),
+        what="messages",
+    )
+
+
+def _map(cells: Sequence[Cell]) -> Plot:
+    return Plot(
+        "map",
+        "Position and length together",
+        "The error rate in percent, and below it the calls, at each position among sessions of equal length: along "
+        "a row, every block comes from sessions of the same kind.",
+        "How sure each field is: fields with few calls move by chance, and their intervals stand in the table.",
+        charts.grid(map_rows(cells), across="number of the call", down="messages") if cells else None,
+        ("messages", "calls", *_FIGURE_HEAD),
+        tuple((cell.length, cell.position, *figure_cells(cell.figure)) for cell in cells),
+        reason=None if cells else NO_CALLS,
+    )
+
+
+def _early(trends: Sequence[EarlyTrend]) -> Plot:
+    has_any = any(trend.within.value is not None for trend in trends)
+    return Plot(
+        "early",
+        "By what a session began with",
+        f"The change within sessions, apart for what the first {EARLY_TURNS} messages were mostly about.",
+        "The rest of the session, which may have turned to something else.",
+        charts.changes([change_row(trend.early, trend.within) for trend in trends], title="points, first call to last")
+        if has_any
+        else None,
+        ("began with", "change", "interval", "level", "calls", "sessions compared", "p, adjusted", *_FIGURE_HEAD),
+        tuple(
+            (trend.early, *change_cells(trend.within), p_value(trend.adjusted_p), *figure_cells(trend.figure))
+            for trend in trends
+        ),
+        reason=None if has_any else (trends[0].within.reason if trends else NO_CALLS),
+    )
+
+
+def _survivors(found: Survivors) -> Plot:
+    groups = ("ended here", "went on")
+    rows = [
+        {**figure_row(figure), "from": start(block.position), "group": group}
+        for block in found.blocks
+        for group, figure in zip(groups, (block.ended, block.survivors), strict=True)
+    ]
+    has_any = any(row["value"] is not None for row in rows)
+    totals = (("all blocks, at equal tools", found.ended), ("the last call alone, at equal tools", found.last_call))
+    return Plot(
+        "survivors",
+        "Those that ended and those that went on",
+        "In each block of calls, sessions that ended there beside sessions that went on. Ended minus went on, at equal "
+        f"positions and tools: {difference(found.ended)}; for the last call alone: {difference(found.last_call)}.",
+        "Which came first: failures may end a session, and a session that is ending may fail.",
+        charts.pairs(rows, title="number of the call in its session, in blocks of ten", groups=groups)
+        if has_any
+        else None,
+        ("calls", "group", *_FIGURE_HEAD),
+        tuple(
+            (block.position, group, *figure_cells(figure))
+            for block in found.blocks
+            for group, figure in zip(groups, (block.ended, block.survivors), strict=True)
+        )
+        + tuple(
+            (name, "ended minus went on", change(one), change_between(one), level(one), DASH, number(one.n), DASH)
+            for name, one in totals
+        ),
+        key=(("diamond-full", "ended here"), ("dot", "went on")),
+        reason=None if has_any else NO_CALLS,
+    )
+
+
+def _tool(report: Report) -> Plot:
+    figures = report.by_tool
+    some = (
+        f"the {len(figures)} of {report.tools} tools with the most failures"
+        if report.tools > len(figures)
+        else "each tool"
+    )
+    return _figures_plot(
+        "tool",
+        "Error by tool",
+        f"The error rate of {some}, most failures first. A tool that does several kinds of things has a row for each.",
+        "Which tool is better: hard work and easy work go to different tools.",
+        figures,
+        lambda: charts.dots(unique([figure_row(figure) for figure in figures]), title="failed calls"),
+        key=(_DOT,),
+        what="tool",
+    )
+
+
+def _agent(figures: Sequence[Figure]) -> Plot:
+    return _figures_plot(
+        "agent",
+        "Error by agent",
+        "The error rate in the histories of each agent.",
+        "Which agent is better: they were given different tasks and record failures in different ways.",
+        figures,
+        lambda: charts.dots(unique([figure_row(figure) for figure in figures]), title="failed calls"),
+        key=(_DOT,),
+        what="agent",
+    )
+
+
+def _time(figures: Sequence[Figure]) -> Plot:
+    return _figures_plot(
+        "time",
+        "Error over time",
+        "The error rate by the date on which sessions began.",
+        "What changed on a date: model, agent, tasks and tools all change with time.",
+        figures,
+        lambda: charts.band([figure_row(figure) for figure in figures], title="session began", is_time=True),
+        key=(_ALL, ("rule", "its interval")),
+        what="from",
+        reason="no session with a call that counts has a date",
+    )
+
+
+def _compression(found: PooledCheck) -> Plot:
+    largest = sorted(found.checks, key=lambda check: (-counted(check), check.root, check.sessions))[:_MOST_LINEAGES]
+    rows = [ratio_row("all together", found.judgement, found.before, found.after)] if len(found.checks) > 1 else []
+    rows += [ratio_row(lineage(check), check.judgement, check.before, check.after) for check in largest]
+    has_any = any(row["value"] is not None for row in rows)
+    return Plot(
+        "compression",
+        "Before and after compactions",
+        f"How many times the error rate of before is found after the context was compressed; up to {TOLERANCE:g} "
+        "times, the dotted line, counts as preserved.",
+        "What was lost in a summary: only whether calls fail more often after it.",
+        charts.ratios(unique(rows), title="error rate after, as a multiple of before", limit=TOLERANCE)
+        if has_any
+        else None,
+        ("lineage", "preserved", "after / before", "interval", "level", "before", "after", "compactions"),
+        tuple(
+            (
+                lineage(check),
+                *judgement_cells(check.judgement),
+                side(check.before),
+                side(check.after),
+                number(len(check.boundaries)),
+            )
+            for check in largest
+        ),
+        reason=found.judgement.reason,
+    )
+
+
+def _figures_plot(
+    name: str,
+    title: str,
+    shows: str,
+    hides: str,
+    figures: Sequence[Figure],
+    spec: Callable[[], charts.Spec],
+    *,
+    key: tuple[tuple[str, str], ...],
+    what: str,
+    reason: str = NO_CALLS,
+) -> Plot:
+    """A plot of figures, with what they would be at equal tools where that was asked."""
+    has_mix = any(figure.fixed_mix is not None for figure in figures)
+    has_any = any(figure.rate.value is not None for figure in figures)
+    return Plot(
+        name,
+        title,
+        shows,
+        hides,
+        spec() if has_any else None,
+        (what, *_FIGURE_HEAD, *(_MIX_HEAD if has_mix else ())),
+        tuple(
+            (visible(figure.label, LABEL_CHARS), *figure_cells(figure), *(mix_cells(figure) if has_mix else ()))
+            for figure in figures
+        ),
+        key=key,
+        reason=None if has_any else reason,
+    )

@@ -1,0 +1,179 @@
+"""What a page says in words and figures beside its plots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from seasoned.insight.compression import PooledCheck
+from seasoned.insight.page.rows import side
+from seasoned.insight.page.value import (
+    date,
+    dollars,
+    level,
+    number,
+    plural,
+    rate_between,
+    unknown,
+    visible,
+)
+from seasoned.insight.recurrence import Recurrence
+from seasoned.insight.report import Report, Spending
+from seasoned.insight.words import share
+
+PARTS = (
+    (
+        "along",
+        "Along a session",
+        "Does the error rate change while a session goes on?",
+        ("position", "fifth"),
+    ),
+    (
+        "between",
+        "Between sessions",
+        "Long sessions and short ones are different sessions: what goes with length, with position, with the end?",
+        ("length", "map", "early", "survivors"),
+    ),
+    (
+        "where",
+        "Where and when calls fail",
+        "The same calls by tool, by agent and by date.",
+        ("tool", "agent", "time"),
+    ),
+)
+"""The sections that are made of plots: name, title, what they ask, and the plots."""
+_CONTENTS = (
+    ("verdict", "Verdict"),
+    ("headline", "In figures"),
+    *((name, title) for name, title, _, _ in PARTS),
+    ("errors", "Recurring errors"),
+    ("compactions", "Compactions"),
+    ("spending", "Tokens and cost"),
+    ("reading", "How to read this"),
+)
+_LEFT_OUT = ("unclear", "declined", "cancelled", "interrupted", "trivial", "synthetic")
+_NOT_RECORDED = "no session recorded it"
+_TEXT_CHARS = 600
+_SHOWN_ERRORS = 10
+"""The others are folded away."""
+_NAME_CHARS = 120
+Line = tuple[str, str, str]
+
+
+class ErrorText(msgspec.Struct, frozen=True):
+    """One recurring error, ready to be read."""
+
+    where: str
+    signature: str
+    often: str
+    seen: str
+    repaired: str
+    repair: str | None
+    failed: str | None
+    worked: str | None
+
+
+def words(report: Report) -> dict[str, Any]:
+    """Everything that the page says, by the names that it uses."""
+    return {
+        "contents": _CONTENTS,
+        "period": _period(report.first, report.last),
+        "headline": headline(report),
+        "shown_errors": _SHOWN_ERRORS,
+        "errors": [error_text(found) for found in report.recurrences],
+        "compaction": compaction(report.compression),
+        "spending": spending(report.spending, report.sessions),
+        "counting": _counting(report.include),
+    }
+
+
+def headline(report: Report) -> tuple[Line, ...]:
+    """Name, figure and what the figure rests on."""
+    counts, overall = report.counts, report.cohort.overall
+    left_out = counts.total - counts.counted
+    estimate = overall.rate
+    between = f"{level(estimate)} interval {rate_between(estimate)}" if estimate.interval else rate_between(estimate)
+    rests_on = f"{number(overall.failed)} of {plural(overall.calls, 'call')} in {plural(overall.sessions, 'session')}"
+    parts = [f"{number(getattr(counts, name))} {name}" for name in _LEFT_OUT if getattr(counts, name)]
+    parts.append(f"{plural(report.copies, 'copy', 'copies')} beside")
+    period = _period(report.first, report.last)
+    spent = report.spending
+    return (
+        ("Error rate", share(estimate.value), f"{between}; {rests_on}"),
+        ("Sessions", number(report.sessions), f"{plural(report.messages, 'message')}; {period}"),
+        ("Calls that count", number(counts.counted), f"{number(counts.ok)} ok, {number(counts.failed)} failed"),
+        ("Calls left out", number(left_out), ", ".join(parts)),
+        ("Errors that recur", number(report.recurring), "the same failure of the same tool in more than one session"),
+        ("Cost", dollars(spent.cost_usd), _cost_note(spent)),
+    )
+
+
+def compaction(found: PooledCheck) -> str:
+    """What the check over all lineages says, in one sentence or two."""
+    judgement, lineages = found.judgement, len(found.checks)
+    if not lineages:
+        return unknown(judgement.reason)
+    known = f"{plural(lineages, 'lineage')} of sessions with a compression, {number(found.without)} without."
+    sides = f"Before: {side(found.before)}; after: {side(found.after)}; both sides in {plural(found.pairs, 'lineage')}."
+    if judgement.preserved is None:
+        return f"{known} {sides} Whether proficiency was preserved is unknown: {judgement.reason}."
+    return f"{known} {sides} Proficiency was {'preserved' if judgement.preserved else 'lost'}."
+
+
+def spending(spent: Spending, sessions: int) -> tuple[Line, ...]:
+    """Tokens by kind and the cost, each with what it rests on."""
+    note = f"{number(spent.sessions_with_usage)} of {plural(sessions, 'session')} recorded tokens"
+    names = {"input": "Input", "output": "Output", "cache_read": "Read from cache", "cache_write": "Written to cache"}
+    names["reasoning"] = "Reasoning"
+    totals = [(f"{name} tokens", getattr(spent.usage, field)) for field, name in names.items()]
+    lines = [(name, number(total), _NOT_RECORDED if total is None else note) for name, total in totals]
+    return (*lines, ("Cost", dollars(spent.cost_usd), _cost_note(spent)))
+
+
+def error_text(found: Recurrence) -> ErrorText:
+    """One recurring error in words; all of it comes from sessions."""
+    where = found.tool if found.program is None else f"{found.tool}: {found.program}"
+    often = f"{plural(found.failures, 'failure')} in {plural(found.sessions, 'session')}"
+    is_one_day = date(found.first_seen) == date(found.last_seen)
+    seen = f"seen {date(found.first_seen)}" + ("" if is_one_day else f" to {date(found.last_seen)}")
+    repair = f"{found.repair} ({number(found.repair_count)}×)" if found.repair else None
+    example = found.example
+    return ErrorText(
+        visible(where, _NAME_CHARS),
+        visible(found.signature, _TEXT_CHARS),
+        often,
+        "date unknown: the history has none" if found.first_seen is None else seen,
+        _repaired(found),
+        None if repair is None else visible(repair, _TEXT_CHARS),
+        None if example is None else visible(example.failed, _TEXT_CHARS),
+        None if example is None or example.repaired is None else visible(example.repaired, _TEXT_CHARS),
+    )
+
+
+def _repaired(found: Recurrence) -> str:
+    if not found.repaired:
+        return "never repaired within its session"
+    calls = found.calls_until_repaired
+    after = "" if calls is None else f", after {calls:g} {'call' if calls == 1 else 'calls'} at the median"
+    return f"{number(found.repaired)} of {number(found.failures)} repaired within their session{after}"
+
+
+def _period(first: float | None, last: float | None) -> str:
+    if first is None or last is None:
+        return "dates unknown: the histories have none"
+    return date(first) if date(first) == date(last) else f"{date(first)} to {date(last)}"
+
+
+def _cost_note(spent: Spending) -> str:
+    if spent.cost_usd is None:
+        return _NOT_RECORDED
+    note = f"from {plural(spent.sessions_with_cost, 'session')}"
+    missing = spent.sessions_without_cost
+    return f"{note}; {number(missing)} recorded none, so that it was at least this" if missing else note
+
+
+def _counting(include: tuple[str, ...]) -> str:
+    left_out = [name for name in _LEFT_OUT if name not in include]
+    said = f"Left out of it are calls that were {', '.join(left_out[:-1])} or {left_out[-1]}, and copies."
+    return f"{said} Counted although it is left out by default: {', '.join(include)}." if include else said

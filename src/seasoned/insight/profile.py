@@ -1,0 +1,131 @@
+"""The profile of one session: how much was done, what failed, by which tools, early and late."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from seasoned.insight.track import JudgedCall, Track, counts_of, track_of
+from seasoned.outcome.rate import NOTHING_MORE, Counts, Include
+from seasoned.outcome.tool import Kind, TaskType, is_trivial, task_type_of, tool_of
+from seasoned.session import Session, Usage
+from seasoned.stats.interval import Estimate
+from seasoned.stats.proportion import proportion_difference, wilson
+
+EARLY_SHARE = 5
+"""Early is the first fifth of the counted calls, late the last fifth."""
+_KINDS: tuple[Kind, ...] = ("terminal", "code", "file", "research", "meta", "general")
+TOO_FEW = f"fewer than {EARLY_SHARE} calls count, so there is no first and last fifth"
+
+
+class ToolUse(msgspec.Struct, frozen=True):
+    """What became of the calls of one tool."""
+
+    calls: int
+    ok: int
+    failed: int
+    unclear: int
+    left_out: int
+
+    @property
+    def success_rate(self) -> float | None:
+        """ok / (ok + failed); None when nothing counts."""
+        counted = self.ok + self.failed
+        return self.ok / counted if counted else None
+
+
+class Profile(msgspec.Struct, frozen=True):
+    """One session, or a stretch of one, in figures. The intervals are about its own calls and no other session's."""
+
+    messages: int | None
+    counts: Counts
+    error_rate: Estimate
+    tools: dict[str, ToolUse]
+    early: Estimate
+    late: Estimate
+    gain: Estimate
+    """Late minus early: negative is improvement."""
+    dominant_tool_type: Kind | None
+    task_type: TaskType | None
+    usage: Usage = Usage()
+    cost_usd: float | None = None
+    compactions: int = 0
+    copies: int = 0
+
+    @property
+    def calls(self) -> int:
+        return self.counts.total
+
+
+def profile_session(session: Session, *, include: Include = NOTHING_MORE) -> Profile:
+    """The profile of a session that was read just now."""
+    return profile(track_of(session, include=include))
+
+
+def profile(track: Track) -> Profile:
+    """The profile of a whole session."""
+    made = profile_calls(track.calls, messages=track.messages)
+    return msgspec.structs.replace(
+        made,
+        task_type=track.task_type,
+        usage=track.usage,
+        cost_usd=track.cost_usd,
+        compactions=len(track.compactions),
+        copies=track.copies,
+    )
+
+
+def profile_calls(calls: Sequence[JudgedCall], *, messages: int | None = None) -> Profile:
+    """The profile of any calls in order; what only a whole session has stays unknown."""
+    counts = counts_of(calls)
+    outcomes = [call.has_failed for call in calls if call.is_counted]
+    early, late, gain = _early_and_late(outcomes)
+    return Profile(
+        messages=messages,
+        counts=counts,
+        error_rate=wilson(counts.failed, counts.counted),
+        tools=_by_tool(calls),
+        early=early,
+        late=late,
+        gain=gain,
+        dominant_tool_type=_dominant(calls),
+        task_type=_task_type(calls),
+    )
+
+
+def _early_and_late(failed: Sequence[bool]) -> tuple[Estimate, Estimate, Estimate]:
+    size = len(failed) // EARLY_SHARE
+    if not size:
+        unknown = Estimate(None, None, 0, 0, TOO_FEW)
+        return unknown, unknown, unknown
+    first, last = sum(failed[:size]), sum(failed[-size:])
+    return wilson(first, size), wilson(last, size), proportion_difference(last, size, first, size)
+
+
+def _by_tool(calls: Sequence[JudgedCall]) -> dict[str, ToolUse]:
+    """Most used first."""
+    places: dict[str, list[str]] = {}
+    for call in calls:
+        places.setdefault(call.tool, []).append(call.counts_as)
+    uses = {}
+    for tool, found in sorted(places.items(), key=lambda item: (-len(item[1]), item[0])):
+        ok, failed, unclear = (found.count(name) for name in ("ok", "failed", "unclear"))
+        uses[tool] = ToolUse(len(found), ok, failed, unclear, len(found) - ok - failed - unclear)
+    return uses
+
+
+def _dominant(calls: Sequence[JudgedCall]) -> Kind | None:
+    """The type of tool with the most calls; a shell is a terminal here, whatever it ran."""
+    counts = dict.fromkeys(_KINDS, 0)
+    for call in calls:
+        if not is_trivial(call.tool):
+            counts[tool_of(call.tool).kind] += 1
+    if not any(counts.values()):
+        return None
+    return max(_KINDS, key=counts.__getitem__)
+
+
+def _task_type(calls: Sequence[JudgedCall]) -> TaskType | None:
+    kinds = [call.kind for call in calls if not is_trivial(call.tool)]
+    return task_type_of({kind: kinds.count(kind) for kind in set(kinds)})

@@ -1,0 +1,171 @@
+"""The report: everything that many sessions say, in one value that pages, tables and JSON are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from seasoned.insight.cohort import LENGTHS, Cohort, bucket_names, cohort
+from seasoned.insight.compression import PooledCheck, chains, check_many
+from seasoned.insight.recurrence import Recurrence, Recurrer
+from seasoned.insight.track import Track
+from seasoned.insight.trials import Figure, Trials, trials_of
+from seasoned.insight.verdict import CohortVerdict, verdict
+from seasoned.outcome.rate import NOTHING_MORE, Counts, Include
+from seasoned.session import Usage, sum_usage
+
+_DAYS_BY_DAY = 45
+"""A report over more days than this shows weeks."""
+_MOST_TOOLS = 25
+_MOST_RECURRENCES = 30
+
+
+class Spending(msgspec.Struct, frozen=True):
+    """Tokens and cost as the agents recorded them. What no session recorded is unknown, not zero."""
+
+    usage: Usage
+    sessions_with_usage: int
+    cost_usd: float | None
+    sessions_with_cost: int
+    sessions_without_cost: int
+
+
+class Report(msgspec.Struct, frozen=True):
+    """What many sessions say."""
+
+    made_at: float
+    title: str
+    sources: tuple[str, ...]
+    include: tuple[str, ...]
+    """What is counted although it is left out by default."""
+    sessions: int
+    messages: int
+    counts: Counts
+    copies: int
+    first: float | None
+    last: float | None
+    by_agent: tuple[Figure, ...]
+    by_tool: tuple[Figure, ...]
+    """Most failures first, the first ones only."""
+    tools: int
+    over_time: tuple[Figure, ...]
+    """By day or by week, under the date on which it began; sessions without a date are in none."""
+    cohort: Cohort
+    verdict: CohortVerdict
+    recurrences: tuple[Recurrence, ...]
+    recurring: int
+    compression: PooledCheck
+    spending: Spending
+
+
+class _Facts:
+    """What is kept of each session while it passes by."""
+
+    def __init__(self) -> None:
+        self.agents: list[str] = []
+        self.dates: list[float | None] = []
+        self.messages = self.copies = 0
+        self.counts = Counts()
+        self.times: list[float] = []
+        self.usages: list[Usage] = []
+        self.costs: list[float] = []
+        self.recurrences = Recurrer()
+
+    def pass_by(self, tracks: Iterable[Track]) -> Iterator[Track]:
+        for track in tracks:
+            self.agents.append(track.ref.agent)
+            self.dates.append(track.started if track.started is not None else track.ended)
+            self.messages += track.messages
+            self.copies += track.copies
+            self.counts += track.counts
+            self.times += [time for time in (track.started, track.ended) if time is not None]
+            if track.usage != Usage():
+                self.usages.append(track.usage)
+            if track.cost_usd is not None:
+                self.costs.append(track.cost_usd)
+            self.recurrences.add(track)
+            yield track
+
+    def spending(self) -> Spending:
+        return Spending(
+            sum_usage(self.usages),
+            len(self.usages),
+            sum(self.costs) if self.costs else None,
+            len(self.costs),
+            len(self.agents) - len(self.costs),
+        )
+
+
+def report(
+    tracks: Iterable[Track],
+    *,
+    made_at: float,
+    compressed: Iterable[Track] = (),
+    title: str = "Sessions",
+    sources: Sequence[str] = (),
+    include: Include = NOTHING_MORE,
+    lengths: Sequence[int] = LENGTHS,
+) -> Report:
+    """Everything from one pass over the sessions; `compressed` are those that the compression check looks at."""
+    bucket_names(lengths)  # wrong ones are refused before the work begins
+    facts = _Facts()
+    trials = trials_of(facts.pass_by(tracks))
+    figures = cohort(trials, lengths=lengths)
+    by_tool = _by_tool(trials)
+    recurrences = facts.recurrences.recurring()
+    return Report(
+        made_at=made_at,
+        title=title,
+        sources=tuple(sources),
+        include=include.names(),
+        sessions=len(facts.agents),
+        messages=facts.messages,
+        counts=facts.counts,
+        copies=facts.copies,
+        first=min(facts.times, default=None),
+        last=max(facts.times, default=None),
+        by_agent=_by_name(trials, facts.agents),
+        by_tool=by_tool[:_MOST_TOOLS],
+        tools=len(by_tool),
+        over_time=_over_time(trials, facts.dates),
+        cohort=figures,
+        verdict=verdict(figures),
+        recurrences=recurrences[:_MOST_RECURRENCES],
+        recurring=len(recurrences),
+        compression=check_many(chains(compressed)),
+        spending=facts.spending(),
+    )
+
+
+def _by_tool(trials: Trials) -> tuple[Figure, ...]:
+    found = [trials.figure(name, trials.tool == code) for code, name in enumerate(trials.tools)]
+    return tuple(sorted(found, key=lambda figure: (-figure.failed, -figure.calls, figure.label)))
+
+
+def _by_name(trials: Trials, names: Sequence[str]) -> tuple[Figure, ...]:
+    """One figure for each name that sessions have, in the order of the names."""
+    import numpy as np
+
+    known = sorted(set(names))
+    codes = np.array([known.index(name) for name in names], dtype=np.intp)
+    return tuple(trials.figure(name, codes[trials.session] == code) for code, name in enumerate(known))
+
+
+def _over_time(trials: Trials, dates: Sequence[float | None]) -> tuple[Figure, ...]:
+    times = [date for date in dates if date is not None]
+    if not times:
+        return ()
+    by_week = max(times) - min(times) > _DAYS_BY_DAY * 86400
+    return tuple(
+        figure
+        for figure in _by_name(trials, ["" if date is None else _period(date, by_week=by_week) for date in dates])
+        if figure.label and figure.calls
+    )
+
+
+def _period(time: float, *, by_week: bool) -> str:
+    """The day, or the Monday of the week, in UTC: a report of the same sessions is the same everywhere."""
+    day = datetime.fromtimestamp(time, UTC).date()
+    return (day - timedelta(days=day.weekday() if by_week else 0)).isoformat()

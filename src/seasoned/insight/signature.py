@@ -1,0 +1,206 @@
+"""What a failed call complained of, with what varies masked, so that the same mistake is seen over many sessions."""
+
+from __future__ import annotations
+
+import re
+
+from seasoned.insight.track import JudgedCall
+from seasoned.outcome.envelope import open_shell
+from seasoned.outcome.pattern import Pattern
+
+LONGEST = 160
+"""Characters of a signature at most."""
+_READ = 2000
+"""Of a text that is masked no more is read: a signature needs the beginning of one line."""
+_LINES = 60
+_ESCAPES = Pattern(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_PATH_PARTS = r"\w.@%+*~$…\-"
+_EXTENSIONS = (
+    "go|py|pyi|js|mjs|cjs|ts|tsx|jsx|vue|md|rst|json|jsonl|ya?ml|toml|txt|sh|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|html?|css"
+    "|scss|lock|sql|ini|cfg|conf|env|xml|csv|log|png|jpe?g|svg|pdf|ipynb|zip|gz|swift|lua|ex|exs|proto|mod|sum|db"
+)
+# Each replaces a match by one character or by less than itself, so that no text grows and masking comes to rest.
+_MASKS: tuple[tuple[Pattern, str], ...] = (
+    (Pattern(r"\[redacted:(\w{1,40}):\w{1,64}\]"), r"[\1]"),
+    (Pattern(r"\b[a-z][a-z0-9+.]{1,15}://[^\s'\"`<>)\]}]+", re.IGNORECASE), "…"),
+    # The opening mark stands after no word and the closing one before none: an apostrophe is neither.
+    (Pattern(r"(?<![\w'\"`])(['\"`])[^'\"`\n]{1,200}\1(?!\w)"), r"\1…\1"),
+    (Pattern(r"(?<!\w)`[^'\"`\n]{1,200}'(?!\w)"), "`…'"),
+    (Pattern(r"[‘“][^‘’“”\n]{1,200}[’”]"), "“…”"),
+    (Pattern(r"\b\d{4}[-/]\d\d[-/]\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)?\b"), "…"),
+    (Pattern(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE), "…"),
+    (Pattern(r"\b0x[0-9a-f]{2,64}\b", re.IGNORECASE), "…"),
+    (
+        Pattern(
+            rf"(?<![{_PATH_PARTS}/\\])(?!(?:and/or|i/o|n/a|read/write)\b|[/\\](?!\S))(?:[A-Za-z]:)?(?:[{_PATH_PARTS}]*[/\\])+"
+            rf"[{_PATH_PARTS}]*(?::\d+(?:-\d+)?){{0,2}}(?:::[\w:\[\].-]+)?",
+            re.IGNORECASE,
+        ),
+        "…",
+    ),
+    (Pattern(rf"(?<![\w.-])[\w-]*(?:\.[\w-]+)*\.(?:{_EXTENSIONS})\b(?::\d+(?:-\d+)?){{0,2}}"), "…"),
+    (Pattern(r"(?<=: )[^\s:…]+(?=: (?:open: )?no such file or directory)", re.IGNORECASE), "…"),
+    (Pattern(r"(?<=no such file or directory: )[^\s…]+", re.IGNORECASE), "…"),
+    (Pattern(r"(?<=--- FAIL: )\w[^\s…]*"), "…"),
+    (Pattern(r"(?<=\bundefined: )\w[^\s…]*"), "…"),
+    (Pattern(r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,}\b"), "…"),
+    (Pattern(r"\b\d{7,}\b"), "…"),
+    # A status of HTTP says which error it was; so do codes such as E999 and TS2304, whose digits follow letters.
+    (Pattern(r"(?<![\w.])v?(?<!HTTP )(?<!status )\d+(?:[.,:]\d+)*(?:-[a-z]+\.\d+)?"), "N"),
+    (Pattern(r"\d{5,}"), "N"),
+    (Pattern(r"…(?:[\s,/:]*…)+"), "…"),
+)
+_FRAME = Pattern(
+    r"\A(?:Exit code -?\d+[.:]?\s*|The answer (?:holds an error|says that it did not succeed): |<tool_use_error>"
+    r"|failed in sandbox \w+ with execution error: (?:sandbox denied exec error, exit code: -?\d+, stdout: )?"
+    r"|, stderr: |\[[\w:./-]{1,40}\] +(?=\S)|(?:[•✖✗×❌>*-]|\.{3}|…) +"
+    r"|(?:\S{0,40}sh: )?(?:-c: )?line \d+: (?=\S)|\(eval\):\d+: (?=\S))",
+    re.IGNORECASE,
+)
+_NOISE = Pattern(
+    r"\A(?:Exit code|Chunk ID:|Wall time|Process (?:exited|running)|Original token count|Output:|=== |--- PASS|ok\s"
+    r"|\?\s|FAIL\Z|FAIL \S+(?: [\d.]+s)?\Z|PASS\b|\$ |# \S+\Z|# \S+ \[\S+\]\Z|package \S+\Z|From \S+\Z"
+    r"|ERROR task failed|\(pass\)|String: |Traceback \(|File \"|Auto-merging|Script completed"
+    r"|\d+ issues?:|\w+: \d+\Z|Finished in|go: downloading)"
+)
+_WORD = Pattern(r"[^\W\d_]{2}")
+_EXCEPTION = Pattern(r"(?:[A-Z]\d{3,4}:? )?(?:[A-Za-z_]\w*\.){0,6}[A-Z]\w*(?:Error|Exception|Interrupt)\b")
+_CODE = Pattern(r"[A-Z]{1,4}\d{3,4}:? +\S")
+_OUTRIGHT = Pattern(
+    r"(?:\S{1,60}: ){0,2}(?:fatal|error|panic|failed|unknown|invalid|cannot|could not|undefined)\b|npm error|FAILED\b"
+    r"|ERROR\b|--- FAIL|gh: |HTTP \d|\S{1,60}: (?:[^:]{1,200}: )?(?:no such file|command not found|permission denied)",
+    re.IGNORECASE,
+)
+_PLACE = Pattern(r"[\w./\\@-]{1,200}:\d+(?::\d+)?: +\S")
+_COMPLAINT = Pattern(
+    r"error|fail|fatal|not found|no such|cannot|can't|could not|couldn't|unable|undefined|invalid|unexpected|unknown"
+    r"|unrecogni[sz]ed|denied|refus|missing|not used|not a\b|not an\b|not allowed|must\b|timed out|timeout|does not"
+    r"|doesn't|conflict|reject|exceed|required|mismatch|illegal|unsupported|no matches|import cycle|already",
+    re.IGNORECASE,
+)
+_IN_JSON = Pattern(r'"(?:message|error|detail|stderr)"\s*:\s*"([^"\\]{3,})')
+_SAYS_ALL = frozenset(
+    {"There is no such tool.", "It took too long and was stopped.", "There was nothing to commit.", "Tests failed."}
+)
+_SENTENCE = Pattern(r"(?<=[^\s.]{2}[.!?]) +(?=[A-Z])|(?<=['\"`)][.!?]) +(?=[A-Z])")
+_CUT_OFF = Pattern(r"\S*\.{3}\Z")
+# What a test runner quotes of an assertion is the test's own; only the name of an exception groups.
+_OF_A_TEST = Pattern(r"\A((?:FAILED|ERROR) …) - (?!(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b).*")
+_PREFIX = Pattern(r"\Aerror: +(?=\S)", re.IGNORECASE)
+_SILENT = "It failed and said nothing"
+_UNSAID = "It failed, and what is kept of its output does not say why"
+_TESTS = "Tests failed"
+_ONLY_TESTS = Pattern(r"\A(?:--- FAIL: ….*|FAIL(?: … N?s?)?|FAILED …|N fail(?:ed|ing|ures?)?|N tests? failed)\Z")
+_QUOTED, _OUT, _AT_PLACE, _COMPLAINS, _SAYS, _NOTHING = range(6)
+
+
+def mask(text: str) -> str:
+    """One line without what varies: paths, names in quotes, ids, times and numbers; what is long is cut off."""
+    line = _printable(text)
+    while True:
+        before = line
+        for pattern, instead in _MASKS:
+            line = pattern.compiled.sub(instead, line)
+        line = " ".join(line.split())
+        if line == before:
+            return line
+
+
+def signature(call: JudgedCall) -> str:
+    """The error of a failed call in one masked line: the judge's reason, or the line that tells more than it does."""
+    text = _ending(_unframed(_printable(call.reason)))
+    is_sentence = _is_of_judge(text, call.result)
+    if text not in _SAYS_ALL:
+        rank = _SAYS if is_sentence else _rank(text)
+        if rank >= _AT_PLACE or text.endswith(("...", "…")):
+            text = _more_telling(text, rank, _lines(call.result))
+    return _finished(text) or (_UNSAID if call.result and call.result.strip() else _SILENT)
+
+
+def _printable(text: str) -> str:
+    """The beginning of a text on one line, without what a terminal would obey and what cannot be written to a file."""
+    head = _ESCAPES.compiled.sub("", text[:_READ])
+    return " ".join("".join([c if c.isprintable() else " " for c in head]).split())
+
+
+def _unframed(line: str) -> str:
+    """A line without what agents and task runners put before what was said."""
+    for _ in range(6):
+        found = _FRAME.compiled.match(line)
+        if found is None:
+            break
+        line = line[found.end() :]
+    inner = _IN_JSON.compiled.search(line) if line.startswith("{") else None
+    return inner.group(1) if inner else line.removesuffix("</tool_use_error>")
+
+
+def _ending(line: str) -> str:
+    """Of a trace on one line the exception that ended the program: it stands last."""
+    if "Traceback" not in line and 'File "' not in line:
+        return line
+    named = [found.start() for found in _EXCEPTION.compiled.finditer(line)]
+    return line[named[-1] :] if named else line
+
+
+def _is_of_judge(text: str, result: str | None) -> bool:
+    """Whether a reason is the judge's own sentence: it ends like one and is no quotation of what the tool said."""
+    if not text.endswith(".") or text.endswith(".."):
+        return False
+    return result is None or text not in _printable(result)
+
+
+def _rank(line: str) -> int:
+    """How much a line tells: the lower, the more."""
+    if not line or _NOISE.compiled.match(line) or not _WORD.compiled.search(line):
+        return _NOTHING
+    if line[0] == "{" or "warning:" in line.lower():
+        return _SAYS
+    if _EXCEPTION.compiled.match(line):
+        return _QUOTED
+    if _CODE.compiled.match(line) or _OUTRIGHT.compiled.match(line):
+        return _OUT
+    if _PLACE.compiled.match(line):
+        return _AT_PLACE
+    return _COMPLAINS if _COMPLAINT.compiled.search(line) else _SAYS
+
+
+def _lines(result: str | None) -> list[str]:
+    """The lines of a result, out of whatever the agent wrapped them in."""
+    if not result:
+        return []
+    text = open_shell(result).text or result
+    if text.lstrip().startswith("{") or '"output"' in text[:200]:
+        text = text.replace("\\n", "\n").replace('\\"', '"')
+    head, cut, tail = text.partition(" … ")
+    lines = head[:_READ].splitlines()
+    if cut:
+        # What stands next to the gap is half a line, and half a word is no error.
+        rest = tail[-_READ:].splitlines()
+        lines = (lines[:-1] or lines)[:_LINES] + (rest[1:] or rest)
+    return [_unframed(_printable(line)) for line in lines[: 2 * _LINES]]
+
+
+def _more_telling(text: str, rank: int, lines: list[str]) -> str:
+    """The line that tells most, where it tells more than a reason of this rank; of equals the first."""
+    whole = text.rstrip(".…")
+    best, best_rank = (text, rank) if rank < _NOTHING else (text if _ONLY_TESTS.compiled.match(text) else "", _SAYS)
+    for line in lines:
+        if len(whole) > 20 and line.startswith(whole) and rank < _SAYS:
+            return line
+        found = _rank(line)
+        # The last exception of a chain is the one that ended the program.
+        if found < best_rank or (found == best_rank == _QUOTED):
+            best, best_rank = line, found
+    return best
+
+
+def _finished(line: str) -> str:
+    """Masked, and cut where the first sentence ends."""
+    masked = _OF_A_TEST.compiled.sub(r"\1", _CUT_OFF.compiled.sub("", mask(line)))
+    masked = _SENTENCE.compiled.split(masked, maxsplit=1)[0]
+    masked = _PREFIX.compiled.sub("", masked.lstrip("…:,;. ")).rstrip("-:,;. ")
+    if _ONLY_TESTS.compiled.match(masked):
+        return _TESTS
+    if len(masked) > LONGEST:
+        masked = masked[: LONGEST - 1].rsplit(" ", 1)[0] + "…"
+    return masked

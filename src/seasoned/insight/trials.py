@@ -1,0 +1,174 @@
+"""Every counted call of many sessions as columns of numbers: what cohorts are asked from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from seasoned.insight.track import JudgedCall, Track
+from seasoned.outcome.tool import is_trivial, task_type_of, tool_of
+from seasoned.stats.cluster import rate
+from seasoned.stats.interval import Estimate
+from seasoned.stats.standardise import standardise
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Codes = npt.NDArray[np.intp]
+    Flags = npt.NDArray[np.bool_]
+
+EARLY_TURNS = 30
+EarlyType = Literal["code-heavy", "file-heavy", "other"]
+EARLY_TYPES: tuple[EarlyType, ...] = ("code-heavy", "file-heavy", "other")
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """The error rate of some calls; sessions of one lineage are one cluster of its interval."""
+
+    label: str
+    failed: int
+    calls: int
+    """Those that count: ok and failed."""
+    sessions: int
+    rate: Estimate
+    fixed_mix: Estimate | None = None
+    """What the rate would be with the tool mix of all calls; None where that was not asked."""
+
+
+class Trials:
+    """Columns with a row for each counted call, in the order of the session, and facts of each session."""
+
+    def __init__(
+        self,
+        session: Sequence[int],
+        position: Sequence[int],
+        failed: Sequence[bool],
+        tool: Sequence[int],
+        tools: Sequence[str],
+        *,
+        cluster: Sequence[int],
+        messages: Sequence[int],
+        own_calls: Sequence[int],
+        early: Sequence[int],
+    ) -> None:
+        import numpy as np
+
+        self.session: Codes = np.asarray(session, dtype=np.intp)
+        self.position: Codes = np.asarray(position, dtype=np.intp)
+        self.failed: Flags = np.asarray(failed, dtype=bool)
+        self.tool: Codes = np.asarray(tool, dtype=np.intp)
+        self.tools = tuple(tools)
+        self.cluster_of: Codes = np.asarray(cluster, dtype=np.intp)
+        """The lineage of each session."""
+        self.messages_of: Codes = np.asarray(messages, dtype=np.intp)
+        self.calls_of: Codes = np.asarray(own_calls, dtype=np.intp)
+        self.early_of: Codes = np.asarray(early, dtype=np.intp)
+        self.cluster: Codes = self.cluster_of[self.session]
+        self.messages: Codes = self.messages_of[self.session]
+
+    def __len__(self) -> int:
+        return len(self.failed)
+
+    @property
+    def sessions(self) -> int:
+        """Sessions with at least one call that counts."""
+        import numpy as np
+
+        return len(np.unique(self.session))
+
+    def everything(self) -> Flags:
+        import numpy as np
+
+        return np.ones(len(self), dtype=bool)
+
+    def from_end(self) -> Codes:
+        """How many counted calls of its session follow each call: 0 for the last."""
+        import numpy as np
+
+        sizes = np.bincount(self.session, minlength=len(self.cluster_of))
+        ends = np.cumsum(sizes)
+        return ends[self.session] - 1 - np.arange(len(self))
+
+    def relative(self) -> npt.NDArray[np.float64]:
+        """Where in its session each call lies, from 0 for the first of its own calls to 1 for the last."""
+        import numpy as np
+
+        return np.asarray(self.position / np.maximum(self.calls_of[self.session] - 1, 1), dtype=float)
+
+    def fifth(self) -> Codes:
+        """The fifth of its session, 0 to 4, by the session's own calls."""
+        import numpy as np
+
+        return np.minimum(5 * self.position // np.maximum(self.calls_of[self.session], 1), 4)
+
+    def figure(self, label: str, among: Flags, *, fixed_mix: bool = False) -> Figure:
+        """The error rate of the calls that are marked."""
+        import numpy as np
+
+        totals = np.bincount(self.cluster[among])
+        failures = np.bincount(self.cluster[among], self.failed[among])
+        standardised = self._fixed_mix(among) if fixed_mix else None
+        sessions = len(np.unique(self.session[among]))
+        estimate = rate(failures.tolist(), totals.tolist())
+        return Figure(label, int(self.failed[among].sum()), int(among.sum()), sessions, estimate, standardised)
+
+    def _fixed_mix(self, among: Flags) -> Estimate:
+        import numpy as np
+
+        mix = dict(zip(self.tools, np.bincount(self.tool, minlength=len(self.tools)).tolist(), strict=True))
+        keys, row = np.unique(self.cluster[among] * len(self.tools) + self.tool[among], return_inverse=True)
+        totals = np.bincount(row)
+        failures = np.bincount(row, self.failed[among])
+        strata: dict[int, dict[str, tuple[int, int]]] = {}
+        for key, failed, total in zip(keys.tolist(), failures.tolist(), totals.tolist(), strict=True):
+            strata.setdefault(key // len(self.tools), {})[self.tools[key % len(self.tools)]] = int(failed), total
+        return standardise(list(strata.values()), mix).estimate
+
+
+def trials_of(tracks: Iterable[Track]) -> Trials:
+    """The counted calls of sessions. A shell is as many tools as its commands have kinds."""
+    session: list[int] = []
+    position: list[int] = []
+    failed: list[bool] = []
+    tool: list[int] = []
+    tools: dict[str, int] = {}
+    roots: dict[str, int] = {}
+    facts: list[tuple[int, int, int, int]] = []
+    for number, track in enumerate(tracks):
+        early = EARLY_TYPES.index(early_type(track.calls))
+        facts.append((roots.setdefault(track.root, len(roots)), track.messages, len(track.calls), early))
+        for call in track.counted():
+            session.append(number)
+            position.append(call.position)
+            failed.append(call.has_failed)
+            tool.append(tools.setdefault(tool_name(call), len(tools)))
+    cluster, messages, own_calls, early_types = zip(*facts, strict=True) if facts else ((), (), (), ())
+    return Trials(
+        session,
+        position,
+        failed,
+        tool,
+        list(tools),
+        cluster=cluster,
+        messages=messages,
+        own_calls=own_calls,
+        early=early_types,
+    )
+
+
+def tool_name(call: JudgedCall) -> str:
+    """The tool, and for a shell what its command was about: reading a file is not running the tests."""
+    return f"{call.tool}: {call.kind}" if tool_of(call.tool).speaks == "shell" else call.tool
+
+
+def early_type(calls: Iterable[JudgedCall]) -> EarlyType:
+    """What the first turns of a session were about."""
+    kinds: dict[str, int] = {}
+    for call in calls:
+        if call.message < EARLY_TURNS and not is_trivial(call.tool):
+            kinds[call.kind] = kinds.get(call.kind, 0) + 1
+    task = task_type_of(kinds)
+    return "code-heavy" if task == "code" else "file-heavy" if task == "file" else "other"

@@ -1,0 +1,219 @@
+"""`compare` and `compress-check` as a user meets them: real processes on the sample histories."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.run import answer, seasoned
+
+ONE, OTHER = "40904d81", "c73c43e8"
+
+
+@pytest.fixture
+def store(samples: Path) -> None:
+    seasoned("scan", samples)
+
+
+def _ids(agent: str) -> list[str]:
+    found = answer("sessions", "--store", "--source", agent, "--limit", 500)["sessions"]
+    return [one["session_id"] for one in found if one["successful_calls"] + one["failed_calls"]]
+
+
+@pytest.mark.usefixtures("store")
+def test_two_sessions_by_the_beginning_of_their_ids() -> None:
+    found = answer("compare", ONE, OTHER)
+    assert found["schema"] == "seasoned/compare/1"
+    assert found["warm_id"].startswith(ONE) and found["cold_id"].startswith(OTHER)
+    warm, cold = answer("show", ONE), answer("show", OTHER)
+    assert found["warm_errors"] == warm["failed_calls"]
+    assert found["cold_total"] == cold["successful_calls"] + cold["failed_calls"]
+    assert found["improvement"] == pytest.approx(cold["error_rate"] - warm["error_rate"])
+    assert found["interval"][0] <= found["improvement"] <= found["interval"][1]
+    assert 0 <= found["p_value"] <= 1 and found["test_name"] == "Fisher's exact test"
+    assert (found["is_set"], found["standardised"], found["smallest_detectable"]) == (False, None, None)
+    out = seasoned("compare", ONE, OTHER).stdout
+    assert "warm  claude-code:" in out
+    assert "cannot show that warm starts help" in " ".join(out.split())
+
+
+def test_two_files_without_a_store(samples: Path, home: Path) -> None:
+    files = sorted((samples / "codex").rglob("*.jsonl"))[:2]
+    found = answer("compare", *files)
+    assert found["warm_agents"] == found["cold_agents"] == ["codex"]
+    assert found["warm_id"] != found["cold_id"]
+    assert not (home / ".seasoned" / "seasoned.db").exists()
+
+
+def test_ids_are_looked_for_below_the_paths_that_are_given(samples: Path) -> None:
+    assert answer("compare", ONE, OTHER, samples / "claude_code")["warm_id"].startswith(ONE)
+
+
+def test_two_folders_are_two_sets(samples: Path) -> None:
+    found = answer("compare", "--set", samples / "claude_code", samples / "codex")
+    assert found["is_set"] is True and found["test_name"] == "permutation of lineages"
+    assert len(found["warm_id"]) == found["warm_sessions"] > 10
+    assert found["warm_lineages"] <= found["warm_sessions"]
+    assert found["improvement"] == pytest.approx(found["cold_error_rate"] - found["warm_error_rate"])
+    assert set(found["smallest_detectable"]) == {"fall", "rise", "reason"}
+    assert set(found["standardised"]) == {"improvement", "interval", "p_value", "reason", "covered", "missing"}
+    out = " ".join(seasoned("compare", "--set", samples / "claude_code", samples / "codex").stdout.split())
+    assert found["sentence"] in out and "tools" in out
+
+
+@pytest.mark.usefixtures("store")
+def test_sets_by_ids_and_by_files_of_ids_are_the_same(tmp_path: Path) -> None:
+    warm, cold = _ids("claude-code"), _ids("codex")
+    (tmp_path / "warm.txt").write_text("# the good ones\n\n" + "\n".join(warm) + "\n", "utf-8")
+    by_file = answer("compare", "--set", f"@{tmp_path / 'warm.txt'}", ",".join(cold))
+    by_id = answer("compare", "--set", ",".join(warm), ", ".join(cold))
+    assert by_file == by_id
+    assert sorted(by_file["warm_id"]) == sorted(warm)
+
+
+@pytest.mark.usefixtures("store")
+def test_sessions_in_both_sets_are_left_out_and_named() -> None:
+    warm, cold = _ids("claude-code"), _ids("codex")
+    found = answer("compare", "--set", ",".join(warm), ",".join([*cold, warm[0]]))
+    assert found["in_both"] == [warm[0]]
+    assert warm[0] not in found["warm_id"] and warm[0] in found["notes"][0]
+
+
+def test_what_is_counted_too_is_said(samples: Path) -> None:
+    plain = answer("compare", ONE, OTHER, samples)
+    more = answer("compare", ONE, OTHER, samples, "--include", "trivial", "--include", "declined")
+    assert more["include"] == ["trivial", "declined"]
+    assert more["cold_total"] + more["warm_total"] > plain["cold_total"] + plain["warm_total"]
+    assert "Counted too: trivial" in seasoned("compare", ONE, OTHER, samples, "--include", "trivial").stdout
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ([ONE, ONE], 2, "cannot be compared with itself"),
+        ([ONE, "nobody-knows"], 1, "No session 'nobody-knows'"),
+        ([ONE], 2, "Missing argument"),
+        (["--set", "{samples}/codex", "{samples}/codex"], 2, "Both sets hold the same sessions"),
+        (["--set", "{samples}/codex", ONE], 3, "The cold set has one session"),
+        (["--set", "{samples}/codex", "{samples}/nowhere"], 1, "does not exist"),
+        (["--set", "{samples}/codex", "@{samples}/nowhere.txt"], 1, "could not be read"),
+        (["--set", "{samples}/codex", "@{empty}"], 2, "names no session"),
+        (["--set", "{samples}/codex", " , "], 2, "names no session"),
+        (["{samples}/codex", ONE], 2, "give the id of one"),
+        ([ONE, OTHER, "--include", "unclear"], 2, "'unclear' is not one of"),
+    ],
+)
+def test_a_wrong_use_of_compare_says_what_to_do(
+    arguments: list[str], code: int, said: str, samples: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").write_text("# nothing\n", "utf-8")
+    given = [one.format(samples=samples, empty=tmp_path / "empty") for one in arguments]
+    done = seasoned("compare", *given, expect=code)
+    assert said in done.stderr and "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def _session(path: Path, outcomes: str, *, compacted_before: int | None = None) -> Path:
+    """A session of Claude Code with a call for each letter: `.` worked, `x` failed."""
+    lines = []
+    stamp = "2026-03-01T10:00:00.000Z"
+    common = {"sessionId": path.stem, "timestamp": stamp, "cwd": "/home/mira/waypost", "version": "2.1.0"}
+    for number, letter in enumerate(outcomes):
+        if number == compacted_before:
+            said = {"role": "user", "content": "This session is being continued from a previous conversation."}
+            lines.append(
+                {
+                    **common,
+                    "type": "system",
+                    "subtype": "compact_boundary",
+                    "content": "Conversation compacted",
+                    "uuid": f"b{number}",
+                    "compactMetadata": {"trigger": "auto", "preTokens": 1},
+                }
+            )
+            lines.append({**common, "type": "user", "isCompactSummary": True, "uuid": f"s{number}", "message": said})
+        use = {
+            "type": "tool_use",
+            "id": f"toolu_{path.stem}{number:03}",
+            "name": "Bash",
+            "input": {"command": "wp deploy"},
+        }
+        lines.append(
+            {
+                **common,
+                "type": "assistant",
+                "uuid": f"a{number}",
+                "message": {"id": f"m{number}", "role": "assistant", "model": "m", "content": [use]},
+            }
+        )
+        back = {
+            "type": "tool_result",
+            "tool_use_id": use["id"],
+            "content": "wp: error: --env is required" if letter == "x" else "deployed",
+            "is_error": letter == "x",
+        }
+        lines.append({**common, "type": "user", "uuid": f"r{number}", "message": {"role": "user", "content": [back]}})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return path
+
+
+def test_a_compaction_that_cost_what_was_known(tmp_path: Path) -> None:
+    path = _session(tmp_path / "11111111-1111-4111-8111-111111111111.jsonl", "." * 40 + "x" * 30, compacted_before=40)
+    found = answer("compress-check", path)
+    assert found["schema"] == "seasoned/compress-check/1"
+    assert found["has_compression"] is True and found["session_id"] == path.stem
+    assert found["pre_compression_profile"]["error_rate"] == 0.0
+    assert found["post_compression_profile"]["error_rate"] == 1.0
+    assert (found["proficiency_preserved"], found["reason"], found["ratio"]) == (False, None, None)
+    assert found["interval"][0] > 1.2 and found["interval"][1] is None
+    assert found["lost"]["commands"]["items"] == [
+        {"what": "wp deploy", "state": "failed after", "before": 40, "after": 30, "failed_after": 30}
+    ]
+    assert [one["kind"] for one in found["boundaries"]] == ["compaction"]
+    out = " ".join(seasoned("compress-check", path).stdout.split())
+    assert "Proficiency was not preserved" in out and "failed after" in out and "not its cause" in out
+
+
+def test_too_few_calls_are_no_guess(tmp_path: Path) -> None:
+    path = _session(tmp_path / "22222222-2222-4222-8222-222222222222.jsonl", "." * 40 + "xx", compacted_before=40)
+    found = answer("compress-check", path)
+    assert found["proficiency_preserved"] is None
+    assert "40 calls count before and 2 after" in found["reason"]
+
+
+def test_a_session_that_was_never_compressed(tmp_path: Path) -> None:
+    path = _session(tmp_path / "33333333-3333-4333-8333-333333333333.jsonl", "." * 30)
+    found = answer("compress-check", path)
+    assert found["has_compression"] is False
+    names = (
+        "pre_compression_profile",
+        "post_compression_profile",
+        "proficiency_preserved",
+        "ratio",
+        "interval",
+        "lost",
+    )
+    assert [found[name] for name in names] == [None] * 6
+    assert "No context was compressed" in seasoned("compress-check", path).stdout
+
+
+def test_many_sessions_are_judged_together_and_listed(samples: Path) -> None:
+    found = answer("compress-check", samples)
+    assert (found["session_id"], found["has_compression"], found["lineages"], found["pairs"]) == (None, True, 2, 2)
+    assert len(found["checks"]) == 2
+    before = found["pre_compression_profile"]
+    assert before["failed_calls"] == sum(one["before"]["failed_calls"] for one in found["checks"])
+    assert found["sentence"] in " ".join(seasoned("compress-check", samples).stdout.split())
+    nothing = answer("compress-check", samples / "hermes")
+    assert (nothing["has_compression"], nothing["proficiency_preserved"], nothing["checks"]) == (False, None, [])
+
+
+@pytest.mark.usefixtures("store")
+def test_compress_check_knows_stored_sessions_and_says_what_it_does_not_know(samples: Path) -> None:
+    assert answer("compress-check", OTHER)["has_compression"] is True
+    assert "No session 'nobody'" in seasoned("compress-check", "nobody", expect=1).stderr
+    assert "does not exist" in seasoned("compress-check", samples / "nowhere", expect=1).stderr
+    assert "Missing argument" in seasoned("compress-check", expect=2).stderr
