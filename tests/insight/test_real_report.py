@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from seasoned.insight.page.page import render
 
 from seasoned.cli.place import scan_into_store
 from seasoned.config import load
 from seasoned.insight.load import compressed, tracks
+from seasoned.insight.page.page import render
 from seasoned.insight.profile import profile
 from seasoned.insight.report import Report, report
 from seasoned.insight.trials import Figure
@@ -103,6 +103,8 @@ def test_lengths_positions_and_both_agree(both: tuple[Report, list[Row]]) -> Non
         low, high = bounds[cell.length]
         inside = [row for row in rows if low <= row["messages"] <= high and _in_block(row["nth"], cell.position)]
         _same(cell.figure, inside)
+    assert sum(figure.calls for figure in made.cohort.by_length) == _count(rows)[1]
+    assert sum(cell.figure.calls for cell in made.cohort.by_both) == _count(rows)[1]
 
 
 def _in_block(nth: int, label: str) -> bool:
@@ -144,6 +146,7 @@ def test_survivors_agree(both: tuple[Report, list[Row]]) -> None:
         last[row["session_id"]] = row["nth"]
     for survival in made.cohort.survivors.blocks:
         here = [row for row in counted if _in_block(row["nth"], survival.position)]
+        assert survival.ended.calls + survival.survivors.calls == len(here)
         _same(survival.ended, [row for row in here if _in_block(last[row["session_id"]], survival.position)])
         _same(survival.survivors, [row for row in here if not _in_block(last[row["session_id"]], survival.position)])
 

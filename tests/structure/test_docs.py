@@ -27,14 +27,18 @@ ANSWERS = {
     "session": "show 40904d81 {samples} --json",
     "judge": "judge {samples}",
     "agreement": "agreement {samples} --json",
+    "profile": "profile 40904d81 {samples} --json",
+    "report": "report {samples} --json",
+    "compare": "compare --set {samples}/claude_code {samples}/codex --json",
+    "compress-check": "compress-check c73c43e8 {samples} --json",
     "doctor": "doctor --json",
     "config": "config show --json",
     "forget": "forget --all --yes --json",
     "export": "export",
 }
 """How to get each answer of the command line. Those that need a store get one."""
-FREE = {"arguments"}
-"""Fields whose own fields are whatever a tool was given."""
+FREE = {"arguments", "tool_distribution", "tool_success_rates"}
+"""Fields whose own fields are whatever tools there are, or whatever a tool was given."""
 
 
 def _read(page: str) -> str:

@@ -97,8 +97,8 @@ def sessions_for(text: str, paths: Sequence[Path] = ()) -> Iterator[tuple[Store,
         with look(config, [Path(text)])[1] as store:
             yield store, [row["id"] for row in store.rows("session.all_ids")]
         return
-    if not paths and not config.store_path.exists() and "/" in text:
-        raise NotFound(f"{text!r} is no path that exists and no session: `seasoned sessions` lists them.")
+    if not paths and text.startswith(("/", "./", "../", "~")):
+        raise NotFound(f"{text!r} does not exist: check the path, or give the id of a session.")
     with look(config, paths)[1] if paths or not config.store_path.exists() else stored(config) as store:
         yield store, [find_session(store, text)["id"]]
 

@@ -129,6 +129,78 @@ def m002_intent(db: sqlite3.Connection) -> None:
     )
 
 
+def m003_template(db: sqlite3.Connection) -> None:
+    """Templates with their versions and sessions, states and use of examples, and the blocks shown to conversations."""
+    _run(
+        db,
+        """
+        CREATE TABLE library (
+            id INTEGER PRIMARY KEY,
+            revision INTEGER NOT NULL
+        );
+        INSERT INTO library (id, revision) VALUES (1, 0);
+        CREATE TABLE template_name (
+            key TEXT PRIMARY KEY,
+            name TEXT NOT NULL,
+            last_version INTEGER NOT NULL
+        );
+        CREATE TABLE template (
+            key TEXT NOT NULL REFERENCES template_name(key) ON DELETE CASCADE,
+            version INTEGER NOT NULL,
+            revision INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            task_type TEXT,
+            tags TEXT NOT NULL,
+            description TEXT NOT NULL,
+            examples INTEGER NOT NULL,
+            created_at REAL NOT NULL,
+            document TEXT NOT NULL,
+            PRIMARY KEY (key, version)
+        );
+        CREATE INDEX template_revision ON template (revision);
+        CREATE TABLE template_source (
+            key TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            session TEXT NOT NULL,
+            PRIMARY KEY (session, key, version),
+            FOREIGN KEY (key, version) REFERENCES template(key, version) ON DELETE CASCADE
+        );
+        CREATE INDEX template_source_of ON template_source (key, version);
+        CREATE TABLE template_usage (
+            key TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            uses INTEGER NOT NULL,
+            PRIMARY KEY (key, version)
+        );
+        CREATE TABLE example_usage (
+            example_id TEXT PRIMARY KEY,
+            shown INTEGER NOT NULL
+        );
+        CREATE TABLE example_state (
+            id INTEGER PRIMARY KEY,
+            example_id TEXT NOT NULL,
+            state TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            evidence TEXT NOT NULL,
+            changed_at REAL NOT NULL
+        );
+        CREATE INDEX example_state_of ON example_state (example_id);
+        CREATE TABLE warm_block (
+            lineage_root TEXT NOT NULL,
+            format TEXT NOT NULL,
+            form TEXT NOT NULL,
+            template TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            example_ids TEXT NOT NULL,
+            bytes BLOB NOT NULL,
+            digest TEXT NOT NULL,
+            created_at REAL NOT NULL,
+            PRIMARY KEY (lineage_root, format)
+        );
+        """,
+    )
+
+
 def _run(db: sqlite3.Connection, script: str) -> None:
     """Several statements inside the transaction that is open (executescript would end it)."""
     for statement in script.split(";"):
@@ -136,7 +208,7 @@ def _run(db: sqlite3.Connection, script: str) -> None:
             db.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (m001_history, m002_intent)
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (m001_history, m002_intent, m003_template)
 VERSION = len(MIGRATIONS)
 
 

@@ -53,10 +53,11 @@ _UNKNOWN = {"filter": "!isValid(datum.value)"}
 
 
 def ceiling(rows: Rows) -> float:
-    """Where a scale of percents ends: all values fit, and one wide interval does not squeeze the rest."""
+    """Where a scale of percents ends: all values fit, and wide intervals do not squeeze them."""
     values = [row[name] for row in rows for name in ("value", "mix") if row.get(name) is not None] or [0.0]
     highs = [row[name] for row in rows for name in ("high", "mix_high") if row.get(name) is not None] or [0.0]
-    return float(max(min(max(highs), max(1.25 * max(values), 1.5 * median(highs))), max(values), 1.0))
+    wanted = max(1.25 * max(values), min(1.5 * median(highs), 3 * max(values)))
+    return float(max(min(max(highs), wanted), max(values), 1.0))
 
 
 def dots(rows: Rows, *, title: str) -> Spec:
@@ -70,7 +71,6 @@ def dots(rows: Rows, *, title: str) -> Spec:
         _point(x, FIRST, "circle", yOffset=lift),
         _beyond(top, x, lift),
         *(_mix_layers(x) if lift else ()),
-        _text_beside(),
     ]
     return _rows(rows, layers, step=34 if lift else 26)
 
@@ -91,7 +91,7 @@ def changes(rows: Rows, *, title: str) -> Spec:
     axis = {"title": title, "labelExpr": _POINTS, "tickCount": 5, "titleAnchor": "start"}
     scale = {"domain": [-reach, reach], "nice": True, "clamp": True}
     x = {"field": "value", "type": "quantitative", "scale": scale, "axis": axis}
-    layers = [_line_at(0.0, x), _rule("low", "high", x, FIRST), _point(x, FIRST, "circle"), _text_beside()]
+    layers = [_line_at(0.0, x), _rule("low", "high", x, FIRST), _point(x, FIRST, "circle")]
     return _rows(rows, layers, step=30)
 
 
@@ -108,7 +108,6 @@ def ratios(rows: Rows, *, title: str, limit: float) -> Spec:
         _line_at(limit, x, strokeDash=[2, 3]),
         _rule("low", "high", x, FIRST),
         _point(x, FIRST, "circle"),
-        _text_beside(),
     ]
     return _rows(rows, layers, step=26)
 
@@ -122,7 +121,8 @@ def _rows(rows: Rows, layers: list[Spec], *, step: int) -> Spec:
         "height": step * len(rows),
         "data": {"values": list(rows)},
         "encoding": {"y": y, "tooltip": {"field": "tip"}},
-        "layer": layers,
+        # The text comes first: it has every row, also those without a value, and so makes the order of the axis.
+        "layer": [_text_beside(), *layers],
     }
 
 
@@ -168,6 +168,13 @@ def _beyond(top: float, x: Spec, lift: int) -> Spec:
     }
 
 
+def _above(top: float, colour: Spec) -> Spec:
+    """The same where rates stand upright."""
+    mark = {"type": "point", "shape": "triangle-up", "strokeWidth": 0, "opacity": 1}
+    encoding = {"y": {"value": 0}, **colour}
+    return {"transform": [{"filter": f"datum.high > {top!r}"}], "mark": mark, "encoding": encoding}
+
+
 def _line_at(value: float, x: Spec, **mark: Any) -> Spec:
     without_field = {name: part for name, part in x.items() if name != "field"}
     return {
@@ -184,7 +191,8 @@ def _text_beside() -> Spec:
 
 def band(rows: Rows, *, title: str, is_time: bool = False) -> Spec:
     """A rate along positions or dates with its band, below it the calls that it rests on."""
-    scale = {"domain": [0, ceiling(rows)], "clamp": True}
+    top = ceiling(rows)
+    scale = {"domain": [0, top], "clamp": True}
     axis = {"title": None, "labelExpr": _PERCENT, "tickCount": 4, "minExtent": SIDE, "maxExtent": SIDE}
     y = {"type": "quantitative", "scale": scale, "axis": axis}
     # Between two dates may lie months without a session: there a band would claim what nobody knows.
@@ -199,19 +207,26 @@ def band(rows: Rows, *, title: str, is_time: bool = False) -> Spec:
         layers.append({"mark": dashed, "encoding": {"y": {**y, "field": "mix"}}})
     point = {"type": "point", "fill": FIRST, "stroke": PAPER, "size": 44, "opacity": 1}
     layers.append({"mark": point, "encoding": {"y": {**y, "field": "value"}}})
+    if is_time:
+        layers.append(_above(top, {"fill": {"value": FIRST}}))
     dash = {"type": "text", "text": "–", "baseline": "bottom", "fill": QUIET}
     layers.append({"transform": [_UNKNOWN], "mark": dash, "encoding": {"y": {"value": {"expr": "height"}}}})
-    x = _along(title, is_time=is_time)
+    x = _along(title, rows, is_time=is_time)
     main = {"height": 220, "encoding": {"x": x, "tooltip": {"field": "tip"}}, "layer": layers}
     return {"data": {"values": list(rows)}, "vconcat": [main, _calls_below(rows, x, is_time=is_time)]}
 
 
-def _along(title: str, *, is_time: bool) -> Spec:
+def _along(title: str, rows: Rows, *, is_time: bool) -> Spec:
     if is_time:
         axis = {"title": title, "grid": False, "tickCount": 6, "format": "%-d %b %Y", "labelOverlap": True}
         return {"field": "label", "type": "temporal", "scale": {"type": "utc", "padding": 12}, "axis": axis}
     axis = {"title": title, "grid": False, "labelAngle": 0, "labelOverlap": False}
-    return {"field": "from", "type": "ordinal", "sort": None, "axis": axis}
+    return {"field": "from", "type": "ordinal", "scale": {"domain": _order(rows, "from")}, "axis": axis}
+
+
+def _order(rows: Rows, field: str) -> list[str]:
+    """Blocks and lengths as they come: a layer without the first of them must not begin with the second."""
+    return list(dict.fromkeys(row[field] for row in rows))
 
 
 def _calls_below(rows: Rows, x: Spec, *, is_time: bool) -> Spec:
@@ -241,18 +256,14 @@ def pairs(rows: Rows, *, title: str, groups: tuple[str, str]) -> Spec:
         "autosize": {"type": "fit-x"},
         "height": 240,
         "data": {"values": list(rows)},
-        "encoding": {"x": _along(title, is_time=False), "xOffset": offset, "tooltip": {"field": "tip"}},
+        "encoding": {"x": _along(title, rows, is_time=False), "xOffset": offset, "tooltip": {"field": "tip"}},
         "layer": [
             {
                 "transform": [{"filter": "isValid(datum.low)"}],
                 "mark": {"type": "rule"},
                 "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}, "stroke": colour},
             },
-            {
-                "transform": [{"filter": f"datum.high > {top!r}"}],
-                "mark": {"type": "point", "shape": "triangle-up", "strokeWidth": 0, "opacity": 1},
-                "encoding": {"y": {"value": 0}, "fill": colour},
-            },
+            _above(top, {"fill": colour}),
             {
                 "transform": [{"filter": "isValid(datum.value)"}],
                 "mark": {"type": "point", "opacity": 1, "size": 58},
@@ -265,9 +276,9 @@ def pairs(rows: Rows, *, title: str, groups: tuple[str, str]) -> Spec:
 def grid(rows: Rows, *, across: str, down: str) -> Spec:
     """A field for each pair, its rate and its calls written in it; the shade only repeats the rate."""
     top = {"title": across, "labelAngle": 0, "labelOverlap": False, "orient": "top"}
-    x = {"field": "from", "type": "ordinal", "sort": None, "axis": top}
+    x = {"field": "from", "type": "ordinal", "scale": {"domain": _order(rows, "from")}, "axis": top}
     axis = {"title": down, "labelColor": INK, "titleAlign": "right", "titleX": -6, "titleY": -10}
-    y = {"field": "length", "type": "ordinal", "sort": None, "axis": axis}
+    y = {"field": "length", "type": "ordinal", "scale": {"domain": _order(rows, "length")}, "axis": axis}
     known = {"filter": "isValid(datum.value)"}
     text = {"type": "text", "fontSize": 12, "dy": -6}
     ink = {"field": "ink", "scale": None}

@@ -59,7 +59,8 @@ def _ends(estimate: Estimate, names: tuple[str, str, str] = ("value", "low", "hi
 
 
 def change_row(name: str, estimate: Estimate) -> dict[str, Any]:
-    text = DASH if estimate.value is None else f"{signed(estimate.value)} ({change_between(estimate)})"
+    between = "no interval" if estimate.interval is None else change_between(estimate)
+    text = DASH if estimate.value is None else f"{signed(estimate.value)} ({between})"
     tip = f"{name}: {change(estimate)}, {level(estimate)} interval {change_between(estimate)}, n {number(estimate.n)}"
     return {"label": name, **_ends(estimate), "text": text, "tip": tip}
 
@@ -121,7 +122,7 @@ def ratio_row(name: str, judgement: Judgement, before: Counts | None, after: Cou
 
 def judgement_cells(judgement: Judgement) -> tuple[str, ...]:
     ends = judgement.interval
-    preserved = _preserved(judgement) + (f" ({judgement.reason})" if judgement.reason else "")
+    preserved = judgement.reason or _preserved(judgement)
     ratio = DASH if judgement.ratio is None else f"{judgement.ratio:.2f}×"
     return preserved, ratio, _ratio_between(ends), DASH if ends is None else f"{100 * ends.level:g} %"
 

@@ -96,14 +96,15 @@ def headline(report: Report) -> tuple[Line, ...]:
     between = f"{level(estimate)} interval {rate_between(estimate)}" if estimate.interval else rate_between(estimate)
     rests_on = f"{number(overall.failed)} of {plural(overall.calls, 'call')} in {plural(overall.sessions, 'session')}"
     parts = [f"{number(getattr(counts, name))} {name}" for name in _LEFT_OUT if getattr(counts, name)]
-    parts.append(f"{plural(report.copies, 'copy', 'copies')} beside")
+    if report.copies:
+        parts.append(f"and {plural(report.copies, 'copy', 'copies')}")
     period = _period(report.first, report.last)
     spent = report.spending
     return (
         ("Error rate", share(estimate.value), f"{between}; {rests_on}"),
         ("Sessions", number(report.sessions), f"{plural(report.messages, 'message')}; {period}"),
         ("Calls that count", number(counts.counted), f"{number(counts.ok)} ok, {number(counts.failed)} failed"),
-        ("Calls left out", number(left_out), ", ".join(parts)),
+        ("Calls left out", number(left_out), ", ".join(parts) or "none"),
         ("Errors that recur", number(report.recurring), "the same failure of the same tool in more than one session"),
         ("Cost", dollars(spent.cost_usd), _cost_note(spent)),
     )
@@ -117,8 +118,13 @@ def compaction(found: PooledCheck) -> str:
     known = f"{plural(lineages, 'lineage')} of sessions with a compression, {number(found.without)} without."
     sides = f"Before: {side(found.before)}; after: {side(found.after)}; both sides in {plural(found.pairs, 'lineage')}."
     if judgement.preserved is None:
-        return f"{known} {sides} Whether proficiency was preserved is unknown: {judgement.reason}."
+        return f"{known} {sides} Whether proficiency was preserved is unknown: {_without_answer(judgement.reason)}."
     return f"{known} {sides} Proficiency was {'preserved' if judgement.preserved else 'lost'}."
+
+
+def _without_answer(reason: str | None) -> str:
+    """A reason that begins with the answer is not told it twice."""
+    return (reason or "no reason is known").removeprefix("cannot tell: ")
 
 
 def spending(spent: Spending, sessions: int) -> tuple[Line, ...]:

@@ -22,12 +22,16 @@
     const last = views.get(name);
     if (!room || last?.room === room) return;
     last?.view.finalize();
+    // Vega gives a role to what it draws; for a screen reader the name on the place and the table are the plot.
+    const container = document.createElement("div");
+    container.ariaHidden = "true";
+    place.replaceChildren(container);
     try {
       const compiled = vegaLite.compile(fitted(room < NARROW ? narrow : wide, room), { config }).spec;
       const view = new vega.View(vega.parse(compiled, null, { ast: true }), {
         expr: vegaInterpreter.expressionInterpreter,
         renderer: "svg",
-        container: place,
+        container,
         loader,
       });
       views.set(name, { room, view });

@@ -1,0 +1,137 @@
+-- name: revision
+SELECT revision FROM library WHERE id = 1;
+
+-- name: raise_revision
+UPDATE library SET revision = revision + 1 WHERE id = 1 RETURNING revision;
+
+-- name: next_version
+INSERT INTO template_name (key, name, last_version) VALUES (:key, :name, 1)
+ON CONFLICT (key) DO UPDATE SET last_version = template_name.last_version + 1
+RETURNING last_version;
+
+-- name: names_like
+SELECT name FROM template WHERE key = :key ORDER BY version DESC LIMIT 1;
+
+-- name: save
+INSERT INTO template (key, version, revision, name, task_type, tags, description, examples, created_at, document)
+VALUES (:key, :version, :revision, :name, :task_type, :tags, :description, :examples, :created_at, :document);
+
+-- name: rewrite
+UPDATE template SET revision = :revision, examples = :examples, document = :document
+WHERE key = :key AND version = :version;
+
+-- name: add_source
+INSERT INTO template_source (key, version, session) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
+
+-- name: drop_source
+DELETE FROM template_source WHERE session = :session;
+
+-- name: drop_older
+DELETE FROM template WHERE key = :key AND version <= :version;
+
+-- name: newest
+SELECT version, document FROM template WHERE key = :key ORDER BY version DESC LIMIT 1;
+
+-- name: one
+SELECT version, document FROM template WHERE key = :key AND version = :version;
+
+-- name: versions
+SELECT version FROM template WHERE key = :key ORDER BY version DESC;
+
+-- name: names
+SELECT DISTINCT name FROM template ORDER BY name;
+
+-- name: present
+SELECT key, max(version) AS version FROM template GROUP BY key ORDER BY key;
+
+-- name: changed
+SELECT template.key, template.version, template.document FROM template
+WHERE template.revision > :revision
+  AND NOT EXISTS (SELECT 1 FROM template AS newer WHERE newer.key = template.key AND newer.version > template.version);
+
+-- name: list
+SELECT template.key, template.name, template.version, template.task_type, template.tags, template.description,
+    template.examples, template.created_at,
+    COALESCE((SELECT sum(uses) FROM template_usage WHERE template_usage.key = template.key), 0) AS usage_count
+FROM template
+WHERE (:task_type IS NULL OR template.task_type = :task_type)
+  AND NOT EXISTS (SELECT 1 FROM template AS newer WHERE newer.key = template.key AND newer.version > template.version)
+ORDER BY template.created_at DESC, template.key;
+
+-- name: delete
+DELETE FROM template WHERE key = :key;
+
+-- name: delete_one
+DELETE FROM template WHERE key = :key AND version = :version;
+
+-- name: delete_usage
+DELETE FROM template_usage WHERE key = :key;
+
+-- name: of_session
+SELECT template.key, template.version, template.document
+FROM template_source JOIN template ON template.key = template_source.key AND template.version = template_source.version
+WHERE template_source.session = :session
+ORDER BY template.key, template.version;
+
+-- name: usage
+SELECT key, sum(uses) AS uses FROM template_usage GROUP BY key;
+
+-- name: count_use
+INSERT INTO template_usage (key, version, uses) VALUES (:key, :version, 1)
+ON CONFLICT (key, version) DO UPDATE SET uses = template_usage.uses + 1;
+
+-- name: shown
+SELECT example_id, shown FROM example_usage;
+
+-- name: count_shown
+INSERT INTO example_usage (example_id, shown) VALUES (?, 1)
+ON CONFLICT (example_id) DO UPDATE SET shown = example_usage.shown + 1;
+
+-- name: states
+SELECT example_id, state, reason, evidence, changed_at FROM example_state ORDER BY id;
+
+-- name: states_of
+SELECT example_id, state, reason, evidence, changed_at FROM example_state WHERE example_id = :example_id ORDER BY id;
+
+-- name: set_state
+INSERT INTO example_state (example_id, state, reason, evidence, changed_at)
+VALUES (:example_id, :state, :reason, :evidence, :changed_at);
+
+-- name: keep_block
+INSERT INTO warm_block (lineage_root, format, form, template, version, example_ids, bytes, digest, created_at)
+VALUES (:lineage_root, :format, :form, :template, :version, :example_ids, :bytes, :digest, :created_at)
+ON CONFLICT (lineage_root, format) DO NOTHING;
+
+-- name: find_block
+SELECT lineage_root, format, form, template, version, example_ids, bytes, digest, created_at
+FROM warm_block WHERE lineage_root = :lineage_root AND format = :format;
+
+-- name: drop_block
+DELETE FROM warm_block WHERE lineage_root = :lineage_root;
+
+-- name: drop_blocks_with
+DELETE FROM warm_block WHERE example_ids LIKE :pattern;
+
+-- name: drop_states
+DELETE FROM example_state WHERE example_id = :example_id;
+
+-- name: drop_shown
+DELETE FROM example_usage WHERE example_id = :example_id;
+
+-- name: drop_evidence
+UPDATE example_state SET evidence = 'null' WHERE evidence LIKE :pattern ESCAPE '\';
+
+-- name: forget_templates
+DELETE FROM template_name;
+
+-- name: forget_template_usage
+DELETE FROM template_usage;
+
+-- name: forget_example_usage
+DELETE FROM example_usage;
+
+-- name: forget_states
+DELETE FROM example_state;
+
+-- name: forget_blocks
+DELETE FROM warm_block;
