@@ -50,7 +50,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python -m bench
 
 torture: $(VENV)/dev.stamp
-	SEASONED_TORTURE=1 $(BIN)/python -m pytest -n auto tests/history tests/redact tests/store tests/scan tests/stats
+	SEASONED_TORTURE=1 $(BIN)/python -m pytest -n auto tests/history tests/redact tests/store tests/scan tests/stats tests/insight tests/template
 
 samples: $(VENV)/run.stamp
 	$(BIN)/python tools/make_samples.py

@@ -173,7 +173,7 @@ def test_unknown_is_a_dash_with_its_reason_and_never_zero(make: Any) -> None:
 def test_figures_of_the_page_are_those_of_the_report() -> None:
     overall = hostile().cohort.overall
     assert overall.rate.value is not None and overall.rate.interval is not None
-    text = " ".join(parsed().texts["dd"])
+    text = " ".join(parsed().texts["dd"]).replace("\N{NO-BREAK SPACE}", " ")
     assert f"{100 * overall.rate.value:.1f} %" in text
     assert f"{100 * overall.rate.interval.low:.1f}–{100 * overall.rate.interval.high:.1f} %" in text
     assert hostile().verdict.sentence in parsed().texts["p"]

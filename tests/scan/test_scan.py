@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from seasoned.redact import Secrecy
 from seasoned.scan.whole import Report, Target, scan
 from seasoned.store import Store, open_store
 from seasoned.store.find import find_session
+from seasoned.store.migration import MIGRATIONS
 from tests.history.claude_lines import SESSION, ClaudeFile
 from tests.history.codex_lines import CodexFile
 from tests.history.hermes_rows import HermesDb
@@ -290,12 +292,23 @@ def test_a_correction_that_comes_after_a_scan_still_marks_the_calls_before_it(tm
 def test_a_store_from_before_intents_is_read_once_more(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     small().write(tmp_path / "logs" / "s.jsonl")
-    run(tmp_path / "logs", tmp_path / "store.db")
-    with open_store(tmp_path / "store.db") as store:
-        for column in ("intent", "corrected"):
-            store.connection.execute(f"ALTER TABLE call DROP COLUMN {column}")
-        store.connection.execute("PRAGMA user_version = 1")
+    run(tmp_path / "logs", tmp_path / "new.db")
+    _older(tmp_path / "new.db", tmp_path / "store.db", version=1)
     assert run(tmp_path / "logs", tmp_path / "store.db").read == 1
     with open_store(tmp_path / "store.db") as store:
         assert [row["intent"] for row in store.rows("call.of_session", {"session_id": 1})] == ["go", "go"]
     assert run(tmp_path / "logs", tmp_path / "store.db").read == 0
+
+
+def _older(new: Path, old: Path, version: int) -> None:
+    """The same rows in a store as an older version made it."""
+    db = sqlite3.connect(old)
+    for migration in MIGRATIONS[:version]:
+        migration(db)
+    db.execute(f"PRAGMA user_version = {version}")
+    db.execute("ATTACH ? AS new", (str(new),))
+    for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        columns = ", ".join(row[1] for row in db.execute(f"PRAGMA table_info({table})"))
+        db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}")
+    db.commit()
+    db.close()

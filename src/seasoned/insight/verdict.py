@@ -131,7 +131,7 @@ def _reasons(found: Cohort) -> tuple[str, ...]:
 
 def _trend_reason(found: Cohort) -> str:
     within = found.trend.within
-    if within.value is None:
+    if within.value is None or within.interval is None:
         return f"The change within sessions is unknown: {within.reason}."
     return (
         f"Change within sessions from first call to last, tool mix held fixed and endings left out: "

@@ -12,7 +12,7 @@ def share(value: float | None) -> str:
 
 def points(value: float, *, signed: bool = False) -> str:
     """A difference of two rates: `3.1 points`."""
-    return f"{100 * value:+.1f} points" if signed else f"{100 * value:.1f} points"
+    return f"{_signed(value) if signed else f'{100 * value:.1f}'} points"
 
 
 def points_between(estimate: Estimate) -> str:
@@ -23,7 +23,7 @@ def points_between(estimate: Estimate) -> str:
     if estimate.interval is None:
         return f"{value} (no interval: {estimate.reason})"
     low, high, level = estimate.interval.low, estimate.interval.high, estimate.interval.level
-    return f"{value} ({100 * level:g} % interval {100 * low:+.1f} to {100 * high:+.1f})"
+    return f"{value} ({100 * level:g} % interval {_signed(low)} to {_signed(high)})"
 
 
 def share_between(estimate: Estimate) -> str:
@@ -35,3 +35,9 @@ def share_between(estimate: Estimate) -> str:
         return f"{share(estimate.value)}, {of} (no interval: {estimate.reason})"
     low, high, level = estimate.interval.low, estimate.interval.high, estimate.interval.level
     return f"{share(estimate.value)} ({100 * level:g} % interval {100 * low:.1f} to {100 * high:.1f}), {of}"
+
+
+def _signed(value: float) -> str:
+    """In hundredths, with a true minus; what rounds to nothing has no sign."""
+    shown = f"{100 * value:+.1f}".replace("-", "−")
+    return shown[1:] if shown[1:] == "0.0" else shown

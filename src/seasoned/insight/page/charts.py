@@ -10,7 +10,7 @@ Spec = dict[str, Any]
 Rows = Sequence[dict[str, Any]]
 
 # The colours are variables of the style sheet: dark, light and print change them without drawing anew.
-INK, QUIET, FAINT, PAPER = "var(--ink)", "var(--quiet)", "var(--faint)", "var(--paper)"
+INK, QUIET, FAINT, PAPER, BAR = (f"var(--{name})" for name in ("ink", "quiet", "faint", "paper", "bar"))
 FIRST, SECOND = "var(--first)", "var(--second)"
 SHADES = tuple((f"var(--step-{number})", f"var(--on-{'weak' if number < 3 else 'strong'})") for number in range(6))
 """From few to many, each with the colour of a text on it."""
@@ -131,12 +131,12 @@ def narrow(spec: Spec) -> Spec:
     if "y" not in spec.get("encoding", {}) or "x" in spec["encoding"]:
         return spec
     y = {**spec["encoding"]["y"], "axis": None}
-    label = {
-        "mark": {"type": "text", "align": "left", "fontSize": 12, "dy": -17, "limit": {"expr": "width + 90"}},
-        "encoding": {"x": {"value": 0}, "text": {"field": "label"}},
-    }
+    text = {"type": "text", "align": "left", "fontSize": 12, "dy": -17, "limit": {"expr": "width + 90"}}
+    # Lines of the plot go behind the label: it has an edge in the colour of the paper.
+    edge = {**text, "stroke": PAPER, "strokeWidth": 4}
+    labels = [{"mark": mark, "encoding": {"x": {"value": 0}, "text": {"field": "label"}}} for mark in (edge, text)]
     height = _NARROW_STEP * len(spec["data"]["values"])
-    return {**spec, "height": height, "encoding": {**spec["encoding"], "y": y}, "layer": [*spec["layer"], label]}
+    return {**spec, "height": height, "encoding": {**spec["encoding"], "y": y}, "layer": [*spec["layer"], *labels]}
 
 
 def _rule(low: str, high: str, x: Spec, colour: str, **mark: Any) -> Spec:
@@ -233,7 +233,7 @@ def _calls_below(rows: Rows, x: Spec, *, is_time: bool) -> Spec:
     most = max([row["calls"] for row in rows], default=1)
     axis = {"title": "calls", "labels": False, "grid": False, "minExtent": SIDE, "titleX": -SIDE, "titleY": 34}
     y = {"field": "calls", "type": "quantitative", "axis": axis, "scale": {"domain": [0, 1.9 * most]}}
-    bar: Spec = {"type": "bar", "color": FAINT, "width": 5 if is_time else {"band": 0.7}}
+    bar: Spec = {"type": "bar", "color": BAR, "width": 5 if is_time else {"band": 0.7}}
     layers: list[Spec] = [{"mark": bar}]
     if not is_time:
         mark = {"type": "text", "baseline": "bottom", "dy": -2, "fill": QUIET}
@@ -296,7 +296,7 @@ def grid(rows: Rows, *, across: str, down: str) -> Spec:
             {"transform": [known], "mark": text, "encoding": {"text": {"field": "percent"}, "fill": ink}},
             {
                 "transform": [known],
-                "mark": {"type": "text", "dy": 9, "opacity": 0.8},
+                "mark": {"type": "text", "dy": 9},
                 "encoding": {"text": {"field": "short_calls"}, "fill": ink},
             },
             {"transform": [_UNKNOWN], "mark": {"type": "text", "text": "–", "fill": QUIET}},

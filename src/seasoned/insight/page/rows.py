@@ -102,6 +102,8 @@ def change_cells(estimate: Estimate) -> tuple[str, ...]:
 def difference(estimate: Estimate) -> str:
     if estimate.value is None:
         return unknown(estimate.reason)
+    if estimate.interval is None:
+        return f"{change(estimate)} (no interval: {estimate.reason})"
     return f"{change(estimate)} ({level(estimate)} interval {change_between(estimate)})"
 
 

@@ -24,7 +24,7 @@
     last?.view.finalize();
     // Vega gives a role to what it draws; for a screen reader the name on the place and the table are the plot.
     const container = document.createElement("div");
-    container.ariaHidden = "true";
+    container.setAttribute("aria-hidden", "true");
     place.replaceChildren(container);
     try {
       const compiled = vegaLite.compile(fitted(room < NARROW ? narrow : wide, room), { config }).spec;

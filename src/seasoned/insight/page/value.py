@@ -65,26 +65,26 @@ def dollars(value: float | None) -> str:
 
 def rate(estimate: Estimate) -> str:
     """`5.7 %`, or a dash with the reason."""
-    return unknown(estimate.reason) if estimate.value is None else share(estimate.value)
+    return unknown(estimate.reason) if estimate.value is None else _kept_together(share(estimate.value))
 
 
 def rate_between(estimate: Estimate) -> str:
     """`4.9–6.6 %`, or a dash with the reason."""
     if estimate.interval is None:
         return unknown(estimate.reason)
-    return f"{100 * estimate.interval.low:.1f}–{100 * estimate.interval.high:.1f} %"
+    return _kept_together(f"{100 * estimate.interval.low:.1f}–{100 * estimate.interval.high:.1f} %")
 
 
 def change(estimate: Estimate) -> str:
     """`−1.2 points`, or a dash with the reason."""
-    return unknown(estimate.reason) if estimate.value is None else f"{signed(estimate.value)} points"
+    return unknown(estimate.reason) if estimate.value is None else _kept_together(f"{signed(estimate.value)} points")
 
 
 def change_between(estimate: Estimate) -> str:
     """`−2.0 to −0.4`, or a dash with the reason."""
     if estimate.interval is None:
         return unknown(estimate.reason)
-    return f"{signed(estimate.interval.low)} to {signed(estimate.interval.high)}"
+    return _kept_together(f"{signed(estimate.interval.low)} to {signed(estimate.interval.high)}")
 
 
 def signed(value: float) -> str:
@@ -94,8 +94,13 @@ def signed(value: float) -> str:
 
 def level(estimate: Estimate) -> str:
     """`95 %`; a dash where there is no interval to have one."""
-    return DASH if estimate.interval is None else f"{100 * estimate.interval.level:g} %"
+    return DASH if estimate.interval is None else _kept_together(f"{100 * estimate.interval.level:g} %")
 
 
 def unknown(reason: str | None) -> str:
     return f"{DASH} ({reason})" if reason else DASH
+
+
+def _kept_together(text: str) -> str:
+    """A figure and its unit stay on one line."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
