@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bench import agreement, insight, redact, scan
+from bench import agreement, insight, redact, scan, template
 from bench.record import write
 
 
@@ -16,6 +16,7 @@ def main() -> None:
         "insight": insight.figures,
         "redact": redact.figures,
         "scan": scan.figures,
+        "template": template.figures,
     }
     for name in sys.argv[1:] or known:
         lines = []

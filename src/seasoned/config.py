@@ -32,11 +32,31 @@ class Config(msgspec.Struct, frozen=True):
     """Words, or regular expressions between slashes, that are always redacted."""
     workers: int | None = None
     """Processes that read files; by default one for each core."""
+    model: str | None = None
+    """Whom `chat` talks to: `openai:…`, `anthropic:…`, `local`, `local:/path.gguf` (SEASONED_MODEL)."""
+    base_url: str | None = None
+    """A server that speaks as OpenAI's does (SEASONED_BASE_URL)."""
+    local_model: Path | None = None
+    """The GGUF file of the model `local` (SEASONED_LOCAL_MODEL)."""
+    context_length: int | None = None
+    """The model's window in tokens, where it is not known or should be less."""
+    turn_steps: int = 50
+    """Requests to the model in one turn."""
+    turn_seconds: int = 1800
+    memory_folder: Path = Path("memory")
+    """Where MEMORY.md and USER.md lie; taken from the home folder unless it is a whole path."""
+    skill_folder: Path = Path("skills")
+    toolsets: tuple[str, ...] = ()
+    """Toolsets of a conversation; by default all that the model can be expected to handle."""
     origins: dict[str, Origin] = {}
 
     @property
     def store_path(self) -> Path:
         return self.home / "seasoned.db"
+
+    @property
+    def model_folder(self) -> Path:
+        return self.home / "models"
 
     @property
     def log_folder(self) -> Path:
@@ -51,9 +71,18 @@ _ENVIRONMENT = {
     "codex_home": "CODEX_HOME",
     "copilot_home": "COPILOT_HOME",
     "workers": "SEASONED_WORKERS",
+    "model": "SEASONED_MODEL",
+    "base_url": "SEASONED_BASE_URL",
+    "local_model": "SEASONED_LOCAL_MODEL",
+    "context_length": "SEASONED_CONTEXT_LENGTH",
 }
+_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _PATHS = {"home", "hermes_home", "claude_config_dir", "codex_home", "gemini_home", "copilot_home"}
-_LISTS = {"sources", "redact"}
+_PATHS |= {"local_model", "memory_folder", "skill_folder"}
+_AT_HOME = ("memory_folder", "skill_folder")
+_LISTS = {"sources", "redact", "toolsets"}
+_NUMBERS = {"workers", "context_length", "turn_steps", "turn_seconds"}
+_TEXTS = {"database_url", "model", "base_url"}
 _SETTABLE = set(Config.__struct_fields__) - {"origins"}
 
 
@@ -76,7 +105,20 @@ def load(environment: Mapping[str, str] | None = None) -> Config:
     for name in _SETTABLE - values.keys():
         origins[name] = "default"
     config = Config(**values, origins=origins)
-    return msgspec.structs.replace(config, **{name: getattr(config, name).expanduser() for name in _PATHS})
+    paths = {name: path.expanduser() for name in _PATHS if (path := getattr(config, name)) is not None}
+    paths |= {name: paths["home"] / paths[name] for name in _AT_HOME}
+    return msgspec.structs.replace(config, **paths)
+
+
+def command_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What commands of the agent may see of the environment, before names that look like secrets are taken out."""
+    return dict(os.environ if environment is None else environment)
+
+
+def api_key(provider: str, environment: Mapping[str, str] | None = None) -> str | None:
+    """The user's key for a provider. It is only ever handed on, so it is no part of the configuration that is shown."""
+    env = os.environ if environment is None else environment
+    return env.get(_KEYS[provider]) or None if provider in _KEYS else None
 
 
 def is_quiet(environment: Mapping[str, str] | None = None) -> bool:
@@ -103,14 +145,14 @@ def _checked(name: str, value: object, where: str) -> object:
         return Path(value)
     if name in _LISTS and isinstance(value, list) and all(isinstance(item, str) for item in value):
         return tuple(value)
-    if name == "workers":
+    if name in _NUMBERS:
         try:
             number = int(value)  # type: ignore[call-overload]
         except (TypeError, ValueError):
             number = 0
         if number >= 1:
             return number
-        raise UsageError(f"{where}: workers must be a whole number of at least 1, not {value!r}.")
-    if name == "database_url" and isinstance(value, str):
+        raise UsageError(f"{where}: {name} must be a whole number of at least 1, not {value!r}.")
+    if name in _TEXTS and isinstance(value, str):
         return value
     raise UsageError(f"{where}: {name} has the wrong kind of value: {value!r}.")

@@ -86,7 +86,7 @@ def test_many_processes_open_and_write_at_once(tmp_path: Path) -> None:
 def test_every_named_query_is_valid(subtests: pytest.Subtests) -> None:
     store = open_temporary()
     store.run("session.begin_touched")
-    for subject in ("source", "session", "call", "export"):
+    for subject in ("source", "session", "call", "export", "template"):
         for name, statement in queries(subject).items():
             with subtests.test(f"{subject}.{name}"):
                 names = {word.strip(",();") for word in statement.replace("(", " ").split() if word.startswith(":")}

@@ -31,13 +31,25 @@ ANSWERS = {
     "report": "report {samples} --json",
     "compare": "compare --set {samples}/claude_code {samples}/codex --json",
     "compress-check": "compress-check c73c43e8 {samples} --json",
+    "template": "template build demo {samples} --json",
+    "templates": 'template build demo {samples} > "$HOME/made" && seasoned template list --json',
+    "template-stats": 'template build demo {samples} > "$HOME/made" && seasoned template stats --json',
+    "example": 'template build demo {samples} --json > "$HOME/made" && seasoned template retire --reason old --json'
+    " $(grep -m1 '\"id\"' \"$HOME/made\" | cut -d'\"' -f4)",
+    "warm": 'template build demo {samples} > "$HOME/made" && seasoned warm --json',
+    "memory": "memory list --json",
+    "import": 'memory add Port. --folder "$HOME/old" > "$HOME/made" && seasoned memory import "$HOME/old" --json',
+    "skills": "skill create demo 'Do it.' --description Demo > \"$HOME/made\" && seasoned skill list --json",
+    "skill": "skill create demo 'Do it.' --description Demo > \"$HOME/made\" && seasoned skill view demo --json",
+    "change": "memory add 'The port is 7327.' --json",
+    "changes": "memory add 'The port is 7327.' > \"$HOME/made\" && seasoned memory history --json",
     "doctor": "doctor --json",
     "config": "config show --json",
     "forget": "forget --all --yes --json",
     "export": "export",
 }
 """How to get each answer of the command line. Those that need a store get one."""
-FREE = {"arguments", "tool_distribution", "tool_success_rates"}
+FREE = {"arguments", "tool_distribution", "tool_success_rates", "by_type", "content"}
 """Fields whose own fields are whatever tools there are, or whatever a tool was given."""
 
 

@@ -27,12 +27,13 @@ ROOMS = (
     "gateway",
     "schedule",
 )
-DOORS = ("cli", "web", "mcp_server", "hermes_plugin", "hooks")
+DOORS = ("cli", "web", "mcp_server", "hermes_plugin", "hooks", "testing")
 DATA = ("samples",)
 THIN = (*ROOMS[: ROOMS.index("template") + 1], *DATA, "hermes_plugin", "hooks")
 EVERYWHERE = {"msgspec"}
 NUMBERS = {"numpy", "scipy"}
 PAGES = {"jinja2", "markupsafe"}
+SEARCH = {"bm25s"}
 TERMINAL = {"click", "rich", "typer"}
 KEPT_APART = {
     "stats": (frozenset(ROOMS) - {"errors", "stats"}, "it is given numbers and knows nothing of sessions"),
@@ -89,7 +90,7 @@ def _foreign(room: str, top: str, each: Import) -> str | None:
         if room in THIN and room not in ("stats", "insight"):
             return "numbers are for stats and insight"
         return None if each.is_deferred else "it is heavy: import it inside the function that uses it"
-    if top in PAGES and room == "insight":
+    if (top in PAGES and room == "insight") or (top in SEARCH and room == "template"):
         return None if each.is_deferred else "it is heavy: import it inside the function that uses it"
     return "the thin core runs on msgspec and the standard library" if room in THIN else None
 

@@ -56,7 +56,7 @@ def config_show(as_json: bool) -> None:
         value = getattr(found, name)
         if name == "redact":
             value = f"{len(value)} of your own"  # what is to be hidden is not shown
-        elif name == "database_url" and value:
+        elif name in ("database_url", "base_url") and value:
             from seasoned.cli.place import key_of
             from seasoned.redact import Redactor
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,11 @@ import click
 from seasoned.cli.options import PATHS_HELP, json_option, paths_argument
 
 if TYPE_CHECKING:
+    from seasoned.redact import Redactor
     from seasoned.store import Store
+
+_PREVIEW_TOKENS = 400
+_DAY = 86400.0
 
 
 @click.command(epilog=PATHS_HELP)
@@ -22,10 +28,11 @@ def up(paths: tuple[Path, ...], as_json: bool) -> None:
     \b
     Example: seasoned up
     """
-    from seasoned.cli.place import look, scan_into_store, stored
+    from seasoned.cli.place import key_of, look, scan_into_store, stored
     from seasoned.cli.summary import print_summary, summary_answer
     from seasoned.config import load
     from seasoned.history.discover import discover
+    from seasoned.redact import Redactor
 
     config = load()
     found = bool(paths or discover(config))
@@ -44,6 +51,9 @@ def up(paths: tuple[Path, ...], as_json: bool) -> None:
                 click.echo("No histories of your own were found: these are the samples that come with Seasoned.\n")
             print_summary(store, report)
             _print_insight(store)
+            # The samples were made long ago: seen from today all that they teach would be stale.
+            now = time.time() if found else max(row["last"] for row in store.rows("session.totals")) + _DAY
+            _print_templates(store, Redactor(key_of(config)[0], config.redact), now)
 
 
 def _print_insight(store: Store) -> None:
@@ -62,6 +72,28 @@ def _print_insight(store: Store) -> None:
     print_verdict(made)
     print_recurrences(made)
     click.echo("\nAll of it with plots: `seasoned report`.")
+
+
+def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
+    """Builds the first templates, or refreshes them, and shows what a new session would be given."""
+    from seasoned.template.library import snapshot
+    from seasoned.template.provision import provision
+    from seasoned.template.upkeep import auto, retire_stale
+
+    auto(store, now=now, redactor=redactor)
+    retire_stale(store, snapshot(store), now=now)
+    library = snapshot(store)
+    if not library.templates:
+        click.echo("\nNo templates yet: they are learned from finished sessions with at least 30 messages.")
+        return
+    names = ", ".join(f"{one.mark} ({len(library.active(one))} examples)" for one in library.templates)
+    click.echo(f"\nLearned from what worked: {names}. A new session would begin with:\n")
+    shown = provision([], library=library, budget=_PREVIEW_TOKENS, format="text", form="text")
+    if shown.rendered is not None:
+        from seasoned.cli.output import printable
+
+        click.echo(textwrap.indent(printable(shown.rendered.content.decode("utf-8").strip()), "  "))
+    click.echo("\n`seasoned template list` shows what there is, `seasoned warm --task …` what a task would be given.")
 
 
 def samples_folder() -> Path:

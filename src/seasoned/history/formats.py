@@ -15,6 +15,7 @@ _ORDER = (
     "claude_code",
     "codex",
     "hermes_db",
+    "seasoned_db",
     "copilot",
     "managed_agent",
     "otel",

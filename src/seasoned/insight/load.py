@@ -54,7 +54,7 @@ def _track(row: sqlite3.Row, calls: Iterable[sqlite3.Row], include: Include) -> 
         ref=ref,
         messages=row["messages"],
         calls=tuple([_call(position, call, include) for position, call in enumerate(calls)]),
-        root=str(ref) if row["root_id"] is None else f"#{row['root_id']}",
+        root=row["root"],
         task_type=row["task_type"],
         title=row["title"],
         model=row["model"],

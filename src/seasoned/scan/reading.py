@@ -63,7 +63,7 @@ class Reader:
             yield self._batch(
                 job,
                 module,
-                sessions=[self._rows(session) for session in stretch.sessions],
+                sessions=[self.rows(session) for session in stretch.sessions],
                 unreadable=_places(stretch.unreadable, stretch.sessions),
                 resume=_encode(stretch.resume).decode(),
                 check_digest=_digest_before(path, stretch.resume.offset),
@@ -91,7 +91,7 @@ class Reader:
             yield self._batch(
                 job,
                 module,
-                sessions=[self._rows(session)],
+                sessions=[self.rows(session)],
                 unreadable=_places((), (session,)),
                 is_first=is_first,
                 done=False,
@@ -103,7 +103,8 @@ class Reader:
         filled = {"sessions": [], "unreadable": [], **fields}
         return Batch(job.path, module, job.size, job.mtime_ns, named=job.named, **filled)
 
-    def _rows(self, session: Session) -> SessionRows:
+    def rows(self, session: Session) -> SessionRows:
+        """A session, or a stretch of it, judged, shortened and redacted."""
         usage = session.usage
         redact = self.redactor.text
         agent = session.ref.agent

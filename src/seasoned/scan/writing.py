@@ -26,7 +26,7 @@ class Writer:
                 self._write(batch)
 
     def _write(self, batch: Batch) -> None:
-        source_id = self._source(batch)
+        source_id = self.write_source(batch)
         if batch.is_first:
             self.store.run("source.clear_unreadable", {"source_id": source_id})
         if batch.was_cut_at is not None:
@@ -35,9 +35,10 @@ class Writer:
             self.store.run_many("source.add_unreadable", [(source_id, *one) for one in batch.unreadable])
         for session in batch.sessions:
             if session.messages or session.calls:
-                self._session(session, source_id)
+                self.write_session(session, source_id)
 
-    def _source(self, batch: Batch) -> int:
+    def write_source(self, batch: Batch) -> int:
+        """What a batch was read from, inside a transaction that is open."""
         row = self.store.row(
             "source.save",
             {
@@ -56,11 +57,12 @@ class Writer:
         assert row is not None
         return int(row["id"])
 
-    def _session(self, session: SessionRows, source_id: int) -> None:
+    def write_session(self, session: SessionRows, source_id: int) -> int | None:
+        """One session with its calls, inside a transaction that is open; None where a person had it forgotten."""
         fields = {name: getattr(session, name) for name in SessionRows.__struct_fields__ if name not in _LISTS}
         row = self.store.row("session.save", {**fields, "source_id": source_id})
         if row is None:
-            return  # a person had it forgotten
+            return None
         session_id = int(row["id"])
         self.touched.add(session_id)
         self.store.run_many("call.save", [(session_id, *call) for call in session.calls])
@@ -69,3 +71,4 @@ class Writer:
             "call.set_corrected",
             [{"session_id": session_id, "message": message} for message in session.corrections],
         )
+        return session_id

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from seasoned.errors import NotFound, StoreError
 from seasoned.store.database import Store, open_store
+from seasoned.store.unlearn import unlearn, unlearn_everything
 
 
 def forget_sessions(store: Store, session_ids: list[int], *, now: float) -> set[int]:
@@ -18,6 +19,7 @@ def forget_sessions(store: Store, session_ids: list[int], *, now: float) -> set[
         others: set[int] = set()
         for session_id in session_ids:
             others |= {row["session_id"] for row in store.rows("call.copied_sessions", {"session_id": session_id})}
+        unlearn(store, session_ids)
         for session_id in session_ids:
             store.run("session.remember_forgotten", {"id": session_id, "forgotten_at": now})
             store.run("session.delete", {"id": session_id})
@@ -43,6 +45,7 @@ def forget_everything(store: Store) -> int:
         for row in store.rows("source.all"):
             store.run("source.delete", {"id": row["id"]})
         store.run("session.unforget_all")
+        unlearn_everything(store)
     _erase_freed_pages(store)
     return len(session_ids)
 

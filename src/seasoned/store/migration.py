@@ -164,8 +164,14 @@ def m003_template(db: sqlite3.Connection) -> None:
             session TEXT NOT NULL,
             PRIMARY KEY (session, key, version),
             FOREIGN KEY (key, version) REFERENCES template(key, version) ON DELETE CASCADE
-        );
+        ) WITHOUT ROWID;
         CREATE INDEX template_source_of ON template_source (key, version);
+        CREATE TABLE example_source (
+            session TEXT NOT NULL,
+            example_id TEXT NOT NULL,
+            PRIMARY KEY (session, example_id)
+        ) WITHOUT ROWID;
+        CREATE INDEX example_source_of ON example_source (example_id);
         CREATE TABLE template_usage (
             key TEXT NOT NULL,
             version INTEGER NOT NULL,
@@ -201,6 +207,139 @@ def m003_template(db: sqlite3.Connection) -> None:
     )
 
 
+def m004_learned(db: sqlite3.Connection) -> None:
+    """Changes of memory and skills with their provenance, and how often skills are viewed and used."""
+    _run(
+        db,
+        """
+        CREATE TABLE learned (
+            id INTEGER PRIMARY KEY,
+            kind TEXT NOT NULL,
+            folder TEXT NOT NULL,
+            target TEXT NOT NULL,
+            file TEXT NOT NULL,
+            action TEXT NOT NULL,
+            actor TEXT NOT NULL,
+            origin TEXT NOT NULL,
+            session TEXT,
+            parent TEXT,
+            platform TEXT,
+            tool TEXT,
+            call_id TEXT,
+            task TEXT,
+            at REAL NOT NULL,
+            state TEXT NOT NULL,
+            before TEXT,
+            before_digest TEXT,
+            after TEXT,
+            after_digest TEXT,
+            aside TEXT,
+            decided_at REAL,
+            decided_by TEXT
+        );
+        CREATE INDEX learned_target ON learned (folder, target, file);
+        CREATE INDEX learned_session ON learned (session);
+        CREATE INDEX learned_open ON learned (state) WHERE state IN ('writing', 'staged');
+        CREATE TABLE skill_usage (
+            folder TEXT NOT NULL,
+            target TEXT NOT NULL,
+            viewed INTEGER NOT NULL,
+            used INTEGER NOT NULL,
+            last_viewed_at REAL,
+            last_used_at REAL,
+            PRIMARY KEY (folder, target)
+        );
+        """,
+    )
+
+
+def m005_message(db: sqlite3.Connection) -> None:
+    """Conversations that Seasoned records itself: their redacted messages, what they ran on, what each request took."""
+    _run(
+        db,
+        """
+        CREATE TABLE recording (
+            session_id INTEGER PRIMARY KEY REFERENCES session(id) ON DELETE CASCADE,
+            platform TEXT NOT NULL,
+            model TEXT NOT NULL,
+            base_url TEXT,
+            toolsets TEXT NOT NULL,
+            instructions TEXT NOT NULL,
+            warm TEXT
+        );
+        CREATE TABLE message (
+            session_id INTEGER NOT NULL REFERENCES session(id) ON DELETE CASCADE,
+            position INTEGER NOT NULL,
+            time REAL,
+            summary INTEGER NOT NULL,
+            body TEXT NOT NULL,
+            PRIMARY KEY (session_id, position)
+        ) WITHOUT ROWID;
+        CREATE TABLE model_request (
+            id INTEGER PRIMARY KEY,
+            session_id INTEGER REFERENCES session(id) ON DELETE SET NULL,
+            time REAL NOT NULL,
+            purpose TEXT NOT NULL,
+            model TEXT,
+            provider TEXT,
+            input_tokens INTEGER,
+            output_tokens INTEGER,
+            cache_read_tokens INTEGER,
+            cache_write_tokens INTEGER,
+            reasoning_tokens INTEGER,
+            cost_usd REAL,
+            raw TEXT
+        );
+        CREATE INDEX model_request_session ON model_request (session_id);
+        CREATE INDEX model_request_time ON model_request (purpose, time);
+        """,
+    )
+
+
+def m006_review(db: sqlite3.Connection) -> None:
+    """Reviews with what they took and kept, and how far each conversation is from its next one."""
+    _run(
+        db,
+        """
+        CREATE TABLE review (
+            id INTEGER PRIMARY KEY,
+            ref TEXT NOT NULL UNIQUE,
+            session TEXT NOT NULL,
+            context TEXT NOT NULL,
+            topic TEXT NOT NULL,
+            form TEXT NOT NULL,
+            model TEXT,
+            platform TEXT,
+            task TEXT,
+            pid INTEGER NOT NULL,
+            started_at REAL NOT NULL,
+            ended_at REAL,
+            state TEXT NOT NULL,
+            requests INTEGER NOT NULL DEFAULT 0,
+            input_tokens INTEGER,
+            output_tokens INTEGER,
+            cache_read_tokens INTEGER,
+            cost_usd REAL,
+            unpriced INTEGER NOT NULL DEFAULT 0,
+            calls INTEGER NOT NULL DEFAULT 0,
+            refused INTEGER NOT NULL DEFAULT 0,
+            kept INTEGER NOT NULL DEFAULT 0,
+            staged INTEGER NOT NULL DEFAULT 0,
+            said TEXT,
+            answer TEXT
+        );
+        CREATE INDEX review_session ON review (session);
+        CREATE INDEX review_started ON review (started_at);
+        CREATE TABLE review_count (
+            lineage_root TEXT PRIMARY KEY,
+            turns INTEGER NOT NULL,
+            calls INTEGER NOT NULL,
+            changed_at REAL NOT NULL
+        );
+        """,
+    )
+
+
 def _run(db: sqlite3.Connection, script: str) -> None:
     """Several statements inside the transaction that is open (executescript would end it)."""
     for statement in script.split(";"):
@@ -208,7 +347,14 @@ def _run(db: sqlite3.Connection, script: str) -> None:
             db.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (m001_history, m002_intent, m003_template)
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    m001_history,
+    m002_intent,
+    m003_template,
+    m004_learned,
+    m005_message,
+    m006_review,
+)
 VERSION = len(MIGRATIONS)
 
 

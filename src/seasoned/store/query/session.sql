@@ -41,10 +41,15 @@ ON CONFLICT (agent, native_id) DO UPDATE SET
 RETURNING id;
 
 -- name: track
-SELECT * FROM session WHERE id = :id;
+SELECT session.*, COALESCE(root.agent, session.agent) || ':' || COALESCE(root.native_id, session.native_id) AS root
+FROM session LEFT JOIN session AS root ON root.id = session.root_id
+WHERE session.id = :id;
 
 -- name: tracks
-SELECT * FROM session WHERE :agent IS NULL OR agent = :agent ORDER BY id;
+SELECT session.*, COALESCE(root.agent, session.agent) || ':' || COALESCE(root.native_id, session.native_id) AS root
+FROM session LEFT JOIN session AS root ON root.id = session.root_id
+WHERE :agent IS NULL OR session.agent = :agent
+ORDER BY session.id;
 
 -- name: compressed
 SELECT id FROM session

@@ -6,10 +6,10 @@ UPDATE library SET revision = revision + 1 WHERE id = 1 RETURNING revision;
 
 -- name: next_version
 INSERT INTO template_name (key, name, last_version) VALUES (:key, :name, 1)
-ON CONFLICT (key) DO UPDATE SET last_version = template_name.last_version + 1
+ON CONFLICT (key) DO UPDATE SET last_version = template_name.last_version + 1, name = excluded.name
 RETURNING last_version;
 
--- name: names_like
+-- name: spelling
 SELECT name FROM template WHERE key = :key ORDER BY version DESC LIMIT 1;
 
 -- name: save
@@ -19,6 +19,18 @@ VALUES (:key, :version, :revision, :name, :task_type, :tags, :description, :exam
 -- name: rewrite
 UPDATE template SET revision = :revision, examples = :examples, document = :document
 WHERE key = :key AND version = :version;
+
+-- name: add_example_source
+INSERT INTO example_source (session, example_id) VALUES (?, ?) ON CONFLICT DO NOTHING;
+
+-- name: examples_from
+SELECT example_id FROM example_source WHERE session = :session;
+
+-- name: drop_example_source
+DELETE FROM example_source WHERE session = :session;
+
+-- name: has_source
+SELECT 1 FROM example_source WHERE example_id = :example_id LIMIT 1;
 
 -- name: add_source
 INSERT INTO template_source (key, version, session) VALUES (?, ?, ?) ON CONFLICT DO NOTHING;
@@ -109,8 +121,11 @@ FROM warm_block WHERE lineage_root = :lineage_root AND format = :format;
 -- name: drop_block
 DELETE FROM warm_block WHERE lineage_root = :lineage_root;
 
--- name: drop_blocks_with
-DELETE FROM warm_block WHERE example_ids LIKE :pattern;
+-- name: blocks
+SELECT lineage_root, format, example_ids FROM warm_block;
+
+-- name: drop_block_in
+DELETE FROM warm_block WHERE lineage_root = :lineage_root AND format = :format;
 
 -- name: drop_states
 DELETE FROM example_state WHERE example_id = :example_id;
@@ -121,7 +136,7 @@ DELETE FROM example_usage WHERE example_id = :example_id;
 -- name: drop_evidence
 UPDATE example_state SET evidence = 'null' WHERE evidence LIKE :pattern ESCAPE '\';
 
--- name: forget_templates
+-- name: forget_names
 DELETE FROM template_name;
 
 -- name: forget_template_usage
@@ -129,6 +144,9 @@ DELETE FROM template_usage;
 
 -- name: forget_example_usage
 DELETE FROM example_usage;
+
+-- name: forget_example_source
+DELETE FROM example_source;
 
 -- name: forget_states
 DELETE FROM example_state;

@@ -1,0 +1,1 @@
+"""Agent: run a conversation, and learn from it."""

@@ -1,0 +1,66 @@
+"""What tools are given with every call: where things are kept, and who writes on whose behalf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Event
+
+from seasoned.agent.desk import Desk
+from seasoned.agent.provenance import Actor, Origin, Provenance
+from seasoned.redact.key import Secrecy
+from seasoned.store import open_store
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """One turn of one session. A fork has a context of its own, so that what it writes says who wrote it."""
+
+    home: Path
+    secrecy: Secrecy
+    memory_folder: Path
+    skill_folder: Path
+    actor: Actor = "agent"
+    origin: Origin = "chat"
+    session: str | None = None
+    """`agent:native id`."""
+    parent: str | None = None
+    platform: str | None = "cli"
+    task: str | None = None
+    staging: bool = False
+    """Writes of memory and skills wait until a person accepts them."""
+    allow_person_skills: bool = False
+    stopping: Event = field(default_factory=Event)
+    """Set when the turn is ended: commands that are under way end with it."""
+
+    def for_turn(self, *, session: str, parent: str | None, task: str) -> Context:
+        """The same for another turn."""
+        return replace(self, session=session, parent=parent, task=task, stopping=Event())
+
+    def provenance(self, *, tool: str, call_id: str | None) -> Provenance:
+        return Provenance(
+            actor=self.actor,
+            origin=self.origin,
+            session=self.session,
+            parent=self.parent,
+            platform=self.platform,
+            tool=tool,
+            call_id=call_id,
+            task=self.task,
+        )
+
+    @contextmanager
+    def desk(self) -> Iterator[Desk]:
+        """A desk for the thread that asks; tools run in several."""
+        with open_store(self.home / "seasoned.db") as store:
+            yield Desk(
+                store=store,
+                redactor=self.secrecy.redactor(),
+                home=self.home,
+                memory_folder=self.memory_folder,
+                skill_folder=self.skill_folder,
+                staging=self.staging,
+                allow_person_skills=self.allow_person_skills,
+            )

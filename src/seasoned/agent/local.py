@@ -1,0 +1,242 @@
+"""A real model inside this process: a GGUF file served on loopback, whose calls are forced to fit their schemas.
+
+The templates of small models ignore tools without a word. So the tools stand in the instructions, and the answer is
+forced to be one object: a call of one tool with its arguments, or the answer.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from pydantic_ai import RunContext
+from pydantic_ai.messages import (
+    InstructionPart,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import CompletedStreamedResponse, ModelRequestParameters, StreamedResponse
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.profiles import ModelProfile
+from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+
+from seasoned.errors import CannotDo
+
+CONTEXT_LENGTH = 8192
+_MOST_TOKENS = 700
+_RESULT_CHARS = 4000
+_DROPPED = ("title", "description", "default", "examples", "$schema")
+_HOW = (
+    'Answer with one JSON object: {"tool": NAME, "arguments": {...}} calls a tool, '
+    '{"answer": TEXT} tells the user what you found. Never call a tool again when you have its result.'
+)
+_servers: dict[tuple[Path, int], tuple[Any, str]] = {}
+_lock = Lock()
+
+
+def open_local(path: Path, *, context_length: int | None = None, is_small: bool = True) -> LocalModel:
+    """The model in the file, loaded once for each process."""
+    size = context_length or CONTEXT_LENGTH
+    with _lock:
+        if (path, size) not in _servers:
+            _servers[path, size] = _serve(path, size)
+        server, key = _servers[path, size]
+    provider = OpenAICompatibleProvider("local", base_url=f"{server.listening_address}/v1", api_key=key)
+    profile = ModelProfile(context_window=size, supports_tools=True)
+    return LocalModel(OpenAIChatModel(path.stem, provider=provider, profile=profile), is_small=is_small)
+
+
+def _serve(path: Path, size: int) -> tuple[Any, str]:
+    import xllamacpp
+
+    key = secrets.token_urlsafe(24)
+    params = xllamacpp.CommonParams()
+    params.model.path = str(path)
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0
+    params.n_ctx = size
+    params.n_parallel = 1
+    params.use_jinja = True
+    params.warmup = False
+    params.verbosity = -1
+    params.api_keys = [key]
+    try:
+        return xllamacpp.Server(params), key
+    except (RuntimeError, ValueError, OSError) as error:
+        raise CannotDo(f"The model {str(path)!r} cannot be loaded ({error}): is it a GGUF file?") from error
+
+
+class LocalModel(WrapperModel):
+    """Turns tools into a schema that the answer must fit, and the answer back into a call."""
+
+    def __init__(self, wrapped: OpenAIChatModel, *, is_small: bool) -> None:
+        super().__init__(wrapped)
+        self.is_small = is_small
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        tools = model_request_parameters.function_tools
+        if not tools:
+            return await self.wrapped.request(messages, _settings(model_settings), model_request_parameters)
+        told = InstructionPart(content=tools_text(tools, required_only=self.is_small))
+        parameters = replace(
+            model_request_parameters,
+            function_tools=[],
+            tool_visibility=None,
+            instruction_parts=[*(model_request_parameters.instruction_parts or []), told],
+        )
+        flat = flatten(messages)
+        schema = answer_schema(tools, required_only=self.is_small)
+        response = await self.wrapped.request(flat, _settings(model_settings, schema), parameters)
+        found = read_answer(response)
+        if isinstance(found, ToolCallPart) and _is_repeated(found, messages):
+            # A small model calls the same again and again; it has the result, so it is asked for the answer.
+            again = await self.wrapped.request(flat, _settings(model_settings, answer_schema([])), parameters)
+            response = replace(again, usage=response.usage + again.usage)
+            found = read_answer(response)
+        return replace(response, parts=[found])
+
+    @asynccontextmanager
+    async def request_stream(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        run_context: RunContext[Any] | None = None,
+    ) -> AsyncGenerator[StreamedResponse]:
+        # What is forced into JSON cannot be shown before it is whole.
+        response = await self.request(messages, model_settings, model_request_parameters)
+        yield CompletedStreamedResponse(response, model_request_parameters=model_request_parameters, replay_events=True)
+
+
+def tools_text(tools: Sequence[ToolDefinition], *, required_only: bool) -> str:
+    """The tools for the instructions: a line each, with what they take."""
+    lines = ["Tools:"]
+    for tool in tools:
+        first = (tool.description or "").strip().partition("\n")[0]
+        schema = _plain(tool.parameters_json_schema, required_only=required_only)
+        lines.append(f"- {tool.name}: {first} Arguments: {json.dumps(schema.get('properties', {}))}")
+    return "\n".join([*lines, _HOW])
+
+
+def answer_schema(tools: Sequence[ToolDefinition], *, required_only: bool = False) -> dict[str, Any]:
+    """One closed object for each tool, and one for the answer."""
+    calls = [
+        _closed(tool={"const": tool.name}, arguments=_plain(tool.parameters_json_schema, required_only=required_only))
+        for tool in tools
+    ]
+    return {"anyOf": [*calls, _closed(answer={"type": "string"})]}
+
+
+def _closed(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _plain(schema: dict[str, Any], *, required_only: bool) -> dict[str, Any]:
+    """A schema without words; for a small model also without what it may leave out."""
+    plain: dict[str, Any] = _without_words(schema)
+    if required_only:
+        required = plain.get("required", [])
+        plain["properties"] = {name: one for name, one in plain.get("properties", {}).items() if name in required}
+    return {**plain, "type": "object", "additionalProperties": False}
+
+
+def _without_words(value: Any, *, names: bool = False) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: _without_words(inner, names=key == "properties" and not names)
+            for key, inner in value.items()
+            if names or key not in _DROPPED
+        }
+    return [_without_words(item) for item in value] if isinstance(value, list) else value
+
+
+def flatten(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """Calls and results as words in the form that is asked for, the sides taking turns."""
+    flat: list[ModelMessage] = []
+    for message in messages:
+        if isinstance(message, ModelResponse):
+            said = [text for part in message.parts if (text := _spoken(part))]
+            flat.append(replace(message, parts=[TextPart("\n".join(said))]))
+            continue
+        texts, rest = [], []
+        for part in message.parts:
+            if isinstance(part, ToolReturnPart):
+                texts.append(f"Result of {part.tool_name}: {part.model_response_str()[:_RESULT_CHARS]}")
+            elif isinstance(part, UserPromptPart) and isinstance(part.content, str):
+                texts.append(part.content)
+            else:
+                rest.append(part)
+        last = flat[-1] if flat else None
+        if texts and isinstance(last, ModelRequest) and not rest and _only_words(last):
+            texts = [*[str(part.content) for part in last.parts if isinstance(part, UserPromptPart)], *texts]
+            flat.pop()
+        parts = [*rest, *([UserPromptPart("\n\n".join(texts))] if texts else [])]
+        flat.append(replace(message, parts=parts))
+    return flat
+
+
+def _only_words(request: ModelRequest) -> bool:
+    return all(isinstance(part, UserPromptPart) for part in request.parts)
+
+
+def _spoken(part: object) -> str | None:
+    if isinstance(part, ToolCallPart):
+        return json.dumps({"tool": part.tool_name, "arguments": part.args_as_dict()})
+    return json.dumps({"answer": part.content}) if isinstance(part, TextPart) and part.content else None
+
+
+def read_answer(response: ModelResponse) -> ToolCallPart | TextPart:
+    """A call, or words. What was cut off in the middle is shown as it is."""
+    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return TextPart(text)
+    if not isinstance(found, dict):
+        return TextPart(text)
+    if "tool" in found:
+        return ToolCallPart(str(found["tool"]), json.dumps(found.get("arguments", {})), f"call_{secrets.token_hex(12)}")
+    return TextPart(str(found.get("answer", text)))
+
+
+def _is_repeated(call: ToolCallPart, messages: Sequence[ModelMessage]) -> bool:
+    """Whether the same call was made since the user last spoke."""
+    for message in reversed(messages):
+        for part in message.parts:
+            if isinstance(part, UserPromptPart):
+                return False
+            if isinstance(part, ToolCallPart) and _same(part, call):
+                return True
+    return False
+
+
+def _same(one: ToolCallPart, other: ToolCallPart) -> bool:
+    return one.tool_name == other.tool_name and one.args_as_dict() == other.args_as_dict()
+
+
+def _settings(given: ModelSettings | None, schema: dict[str, Any] | None = None) -> ModelSettings:
+    settings = ModelSettings(temperature=0.0, max_tokens=_MOST_TOKENS, seed=1)
+    settings.update(given or {})
+    if schema is not None:
+        form = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+        settings["extra_body"] = {"response_format": form, "cache_prompt": True}
+    return settings

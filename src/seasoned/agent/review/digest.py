@@ -1,0 +1,148 @@
+"""The digest of a conversation, for a model that has not followed it: older turns collapsed, the last messages whole.
+
+Every line of the conversation stands behind a bar, so that nothing in it can pass for a word of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import msgspec
+
+from seasoned.outcome.judge import judge
+from seasoned.outcome.tool import command_of
+from seasoned.redact import Redactor
+from seasoned.session import Message, Session, ToolCall
+from seasoned.template.tokens import count_tokens
+
+WHOLE = 24
+BUDGET = 40_000
+"""Tokens of a digest at most, so that it fits into the window of a small model and costs little."""
+_SAID = 300
+_DONE = 160
+_MESSAGE_CHARS = 6_000
+_LEAST_CHARS = 400
+_OLDER_SHARE = 0.4
+_BAR = "| "
+
+
+class Digest(msgspec.Struct, frozen=True):
+    """The text, and what it was made of."""
+
+    text: str
+    messages: int
+    """What really was said; what a warm start showed is not part of it."""
+    whole: int
+    tokens: int
+    """Estimated."""
+
+
+def digest_of(session: Session, redactor: Redactor, *, whole: int = WHOLE, budget: int = BUDGET) -> Digest:
+    """The digest of a session, without secrets and never over its budget."""
+    said = [message for message in session.messages if not message.synthetic]
+    cut = max(0, len(said) - whole)
+    head = _head(session, redactor, len(said))
+    chars = _MESSAGE_CHARS
+    while True:
+        last = "\n".join(_whole(message, session.ref.agent, redactor, chars) for message in said[cut:])
+        if count_tokens(last) <= budget * (1 - _OLDER_SHARE) or chars <= _LEAST_CHARS:
+            break
+        chars //= 2
+    left = budget - count_tokens(head) - count_tokens(last)
+    older = _older(said[:cut], session.ref.agent, redactor, max(0, left)) if cut else ""
+    parts = [head, *([f"## Before that, collapsed ({cut} messages)\n\n{older}"] if cut else [])]
+    parts.append(f"## The last {len(said) - cut} messages\n\n{last}")
+    text = "\n\n".join(parts)
+    return Digest(text, len(said), len(said) - cut, count_tokens(text))
+
+
+def _head(session: Session, redactor: Redactor, messages: int) -> str:
+    lines = ["# The session", f"agent: {session.ref.agent}; messages: {messages}"]
+    if session.title:
+        lines.append(_bars(f"title: {redactor.head(session.title, _SAID)}"))
+    viewed = [str(call.arguments.get("name")) for call in session.calls() if call.tool in ("skill_view", "Skill")]
+    if viewed:
+        lines.append(_bars(f"skills that were loaded: {redactor.head(', '.join(dict.fromkeys(viewed)), _SAID)}"))
+    return "\n".join(lines)
+
+
+def _older(messages: Sequence[Message], agent: str, redactor: Redactor, budget: int) -> str:
+    """A few lines for each turn; where they are too many, the first and the last of them."""
+    turns = [_collapsed(turn, agent, redactor) for turn in _turns(messages)]
+    sizes = [count_tokens(turn) + 1 for turn in turns]
+    first, last, used = 0, len(turns), 0
+    while first < last:
+        # The task stands at the beginning, so the first turns are taken as readily as the latest.
+        at = first if first <= len(turns) - last else last - 1
+        if used + sizes[at] > budget:
+            break
+        used += sizes[at]
+        first, last = (first + 1, last) if at == first else (first, last - 1)
+    gap = [f"({last - first} turns left out)"] if first < last else []
+    return "\n".join([*turns[:first], *gap, *turns[last:]])
+
+
+def _turns(messages: Sequence[Message]) -> Iterator[list[Message]]:
+    """Messages from one word of the user to the next."""
+    numbers: list[int] = []
+    for message in messages:
+        number = numbers[-1] if numbers else 0
+        numbers.append(number + 1 if message.role == "user" else number)
+    for _, group in groupby(zip(numbers, messages, strict=True), key=lambda pair: pair[0]):
+        yield [message for _, message in group]
+
+
+def _collapsed(turn: Sequence[Message], agent: str, redactor: Redactor) -> str:
+    lines = [_bars(f"{one.role}: {_flat(one.text, redactor, _SAID)}") for one in turn if one.role == "user"]
+    calls = [call for message in turn for call in message.calls if not call.synthetic]
+    tally: dict[str, list[int]] = {}
+    for call in calls:
+        counted = tally.setdefault(call.tool, [0, 0])
+        counted[0] += 1
+        failed = judge(call, agent=agent).verdict == "failed"
+        counted[1] += failed
+        if failed:
+            lines.append(_bars(f"  failed: {call.tool} {_flat(_what(call, redactor), redactor, _DONE)}"))
+    if tally:
+        told = [f"{tool} {number}" + (f" ({bad} failed)" if bad else "") for tool, (number, bad) in tally.items()]
+        lines.append(_bars(f"  calls: {', '.join(told)}"))
+    answer = next((one.text for one in reversed(turn) if one.role == "assistant" and one.text.strip()), "")
+    if answer:
+        lines.append(_bars(f"  answer: {_flat(answer, redactor, _SAID)}"))
+    return "\n".join(lines)
+
+
+def _whole(message: Message, agent: str, redactor: Redactor, chars: int) -> str:
+    lines = []
+    if message.text.strip() and message.role != "tool":
+        lines.append(f"[{message.role}]\n{_bars(_cut(redactor.text(message.text), chars))}")
+    for call in message.calls:
+        if call.synthetic:
+            continue
+        verdict = judge(call, agent=agent).verdict
+        arguments = msgspec.json.encode(redactor.value(call.arguments)).decode("utf-8", "replace")
+        lines.append(f"[call, {verdict}]\n{_bars(f'{call.tool} {_cut(arguments, chars)}')}")
+        if call.result is not None:
+            lines.append(f"[its result]\n{_bars(_cut(redactor.text(call.result.text), chars))}")
+    return "\n".join(lines)
+
+
+def _what(call: ToolCall, redactor: Redactor) -> str:
+    return command_of(call) or msgspec.json.encode(redactor.value(call.arguments)).decode("utf-8", "replace")
+
+
+def _flat(text: str, redactor: Redactor, chars: int) -> str:
+    return " ".join(redactor.head(text, chars).split())
+
+
+def _cut(text: str, chars: int) -> str:
+    """The beginning and the end of a long text."""
+    if len(text) <= chars:
+        return text
+    half = chars // 2
+    return f"{text[:half]}\n({len(text) - 2 * half:,} characters left out)\n{text[-half:]}"
+
+
+def _bars(text: str) -> str:
+    return "\n".join(_BAR + line for line in text.splitlines() or [""])

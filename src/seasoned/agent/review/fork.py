@@ -1,0 +1,141 @@
+"""The fork of a conversation: the same model, tools, instructions, prefix and history, then one message of the review."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from pydantic_ai import CancellationToken, RunContext
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.messages import FunctionToolCallEvent, ModelMessage, ModelResponse, UserPromptPart
+from pydantic_ai.models import Model, ModelRequestContext
+from pydantic_ai.run import AgentRunResultEvent
+from pydantic_ai.toolsets import FunctionToolset
+from pydantic_ai.usage import UsageLimits
+
+from seasoned.agent.body import body_of
+from seasoned.agent.context import Context
+from seasoned.agent.learned_tool import MEMORY, SKILLS
+from seasoned.agent.review.digest import Digest
+from seasoned.agent.review.gate import Gate
+from seasoned.agent.review.instruction import digest_instructions
+from seasoned.agent.review.ledger import Form
+from seasoned.agent.runtime import Runtime, fork_agent
+from seasoned.agent.size import size_of
+from seasoned.history.builder import Builder
+from seasoned.history.seasoned_db import NAME, read_message
+from seasoned.session import Session, SessionRef
+from seasoned.template.tokens import count_tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fork:
+    """What a review sends. It holds copies: whatever happens to it, no conversation sees."""
+
+    runtime: Runtime
+    history: tuple[ModelMessage, ...]
+    prompt: str
+    form: Form
+
+    @property
+    def size(self) -> int:
+        """Tokens of its first request, estimated."""
+        own = count_tokens(self.prompt)
+        if not self.history:
+            own += count_tokens(self.runtime.instructions)
+        return own + size_of([*self.runtime.prefix, *self.history])
+
+
+def whole_fork(runtime: Runtime, history: Sequence[ModelMessage], prompt: str, *, model: Model | None = None) -> Fork:
+    """A fork that sends, byte for byte, what the conversation sent. `model` is the same one with a connection of its own."""
+    return Fork(
+        runtime=replace(runtime, model=model or runtime.model), history=tuple(history), prompt=prompt, form="fork"
+    )
+
+
+def digest_fork(model: Model, digest: Digest, prompt: str) -> Fork:
+    """A fork for a model that has not followed the session: a digest, and the tools of memory and skills alone."""
+    runtime = Runtime(
+        model=model,
+        instructions=digest_instructions(),
+        toolsets=(FunctionToolset(list(MEMORY), id="memory"), FunctionToolset(list(SKILLS), id="skill")),
+    )
+    return Fork(runtime=runtime, history=(), prompt=f"{digest.text}\n\n{prompt}", form="digest")
+
+
+def session_of(ref: SessionRef, history: Sequence[ModelMessage]) -> Session:
+    """A history in the vocabulary that every agent's sessions share."""
+    builder = Builder(ref, format=NAME, path="")
+    for place, message in enumerate(history):
+        read_message(builder, body_of(message), place=place)
+    return builder.take()
+
+
+def task_of(history: Sequence[ModelMessage]) -> str | None:
+    """What the user asked for last."""
+    for message in reversed(history):
+        for part in message.parts:
+            if isinstance(part, UserPromptPart) and isinstance(part.content, str):
+                return part.content
+    return None
+
+
+@dataclass
+class Watch(AbstractCapability[Context]):
+    """Asks before every request of a review whether it may be made, and has each one accounted for."""
+
+    may_ask: Callable[[int], None]
+    """Given the tokens that would be sent; it raises where that is too much."""
+    answered: Callable[[ModelResponse], None]
+    first: int
+    """Tokens of the first request."""
+
+    async def before_model_request(
+        self, ctx: RunContext[Context], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        self.may_ask(size_of(ctx.messages) if ctx.run_step > 1 else self.first)
+        return request_context
+
+    async def after_model_request(
+        self, ctx: RunContext[Context], *, request_context: ModelRequestContext, response: ModelResponse
+    ) -> ModelResponse:
+        self.answered(response)
+        return response
+
+
+@dataclass
+class Heard:
+    """What was heard of a review, also of one that did not come to its end."""
+
+    calls: int = 0
+    answer: str = ""
+
+
+async def run_fork(
+    fork: Fork,
+    *,
+    context: Context,
+    gate: Gate,
+    watch: Watch,
+    heard: Heard,
+    iterations: int,
+    seconds: float,
+    token: CancellationToken,
+) -> None:
+    """Let the fork work until it ends by itself or meets a limit, which is raised. It says nothing to anybody."""
+    async with fork.runtime.model:
+        agent = fork_agent(fork.runtime, refuse=gate, capabilities=[watch])
+        events = agent.run_stream_events(
+            fork.prompt,
+            message_history=list(fork.history),
+            deps=context,
+            usage_limits=UsageLimits(request_limit=iterations),
+            timeout=seconds,
+            cancellation_token=token,
+        )
+        async with events as stream:
+            async for event in stream:
+                if isinstance(event, FunctionToolCallEvent):
+                    heard.calls += 1
+                elif isinstance(event, AgentRunResultEvent):
+                    heard.answer = event.result.output

@@ -1,0 +1,138 @@
+"""Starts a conversation from the configuration: model, tools, memory, warm block, record; or takes one up again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.agent.body import messages_of
+from seasoned.agent.compress import Compressor
+from seasoned.agent.context import Context
+from seasoned.agent.conversation import Conversation, Warm
+from seasoned.agent.limits import Limits
+from seasoned.agent.model import Choice, open_model
+from seasoned.agent.prompt import build_instructions
+from seasoned.agent.record import About, Recorded, Scribe, new_ref
+from seasoned.agent.runtime import Confirm, Explain, Runtime, deny
+from seasoned.agent.toolsets import SMALL_TOOLSETS, TOOLSETS, build_toolsets, danger_of, listed_tools
+from seasoned.agent.warm import AUTO, Warmth, known_block, warm_block
+from seasoned.config import Config, command_environment
+from seasoned.redact.key import Secrecy
+
+_TAG = "[redacted:"
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody wants to talk to, and how."""
+
+    choice: Choice
+    folder: Path
+    toolsets: tuple[str, ...] | None = None
+    warm: str | None = None
+    """The name of a template, or `auto`."""
+    platform: str = "cli"
+    is_recorded: bool = True
+
+
+def start(
+    config: Config, secrecy: Secrecy, wish: Wish, *, recorded: Recorded | None = None, confirm: Confirm = deny
+) -> Conversation:
+    """A conversation that is ready for its first turn; with `recorded`, one that goes on where it ended."""
+    runtime = build_runtime(config, secrecy, wish, recorded=recorded)
+    names = toolset_names(config, wish, recorded)
+    about = recorded.about if recorded is not None else _about(wish, runtime, names)
+    scribe = Scribe(config.store_path, secrecy, about, recorded=recorded) if wish.is_recorded else None
+    window = config.context_length or runtime.model.context_window
+    return Conversation(
+        runtime,
+        ref=about.ref,
+        parent=about.parent,
+        history=messages_of(recorded.bodies) if recorded is not None else (),
+        limits=Limits(steps=config.turn_steps, turn_seconds=config.turn_seconds, context_tokens=window),
+        confirm=confirm,
+        scribe=scribe,
+        compress=Compressor(config.store_path, secrecy),
+        warm=_warming(config, wish, runtime, about) if wish.warm and recorded is None else None,
+    )
+
+
+def build_runtime(config: Config, secrecy: Secrecy, wish: Wish, *, recorded: Recorded | None = None) -> Runtime:
+    """What the conversation runs on; of a recorded one the same instructions, tools and prefix as it had."""
+    names = toolset_names(config, wish, recorded)
+    context = Context(
+        home=config.home,
+        secrecy=secrecy,
+        memory_folder=config.memory_folder,
+        skill_folder=config.skill_folder,
+        platform=wish.platform,
+    )
+    folder = wish.folder.resolve()
+    instructions = recorded.about.instructions if recorded is not None else ""
+    if not instructions or _TAG in instructions:
+        instructions = build_instructions(
+            folder=folder,
+            now=datetime.now().astimezone(),
+            toolsets=names,
+            memory_folder=context.memory_folder,
+            skill_folder=context.skill_folder,
+            redactor=secrecy.redactor(),
+            is_small=wish.choice.is_small,
+        )
+    warmth = known_block(config.store_path, recorded.about.lineage_root) if recorded is not None else None
+    return Runtime(
+        model=open_model(wish.choice, context_length=config.context_length),
+        instructions=instructions,
+        toolsets=build_toolsets(names, folder, environment=command_environment()),
+        context=context,
+        prefix=warmth.messages if warmth is not None else (),
+        explain=_explain(folder),
+    )
+
+
+def toolset_names(config: Config, wish: Wish, recorded: Recorded | None = None) -> tuple[str, ...]:
+    """Asked for, else as recorded, else as configured, else what the model can be expected to handle."""
+    if wish.toolsets is not None:
+        return wish.toolsets
+    if recorded is not None:
+        return recorded.about.toolsets
+    return config.toolsets or (SMALL_TOOLSETS if wish.choice.is_small else TOOLSETS)
+
+
+def _about(wish: Wish, runtime: Runtime, names: tuple[str, ...]) -> About:
+    return About(
+        ref=new_ref(),
+        model=wish.choice.name,
+        base_url=wish.choice.base_url,
+        instructions=runtime.instructions,
+        toolsets=names,
+        cwd=str(wish.folder.resolve()),
+        platform=wish.platform,
+    )
+
+
+def _warming(config: Config, wish: Wish, runtime: Runtime, about: About) -> Warm:
+    """Makes the block when the first words are known: it is chosen for them."""
+
+    def warm(task: str) -> Warmth:
+        return warm_block(
+            config.store_path,
+            lineage_root=about.lineage_root,
+            task=task,
+            tools=listed_tools(runtime.toolsets),
+            template=wish.warm or AUTO,
+            is_small=wish.choice.is_small,
+        )
+
+    return warm
+
+
+def _explain(folder: Path) -> Explain:
+    def explain(tool: str, arguments: Mapping[str, Any]) -> str:
+        found = danger_of(tool, arguments, folder)
+        return "must be allowed" if found is None else found.reason
+
+    return explain

@@ -1,0 +1,287 @@
+"""Runs a command with limits, and leaves no process of it behind.
+
+Needs a POSIX system. On Linux processes that leave their group or session are found and ended too; elsewhere only the
+command's own process group is.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import json
+import os
+import re
+import secrets
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from seasoned.agent.toolset.reach import Limits
+from seasoned.errors import CannotDo
+from seasoned.redact.name import WORDS, Promise, promise
+
+Ending = Literal["exit", "time", "output", "processes", "stopped", "lost"]
+_SUPERVISOR = Path(__file__).with_name("supervisor.py")
+_MARK = "SEASONED_RUN"
+_PATIENCE_SECONDS = 5.0
+_SECRET_WORDS = frozenset({"auth", "credential", "credentials", "cookie", "dsn", "token", "secret", "key", "keys"})
+_URL_WITH_PASSWORD = re.compile(r"://[^/\s:@]*:[^/\s@]+@")
+_QUIET = {
+    "TERM": "dumb",
+    "NO_COLOR": "1",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "DEBIAN_FRONTEND": "noninteractive",
+}
+"""Nobody sits at this terminal: no colours, no pages, no questions."""
+
+
+class Finished(msgspec.Struct, frozen=True):
+    """How a command ended and what it printed."""
+
+    exit_code: int
+    """Its own; 128 and the signal's number where one ended it, 124 where the time did."""
+    output: str
+    """Both of its streams in the order of writing, the middle left out where it was long."""
+    characters: int
+    """How much it printed in all."""
+    ending: Ending
+    ended: int
+    """Processes that were still there and were ended."""
+    left: int
+    """Processes that could not be ended."""
+    seconds: float
+
+    def problem(self, limits: Limits) -> str | None:
+        """Why it did not come to its own end; None where it did."""
+        said = {
+            "exit": None,
+            "time": f"It was ended after its time limit ({limits.time_seconds:g} seconds).",
+            "output": f"It was ended because it printed more than {limits.flood_bytes:,} bytes.",
+            "processes": f"It was ended because it had more than {limits.processes} processes at once.",
+            "stopped": "It was stopped.",
+            "lost": "It was ended because it ended or froze the process that watched over it.",
+        }[self.ending]
+        if self.left:
+            said = f"{said or 'It ended.'} {self.left} of its processes could not be ended."
+        return said
+
+
+def clean_environment(environment: Mapping[str, str], keep: Iterable[str] = ()) -> dict[str, str]:
+    """The environment without names and addresses that look like secrets, but for those to keep."""
+    kept = frozenset(keep)
+    return {name: value for name, value in environment.items() if name in kept or not _is_secret(name, value)}
+
+
+def _is_secret(name: str, value: str) -> bool:
+    words = {word.lower() for word in WORDS.re.findall(name)}
+    return promise(name) != Promise.NONE or bool(words & _SECRET_WORDS) or bool(_URL_WITH_PASSWORD.search(value))
+
+
+def shell(command: str) -> list[str]:
+    """The words that let a shell run a command line."""
+    return ["/bin/bash" if Path("/bin/bash").exists() else "/bin/sh", "-c", command]
+
+
+def run(
+    command: Sequence[str],
+    *,
+    folder: int | Path,
+    limits: Limits,
+    environment: Mapping[str, str],
+    keep: Iterable[str] = (),
+    stop: Callable[[], bool] | None = None,
+) -> Finished:
+    """Runs a command in a folder (a path, or the descriptor of an open one) and waits for its end."""
+    if os.name != "posix":
+        raise CannotDo(
+            "Commands cannot be run with limits on this system: it has no process groups; use Linux or macOS."
+        )
+    words = list(command)
+    if any("\0" in word for word in words):
+        raise CannotDo("A command cannot hold a NUL character; leave it out.")
+    mark = secrets.token_hex(16)
+    seen = {**_QUIET, **clean_environment(environment, keep), _MARK: mark}
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY) if isinstance(folder, Path) else os.dup(folder)
+    try:
+        return _Run(words, opened, limits, seen, mark).wait(stop)
+    finally:
+        os.close(opened)
+
+
+class _Kept:
+    """The beginning and the end of what was printed; the middle is counted and forgotten."""
+
+    def __init__(self, limit: int) -> None:
+        self._half = max(1, limit // 2)
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._head = ""
+        self._tail = ""
+        self.characters = 0
+
+    def add(self, block: bytes, *, last: bool = False) -> None:
+        text = self._decode(block, last)
+        self.characters += len(text)
+        missing = self._half - len(self._head)
+        if missing > 0:
+            self._head += text[:missing]
+            text = text[missing:]
+        if text:
+            self._tail = (self._tail + text)[-self._half :]
+
+    def text(self) -> str:
+        cut = self.characters - len(self._head) - len(self._tail)
+        if not cut:
+            return self._head + self._tail
+        return f"{self._head}\n[… {cut:,} characters left out …]\n{self._tail}"
+
+
+class _Run:
+    """One command on its way, seen from outside: its supervisor, the pipe it prints to, and the clock."""
+
+    def __init__(self, words: list[str], folder: int, limits: Limits, environment: dict[str, str], mark: str) -> None:
+        self._limits = limits
+        self._mark = mark
+        self._start = time.monotonic()
+        self._kept = _Kept(limits.output_characters)
+        self._read = 0
+        self._answer = b""
+        source, sink = os.pipe()
+        self._source = source
+        try:
+            self._supervisor = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-B", str(_SUPERVISOR)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=sink,
+                pass_fds=(folder,),
+                env=environment,
+                start_new_session=True,
+                bufsize=0,
+            )
+        except BaseException:
+            os.close(source)
+            raise
+        finally:
+            os.close(sink)
+        request = {
+            "command": words,
+            "folder": folder,
+            "time_seconds": limits.time_seconds,
+            "grace_seconds": limits.grace_seconds,
+            "processes": limits.processes,
+            "memory_bytes": limits.memory_bytes,
+            "file_bytes": limits.written_bytes,
+        }
+        assert self._supervisor.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            _write_all(self._supervisor.stdin.fileno(), json.dumps(request).encode() + b"\n")
+
+    def wait(self, stop: Callable[[], bool] | None) -> Finished:
+        """Reads until the end of both pipes, or until patience is over."""
+        assert self._supervisor.stdout is not None and self._supervisor.stdin is not None
+        ending: Ending | None = None
+        patience = self._limits.time_seconds + self._limits.grace_seconds + _PATIENCE_SECONDS
+        try:
+            with selectors.DefaultSelector() as selector:
+                selector.register(self._source, selectors.EVENT_READ)
+                selector.register(self._supervisor.stdout, selectors.EVENT_READ)
+                while selector.get_map() and time.monotonic() - self._start < patience:
+                    for key, _ in selector.select(0.1):
+                        if not self._take(key.fd):
+                            selector.unregister(key.fileobj)
+                            if key.fd != self._source:  # no supervisor: what still prints has escaped it
+                                patience = min(patience, time.monotonic() - self._start + 1.0)
+                    if ending is None and (ending := self._reason(stop)) is not None:
+                        self._supervisor.stdin.close()
+                        patience = time.monotonic() - self._start + self._limits.grace_seconds + _PATIENCE_SECONDS
+        finally:
+            self._supervisor.stdin.close()
+            answer = self._settle()
+            os.close(self._source)
+            self._supervisor.stdout.close()
+        self._kept.add(b"", last=True)
+        why: Ending = ending or answer.get("why", "lost")
+        if ending is not None and answer.get("why") == "exit":
+            why = ending if ending == "output" else "exit"
+        return Finished(
+            _exit_code(why, answer.get("status")),
+            self._kept.text(),
+            self._kept.characters,
+            why,
+            answer.get("ended", 0),
+            answer.get("left", 0),
+            time.monotonic() - self._start,
+        )
+
+    def _take(self, fd: int) -> bool:
+        block = os.read(fd, 65536)
+        if fd == self._source:
+            self._read += len(block)
+            if self._read <= self._limits.flood_bytes:
+                self._kept.add(block)
+        else:
+            self._answer += block
+        return bool(block)
+
+    def _reason(self, stop: Callable[[], bool] | None) -> Ending | None:
+        if self._read > self._limits.flood_bytes:
+            return "output"
+        return "stopped" if stop is not None and stop() else None
+
+    def _settle(self) -> dict[str, Any]:
+        """The supervisor's answer. Where it has none, the command may have outlived it: find it by its mark."""
+        try:
+            answer: dict[str, Any] = json.loads(self._answer)
+            self._supervisor.wait(_PATIENCE_SECONDS)
+        except (ValueError, subprocess.TimeoutExpired):
+            self._supervisor.kill()
+            self._supervisor.wait()
+            return {"why": "lost", "status": None, "ended": 0, "left": _end_marked(self._mark)}
+        return answer
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(fd, data) :]
+
+
+def _exit_code(why: Ending, status: int | None) -> int:
+    if why == "time":
+        return 124
+    if status is None or why in ("output", "processes", "stopped", "lost"):
+        return 128 + signal.SIGKILL
+    return 128 - status if status < 0 else status
+
+
+def _end_marked(mark: str) -> int:
+    """Kills every process whose first environment holds the mark, until there is none; how many are left."""
+    sought = f"{_MARK}={mark}".encode()
+    until = time.monotonic() + _PATIENCE_SECONDS / 2
+    while found := _marked(sought):
+        if time.monotonic() > until:
+            return len(found)
+        for pid in found:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
+    return 0
+
+
+def _marked(sought: bytes) -> list[int]:
+    found: list[int] = []
+    with contextlib.suppress(FileNotFoundError):
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                with contextlib.suppress(OSError):
+                    if sought in (entry / "environ").read_bytes():
+                        found.append(int(entry.name))
+    return found

@@ -1,0 +1,70 @@
+"""What the tools of one conversation may touch, and how far they may go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from seasoned.agent.toolset.inside import Folder
+
+if TYPE_CHECKING:
+    from seasoned.agent.toolset.danger import Danger
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """How much one call may use. What is beyond is cut or refused, and the answer says so."""
+
+    time_seconds: float = 120.0
+    """For a command or a piece of code; a call may ask for less, never for more."""
+    grace_seconds: float = 2.0
+    """Between asking a process to end and killing it."""
+    output_characters: int = 50_000
+    """Kept of an output, half of them from its end."""
+    flood_bytes: int = 50_000_000
+    """A command that prints more is ended."""
+    processes: int = 256
+    """A command that has more at one time is ended."""
+    memory_bytes: int | None = None
+    """Address space of each process of a command. None, because some runtimes reserve far more than they use."""
+    code_memory_bytes: int | None = 4_000_000_000
+    """The same for a piece of Python."""
+    written_bytes: int | None = 2_000_000_000
+    """The largest file that a command may write."""
+    file_bytes: int = 1_000_000
+    """The largest file that is read, written or patched."""
+    read_lines: int = 2_000
+    search_seconds: float = 20.0
+    matches: int = 200
+    fetch_seconds: float = 30.0
+    fetch_bytes: int = 2_000_000
+    redirects: int = 5
+
+    def within(self, seconds: float | None) -> Limits:
+        """The same, with less time where a call asks for less."""
+        if seconds is None:
+            return self
+        return msgspec.structs.replace(self, time_seconds=min(self.time_seconds, max(1.0, seconds)))
+
+
+def _deny(question: str, danger: Danger) -> bool:
+    """Nobody is there to be asked."""
+    return False
+
+
+class Reach(msgspec.Struct, frozen=True, kw_only=True):
+    """A working folder, limits, an environment, and whom to ask before something is destroyed."""
+
+    folder: Folder
+    limits: Limits = Limits()
+    environment: Mapping[str, str] = {}
+    """What commands see, before names that look like secrets are taken out."""
+    keep: frozenset[str] = frozenset()
+    """Variables that commands see although they look like secrets."""
+    ask: Callable[[str, Danger], bool] = _deny
+    """Given the command or code and what is dangerous about it; True lets it run."""
+    stop: Callable[[], bool] | None = None
+    """Asked while a command runs; True ends it."""
+    allow_private: bool = False
+    """Whether web addresses of this machine and its network may be fetched."""

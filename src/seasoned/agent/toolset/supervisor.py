@@ -1,0 +1,262 @@
+"""A process of its own that runs one command, counts what it starts, and leaves nothing of it behind.
+
+Run as a script without the package around it: a request as one line of JSON on standard input, which then stays open
+as a sign of life; the answer as one line of JSON on standard output. What the command prints goes to standard error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+_PDEATHSIG, _SUBREAPER = 1, 36
+_TICK_SECONDS = 0.03
+_GIVE_UP_SECONDS = 3.0
+_PROC = "/proc"
+
+
+def main() -> int:
+    """Runs the command of the request and says how it ended."""
+    request = json.loads(_line(0))
+    adopts = _control(_SUBREAPER, 1)
+    wake, alarm = os.pipe()
+    for end in (wake, alarm):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(alarm, warn_on_full_buffer=False)
+    asked: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda got, _: asked.append(got))
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    _take_precedence()
+    first = _start(request)
+    deadline = time.monotonic() + request["time_seconds"]
+    status: int | None = None
+    why = ""
+    while not why:
+        ready, _, _ = select.select([0, wake], [], [], max(0.0, min(_TICK_SECONDS, deadline - time.monotonic())))
+        if wake in ready:
+            with contextlib.suppress(BlockingIOError):
+                os.read(wake, 4096)
+        status, _ = _reap(first, status)
+        if status is not None:
+            why = "exit"
+        elif asked or (0 in ready and not os.read(0, 1)):
+            why = "stopped"
+        elif time.monotonic() >= deadline:
+            why = "time"
+        elif next(islice(_below(), request["processes"], None), None) is not None:
+            why = "processes"
+    gentle = 0.0 if why == "processes" else request["grace_seconds"]
+    ended, status, left = _end(first, status, gentle, request["processes"], adopts=adopts)
+    answer = {"why": why, "status": status, "ended": ended, "left": left, "adopts": adopts}
+    os.write(1, json.dumps(answer).encode() + b"\n")
+    return 0
+
+
+def _line(source: int) -> bytes:
+    """One line, read byte by byte from blocks that never reach beyond it: nothing follows it but the end."""
+    found = b""
+    while not found.endswith(b"\n"):
+        block = os.read(source, 65536)
+        if not block:
+            raise SystemExit("the request ended before it was whole")
+        found += block
+    return found
+
+
+def _control(option: int, value: int) -> bool:
+    """prctl, where there is one."""
+    if not sys.platform.startswith("linux"):
+        return False
+    return bool(ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) == 0)
+
+
+def _take_precedence() -> None:
+    """A thousand runnable processes must not keep this one from ending them; only root may ask for it."""
+    if hasattr(os, "sched_setscheduler"):
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+
+
+def _start(request: dict[str, Any]) -> int:
+    """Forks the command into a session of its own and returns its id."""
+    parent = os.getpid()
+    child = os.fork()
+    if child:
+        return child
+    try:
+        os.setsid()
+        _control(_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(137)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
+        os.fchdir(request["folder"])
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.dup2(2, 1)
+        _limit(request)
+        os.execvp(request["command"][0], request["command"])
+    except OSError as error:
+        missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
+        os.write(2, f"{request['command'][0]}: {error.strerror}\n".encode(errors="replace"))
+        os._exit(127 if missing else 126)
+    finally:
+        os._exit(126)
+
+
+def _limit(request: dict[str, Any]) -> None:
+    """Limits that the kernel keeps by itself."""
+    _lower(resource.RLIMIT_CORE, 0)
+    if request["memory_bytes"] is not None:
+        _lower(resource.RLIMIT_AS, request["memory_bytes"])
+    if request["file_bytes"] is not None:
+        _lower(resource.RLIMIT_FSIZE, request["file_bytes"])
+    # This one counts all tasks of the user and spares root: it only slows a flood until the next count here.
+    _lower(resource.RLIMIT_NPROC, _tasks_of(os.getuid()) + 4 * request["processes"])
+
+
+def _lower(kind: int, wanted: int) -> None:
+    _, most = resource.getrlimit(kind)
+    limit = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+    resource.setrlimit(kind, (limit, limit))
+
+
+def _tasks_of(user: int) -> int:
+    total = 0
+    for pid in _all():
+        with contextlib.suppress(OSError):
+            if os.stat(f"{_PROC}/{pid}").st_uid == user:  # noqa: PTH116  pathlib is not worth its start-up time here
+                total += len(os.listdir(f"{_PROC}/{pid}/task"))  # noqa: PTH208
+    return total or 4096
+
+
+def _all() -> Iterator[int]:
+    """Every process there is; none where the system does not tell."""
+    with contextlib.suppress(OSError):
+        yield from [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _below() -> Iterator[int]:
+    """Every process below this one, each given out as soon as it is found: a flood does not wait for the whole list."""
+    children = _children if os.path.exists(f"{_PROC}/self/task/{os.getpid()}/children") else _looked_up()  # noqa: PTH110
+    open_ends = [os.getpid()]
+    while open_ends:
+        found = children(open_ends.pop())
+        yield from found
+        open_ends += found
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"{_PROC}/{pid}/task"):  # noqa: PTH208
+            found += map(int, _read(f"{_PROC}/{pid}/task/{thread}/children").split())
+    return found
+
+
+def _looked_up() -> Callable[[int], list[int]]:
+    """The same for kernels that keep no list of children: asks every process for its parent."""
+    parents: dict[int, list[int]] = {}
+    for pid in _all():
+        # The name in parentheses may itself hold blanks and parentheses.
+        fields = _read(f"{_PROC}/{pid}/stat").rpartition(")")[2].split()
+        if len(fields) > 1:
+            parents.setdefault(int(fields[1]), []).append(pid)
+    return lambda pid: parents.get(pid, [])
+
+
+def _reap(first: int, status: int | None) -> tuple[int | None, bool]:
+    """Buries what has ended. The status of the command itself, and whether nothing is left at all.
+
+    All orphans below come to a subreaper, so that one without children has no descendants either.
+    """
+    try:
+        while True:
+            pid, ended = os.waitpid(-1, os.WNOHANG)
+            if pid == first:
+                status = os.waitstatus_to_exitcode(ended)
+            if pid == 0:
+                return status, False
+    except ChildProcessError:
+        return status, True
+
+
+def _end(first: int, status: int | None, gentle: float, most: int, *, adopts: bool) -> tuple[int, int | None, int]:
+    """Ends all that is left, asked first where there is time for it: how many, the status, how many remain."""
+    asked: set[int] = set()
+    until = time.monotonic() + gentle
+    while True:
+        status, is_empty = _reap(first, status)
+        if is_empty and (adopts or not _has_group(first)):
+            return len(asked), status, 0
+        is_time = time.monotonic() >= until
+        if is_time and (status is None or not adopts):
+            # A group is struck as a whole, also what it forks at this moment; before any list is made.
+            _strike(first)
+        left = 0
+        for pid in _below():
+            left += 1
+            if is_time:
+                _strike_with_group(pid)
+            elif left > most:  # a flood that goes on while it is asked to end
+                until = time.monotonic()
+                break
+            elif pid not in asked:
+                _signal(pid, signal.SIGTERM)
+            asked.add(pid)
+        if not adopts and not is_time:
+            _strike(first, signal.SIGTERM)
+        if time.monotonic() > until + _GIVE_UP_SECONDS:
+            return len(asked), status, max(1, left)
+        select.select([], [], [], 0.002 if is_time else 0.01)
+
+
+def _has_group(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except OSError:
+        return False
+    return True
+
+
+def _strike(group: int, number: int = signal.SIGKILL) -> None:
+    with contextlib.suppress(OSError):
+        os.killpg(group, number)
+
+
+def _strike_with_group(pid: int) -> None:
+    """Nothing below this process can be in a group of anyone else: the command began a session of its own."""
+    with contextlib.suppress(OSError):
+        group = os.getpgid(pid)
+        if group != os.getpgid(0):
+            _strike(group)
+    _signal(pid, signal.SIGKILL)
+
+
+def _signal(pid: int, number: int) -> None:
+    with contextlib.suppress(OSError):
+        os.kill(pid, number)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

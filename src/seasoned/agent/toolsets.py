@@ -1,0 +1,119 @@
+"""The tools of a conversation, in sets that can be chosen: plain functions, made known to the agent library."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import msgspec
+from pydantic_ai import RunContext
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.toolsets import AbstractToolset, ApprovalRequiredToolset, FunctionToolset, WrapperToolset
+
+from seasoned.agent.context import Context
+from seasoned.agent.toolset.danger import Danger, danger_in, danger_in_code
+from seasoned.agent.toolset.inside import Folder
+from seasoned.agent.toolset.reach import Limits, Reach
+from seasoned.errors import UsageError
+
+_MACHINE = {
+    "terminal": ("terminal:terminal",),
+    "file": ("file:read_file", "file:write_file", "patch:patch", "file:search_files"),
+    "code": ("code:execute_code",),
+    "web": ("web:web_fetch",),
+}
+_LEARNED = {"memory": "learned_tool:MEMORY", "skill": "learned_tool:SKILLS"}
+TOOLSETS: tuple[str, ...] = (*_MACHINE, *_LEARNED)
+SMALL_TOOLSETS = ("terminal", "file")
+"""What a small model can be expected to handle."""
+
+
+def build_toolsets(
+    names: Sequence[str],
+    folder: Path,
+    *,
+    environment: Mapping[str, str],
+    limits: Limits | None = None,
+    allow_private: bool = False,
+) -> tuple[AbstractToolset[Context], ...]:
+    """The toolsets of these names, working in a folder that the file tools cannot leave."""
+    unknown = [name for name in names if name not in TOOLSETS]
+    if unknown:
+        raise UsageError(f"There is no toolset {unknown[0]!r}: choose from {', '.join(TOOLSETS)}.")
+    reach = Reach(
+        folder=Folder(folder),
+        limits=limits or Limits(),
+        environment=environment,
+        # The set asks before a call is made, so that a person can be asked; who comes here was allowed.
+        ask=_allowed,
+        allow_private=allow_private,
+    )
+    built: list[AbstractToolset[Context]] = []
+    for name in names:
+        if name in _MACHINE:
+            functions = [_on_machine(_load(place), reach) for place in _MACHINE[name]]
+            tools = FunctionToolset(functions, id=name)
+            built.append(ApprovalRequiredToolset(tools, _must_be_asked(reach.folder.root)))
+        else:
+            built.append(FunctionToolset(list(_load(_LEARNED[name], package="seasoned.agent")), id=name))
+    return tuple(built)
+
+
+def listed_tools(toolsets: Sequence[AbstractToolset[Context]]) -> list[dict[str, Any]]:
+    """The tools as they are offered to a model, for whoever must know what a session has."""
+    found: list[dict[str, Any]] = []
+    for toolset in toolsets:
+        inner = toolset.wrapped if isinstance(toolset, WrapperToolset) else toolset
+        assert isinstance(inner, FunctionToolset), "every set of a conversation is made of functions"
+        for name, tool in inner.tools.items():
+            schema = tool.function_schema.json_schema
+            offered = {"name": name, "description": tool.description, "parameters": schema}
+            found.append({"type": "function", "function": offered})
+    return found
+
+
+def danger_of(tool: str, arguments: Mapping[str, Any], folder: Path) -> Danger | None:
+    """What is dangerous about a call; None where nothing is known to be."""
+    if tool == "terminal":
+        return danger_in(str(arguments.get("command", "")), folder=folder)
+    return danger_in_code(str(arguments.get("code", "")), folder=folder) if tool == "execute_code" else None
+
+
+def _must_be_asked(folder: Path) -> Callable[[RunContext[Context], ToolDefinition, dict[str, Any]], bool]:
+    return lambda ctx, definition, arguments: danger_of(definition.name, arguments, folder) is not None
+
+
+def _allowed(question: str, danger: Danger) -> bool:
+    return True
+
+
+def _load(place: str, package: str = "seasoned.agent.toolset") -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"{package}.{module}"), name)
+
+
+def _on_machine(function: Callable[..., dict[str, Any]], reach: Reach) -> Callable[..., dict[str, Any]]:
+    """The function as the model knows it: without its reach, which ends with the turn that made the call."""
+
+    @functools.wraps(function)
+    def called(ctx: RunContext[Context], **arguments: Any) -> dict[str, Any]:
+        return function(msgspec.structs.replace(reach, stop=ctx.deps.stopping.is_set), **arguments)
+
+    plain = inspect.unwrap(function)
+    hints = get_type_hints(plain)
+    _, *rest = inspect.signature(plain).parameters.values()
+    context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=RunContext[Context])
+    del called.__wrapped__
+    called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [context, *[one.replace(annotation=hints[one.name]) for one in rest]], return_annotation=dict[str, Any]
+    )
+    called.__annotations__ = {
+        "ctx": RunContext[Context],
+        **{one.name: hints[one.name] for one in rest},
+        "return": dict[str, Any],
+    }
+    return called

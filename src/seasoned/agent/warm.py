@@ -1,0 +1,73 @@
+"""A warm start: the block of examples that a conversation begins with, the same bytes for as long as it lives."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
+
+from seasoned.store import open_store
+from seasoned.template.block import Format
+from seasoned.template.library import find_block, snapshot
+from seasoned.template.provision import BUDGET, ensure_block
+
+FORMAT: Format = "pydantic-ai"
+AUTO = "auto"
+
+
+class Warmth(msgspec.Struct, frozen=True):
+    """The messages of a block, where there is one, and why there is that or none."""
+
+    messages: tuple[ModelMessage, ...]
+    reason: str
+    template: str | None = None
+    """`name@version`."""
+
+
+def warm_block(
+    store_path: Path,
+    *,
+    lineage_root: str,
+    task: str,
+    tools: Sequence[dict[str, Any]],
+    template: str = AUTO,
+    budget: int = BUDGET,
+    is_small: bool = False,
+    clock: Callable[[], float] = time.time,
+) -> Warmth:
+    """The block of a conversation, made at its first turn; `auto` takes the template that fits the task best."""
+    with open_store(store_path) as store:
+        ensured = ensure_block(
+            store,
+            lambda: snapshot(store),
+            lineage_root=lineage_root,
+            now=clock(),
+            format=FORMAT,
+            tools=list(tools),
+            task=task,
+            template=None if template == AUTO else template,
+            budget=budget,
+            is_small=is_small,
+        )
+    if ensured.rendered is None:
+        return Warmth((), ensured.reason)
+    return Warmth(_messages(ensured.rendered.content), ensured.reason, ensured.template)
+
+
+def known_block(store_path: Path, lineage_root: str) -> Warmth | None:
+    """The block that a recorded conversation began with; None where it began cold."""
+    with open_store(store_path) as store:
+        block = find_block(store, lineage_root, FORMAT)
+    if block is None:
+        return None
+    return Warmth(
+        _messages(block.content), "The block that the conversation began with.", f"{block.template}@{block.version}"
+    )
+
+
+def _messages(content: bytes) -> tuple[ModelMessage, ...]:
+    return tuple(ModelMessagesTypeAdapter.validate_json(content))

@@ -1,0 +1,260 @@
+"""What `template …` prints: templates with where they come from, lists, figures, files."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from seasoned.cli.output import plural, print_json, printable, table, when
+from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.template.block import Block, Form, Format
+from seasoned.template.example import Example, Template
+from seasoned.template.exchange import MOST_BYTES, Shape, file_name, write_template
+from seasoned.template.guard import Ruling
+from seasoned.template.library import ExampleState, Library, Listed, Stats
+from seasoned.template.upkeep import Retirement
+
+_SOURCES_SHOWN = 3
+_STATES = {"suspend": "suspended", "restore": "active"}
+
+
+def print_saved(template: Template, library: Library, *, as_json: bool, left_out: dict[str, int] | None = None) -> None:
+    """What was just saved, and what of it was left out."""
+    if as_json:
+        print_json("template", {**template_answer(template, library), "left_out": left_out or {}})
+        return
+    recoveries = sum(example.kind == "recovery" for example in template.examples)
+    parts = [plural(len(template.examples), "example")]
+    parts += [f"{plural(recoveries, 'of them a recovery', 'of them recoveries')}"] if recoveries else []
+    parts += [plural(len(template.notes), "note")] if template.notes else []
+    parts += [plural(len(template.workflows), "workflow")] if template.workflows else []
+    learned = ""
+    if template.metrics.sessions_scanned and left_out is None:
+        learned = (
+            f" from {template.metrics.sessions_qualified} of {plural(template.metrics.sessions_scanned, 'session')}"
+        )
+    click.echo(f"Saved {template.mark}: {', '.join(parts)}{learned}.")
+    dropped = {"unclean": template.metrics.dropped_unclean} if left_out is None else left_out
+    said = ", ".join(f"{number} {reason}" for reason, number in dropped.items() if number)
+    if said:
+        click.echo(f"Left out: {said}.")
+    hidden = len(template.examples) - len(library.active(template))
+    if hidden:
+        click.echo(f"{plural(hidden, 'example')} of it had been retired or suspended before, and will not be shown.")
+    click.echo(f"`seasoned template show {template.name}` shows it.")
+
+
+def print_upkeep(
+    made: Sequence[Template],
+    library: Library,
+    retired: Sequence[Retirement],
+    ruled: Sequence[Ruling],
+    *,
+    as_json: bool,
+) -> None:
+    """What upkeep built, and what it decided about examples."""
+    if as_json:
+        changed = [{"example_id": one.example_id, "state": "retired", "reason": one.reason} for one in retired]
+        changed += [
+            {"example_id": one.example_id, "state": _STATES[one.decision], "reason": one.reason} for one in ruled
+        ]
+        names = [_listed(one) for one in made]
+        print_json("templates", {"count": len(names), "templates": names, "changed": changed})
+        return
+    for template in made:
+        print_saved(template, library, as_json=False)
+    if not made:
+        click.echo("No new good sessions: the templates stay as they are.")
+    for retirement in retired:
+        click.echo(f"Retired {retirement.example_id} ({printable(retirement.tool)}): {printable(retirement.reason)}")
+    for ruling in ruled:
+        state = _STATES[ruling.decision]
+        said = "May be shown again:" if state == "active" else state.capitalize()
+        click.echo(f"{said} {ruling.example_id} ({printable(ruling.tool)}): {printable(ruling.reason)}")
+
+
+def _listed(template: Template) -> dict[str, Any]:
+    return msgspec.structs.asdict(
+        Listed(
+            template.name,
+            template.version,
+            template.description,
+            template.task_type,
+            template.tags,
+            len(template.examples),
+            0,
+            template.created_at,
+        )
+    )
+
+
+def template_answer(template: Template, library: Library) -> dict[str, Any]:
+    """A template for programs: the file that `export` writes, with the ids, use and states of its examples."""
+    answer: dict[str, Any] = msgspec.to_builtins(template)
+    for example, shown in zip(template.examples, answer["examples"], strict=True):
+        state = library.states.get(example.id)
+        shown["id"] = example.id
+        shown["state"] = library.state_of(example.id)
+        shown["state_reason"] = None if state is None else state.reason
+        shown["shown"] = library.shown.get(example.id, 0)
+    return {**answer, "usage_count": library.usage.get(template.name, 0)}
+
+
+def print_template(template: Template, library: Library, *, as_json: bool) -> None:
+    """What is in a template and where it comes from."""
+    if as_json:
+        print_json("template", template_answer(template, library))
+        return
+    used = plural(library.usage.get(template.name, 0), "time")
+    click.echo(f"{template.mark}  {template.task_type or 'any task'}  made {when(template.created_at)}, used {used}")
+    for line in (template.description, template.addendum):
+        if line:
+            click.echo(printable(line))
+    if template.tags:
+        click.echo("tags: " + printable(", ".join(template.tags)))
+    for example in template.examples:
+        _print_example(example, library)
+    for title, lines in (
+        ("Notes", [f"{note.text}" for note in template.notes]),
+        ("Workflows", [f"{' → '.join(one.steps)}; {one.support} lineages" for one in template.workflows]),
+    ):
+        if lines:
+            click.echo(f"\n{title}")
+        for line in lines:
+            click.echo(f"  {printable(line)}")
+    click.echo(f"\nLearned from {plural(len(template.sources), 'session')}.")
+
+
+def _print_example(example: Example, library: Library) -> None:
+    state = library.states.get(example.id)
+    marks = [example.kind, f"support {example.support}", example.tier]
+    if library.shown.get(example.id):
+        marks.append(f"shown {plural(library.shown[example.id], 'time')}")
+    click.echo(f"\n{example.id}  {printable(example.tool)}  ({', '.join(marks)})")
+    if state is not None:
+        click.echo(f"  {state.state} {when(state.changed_at)}: {printable(state.reason)}")
+    for title, text in (("intent", example.intent), ("arguments", example.arguments), ("result", example.result)):
+        if text:
+            click.echo(f"  {title:<10}{printable(text).replace(chr(10), chr(10) + ' ' * 12)}")
+    if example.repaired is not None:
+        changed = ", ".join(example.repaired.changed) or example.repaired.how
+        click.echo(f"  {'repairs':<10}{printable(example.repaired.signature)} (changed: {printable(changed)})")
+    shown = [f"{one.session} {when(one.time)}" for one in example.sources[:_SOURCES_SHOWN]]
+    more = len(example.sources) - len(shown)
+    if shown:
+        click.echo(f"  {'from':<10}{printable(', '.join(shown))}" + (f" and {more} more" if more > 0 else ""))
+
+
+def print_rendered(template: Template, library: Library, format: str, form: str, *, as_json: bool) -> None:
+    """The block of a template with everything that may be shown of it."""
+    from seasoned.template.render import render
+
+    block = Block(template.mark, library.active(template), template.notes, template.addendum)
+    rendered = render(block, msgspec.convert(format, Format), msgspec.convert(form, Form))
+    text = rendered.content.decode("utf-8", "replace")
+    if as_json:
+        shown = {**msgspec.structs.asdict(rendered), "content": text}
+        print_json("template", {**template_answer(template, library), "rendered": shown})
+        return
+    if rendered.is_empty:
+        raise NotFound(
+            f"Nothing of {template.mark} may be shown now: `seasoned template show {template.name}` says why."
+        )
+    if text.startswith("["):
+        text = msgspec.json.format(rendered.content, indent=2).decode("utf-8", "replace")
+    click.echo(printable(text))
+    click.echo(f"{rendered.tokens} tokens; a session gets what fits into its budget.", err=True)
+
+
+def print_list(templates: list[Listed], *, as_json: bool) -> None:
+    """The list, newest first."""
+    if as_json:
+        found = [msgspec.structs.asdict(one) for one in templates]
+        print_json("templates", {"count": len(found), "templates": found})
+        return
+    if not templates:
+        click.echo("No templates match: `seasoned template build` makes one.")
+        return
+    table(
+        ["name", "version", "task", "examples", "used", "made", "tags", "description"],
+        [
+            (
+                one.name,
+                one.version,
+                one.task_type,
+                one.example_count,
+                one.usage_count,
+                when(one.created_at),
+                ", ".join(one.tags),
+                one.description,
+            )
+            for one in templates
+        ],
+        right=["version", "examples", "used"],
+        whole=["name", "made"],
+    )
+
+
+def print_stats(stats: Stats, *, as_json: bool) -> None:
+    """The library in figures."""
+    if as_json:
+        print_json("template-stats", msgspec.structs.asdict(stats))
+        return
+    click.echo(
+        f"{plural(stats.total, 'template')} with {plural(stats.examples, 'example')}, {plural(stats.notes, 'note')}; "
+        f"used {plural(stats.usage, 'time')}, examples shown {plural(stats.shown, 'time')}."
+    )
+    if stats.total:
+        click.echo("by type: " + ", ".join(f"{name} {number}" for name, number in stats.by_type.items()))
+        click.echo("examples: " + ", ".join(f"{name} {number}" for name, number in stats.states.items()))
+
+
+def print_state(example: Example, state: ExampleState, library: Library, *, as_json: bool) -> None:
+    """What was just said about an example."""
+    names = [one.name for one in library.templates if any(each.id == example.id for each in one.examples)]
+    if as_json:
+        print_json("example", {**msgspec.structs.asdict(state), "tool": example.tool, "templates": names})
+        return
+    said = "may be shown again" if state.state == "active" else f"is {state.state}"
+    click.echo(f"{example.id} ({printable(example.tool)}, in {', '.join(names)}) {said}: {printable(state.reason)}.")
+
+
+def export_template(template: Template, library: Library, shape: str, to: Path | None) -> None:
+    """Write a template to standard output, or into a new file that only its owner can read."""
+    if shape != "seasoned":
+        # Their readers know no states: what may not be shown must not get there.
+        template = msgspec.structs.replace(template, examples=library.active(template))
+        if not template.examples:
+            raise NotFound(f"Nothing of {template.name!r} may be shown now: nothing was written.")
+    usage = library.usage.get(template.name, 0)
+    data = write_template(template, msgspec.convert(shape, Shape), usage_count=usage)
+    if to is None:
+        sys.stdout.write(data.decode())
+        return
+    file = to / file_name(template) if to.is_dir() else to
+    try:
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
+            handle.write(data)
+    except FileExistsError:
+        raise CannotDo(f"{str(file)!r} exists already: name a new file.") from None
+    except (OSError, ValueError) as error:
+        raise CannotDo(f"{str(file)!r} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
+    click.echo(f"Wrote {file}.")
+
+
+def read_file(file: Path) -> bytes:
+    """The bytes of a file, no more than a template can have."""
+    try:
+        with file.open("rb") as handle:
+            data = handle.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {str(file)!r}.") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{str(file)!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+    return data

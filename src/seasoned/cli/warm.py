@@ -1,0 +1,125 @@
+"""`warm`: what a new session would be shown, or its messages with that put in."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from seasoned.cli.options import json_option
+
+_FORMATS = click.Choice(["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"])
+_FORMS = click.Choice(["messages", "text", "guidance"])
+_TEXTS = ("text", "skill")
+_file = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--task", help="What the new session is to do; by default what the last user message says.")
+@click.option("--tools", "tools_file", type=_file, help="JSON file with the tools that the session has, in any shape.")
+@click.option("--messages", "messages_file", type=_file, help="JSON file with the messages that it begins with.")
+@click.option("--format", "format_", type=_FORMATS, default="openai", show_default=True, help="Who will read it.")
+@click.option("--form", type=_FORMS, default="messages", show_default=True, help="As calls, as text, or as notes.")
+@click.option("--budget", type=click.IntRange(min=1), default=1500, show_default=True, help="Tokens at most.")
+@click.option("--small", is_flag=True, help="For a very small model: only what is relevant, three examples at most.")
+@json_option
+def warm(
+    name: str | None,
+    task: str | None,
+    tools_file: Path | None,
+    messages_file: Path | None,
+    format_: Any,
+    form: Any,
+    budget: int,
+    small: bool,
+    as_json: bool,
+) -> None:
+    """Print the warm start of a new session: examples of what worked, chosen for its task and its tools.
+
+    With --messages the messages come back with the block put in after the system messages, and the use is counted;
+    without, the block alone is shown and nothing is counted. NAME takes one template; by default the best is chosen.
+
+    \b
+    Example: seasoned warm --task "fix the failing test" --tools tools.json
+    """
+    from seasoned.cli.output import print_json
+    from seasoned.cli.place import stored
+    from seasoned.config import load
+    from seasoned.template.library import count_use, snapshot
+    from seasoned.template.provision import provision
+
+    messages = [] if messages_file is None else _json(messages_file, "a list of messages")
+    with stored(load()) as store:
+        made = provision(
+            messages,
+            library=snapshot(store),
+            tools=None if tools_file is None else _json(tools_file, "a list of tools"),
+            task=task,
+            template=name,
+            budget=budget,
+            format=format_,
+            form=form,
+            is_small=small,
+        )
+        if messages_file is not None and made.block is not None and made.rendered is not None:
+            count_use(store, made.block.template, made.rendered.example_ids)
+    if as_json:
+        rendered, block = made.rendered, made.block
+        print_json(
+            "warm",
+            {
+                "template": None if block is None else block.template,
+                "reason": made.reason,
+                "format": format_,
+                "form": form,
+                "tokens": None if rendered is None else rendered.tokens,
+                "example_ids": [] if rendered is None else list(rendered.example_ids),
+                "digest": None if rendered is None else rendered.digest,
+                "content": None if rendered is None else _content(rendered.content, format_),
+                "messages": made.messages if messages_file is not None else None,
+            },
+        )
+    else:
+        _print(made, with_messages=messages_file is not None)
+    if made.rendered is None and messages_file is None:
+        raise click.exceptions.Exit(1)
+
+
+def _print(made: Any, *, with_messages: bool) -> None:
+    """What a program will read on stdout, what a person wants to know on stderr."""
+    import msgspec
+
+    if with_messages:
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(made.messages), indent=2).decode() + "\n")
+    elif made.rendered is not None:
+        content = made.rendered.content
+        is_text = made.rendered.format in _TEXTS
+        sys.stdout.write((content if is_text else msgspec.json.format(content, indent=2)).decode() + "\n")
+    tokens = "" if made.rendered is None else f" {made.rendered.tokens} tokens."
+    click.echo(f"{made.reason}{tokens}", err=True)
+
+
+def _content(content: bytes, format_: str) -> Any:
+    import msgspec
+
+    return content.decode("utf-8") if format_ in _TEXTS else msgspec.json.decode(content)
+
+
+def _json(path: Path, wanted: str) -> Any:
+    """The list in a JSON file, or one sentence."""
+    import msgspec
+
+    from seasoned.errors import NotFound, UsageError
+
+    try:
+        value = msgspec.json.decode(path.read_bytes())
+    except OSError as error:
+        raise NotFound(f"{str(path)!r} cannot be read ({error.strerror}): give a JSON file with {wanted}.") from error
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{str(path)!r} is no JSON ({error}): give a JSON file with {wanted}.") from error
+    if not isinstance(value, list):
+        raise UsageError(f"{str(path)!r} holds no list: give a JSON file with {wanted}.")
+    return value

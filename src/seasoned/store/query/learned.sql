@@ -1,0 +1,73 @@
+-- name: add
+INSERT INTO learned (
+    kind, folder, target, file, action, actor, origin, session, parent, platform, tool, call_id, task, at, state,
+    before, before_digest, after, after_digest, aside
+) VALUES (
+    :kind, :folder, :target, :file, :action, :actor, :origin, :session, :parent, :platform, :tool, :call_id, :task,
+    :at, :state, :before, :before_digest, :after, :after_digest, :aside
+)
+RETURNING id;
+
+-- name: mark
+UPDATE learned
+SET state = :state,
+    decided_at = COALESCE(:decided_at, decided_at),
+    decided_by = COALESCE(:decided_by, decided_by)
+WHERE id = :id;
+
+-- name: put_aside
+UPDATE learned SET aside = :aside WHERE id = :id;
+
+-- name: by_id
+SELECT * FROM learned WHERE id = :id;
+
+-- name: list
+SELECT * FROM learned
+WHERE (:kind IS NULL OR kind = :kind)
+  AND (:target IS NULL OR target = :target)
+  AND (:state IS NULL OR state = :state)
+  AND (:session IS NULL OR session = :session)
+ORDER BY id DESC LIMIT :limit;
+
+-- name: unsettled
+SELECT * FROM learned WHERE state = 'writing' AND kind = :kind AND folder = :folder ORDER BY id;
+
+-- name: last
+SELECT * FROM learned
+WHERE kind = 'skill' AND folder = :folder AND target = :target AND file = :file AND state = 'kept'
+ORDER BY id DESC LIMIT 1;
+
+-- name: creation
+SELECT * FROM learned
+WHERE kind = 'skill' AND folder = :folder AND target = :target AND action = 'create' AND state = 'kept'
+ORDER BY id DESC LIMIT 1;
+
+-- name: waiting_like
+SELECT id FROM learned
+WHERE kind = :kind AND folder = :folder AND target = :target AND file = :file AND action = :action
+  AND state = 'staged' AND COALESCE(before_digest, '') = :before_digest AND COALESCE(after_digest, '') = :after_digest
+LIMIT 1;
+
+-- name: taught_by
+SELECT * FROM learned WHERE session = :session OR parent = :session ORDER BY id DESC;
+
+-- name: erase_before
+UPDATE learned SET before = NULL
+WHERE before_digest IN (SELECT after_digest FROM learned WHERE session = :session OR parent = :session);
+
+-- name: forget_session
+DELETE FROM learned WHERE session = :session OR parent = :session;
+
+-- name: forget_all
+DELETE FROM learned;
+
+-- name: count_viewed
+INSERT INTO skill_usage (folder, target, viewed, used, last_viewed_at) VALUES (:folder, :target, 1, 0, :at)
+ON CONFLICT (folder, target) DO UPDATE SET viewed = skill_usage.viewed + 1, last_viewed_at = excluded.last_viewed_at;
+
+-- name: count_used
+INSERT INTO skill_usage (folder, target, viewed, used, last_used_at) VALUES (:folder, :target, 0, 1, :at)
+ON CONFLICT (folder, target) DO UPDATE SET used = skill_usage.used + 1, last_used_at = excluded.last_used_at;
+
+-- name: usage
+SELECT target, viewed, used, last_viewed_at, last_used_at FROM skill_usage WHERE folder = :folder ORDER BY target;

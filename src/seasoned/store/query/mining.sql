@@ -1,0 +1,27 @@
+-- name: sessions
+SELECT session.id, session.agent, session.native_id, session.ended, source.path,
+    root.agent || ':' || root.native_id AS root
+FROM session
+LEFT JOIN session AS root ON root.id = COALESCE(session.root_id, session.id)
+LEFT JOIN source ON source.id = root.source_id
+WHERE session.messages >= :min_messages
+  AND (:agent IS NULL OR session.agent = :agent)
+  AND (:task_type IS NULL OR session.task_type = :task_type)
+  AND session.ok > 0
+  AND session.failed <= :max_error_rate * (session.ok + session.failed)
+  AND (session.ended IS NULL OR session.ended <= :latest)
+  AND (:allow_unsuccessful = 1 OR session.succeeded IS NULL OR session.succeeded <> 0)
+  AND (session.end_reason IS NULL OR session.end_reason NOT LIKE '%error%')
+  AND (session.relation IS NULL OR session.relation <> 'review')
+  AND 'ok' = (
+      SELECT call.counts_as FROM call
+      WHERE call.session_id = session.id AND call.copy_of IS NULL AND call.counts_as IN ('ok', 'failed')
+      ORDER BY call.position DESC LIMIT 1)
+ORDER BY session.ended IS NULL, session.ended DESC, session.agent, session.native_id;
+
+-- name: tools_of
+SELECT tool, ok, failed FROM session_tool WHERE session_id = :session_id ORDER BY tool;
+
+-- name: scanned
+SELECT count(*) AS sessions FROM session
+WHERE (:agent IS NULL OR agent = :agent) AND (:task_type IS NULL OR task_type = :task_type);

@@ -1,0 +1,58 @@
+-- name: begin
+INSERT INTO review (ref, session, context, topic, form, model, platform, task, pid, started_at, state)
+VALUES (:ref, :session, :context, :topic, :form, :model, :platform, :task, :pid, :started_at, 'running')
+RETURNING id;
+
+-- name: count_request
+UPDATE review
+SET requests = requests + 1,
+    input_tokens = COALESCE(input_tokens + :input_tokens, input_tokens, :input_tokens),
+    output_tokens = COALESCE(output_tokens + :output_tokens, output_tokens, :output_tokens),
+    cache_read_tokens = COALESCE(cache_read_tokens + :cache_read_tokens, cache_read_tokens, :cache_read_tokens),
+    cost_usd = COALESCE(cost_usd + :cost_usd, cost_usd, :cost_usd),
+    unpriced = unpriced + CASE WHEN :cost_usd IS NULL THEN 1 ELSE 0 END
+WHERE id = :id;
+
+-- name: end
+UPDATE review
+SET state = :state, ended_at = :ended_at, calls = :calls, refused = :refused, kept = :kept, staged = :staged,
+    said = :said, answer = :answer
+WHERE id = :id;
+
+-- name: by_id
+SELECT * FROM review WHERE id = :id;
+
+-- name: list
+SELECT * FROM review
+WHERE (:session IS NULL OR session = :session)
+ORDER BY id DESC LIMIT :limit;
+
+-- name: spent
+SELECT count(*) AS requests, COALESCE(SUM(COALESCE(input_tokens, 0) + COALESCE(output_tokens, 0)), 0) AS tokens,
+    COALESCE(SUM(cost_usd), 0) AS cost_usd, COALESCE(SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END), 0) AS unpriced
+FROM model_request WHERE purpose = 'review' AND time >= :since;
+
+-- name: count
+SELECT turns, calls FROM review_count WHERE lineage_root = :lineage_root;
+
+-- name: save_count
+INSERT INTO review_count (lineage_root, turns, calls, changed_at) VALUES (:lineage_root, :turns, :calls, :changed_at)
+ON CONFLICT (lineage_root) DO UPDATE SET
+    turns = excluded.turns, calls = excluded.calls, changed_at = excluded.changed_at;
+
+-- name: newest_session
+SELECT agent, native_id FROM session
+WHERE relation IS NULL OR relation NOT IN ('review', 'subagent')
+ORDER BY COALESCE(ended, started) DESC, id DESC LIMIT 1;
+
+-- name: forget_session
+DELETE FROM review WHERE session = :session;
+
+-- name: forget_count
+DELETE FROM review_count WHERE lineage_root = :session;
+
+-- name: forget_all
+DELETE FROM review;
+
+-- name: forget_counts
+DELETE FROM review_count;

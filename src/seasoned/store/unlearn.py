@@ -1,0 +1,105 @@
+"""Takes forgotten sessions out of what was learned from them: examples, notes, templates, blocks and evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from seasoned.store.database import Store
+
+
+def unlearn(store: Store, session_ids: Iterable[int]) -> None:
+    """Remove what shows these sessions, and that they taught the rest. Runs inside a write transaction."""
+    refs = set()
+    for session_id in session_ids:
+        row = store.row("session.track", {"id": session_id})
+        if row is not None:
+            ref = f"{row['agent']}:{row['native_id']}"
+            refs.add(ref)
+            store.run("template.drop_block", {"lineage_root": ref})
+            if row["root_id"] == session_id:
+                store.run("template.drop_block", {"lineage_root": f"#{session_id}"})
+    found = {
+        (row["key"], row["version"]): row["document"]
+        for ref in refs
+        for row in store.rows("template.of_session", {"session": ref})
+    }
+    if found:
+        revision = _raise_revision(store)
+        for (key, version), document in found.items():
+            _rewrite(store, key, version, document, refs, revision)
+    taught: set[str] = set()
+    for ref in refs:
+        taught |= {row["example_id"] for row in store.rows("template.examples_from", {"session": ref})}
+        store.run("template.drop_example_source", {"session": ref})
+        store.run("template.drop_source", {"session": ref})
+        store.run("template.drop_evidence", {"pattern": f"%{_escaped(ref)}%"})
+    _drop_examples(store, {one for one in taught if store.row("template.has_source", {"example_id": one}) is None})
+
+
+def unlearn_everything(store: Store) -> None:
+    """Remove every template with its use, every state and every block. Runs inside a write transaction."""
+    for table in ("names", "template_usage", "example_usage", "example_source", "states", "blocks"):
+        store.run(f"template.forget_{table}")
+    _raise_revision(store)
+
+
+def _rewrite(store: Store, key: str, version: int, document: str, refs: set[str], revision: int) -> None:
+    """The template without these sessions; no template, where nothing is left to show."""
+    template = msgspec.json.decode(document)
+    at = {"key": key, "version": version}
+    taught = {*template["sources"], *(one["session"] for example in template["examples"] for one in example["sources"])}
+    template["examples"] = [
+        _without(example, refs) for example in template["examples"] if not _is_shown_from(example, template, refs)
+    ]
+    template["sources"] = [session for session in template["sources"] if session not in refs]
+    for name in ("notes", "workflows"):
+        # They only say how many taught them: each forgotten session may have been one of those.
+        for item in template[name]:
+            item["support"] -= len(taught & refs)
+        template[name] = [item for item in template[name] if item["support"] > 0]
+    if template["examples"] or template["notes"]:
+        text = msgspec.json.encode(template).decode()
+        store.run(
+            "template.rewrite", {**at, "revision": revision, "examples": len(template["examples"]), "document": text}
+        )
+    else:
+        store.run("template.delete_one", at)
+
+
+def _is_shown_from(example: dict[str, Any], template: dict[str, Any], refs: set[str]) -> bool:
+    """Whether the example's own words are those of a forgotten session: its first source is the call that it shows."""
+    # An example that does not say where it comes from comes from the sessions of its template.
+    sessions = {source["session"] for source in example["sources"][:1]} or set(template["sources"])
+    return bool(sessions) and sessions <= refs
+
+
+def _without(example: dict[str, Any], refs: set[str]) -> dict[str, Any]:
+    kept = [source for source in example["sources"] if source["session"] not in refs]
+    lost = {source["root"] for source in example["sources"]} - {source["root"] for source in kept}
+    return {**example, "sources": kept, "support": max(1, example["support"] - len(lost))}
+
+
+def _drop_examples(store: Store, ids: set[str]) -> None:
+    """What is said about examples that are gone, and the blocks that show them."""
+    if not ids:
+        return
+    for row in store.rows("template.blocks"):
+        if not ids.isdisjoint(msgspec.json.decode(row["example_ids"])):
+            store.run("template.drop_block_in", {"lineage_root": row["lineage_root"], "format": row["format"]})
+    for example_id in ids:
+        store.run("template.drop_states", {"example_id": example_id})
+        store.run("template.drop_shown", {"example_id": example_id})
+
+
+def _raise_revision(store: Store) -> int:
+    row = store.row("template.raise_revision")
+    return 0 if row is None else int(row["revision"])
+
+
+def _escaped(text: str) -> str:
+    """As it stands in JSON, with nothing in it that a pattern would take for its own."""
+    inside = msgspec.json.encode(text).decode()[1:-1]
+    return inside.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

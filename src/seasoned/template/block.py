@@ -1,0 +1,108 @@
+"""The block: what is shown to one session, before it has a format; and how texts of sessions are made fit for it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, Literal
+
+import msgspec
+
+from seasoned.template.example import Example, Note, digest
+
+Format = Literal["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"]
+Form = Literal["messages", "text", "guidance"]
+FORMATS: tuple[Format, ...] = ("openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill")
+FORMS: tuple[Form, ...] = ("messages", "text", "guidance")
+
+OPENS = "[seasoned:warm "
+ENDS = "[seasoned:end]"
+
+_NOT_A_NAME = re.compile(r"[^\w.@-]")
+_MARK = re.compile(r"\[(?=\s*seasoned\s*:)", re.IGNORECASE)
+_CONTROL_TOKEN = re.compile("<([|｜])([^<>|｜\\s]{1,60})([|｜])>")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_INVISIBLE = re.compile(
+    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_LINE_END = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+_DEEPEST = 64
+
+
+class Block(msgspec.Struct, frozen=True):
+    """What is shown to one session: chosen examples for calls, notes for guidance, and the template's addendum."""
+
+    template: str
+    """`name@version`."""
+    examples: tuple[Example, ...]
+    notes: tuple[Note, ...] = ()
+    addendum: str = ""
+
+    @property
+    def digest(self) -> str:
+        """Of everything that can be shown, and of nothing else."""
+        parts = [self.template, self.addendum, str(len(self.examples))]
+        for example in self.examples:
+            parts += [example.tool, example.arguments, example.result, example.intent]
+        for note in self.notes:
+            parts += [note.tool, note.text]
+        # The lengths keep a separator inside a text from making two blocks look alike.
+        return digest(*[str(len(part)) for part in parts], *parts)
+
+    @property
+    def mark(self) -> str:
+        """The line that opens the block."""
+        return f"{OPENS}v1 {_NOT_A_NAME.sub('_', self.template)} {self.digest}]"
+
+
+def clean_text(text: str) -> str:
+    """A text of a session, unable to end the block, to steer a chat format, or to hide what it says."""
+    return _without_marks(_CONTROL.sub("", _LINE_END.sub("\n", text))).strip()
+
+
+def clean_line(text: str) -> str:
+    """The same on one line."""
+    return " ".join(clean_text(text).split())
+
+
+def clean_arguments(text: str) -> dict[str, Any] | None:
+    """The arguments of an example, keys sorted; None when they are no object that every provider would take."""
+    try:
+        found = json.loads(text, parse_float=_finite, parse_constant=str)
+        return _cleaned(found, _DEEPEST) if isinstance(found, dict) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def canonical(value: object) -> str:
+    """JSON with one spelling: sorted keys, no spaces, no escapes that are not needed."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _cleaned(value: Any, depth: int) -> Any:
+    if isinstance(value, str):
+        # Other control characters can be the lesson (a key to press), and JSON keeps them harmless.
+        return _without_marks(value.replace("\0", ""))
+    if depth == 0:
+        raise ValueError("nested too deeply")
+    if isinstance(value, dict):
+        return {_cleaned(key, depth): _cleaned(value[key], depth - 1) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_cleaned(part, depth - 1) for part in value]
+    return value
+
+
+def _finite(literal: str) -> float | str:
+    number = float(literal)
+    return number if math.isfinite(number) else literal
+
+
+def _without_marks(text: str) -> str:
+    """Marks last: what is taken out before could have stood inside one."""
+    if not text.isascii():
+        text = _INVISIBLE.sub("", _SURROGATE.sub("\ufffd", text))
+    if "[" in text:
+        text = _MARK.sub("(", text)
+    return _CONTROL_TOKEN.sub(r"<\1 \2 \3>", text) if "<" in text else text

@@ -1,0 +1,267 @@
+"""Mining: experienced sessions in, a template out. The order in which the sessions come does not matter."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from seasoned.insight.load import tracks as load_tracks
+from seasoned.insight.profile import EARLY_SHARE
+from seasoned.insight.signature import signature
+from seasoned.insight.track import Track
+from seasoned.outcome.tool import TaskType
+from seasoned.redact.redactor import Redactor
+from seasoned.store import Store
+from seasoned.template.admit import MiningOptions, Worked, experience_of, qualified, refusal, select
+from seasoned.template.example import INTENT_CHARS, Example, ExampleKind, Metrics, Repaired, Source, Template, digest
+from seasoned.template.gather import gather
+from seasoned.template.merge import KIND_RANK, Caps, Group, Member, current, group, in_turn, step_of
+from seasoned.template.note import notes
+from seasoned.template.workflow import workflows
+
+if TYPE_CHECKING:
+    from seasoned.template.bind import Vocabulary
+
+__all__ = ["MiningOptions", "mine", "mine_store"]
+
+_DEFAULTS = MiningOptions()
+_TRIED = 6
+"""Of a group so many calls are tried before it is given up as unclean."""
+_encode = msgspec.json.Encoder(order="sorted").encode
+_decode = msgspec.json.Decoder(dict).decode
+
+
+def mine_store(
+    store: Store,
+    *,
+    name: str,
+    now: float,
+    redactor: Redactor,
+    options: MiningOptions = _DEFAULTS,
+    description: str = "",
+    tags: Sequence[str] = (),
+) -> Template | None:
+    """A template out of a store: sessions are chosen by what is known about each, and only theirs are loaded."""
+    chosen = qualified(store, options, now)
+    scanned = store.row("mining.scanned", {"agent": options.agent, "task_type": options.task_type})
+    made = mine(
+        load_tracks(store, sessions=[one.row for one in chosen]),
+        name=name,
+        now=now,
+        redactor=redactor,
+        options=options,
+        description=description,
+        tags=tags,
+        sources={one.key: one.source for one in chosen},
+    )
+    if made is None or scanned is None:
+        return made
+    metrics = msgspec.structs.replace(made.metrics, sessions_scanned=scanned["sessions"])
+    return msgspec.structs.replace(made, metrics=metrics)
+
+
+def mine(
+    tracks: Iterable[Track],
+    *,
+    name: str,
+    now: float,
+    redactor: Redactor,
+    options: MiningOptions = _DEFAULTS,
+    description: str = "",
+    tags: Sequence[str] = (),
+    sources: Mapping[str, str] | None = None,
+) -> Template | None:
+    """A template of what worked in these sessions; None where nothing is worth keeping."""
+    # Who planted sessions put them into a folder: without knowing the folders, an agent's sessions are one source.
+    scanned, found = 0, {}
+    for track in tracks:
+        scanned += 1
+        if refusal(track, options, now) is None:
+            found[str(track.ref)] = track
+    folders = sources or {}
+    experiences = [experience_of(track, folders.get(key)) for key, track in found.items()]
+    chosen = {one.key: one for one in select(experiences, options.max_sessions)}
+    worked = [Worked(found[key], options) for key in sorted(chosen)]
+    gathered = [member for one in worked for member in gather(one, options, chosen[str(one.track.ref)].source)]
+    members = current(gathered)
+    builder = _Builder(members, [one.track for one in worked], redactor, options)
+    examples = builder.examples()
+    if not examples:
+        return None
+    return Template(
+        name=name,
+        description=description,
+        task_type=options.task_type or _task_type([one.track for one in worked]),
+        tags=tuple(sorted(set(tags))),
+        examples=examples,
+        notes=notes(members, options, builder.is_clean),
+        workflows=workflows(
+            ((one.track.root, [step_of(one.aim(at), one.command(at)) for at in one.positions]) for one in worked),
+            fewest_lineages=options.fewest_lineages,
+            limit=options.max_workflows,
+        ),
+        sources=tuple(sorted(chosen)),
+        created_at=now,
+        metrics=Metrics(
+            sessions_scanned=scanned,
+            sessions_qualified=len(chosen),
+            calls_seen=sum(len(one.track.calls) for one in worked),
+            repairs_found=sum(member.repair is not None for member in gathered),
+            dropped_unclean=builder.dropped,
+            avg_proficiency_gain=_average_gain([one.track for one in worked]),
+        ),
+    )
+
+
+def _task_type(tracks: Sequence[Track]) -> TaskType | None:
+    """The type that all of them have, else mixed."""
+    types = {track.task_type for track in tracks if track.task_type is not None}
+    return types.pop() if len(types) == 1 else "mixed" if types else None
+
+
+def _average_gain(tracks: Sequence[Track]) -> float | None:
+    """Error rate of the last fifth minus that of the first, over the sessions that have both; None without any."""
+    gains = []
+    for track in tracks:
+        failed = [call.has_failed for call in track.counted()]
+        part = len(failed) // EARLY_SHARE
+        if part:
+            gains.append((sum(failed[-part:]) - sum(failed[:part])) / part)
+    return sum(gains) / len(gains) if gains else None
+
+
+class _Builder:
+    """Makes examples out of groups: bound, neutral, clean, and no source with more than its cap."""
+
+    def __init__(
+        self, members: Sequence[Member], tracks: Sequence[Track], redactor: Redactor, options: MiningOptions
+    ) -> None:
+        self._members = members
+        self._tracks = tracks
+        self._redactor = redactor
+        self._options = options
+        self._rates = _error_rates(tracks)
+        self._failures = Counter(call.tool for track in tracks for call in track.calls if call.has_failed)
+        self.dropped = 0
+
+    def examples(self) -> tuple[Example, ...]:
+        """The examples in the order of their worth."""
+        groups = in_turn(group(self._members, self._options), self._failures)
+        if not groups:
+            return ()
+        from seasoned.template.bind import vocabulary_of
+
+        vocabulary = vocabulary_of(self._tracks)
+        caps = Caps(self._options, len({member.source for member in self._members}))
+        found: dict[str, Example] = {}
+        for one in groups:
+            if len(found) == self._options.max_examples:
+                break
+            made = self._example(one, caps, vocabulary)
+            if made is not None:
+                found.setdefault(made.id, made)
+        return tuple(found.values())
+
+    def is_clean(self, text: str) -> bool:
+        """Whether a text of ours holds no secret and says nothing to the reader that was not meant."""
+        from seasoned.template.neutral import speaks_to_reader
+
+        return not self._redactor.find(text) and not speaks_to_reader(text)
+
+    def _example(self, one: Group, caps: Caps, vocabulary: Vocabulary) -> Example | None:
+        """The best member that has room and can be cleaned."""
+        from seasoned.template.clean import unclean
+
+        tried = 0
+        found: tuple[Member, Example] | None = None
+        for member in one.members:
+            if tried == _TRIED or not member.can_show:
+                break
+            kind = _kind(one, member, self._options)
+            if kind is None or not caps.has_room(member):
+                continue
+            if found is not None and (kind != found[1].kind or member.is_rewritten != found[0].is_rewritten):
+                continue
+            tried += 1
+            made = self._made(one, member, kind, vocabulary)
+            if made is None or unclean(made, self._redactor) is not None:
+                continue
+            # Words that could not be made harmless are gone by now: one that still has some is better.
+            if found is None or made.intent:
+                found = (member, made)
+            if made.intent:
+                break
+        if found is None:
+            self.dropped += tried > 0
+            return None
+        caps.take(found[0])
+        return found[1]
+
+    def _made(self, one: Group, member: Member, kind: ExampleKind, vocabulary: Vocabulary) -> Example | None:
+        from seasoned.template.bind import bind
+        from seasoned.template.neutral import neutral_result, neutral_text
+
+        call = member.call
+        seed = digest(str(member.track.ref), call.call_id, str(call.position))
+        intent = neutral_text(member.intent, INTENT_CHARS)
+        bound = bind(call.arguments, neutral_result(call), intent, vocabulary=vocabulary, seed=seed)
+        repaired = None
+        if kind == "recovery" and member.repair is not None and member.failed is not None:
+            before = bind(member.failed.arguments, "", "", vocabulary=vocabulary, seed=seed)
+            repaired = Repaired(
+                _json(before.arguments), signature(member.failed), member.repair.changed, member.repair.how
+            )
+            if self._redactor.find(repaired.arguments + "\n" + repaired.signature):
+                return None
+        times = [other.time for other in one.members if other.time is not None]
+        return Example(
+            tool=call.tool,
+            arguments=_json(bound.arguments),
+            result=bound.result,
+            intent=bound.intent,
+            kind=kind,
+            pattern=self._redactor.text(one.pattern),
+            support=one.support,
+            sources=_sources(member, one.members, self._options.max_sources),
+            first_seen=min(times, default=None),
+            last_seen=max(times, default=None),
+            tier="recorded" if member.track.ref.agent == "seasoned" else "own",
+            error_rate=self._rates.get(call.tool),
+            repaired=repaired,
+        )
+
+
+def _json(value: dict[str, object]) -> str:
+    return _encode(value).decode()
+
+
+def _kind(one: Group, member: Member, options: MiningOptions) -> ExampleKind | None:
+    """What the member shows, which may be less than what its group does."""
+    kinds = set(member.kinds)
+    if one.support >= options.fewest_lineages:
+        kinds.add("sequence")
+    return min(kinds, key=KIND_RANK.__getitem__, default=None)
+
+
+def _sources(shown: Member, members: Sequence[Member], limit: int) -> tuple[Source, ...]:
+    """The call that is shown, then one call of every other session, the newest first."""
+    found = {str(shown.track.ref): shown}
+    for member in sorted(members, key=lambda one: (-(one.time or 0.0), str(one.track.ref), one.call.position)):
+        if len(found) == limit:
+            break
+        found.setdefault(str(member.track.ref), member)
+    return tuple(Source(key, one.call.call_id, one.track.root, one.time) for key, one in found.items())
+
+
+def _error_rates(tracks: Sequence[Track]) -> dict[str, float]:
+    """Of each tool how many of its counted calls failed."""
+    failed: Counter[str] = Counter()
+    counted: Counter[str] = Counter()
+    for track in tracks:
+        for call in track.counted():
+            counted[call.tool] += 1
+            failed[call.tool] += call.has_failed
+    return {tool: failed[tool] / number for tool, number in counted.items()}

@@ -1,0 +1,279 @@
+"""Provision: messages of a new session in, the same messages with a warm block out. `ensure_block` does it once."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+import msgspec
+
+from seasoned.errors import NotFound, StoreError
+from seasoned.outcome.tool import TaskType
+from seasoned.store import Store
+from seasoned.template.block import Block, Form, Format
+from seasoned.template.choose import Limits, choose
+from seasoned.template.insert import carries_block, insert
+from seasoned.template.library import Library, WarmBlock, count_use, find_block, keep_block
+from seasoned.template.offered import Tools, offered
+from seasoned.template.ranking import Asked, ranking_of
+from seasoned.template.relevance import words_of
+from seasoned.template.render import Rendered, render
+from seasoned.template.tokens import count_tokens
+
+BUDGET = 1500
+_ANSWERS = ("function_call", "reasoning", "computer_call", "local_shell_call", "web_search_call")
+_IN_MEMORY = 4096
+Messages = Sequence[Mapping[str, Any]] | str
+_STORE_FAILS = (StoreError, sqlite3.Error)
+
+
+class Provisioned(msgspec.Struct, frozen=True):
+    """The messages to begin with, what was added to them, and why that or nothing."""
+
+    messages: list[dict[str, Any]]
+    rendered: Rendered | None
+    block: Block | None
+    reason: str
+
+
+class Ensured(msgspec.Struct, frozen=True):
+    """What a conversation is shown in one format; the same bytes for as long as it lives."""
+
+    rendered: Rendered | None
+    reason: str
+    template: str | None = None
+    """`name@version`."""
+    is_new: bool = False
+    """Made by this very call."""
+
+
+def provision(
+    messages: Messages,
+    *,
+    library: Library,
+    tools: Tools | None = None,
+    task: str | None = None,
+    template: str | None = None,
+    task_type: TaskType | None = None,
+    tags: Sequence[str] = (),
+    budget: int = BUDGET,
+    format: Format = "openai",
+    form: Form = "messages",
+    is_small: bool = False,
+    seed: str = "",
+) -> Provisioned:
+    """Choose, render and insert. Pure: the same arguments give the same bytes in every process.
+
+    `tools` in the shape of any provider; None means that nobody knows them. `task` is what the last user message says
+    unless given. `template` takes the one of that name. Nothing that fits adds nothing, and `reason` says why.
+    """
+    given = _listed(messages)
+    if carries_block(given):
+        return Provisioned(given, None, None, "The conversation carries a block already: it was left as it is.")
+    chosen = library.find(template) if template is not None else None
+    if template is not None and chosen is None:
+        raise NotFound(f"No template {template!r}: `seasoned template list` shows all.")
+    asked = Asked(
+        words=tuple(words_of(task if task is not None else last_request(given))),
+        tools=None if tools is None else offered(tools),
+        task_type=task_type,
+        tags=frozenset(tag.casefold() for tag in tags),
+        wants_notes=form == "guidance",
+    )
+    latest: list[Rendered] = []
+
+    def draw(block: Block) -> Rendered:
+        latest[:] = [render(block, format, form)]
+        return latest[0]
+
+    limits = Limits(budget=budget, is_small=is_small)
+    choice = choose(ranking_of(library), asked, draw=draw, template=chosen, limits=limits, seed=seed)
+    if choice.block is None:
+        return Provisioned(given, None, None, choice.reason)
+    (shown,) = latest  # what was chosen was drawn last
+    return Provisioned(insert(given, shown), shown, choice.block, choice.reason)
+
+
+def _listed(messages: Messages) -> list[dict[str, Any]]:
+    """A new list; Responses takes a bare text for the first request."""
+    if isinstance(messages, str):
+        return [{"role": "user", "content": messages}]
+    return [dict(message) for message in messages]
+
+
+def last_request(messages: Sequence[Mapping[str, Any]]) -> str:
+    """What the user said last, in the messages of any format."""
+    for message in reversed(messages):
+        said = " ".join(_texts(message)).strip()
+        if said:
+            return said
+    return ""
+
+
+def _texts(message: Mapping[str, Any]) -> Iterator[str]:
+    if message.get("kind") == "request":
+        parts = message.get("parts")
+        for part in parts if isinstance(parts, list | tuple) else ():
+            if isinstance(part, Mapping) and part.get("part_kind") == "user-prompt":
+                yield from _said(part.get("content"))
+    elif message.get("role") == "user":
+        yield from _said(message.get("content"))
+
+
+def _said(content: object) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+        return
+    for part in content if isinstance(content, list | tuple) else ():
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, Mapping) and isinstance(part.get("text"), str):
+            yield part["text"]
+
+
+def is_under_way(messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the agent has answered already: a block put in now would change what the provider has cached."""
+    return any(
+        message.get("role") in ("assistant", "model")
+        or message.get("kind") == "response"
+        or message.get("type") in _ANSWERS
+        for message in messages
+    )
+
+
+class Memory:
+    """Blocks of living conversations, so that a store that fails does not change what they are shown."""
+
+    def __init__(self, most: int = _IN_MEMORY) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._kept: OrderedDict[tuple[str, str, str], tuple[WarmBlock, bool]] = OrderedDict()
+
+    def find(self, store: Store, lineage_root: str, format: str) -> tuple[WarmBlock, bool] | None:
+        """The block, and whether the store has it too."""
+        key = (store.path, lineage_root, format)
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def keep(self, store: Store, block: WarmBlock, *, is_stored: bool) -> WarmBlock:
+        """The first one of a conversation stays; whoever comes second gets that one."""
+        if not store.path:
+            return block  # a temporary store is gone with its conversation
+        key = (store.path, block.lineage_root, block.format)
+        with self._lock:
+            first, was_stored = self._kept.get(key, (block, is_stored))
+            self._kept[key] = (first, was_stored or is_stored)
+            if len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+            return first
+
+
+_MEMORY = Memory()
+
+
+def ensure_block(
+    store: Store,
+    library: Library | Callable[[], Library],
+    *,
+    lineage_root: str,
+    now: float,
+    messages: Messages = (),
+    format: Format = "openai",
+    form: Form = "messages",
+    tools: Tools | None = None,
+    task: str | None = None,
+    template: str | None = None,
+    task_type: TaskType | None = None,
+    tags: Sequence[str] = (),
+    budget: int = BUDGET,
+    is_small: bool = False,
+    previous_response_id: str | None = None,
+    memory: Memory = _MEMORY,
+) -> Ensured:
+    """The one block of a conversation in a format: found, or made at its first request and kept.
+
+    `library` may be a function, so that nothing is loaded for a conversation that has its block. Insert what comes back
+    with `insert`. Use is counted here, once, when the block is made.
+    """
+    given = _listed(messages)
+    if previous_response_id is not None:
+        return Ensured(None, "The provider holds the conversation: only its first request carries the block.")
+    if carries_block(given):
+        return Ensured(None, "The conversation carries a block already: it was left as it is.")
+    known = _find(store, lineage_root, format, memory)
+    if known is not None:
+        return _ensured(known, "The block that the conversation began with.")
+    if is_under_way(given):
+        return Ensured(None, "The conversation began without a block: one put in now would change its beginning.")
+    made = provision(
+        given,
+        library=library() if callable(library) else library,
+        tools=tools,
+        task=task,
+        template=template,
+        task_type=task_type,
+        tags=tags,
+        budget=budget,
+        format=format,
+        form=form,
+        is_small=is_small,
+        seed=lineage_root,
+    )
+    if made.rendered is None or made.block is None:
+        return Ensured(None, made.reason)
+    name, _, version = made.block.template.rpartition("@")
+    shown = made.rendered
+    block = WarmBlock(
+        lineage_root, format, form, name, int(version), shown.example_ids, shown.content, shown.digest, now
+    )
+    return _keep(store, block, made.reason, memory)
+
+
+def _find(store: Store, lineage_root: str, format: str, memory: Memory) -> WarmBlock | None:
+    held = memory.find(store, lineage_root, format)
+    if held is not None:
+        block, is_stored = held
+        return block if is_stored else _store(store, block, memory)[0]
+    try:
+        found = find_block(store, lineage_root, format)
+    except _STORE_FAILS:
+        return None
+    return None if found is None else memory.keep(store, found, is_stored=True)
+
+
+def _keep(store: Store, block: WarmBlock, reason: str, memory: Memory) -> Ensured:
+    kept, is_ours = _store(store, block, memory)
+    if is_ours:
+        try:
+            count_use(store, f"{kept.template}@{kept.version}", kept.example_ids)
+        except _STORE_FAILS:
+            reason = f"{reason} Its use could not be counted: the store failed."
+    return _ensured(kept, reason, is_new=is_ours)
+
+
+def _store(store: Store, block: WarmBlock, memory: Memory) -> tuple[WarmBlock, bool]:
+    """The block that stays, and whether it is this one. What was shown from memory stays as it was shown."""
+    try:
+        kept = keep_block(store, block)
+    except _STORE_FAILS:
+        first = memory.keep(store, block, is_stored=False)
+        return first, first == block
+    first = memory.keep(store, kept, is_stored=True)
+    return first, first == block
+
+
+def _ensured(block: WarmBlock, reason: str, *, is_new: bool = False) -> Ensured:
+    rendered = Rendered(
+        block.format,  # type: ignore[arg-type]  # the table holds what a Format was
+        block.form,  # type: ignore[arg-type]
+        block.content,
+        count_tokens(block.content.decode("utf-8", "replace")),
+        block.example_ids,
+        block.digest,
+    )
+    return Ensured(rendered, reason, f"{block.template}@{block.version}", is_new)

@@ -1,0 +1,87 @@
+"""A block written down: one format, one form, and the bytes that stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import msgspec
+
+from seasoned.errors import UsageError
+from seasoned.template.block import FORMATS, FORMS, Block, Form, Format, canonical
+from seasoned.template.render import anthropic, hermes, openai, pydantic_ai, responses, skill, text
+from seasoned.template.render.plain import plain_text
+from seasoned.template.render.script import Script, script
+from seasoned.template.tokens import MESSAGE_TOKENS, count_tokens
+
+
+class Rendered(msgspec.Struct, frozen=True):
+    """What a session is shown. `content` is a JSON list of messages or items, or the text itself; empty: nothing."""
+
+    format: Format
+    form: Form
+    content: bytes
+    tokens: int
+    """An estimate of what the model reads, with what a chat format puts around it."""
+    example_ids: tuple[str, ...]
+    """Of the examples that are shown; guidance shows none."""
+    digest: str
+
+    @property
+    def is_empty(self) -> bool:
+        return self.content in (b"", b"[]")
+
+
+class _Writer(NamedTuple):
+    turns: Callable[[Script], list[dict[str, Any]]]
+    text: Callable[[str], list[dict[str, Any]]]
+    answer: str = ""
+    """What a text is answered with, where the sides must take turns."""
+
+
+_WRITERS: dict[Format, _Writer] = {
+    "openai": _Writer(openai.write_turns, openai.write_text),
+    "responses": _Writer(responses.write_turns, responses.write_text),
+    "anthropic": _Writer(anthropic.write_turns, anthropic.write_text, anthropic.ANSWER),
+    "hermes": _Writer(hermes.write_turns, hermes.write_text),
+    "pydantic-ai": _Writer(pydantic_ai.write_turns, pydantic_ai.write_text),
+}
+
+
+def render(block: Block, format: Format = "openai", form: Form = "messages") -> Rendered:
+    """A block in one format and one form. Nothing to show gives an empty rendering, never an error."""
+    if format not in FORMATS:
+        raise UsageError(f"{format!r} is no format of a block; it is one of {', '.join(FORMATS)}.")
+    if form not in FORMS:
+        raise UsageError(f"{form!r} is no form of a block; it is one of {', '.join(FORMS)}.")
+    writer = _WRITERS.get(format)
+    if writer is None:
+        return _render_file(block, format, form)
+    if form == "messages":
+        found = script(block)
+        return _rendered(format, form, canonical(writer.turns(found)), found.tokens, found.example_ids)
+    said, example_ids = plain_text(block, form)
+    messages = writer.text(said) if said else []
+    tokens = MESSAGE_TOKENS * len(messages) + count_tokens(said + writer.answer) if said else 0
+    return _rendered(format, form, canonical(messages), tokens, example_ids)
+
+
+def prefill_file(rendered: Rendered) -> bytes:
+    """The file that Hermes reads at its start, from a rendering for Hermes."""
+    if rendered.format != "hermes":
+        raise UsageError(f"a prefill file is made of a rendering for 'hermes', not for {rendered.format!r}.")
+    return hermes.prefill(msgspec.json.decode(rendered.content))
+
+
+def _render_file(block: Block, format: Format, form: Form) -> Rendered:
+    said, example_ids = plain_text(block, form)
+    if not said:
+        return _rendered(format, form, "", 0, ())
+    content = text.write_text(said) if format == "text" else skill.write_file(block, form, said)
+    return _rendered(format, form, content, count_tokens(content), example_ids)
+
+
+def _rendered(format: Format, form: Form, content: str, tokens: int, example_ids: tuple[str, ...]) -> Rendered:
+    data = content.encode()
+    return Rendered(format, form, data, tokens, example_ids, blake2b(data, digest_size=8).hexdigest())

@@ -1,0 +1,110 @@
+"""Neutral words and names that stand for those of other sessions, and words that stay because they say nothing."""
+
+from __future__ import annotations
+
+from seasoned.outcome.command import names
+
+SHORT = (
+    "acorn amber apron arch atlas bale barn basin birch bloom brook cabin cedar chalk cliff clover coral cove"
+    " crate crest dune ember fern fjord flint glen grove harp hazel heron hill iris ivory kelp kiln lake larch lilac"
+    " loft lotus maple marsh mesa mint moss oak olive onyx opal orbit otter palm pearl pine plum pond quill quilt reef"
+    " ridge river robin slate spark spruce swan thyme tulip vale willow wren"
+)
+LONG = (
+    "almanac anchorage aqueduct arboretum balustrade barometer bellflower blackbird boathouse bookbinder bramble"
+    " butterfly campfire candlewick carousel cartwheel causeway chandelier chestnut cloudberry cobblestone compass"
+    " cornflower courtyard crossroads cupboard daffodil driftwood dragonfly evergreen farmhouse fireplace footbridge"
+    " foxglove gazebo gooseberry gramophone greenhouse hawthorn headland hillside hollyhock honeycomb horizon"
+    " hourglass jasmine juniper kingfisher lakeside lavender lemonade lighthouse limestone magnolia marigold"
+    " marketplace meadowlark mountain mulberry nightingale nutmeg orchard parchment peppermint primrose promenade"
+    " quarry raspberry riverbank rosemary saffron sandstone seashell snowdrop sparrow starling strawberry sunflower"
+    " tangerine teapot thistle tortoise turnstile typewriter umbrella vineyard violin waterfall wheelbarrow wildflower"
+    " windmill woodpecker workbench"
+)
+GIVEN = (
+    "aiko alma amara anton arlo astrid basil bruno callum carmen celia clara dalia dario edith emil enzo esme"
+    " farah felix flora gideon greta hana hugo ilse imani ines ingrid jonas jude kaito keira lars leila linnea lorenzo"
+    " luca mabel malik marta mateo milo mira nadia niko nora odile olga omar orla otto paloma petra priya"
+    " quentin rafael"
+    " renata rohan rosa ruben sana selma silas stella sven tamsin tariq thea tomas ursula vera viggo wanda xenia yara"
+    " yusra zora"
+)
+FAMILY = (
+    "abbott baptiste bergman calloway castellan corbin dalton delacroix ellery fairfax farrow galloway"
+    " hartmann holloway ishida jansson kessler langley lindqvist marlowe merrick moreau novak okafor okonkwo osborne"
+    " pemberton quimby rasmussen rinaldi sadler santoro sinclair solberg tanaka thackeray vandermeer vasquez whitlock"
+    " winslow yamada zeller"
+)
+STREETS = names("street avenue road drive lane court way boulevard place square terrace suite apt apartment floor unit")
+MAILBOXES = ("jane", "john", "info", "hello", "contact", "support")
+MAIL_HOSTS = ("example.com", "example.org", "example.net")
+"""Addresses that are set aside for documents: they reach nobody, and no redactor takes them for a person's."""
+
+KEPT = names(
+    # Folders and files of every machine and project.
+    "home users user root tmp temp var usr etc opt bin sbin lib lib64 dev proc sys mnt media srv run private library"
+    " volumes applications documents desktop downloads pictures windows system32 program files appdata local roaming"
+    " workspace workspaces work project projects repo repos code src source sources test tests testing spec specs doc"
+    " docs example examples sample samples script scripts tool tools cmd pkg internal vendor third_party node_modules"
+    " dist build target out output outputs input inputs bin obj debug release public static assets images img css js"
+    " styles templates template views view pages page components component hooks hook api apis app apps web www server"
+    " client core common shared util utils helper helpers lib libs module modules package packages plugin plugins"
+    " extension extensions config configs conf settings setting env environment data database db migrations migration"
+    " schema schemas model models controller controllers service services store stores state types type interfaces"
+    " interface constants errors error log logs cache session sessions state backup backups archive archives fixtures"
+    " fixture mock mocks e2e integration unit bench benchmark benchmarks ci git github gitlab workflows"
+    " workflow actions"
+    " action readme license changelog contributing makefile dockerfile main index init setup version manifest lock"
+    " requirements pyproject package tsconfig venv virtualenv site dist python python3 node go rust java ruby php bash"
+    " shell zsh fish docker kubernetes k8s worktree worktrees branch feature fix bugfix hotfix chore refactor master"
+    " origin upstream head refs heads tags remote remotes origin notebook notebooks task tasks issue"
+    " issues item items order orders product products account accounts"
+    " payment payments credit card gift paypal method methods transaction invoice ticket call msg message messages chat"
+    " agent agents job jobs request response result results event events queue worker workers token tokens key keys id"
+    " ids uuid hash name names number date time timestamp day week month year file folder directory path url uri host"
+    " port http https ftp ssh ws wss json yaml yml xml html txt md csv toml ini sql log sh py ts tsx jsx"
+    # Words of programming languages and shells; a changed one would be another program.
+    " abstract alias and any array as assert async await bool boolean break byte case catch char class const continue"
+    " def default defer del delete do done double elif else elsif end enum esac except export extends extern false fi"
+    " final finally float fn for foreach from func function global goto if impl implements import in include inline"
+    " instanceof int is lambda let long loop map match mod mut namespace new nil none not null object of or override"
+    " pass print private protected pub raise range read return select self set short signed sizeof static str string"
+    " struct super switch synchronized then this throw throws trait true try typedef typeof undefined union unless"
+    " unsigned until use using val void volatile when where while with write yield"
+    # Programs and their subcommands.
+    " add apply awk base64 cargo cat cd chmod chown clean clone commit cp curl cut diff du echo fetch find grep head"
+    " help install kill less ln ls make merge mkdir more mv npm npx open patch pip pnpm ps pull push pwd pytest rebase"
+    " remove reset restore rg rm rmdir sed show sleep sort source start stash status stop tail tar tee touch tr tree"
+    " uniq unzip update uv wc wget which xargs yarn zip lint format check watch serve deploy publish"
+    # Words between other words.
+    " a about after all also am an are at be because been before both but by can could did does doing each few have"
+    " has had having he her here hers him his how i into it its just like me my no nor now off on once only other our"
+    " out over own same she should so some such than that the their them there these they to too under up very was we"
+    " were what who why will would you your yours please thanks hello hi yes ok okay let need want make get using"
+)
+"""Words that say nothing about anyone. They stay wherever they stand."""
+ANYONE = names(
+    "user users root admin administrator guest ubuntu debian runner vscode node app dev developer me shared public"
+    " default circleci travis jenkins build agent nobody test tester first last unknown none name value"
+)
+"""Accounts that are no person's."""
+KNOWN_HOSTS = names(
+    "localhost github.com api.github.com raw.githubusercontent.com gitlab.com bitbucket.org example.com example.org"
+    " example.net schemas.xmlsoap.org www.w3.org json-schema.org stackoverflow.com en.wikipedia.org"
+)
+HOST_LABELS = names("www api docs app mail static cdn dev test staging admin blog raw git auth")
+ENDINGS = names(
+    "com org net io dev app ai co uk de fr nl eu us ca au jp cn in br it es ch se no fi dk pl ru gov edu mil int info"
+    " biz tech cloud sh me tv xyz site online local internal lan example invalid"
+)
+EXTENSIONS = names(
+    "go py pyi pyc js mjs cjs ts tsx jsx vue svelte md mdx rst json jsonl json5 yaml yml toml txt sh bash zsh"
+    " rs java kt"
+    " kts c h cc cpp hpp cs rb php html htm css scss sass less lock sql ini cfg conf env xml csv tsv log png"
+    " jpg jpeg gif"
+    " webp ico svg pdf ipynb zip gz tgz tar bz2 xz whl jar swift lua ex exs erl hs ml proto mod sum db sqlite"
+    " sqlite3 bak"
+    " tmp diff patch pem crt key service socket timer map wasm so dll exe bin dat parquet npy pkl pt onnx gguf"
+    " tf tfvars"
+    " gradle properties plist m mm r jl dart zig nim tex bib doc docx xls xlsx ppt pptx mp3 mp4 wav mov"
+)

@@ -1,0 +1,207 @@
+"""Upkeep: templates built anew from new good sessions, stale examples retired, harmful ones suspended or restored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args
+
+import msgspec
+
+from seasoned.errors import NotFound
+from seasoned.insight.load import tracks
+from seasoned.insight.track import Track
+from seasoned.outcome.tool import TaskType
+from seasoned.redact.redactor import Redactor
+from seasoned.store import Store
+from seasoned.template.admit import MiningOptions, qualified
+from seasoned.template.example import Example, Template
+from seasoned.template.guard import Ruling, Watched, drawn_rate, guard
+from seasoned.template.library import Library, State, load, save, set_state
+from seasoned.template.mine import mine_store
+from seasoned.template.offered import Offered
+
+MAX_AGE_DAYS = 180.0
+_DAY_SECONDS = 86400.0
+_DEFAULTS = MiningOptions()
+_strings = msgspec.json.Decoder(tuple[str, ...]).decode
+
+
+class Retirement(msgspec.Struct, frozen=True):
+    """An example that is not to be shown any more, and why."""
+
+    example_id: str
+    tool: str
+    reason: str
+    evidence: dict[str, Any]
+
+
+def auto(store: Store, *, now: float, redactor: Redactor, options: MiningOptions = _DEFAULTS) -> tuple[Template, ...]:
+    """Build or refresh `auto-code`, `auto-file`, `auto-research` and `auto-mixed`; what was saved.
+
+    Nothing is mined for a task type whose good sessions are those that its template was made of, and nothing is saved
+    that shows what the last version shows.
+    """
+    made = (_refresh(store, kind, now, redactor, options) for kind in get_args(TaskType))
+    return tuple(template for template in made if template is not None)
+
+
+def _refresh(
+    store: Store, task_type: TaskType, now: float, redactor: Redactor, options: MiningOptions
+) -> Template | None:
+    name = f"auto-{task_type}"
+    wanted = msgspec.structs.replace(options, task_type=task_type)
+    good = {one.key for one in qualified(store, wanted, now)}
+    try:
+        known = load(store, name)
+    except NotFound:
+        known = None
+    if not good or (known is not None and good <= set(known.sources)):
+        return None
+    made = mine_store(
+        store,
+        name=name,
+        now=now,
+        redactor=redactor,
+        options=wanted,
+        description=f"What worked in earlier {task_type} sessions.",
+        tags=("auto",),
+    )
+    if made is None or (known is not None and (made.examples, made.notes) == (known.examples, known.notes)):
+        return None
+    return save(store, made)
+
+
+def stale(
+    examples: Iterable[Example],
+    *,
+    now: float,
+    tools: Offered | None = None,
+    later: Iterable[Track] = (),
+    rates: Mapping[str, float] | None = None,
+    max_age_days: float = MAX_AGE_DAYS,
+) -> tuple[Retirement, ...]:
+    """Which examples no longer hold: the schema of their tool changed, they are old, or later sessions contradict them.
+
+    `later` are sessions that were shown nothing; of them only those that began after an example was last seen to work
+    speak about it. The first reason found is given.
+    """
+    known = {example.id: example for example in examples}
+    found: dict[str, Retirement] = {}
+    for example in known.values():
+        one = _changed(example, tools) or _aged(example, now, max_age_days)
+        if one is not None:
+            found[example.id] = one
+    for ruling in _contradicted([one for one in known.values() if one.id not in found], later, rates):
+        reason = f"Later sessions contradict it: {ruling.reason}"
+        found[ruling.example_id] = Retirement(ruling.example_id, ruling.tool, reason, ruling.evidence)
+    return tuple(found[key] for key in known if key in found)
+
+
+def _changed(example: Example, tools: Offered | None) -> Retirement | None:
+    tool = None if tools is None else tools.get(example.tool)
+    if tool is None or None in (tool.schema_hash, example.schema_hash) or tool.schema_hash == example.schema_hash:
+        return None
+    reason = "The schema of its tool has changed since it was made."
+    return Retirement(example.id, example.tool, reason, {"was": example.schema_hash, "is": tool.schema_hash})
+
+
+def _aged(example: Example, now: float, max_age_days: float) -> Retirement | None:
+    seen = example.last_seen if example.last_seen is not None else example.first_seen
+    if seen is None or now - seen <= max_age_days * _DAY_SECONDS:
+        return None
+    days = (now - seen) / _DAY_SECONDS
+    reason = f"It was last seen to work {days:.0f} days ago (limit: {max_age_days:g})."
+    return Retirement(example.id, example.tool, reason, {"last_seen": seen, "days": round(days, 1)})
+
+
+def _contradicted(examples: list[Example], later: Iterable[Track], rates: Mapping[str, float] | None) -> list[Ruling]:
+    """The guard's own sum, over sessions that came to this manner of calling by themselves."""
+    by_tool: dict[str, list[Example]] = {}
+    for example in examples:
+        if example.last_seen is not None:
+            by_tool.setdefault(example.tool, []).append(example)
+    watched = []
+    for track in later:
+        called = {call.tool for call in track.calls}
+        about = [
+            example.id
+            for tool in called & by_tool.keys()
+            for example in by_tool[tool]
+            if track.started is not None and example.last_seen is not None and track.started > example.last_seen
+        ]
+        if about:
+            watched.append(Watched(track, tuple(sorted(about))))
+    rulings = guard(watched, examples, usual={} if rates is None else rates)
+    return [ruling for ruling in rulings if ruling.decision == "suspend"]
+
+
+def retire_stale(
+    store: Store,
+    library: Library,
+    *,
+    now: float,
+    tools: Offered | None = None,
+    max_age_days: float = MAX_AGE_DAYS,
+) -> tuple[Retirement, ...]:
+    """Retire what is stale among the examples that are shown, with its reason; what was retired."""
+    examples = [example for example in _examples(library) if library.state_of(example.id) == "active"]
+    shown = _shown(store)
+    seen = [(example.tool, example.last_seen) for example in examples if example.last_seen is not None]
+    later = tracks(store, sessions=_later(store, seen) - shown.keys())
+    found = stale(examples, now=now, tools=tools, later=later, rates=_rates(store, shown), max_age_days=max_age_days)
+    for one in found:
+        set_state(store, one.example_id, "retired", one.reason, one.evidence, now=now)
+    return found
+
+
+def watch(store: Store, library: Library, *, now: float) -> tuple[Ruling, ...]:
+    """Run the harm guard over the store: suspend and restore examples; what was decided, kept ones left out."""
+    examples = [example for example in _examples(library) if library.state_of(example.id) != "retired"]
+    suspended = {key: state.changed_at for key, state in library.states.items() if state.state == "suspended"}
+    shown = _shown(store)
+    since = [(example.tool, suspended[example.id]) for example in examples if example.id in suspended]
+    watched = [
+        Watched(track, shown.get(row, ()))
+        for row in sorted(shown.keys() | _later(store, since))
+        for track in tracks(store, sessions=[row])
+    ]
+    restored = {row["example_id"]: row["changed_at"] for row in store.rows("guard.restored")}
+    rulings = guard(watched, examples, suspended=suspended, since=restored, usual=_rates(store, shown))
+    decided = tuple(ruling for ruling in rulings if ruling.decision != "keep")
+    for ruling in decided:
+        state: State = "suspended" if ruling.decision == "suspend" else "active"
+        set_state(store, ruling.example_id, state, ruling.reason, ruling.evidence, now=now)
+    return decided
+
+
+def _examples(library: Library) -> list[Example]:
+    """Every example of the library once."""
+    return list({example.id: example for template in library.templates for example in template.examples}.values())
+
+
+def _shown(store: Store) -> dict[int, tuple[str, ...]]:
+    """The sessions of conversations that have a block, by row id, with the examples that they were shown."""
+    found: dict[int, set[str]] = {}
+    for row in store.rows("guard.shown"):
+        found.setdefault(row["id"], set()).update(_strings(row["example_ids"]))
+    return {row: tuple(sorted(ids)) for row, ids in found.items()}
+
+
+def _later(store: Store, since: Iterable[tuple[str, float]]) -> set[int]:
+    """The sessions that used one of these tools and began after the time beside it."""
+    first: dict[str, float] = {}
+    for tool, time in since:
+        first[tool] = min(time, first.get(tool, time))
+    return {
+        row["id"] for tool, time in first.items() for row in store.rows("guard.later", {"tool": tool, "after": time})
+    }
+
+
+def _rates(store: Store, shown: Iterable[int]) -> dict[str, float]:
+    """How often calls of each tool fail in sessions that were shown nothing."""
+    counts = {row["tool"]: (row["ok"], row["failed"]) for row in store.rows("guard.rates")}
+    for session in shown:
+        for row in store.rows("guard.rates_of", {"session_id": session}):
+            ok, failed = counts[row["tool"]]
+            counts[row["tool"]] = (ok - row["ok"], failed - row["failed"])
+    return {tool: drawn_rate(failed, ok + failed) for tool, (ok, failed) in counts.items() if ok + failed}

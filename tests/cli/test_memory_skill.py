@@ -1,0 +1,117 @@
+"""`memory` and `skill` as a user types them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from seasoned.agent import memory, skill_writing
+from tests.agent.desks import REVIEW, desk_at
+from tests.cli.run import answer, seasoned
+
+SKILL = "---\nname: release-notes\ndescription: Write release notes.\n---\n\n# Release\n\n1. Read the log.\n"
+
+
+def test_looking_makes_nothing(home: Path) -> None:
+    assert [one["entries"] for one in answer("memory", "list")["memories"]] == [[], []]
+    assert answer("skill", "list")["skills"] == []
+    assert answer("memory", "history")["changes"] == []
+    assert "No skills yet" in seasoned("skill", "list").stdout
+    assert not (home / ".seasoned").exists()
+
+
+def test_entries_are_kept_listed_replaced_removed_and_brought_back(home: Path) -> None:
+    kept = answer("memory", "add", "The database listens on port 5433.")
+    assert kept == {
+        "schema": "seasoned/change/1",
+        "ok": True,
+        "state": "kept",
+        "change": 1,
+        "said": "Kept. The notes now hold 1 entry, 34 of 2,200 characters.",
+    }
+    seasoned("memory", "add", "--user", "Mira likes short answers.")
+    seasoned("memory", "replace", "5433", "The database listens on port 5434.")
+    notes, user = answer("memory", "list")["memories"]
+    assert notes["entries"] == ["The database listens on port 5434."]
+    assert (notes["characters"], notes["limit"], user["memory"]) == (34, 2_200, "user")
+    assert notes["path"] == str(home / ".seasoned" / "memory" / "MEMORY.md")
+    seasoned("memory", "remove", "5434")
+    assert "Undone." in seasoned("memory", "undo", 4).stdout
+    assert "  - The database listens on port 5434.\n" in seasoned("memory", "list").stdout
+    states = {change["id"]: change["state"] for change in answer("memory", "history")["changes"]}
+    assert states == {1: "kept", 2: "kept", 3: "kept", 4: "undone"}
+
+
+def test_what_is_refused_ends_with_one_and_says_why() -> None:
+    done = seasoned("memory", "add", "password: hunter2secret", expect=1)
+    assert done.stdout == "" and "looks like a secret" in done.stderr and "hunter2secret" not in done.stderr
+    assert answer("memory", "remove", "x", expect=1)["state"] == "refused"
+    assert "no skill 'nothing'" in seasoned("skill", "view", "nothing", expect=1).stderr
+    assert "Give the text itself" in seasoned("skill", "create", "x", expect=2).stderr
+
+
+def test_a_damaged_memory_is_shown(home: Path) -> None:
+    folder = home / ".seasoned" / "memory"
+    folder.mkdir(parents=True)
+    (folder / "MEMORY.md").write_bytes(b"broken \xff\x1b[31m text")
+    out = seasoned("memory", "list").stdout
+    assert "Damaged, nothing is written to it: it is not UTF-8" in out and "broken" in out and "\x1b" not in out
+    assert "A person must mend it" in seasoned("memory", "add", "x", expect=1).stderr
+
+
+def test_hermes_memory_is_imported(home: Path) -> None:
+    folder = home / ".hermes" / "memories"
+    folder.mkdir(parents=True)
+    (folder / "MEMORY.md").write_text("Port is 5433\n§\npassword: hunter2secret", "utf-8")
+    done = answer("memory", "import", expect=1)
+    assert (done["taken"], len(done["left_out"]), done["folder"]) == (1, 1, str(folder))
+    assert "looks like a secret" in done["left_out"][0]["said"]
+    assert answer("memory", "list")["memories"][0]["entries"] == ["Port is 5433"]
+
+
+def test_a_skill_from_its_creation_to_its_return(home: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text.md"
+    text.write_text(SKILL, "utf-8")
+    assert (
+        "Created the skill 'writing/release-notes'"
+        in seasoned("skill", "create", "release-notes", "--from", text, "--category", "writing").stdout
+    )
+    seasoned("skill", "patch", "release-notes", "Read the log", "Read the whole log")
+    seasoned("skill", "write-file", "release-notes", "references/style.md", "Short sentences.")
+    shown = answer("skill", "view", "release-notes")
+    assert shown["files"] == ["references/style.md"] and "whole log" in shown["text"] and shown["problem"] is None
+    assert seasoned("skill", "view", "release-notes", "references/style.md").stdout == "Short sentences.\n"
+    (listed,) = answer("skill", "list")["skills"]
+    assert (listed["skill"], listed["created_by"], listed["used"]) == ("writing/release-notes", "person", 0)
+    seasoned("skill", "remove", "release-notes", "references/style.md")
+    gone = answer("skill", "remove", "release-notes")
+    assert answer("skill", "list")["skills"] == []
+    seasoned("skill", "undo", gone["change"])
+    seasoned("skill", "undo", gone["change"] - 1)
+    assert (home / ".seasoned/skills/writing/release-notes/references/style.md").read_text(
+        "utf-8"
+    ) == "Short sentences."
+
+
+def test_a_shared_folder_can_be_named(tmp_path: Path) -> None:
+    shared = tmp_path / "skills"
+    seasoned("skill", "create", "shared", "Do it.", "--description", "Shared.", "--folder", shared)
+    assert sorted(path.name for path in shared.rglob("*")) == ["SKILL.md", "shared"]
+    assert answer("skill", "list")["skills"] == []
+    assert [one["skill"] for one in answer("skill", "list", "--folder", shared)["skills"]] == ["shared"]
+
+
+def test_a_person_accepts_and_rejects_what_waits(home: Path) -> None:
+    with desk_at(home / ".seasoned", staging=True).store as store:
+        desk = desk_at(home / ".seasoned", staging=True, store=store)
+        memory.add(desk, "notes", "A fact.", by=REVIEW)
+        skill_writing.create(desk, "ship", "Ship it.", description="Ship.", by=REVIEW)
+    (waiting,) = answer("memory", "history", "--waiting")["changes"]
+    assert (waiting["actor"], waiting["parent"], waiting["call_id"]) == ("review", "seasoned:s1", "call_9")
+    assert "notes: A fact." in seasoned("memory", "history").stdout
+    assert (
+        seasoned("memory", "reject", waiting["id"]).stdout == f"Rejected change {waiting['id']}: nothing was written.\n"
+    )
+    (waiting,) = answer("skill", "history", "--waiting")["changes"]
+    assert answer("skill", "accept", waiting["id"])["state"] == "kept"
+    assert answer("skill", "list")["skills"][0]["created_by"] == "review"
+    assert "No changes wait" in seasoned("skill", "history", "--waiting").stdout

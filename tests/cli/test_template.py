@@ -1,0 +1,288 @@
+"""`template …` as a user meets it: real processes, the sample histories and a real store."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from seasoned.store import open_store
+from seasoned.template.library import count_use, load, save, snapshot
+from tests.cli.run import answer, seasoned
+from tests.template.test_exchange import HERMES, WARM_V2
+
+EVERY_FORMAT = ["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"]
+
+
+@pytest.fixture
+def built(samples: Path) -> str:
+    seasoned("template", "build", "post", samples / "hermes", "--min-messages", 10, "--tags", "wp, parcels")
+    return "post"
+
+
+@pytest.fixture
+def store_path(home: Path) -> Path:
+    return home / ".seasoned" / "seasoned.db"
+
+
+def test_building_twice_makes_two_versions_and_reads_the_path_into_the_store(samples: Path) -> None:
+    first = answer(
+        "template",
+        "build",
+        "post",
+        samples / "hermes",
+        "--min-messages",
+        10,
+        "--tags",
+        "wp,parcels",
+        "--description",
+        "Ours",
+    )
+    assert first["schema"] == "seasoned/template/1" and (first["name"], first["version"]) == ("post", 1)
+    assert (first["tags"], first["description"]) == (["parcels", "wp"], "Ours")
+    assert first["metrics"]["sessions_scanned"] == 6 and first["examples"]
+    assert {one["session"].partition(":")[0] for each in first["examples"] for one in each["sources"]} == {"hermes"}
+    second = answer("template", "build", "post", "--store", "--min-messages", 10, "--source", "hermes")
+    assert second["version"] == 2
+    assert len(answer("sessions", "--store")["sessions"]) == 6
+
+
+def test_a_path_is_all_that_is_learned_from(samples: Path) -> None:
+    seasoned("scan", samples)
+    found = answer("template", "build", "codex", samples / "codex", "--min-messages", 5)
+    assert {name.partition(":")[0] for name in found["sources"]} == {"codex"}
+    every = answer("template", "build", "every", "--store", "--min-messages", 5)
+    assert {name.partition(":")[0] for name in every["sources"]} > {"codex"}
+
+
+def test_a_build_that_finds_nothing_says_so_and_saves_nothing(samples: Path) -> None:
+    done = seasoned("template", "build", "none", samples / "codex", "--min-messages", 5000, expect=1)
+    assert "nothing was saved" in done.stderr and "5000 messages" in done.stderr
+    assert answer("template", "list")["count"] == 0
+    assert "No templates match" in seasoned("template", "list").stdout
+
+
+def test_a_budget_keeps_the_best_examples(samples: Path) -> None:
+    few = answer("template", "build", "few", samples / "hermes", "--min-messages", 10, "--budget", 150)
+    many = answer("template", "build", "many", "--store", "--min-messages", 10)
+    shown = [one["id"] for one in few["examples"]]
+    assert 0 < len(shown) < len(many["examples"]) and shown == [one["id"] for one in many["examples"]][: len(shown)]
+    assert (
+        "larger --budget"
+        in seasoned("template", "build", "no", "--store", "--budget", 1, "--min-messages", 10, expect=1).stderr
+    )
+
+
+@pytest.mark.usefixtures("built")
+def test_one_session_makes_a_template_of_ten_examples_at_most() -> None:
+    sessions = answer("sessions", "--store")["sessions"]
+    one = max(sessions, key=lambda session: session["successful_calls"])["session_id"]
+    found = answer("template", "create", one, "--name", "one")
+    assert found["sources"] == [f"hermes:{one}"] and 0 < len(found["examples"]) <= 10
+    assert answer("template", "create", one)["name"] == f"hermes-{one[:8]}"
+    assert "nearest are" in seasoned("template", "create", "nobody", expect=1).stderr
+
+
+@pytest.mark.usefixtures("built")
+def test_the_list_is_by_type_and_tags_newest_first(tmp_path: Path) -> None:
+    (tmp_path / "warm.json").write_text(json.dumps(WARM_V2), "utf-8")
+    seasoned("template", "import", tmp_path / "warm.json")
+    found = answer("template", "list")
+    assert found["schema"] == "seasoned/templates/1"
+    assert [one["name"] for one in found["templates"]] == ["post", "warm"], "the imported one is older"
+    assert found["templates"][0].keys() == {
+        "name",
+        "version",
+        "description",
+        "task_type",
+        "tags",
+        "example_count",
+        "usage_count",
+        "created_at",
+    }
+    assert [one["name"] for one in answer("template", "list", "--type", "code")["templates"]] == ["warm"]
+    assert [one["name"] for one in answer("template", "list", "--tags", "nothing,WP")["templates"]] == ["post"]
+    out = seasoned("template", "list").stdout
+    assert out.index("post") < out.index("warm") and "parcels, wp" in out
+
+
+def test_show_says_what_is_in_it_and_where_it_came_from(built: str, store_path: Path) -> None:
+    with open_store(store_path) as store:
+        kept = load(store, built)
+        count_use(store, kept.mark, [kept.examples[0].id])
+    found = answer("template", "show", built)
+    assert found["usage_count"] == 1 and found["examples"][0]["shown"] == 1
+    assert [one["id"] for one in found["examples"]] == [one.id for one in kept.examples]
+    out = seasoned("template", "show", f"{built}@1").stdout
+    for one in kept.examples:
+        assert one.id in out and one.sources[0].session in out
+    assert "used 1 time" in out and "Learned from 6 sessions." in out and "repairs" in out
+    assert "no version 7" in seasoned("template", "show", f"{built}@7", expect=1).stderr
+    assert "nearest are post" in seasoned("template", "show", "pots", expect=1).stderr
+
+
+@pytest.mark.parametrize("form", ["messages", "text", "guidance"])
+def test_show_renders_it_in_every_format(built: str, form: str) -> None:
+    for format in EVERY_FORMAT:
+        found = answer("template", "show", built, "--format", format, "--form", form)["rendered"]
+        assert (found["format"], found["form"]) == (format, form) and found["tokens"] > 0
+        assert "[seasoned:warm v1 post@1 " in found["content"] or format == "skill"
+    out = seasoned("template", "show", built, "--format", "openai", "--form", form).stdout
+    assert json.loads(out)
+
+
+def test_a_retired_example_is_shown_to_nobody_until_it_is_restored(built: str) -> None:
+    first = answer("template", "show", built)["examples"][0]["id"]
+    assert first in answer("template", "show", built, "--format", "openai")["rendered"]["example_ids"]
+    found = answer("template", "retire", first[:10], "--reason", "the flag is gone")
+    assert found["schema"] == "seasoned/example/1"
+    assert (found["state"], found["templates"], found["reason"]) == ("retired", ["post"], "the flag is gone")
+    shown = answer("template", "show", built, "--format", "openai")
+    assert shown["examples"][0]["state"] == "retired" and shown["examples"][0]["state_reason"] == "the flag is gone"
+    assert first not in shown["rendered"]["example_ids"]
+    assert len(shown["rendered"]["example_ids"]) == len(shown["examples"]) - 1
+    assert "retired" in seasoned("template", "show", built).stdout
+    again = seasoned("template", "build", built, "--store", "--min-messages", 10).stdout
+    assert "1 example of it had been retired" in again, "the same example in a new version stays retired"
+    assert answer("template", "stats")["states"]["retired"] == 1
+    exported = json.loads(seasoned("template", "export", built, "--as", "warm-v2").stdout)
+    assert len(exported["patterns"]) == len(shown["examples"]) - 1
+    assert "may be shown again" in seasoned("template", "restore", first).stdout
+    assert answer("template", "show", built)["examples"][0]["state"] == "active"
+    assert "lists the ids" in seasoned("template", "retire", "zzz", "--reason", "x", expect=1).stderr
+    assert "--reason" in seasoned("template", "retire", first, expect=2).stderr
+
+
+def test_secrets_in_what_a_person_types_are_redacted(built: str, store_path: Path, samples: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    first = answer("template", "show", built)["examples"][0]["id"]
+    seasoned("template", "retire", first, "--reason", f"it used {secret[:40]}")
+    seasoned(
+        "template",
+        "build",
+        "post",
+        "--store",
+        "--min-messages",
+        10,
+        "--description",
+        secret[:40],
+        "--tags",
+        secret[:40],
+    )
+    assert secret[:40].encode() not in b"".join(
+        file.read_bytes() for file in store_path.parent.rglob("*") if file.is_file()
+    )
+
+
+def test_deleting_asks_first_and_takes_all_versions(built: str) -> None:
+    seasoned("template", "build", built, "--store", "--min-messages", 10)
+    seasoned("template", "delete", built, expect=1)
+    assert answer("template", "list")["count"] == 1
+    assert answer("template", "delete", built, "--yes")["deleted_versions"] == 2
+    assert "none yet" in seasoned("template", "delete", built, "--yes", expect=1).stderr
+
+
+@pytest.mark.usefixtures("built")
+def test_the_figures_of_the_library() -> None:
+    found = answer("template", "stats")
+    assert found["schema"] == "seasoned/template-stats/1"
+    assert (found["total"], found["usage"]) == (1, 0) and found["examples"] == found["states"]["active"] > 0
+    assert "1 template with" in seasoned("template", "stats").stdout
+
+
+@pytest.mark.parametrize("shape", ["seasoned", "warm-v1", "warm-v2", "session-template"])
+def test_what_is_exported_can_be_imported(built: str, shape: str, tmp_path: Path) -> None:
+    done = seasoned("template", "export", built, "--as", shape, "-o", tmp_path)
+    file = tmp_path / "post.json"
+    assert str(file) in done.stdout and stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert "exists already" in seasoned("template", "export", built, "-o", file, expect=3).stderr
+    before = answer("template", "show", built)
+    after = answer("template", "import", file, "--name", "copy")
+    assert after["name"] == "copy" and {one["tier"] for one in after["examples"]} == {"imported"}
+    assert after["sources"] == before["sources"] or shape == "session-template"
+    if shape == "seasoned":
+        assert after["left_out"] == {}
+        assert [one["id"] for one in after["examples"]] == [one["id"] for one in before["examples"]]
+    assert seasoned("template", "export", built, "--as", shape).stdout.encode() == file.read_bytes()
+
+
+@pytest.mark.parametrize("shape", HERMES)
+def test_templates_of_hermes_come_in_without_a_store(shape: str, tmp_path: Path, store_path: Path) -> None:
+    (tmp_path / "warm.json").write_text(json.dumps(HERMES[shape]), "utf-8")
+    out = seasoned("template", "import", tmp_path / "warm.json").stdout
+    assert "Saved warm@1: 1 example" in out
+    with open_store(store_path) as store:
+        assert [one.name for one in snapshot(store).templates] == ["warm"]
+
+
+def test_what_cannot_be_imported_says_why_in_one_sentence(tmp_path: Path, store_path: Path) -> None:
+    file = tmp_path / "x.json"
+    assert "no file" in seasoned("template", "import", file, expect=1).stderr
+    file.write_text('{"hello": 1}', "utf-8")
+    assert "neither a template" in seasoned("template", "import", file, expect=3).stderr
+    file.write_text(json.dumps({**WARM_V2, "name": "../../x"}), "utf-8")
+    done = seasoned("template", "import", file, expect=2)
+    assert "cannot be the name" in done.stderr and done.stderr.count("\n") == 1
+    file.write_text(json.dumps({**WARM_V2, "patterns": []}), "utf-8")
+    assert "nothing was saved" in seasoned("template", "import", file, expect=1).stderr
+    assert not store_path.exists()
+
+
+@pytest.mark.parametrize("name", ["../../x", "CON", "x" * 300, "a\u202eb", "a b"])
+def test_a_bad_name_is_wrong_use(name: str, samples: Path, store_path: Path) -> None:
+    done = seasoned("template", "build", name, samples / "codex", expect=2)
+    assert "cannot be the name of a template" in done.stderr
+    assert not store_path.exists(), "it is refused before anything is read"
+
+
+def test_wrong_use_is_said_before_anything_is_done() -> None:
+    assert "Name the template" in seasoned("template", "build", expect=2).stderr
+    assert "no store" in seasoned("template", "list", expect=3).stderr
+    assert "No such command" in seasoned("template", "frobnicate", expect=2).stderr
+
+
+def test_forgetting_a_session_takes_its_examples_out(built: str) -> None:
+    before = answer("template", "show", built)
+    shown = before["examples"][0]["sources"][0]["session"]
+    native_id = shown.partition(":")[2]
+    seasoned("forget", native_id, "--yes")
+    after = answer("template", "show", built)
+    assert len(after["examples"]) < len(before["examples"])
+    assert native_id not in json.dumps(after)
+    seasoned("forget", "--all", "--yes")
+    assert answer("template", "list")["count"] == 0
+
+
+def test_auto_builds_one_template_for_each_task_type_and_only_when_there_is_something_new(samples: Path) -> None:
+    seasoned("scan", samples)
+    found = answer("template", "build", "--auto", "--store", "--min-messages", 5)
+    assert found["schema"] == "seasoned/templates/1" and found["count"] > 1
+    assert {one["name"] for one in found["templates"]} <= {"auto-code", "auto-file", "auto-research", "auto-mixed"}
+    assert all(one["example_count"] for one in found["templates"])
+    again = answer("template", "build", "--auto", samples, "--min-messages", 5)
+    assert (again["count"], again["changed"]) == (0, [])
+    assert "stay as they are" in seasoned("template", "build", "--auto", "--store", "--min-messages", 5).stdout
+    assert [one["version"] for one in answer("template", "list")["templates"]] == [1] * found["count"]
+
+
+def test_auto_retires_what_is_too_old_and_says_why(built: str, store_path: Path) -> None:
+    with open_store(store_path) as store:
+        old = load(store, built)
+        shown = msgspec.structs.replace(old.examples[0], first_seen=1.0, last_seen=2.0)
+        save(store, msgspec.structs.replace(old, examples=(shown,)))
+    changed = {one["example_id"]: one for one in answer("template", "build", "--auto", "--store")["changed"]}
+    assert changed[shown.id]["state"] == "retired" and "last seen to work" in changed[shown.id]["reason"]
+    assert answer("template", "show", built)["examples"][0]["state"] == "retired"
+
+
+def test_auto_without_anything_to_learn_from_says_so(samples: Path) -> None:
+    assert "nothing was saved" in seasoned("template", "build", "--auto", samples / "openai", expect=1).stderr
+    assert "leave the other options out" in seasoned("template", "build", "--auto", "--tags", "x", expect=2).stderr
+
+
+def test_help_shows_an_example_for_every_command() -> None:
+    for command in ["build", "create", "list", "show", "delete", "stats", "export", "import", "retire", "restore"]:
+        assert f"Example: seasoned template {command}" in seasoned("template", command, "--help").stdout

@@ -1,0 +1,299 @@
+"""Which sessions are learned from, and which of their calls count as worked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seasoned.insight.load import tracks
+from seasoned.insight.track import JudgedCall
+from seasoned.redact import Secrecy
+from seasoned.scan.whole import Target, scan
+from seasoned.template.admit import (
+    Experience,
+    MiningOptions,
+    Worked,
+    experience_of,
+    is_escalated,
+    is_risky,
+    is_whole,
+    qualified,
+    refusal,
+    select,
+    source_of,
+)
+from tests.template.sessions import NOW, SMALL, bash, call, failed, session
+
+READ = call("Read", file_path="/p/a.py")
+
+
+def worked(*calls: JudgedCall) -> tuple[int, ...]:
+    return Worked(session("s", *calls), SMALL).positions
+
+
+def why(options: MiningOptions = SMALL, *calls: JudgedCall, **facts: Any) -> str | None:
+    return refusal(session("s", *(calls or (READ,)), **facts), options, NOW)
+
+
+def test_a_finished_session_with_enough_messages_qualifies() -> None:
+    assert why(MiningOptions(), messages=30) is None
+
+
+def test_a_session_with_too_few_messages_does_not_qualify() -> None:
+    assert why(MiningOptions(), messages=29) == "too short"
+
+
+def test_a_session_of_another_agent_is_left_out() -> None:
+    assert why(MiningOptions(min_messages=1, agent="codex")) == "another agent's"
+
+
+def test_a_session_of_another_task_type_is_left_out() -> None:
+    assert why(MiningOptions(min_messages=1, task_type="code"), task_type="file") == "another task type"
+
+
+def test_a_session_in_which_more_than_half_failed_is_left_out() -> None:
+    bad = failed("Read", "no", file_path="/p/x")
+    assert why(SMALL, bad, bad, READ) == "too many errors"
+    assert why(SMALL, bad, READ) is None
+
+
+def test_a_session_in_which_nothing_counts_is_left_out() -> None:
+    assert why(SMALL, call("TodoWrite", todos=[])) == "nothing worked"
+
+
+def test_a_session_that_was_added_to_within_the_hour_is_not_finished() -> None:
+    assert why(ended=NOW - 3599) == "not finished"
+    assert why(ended=NOW - 3601) is None
+
+
+def test_a_session_without_a_time_is_taken_as_finished() -> None:
+    assert why(ended=None) is None
+
+
+def test_a_session_whose_last_counted_call_failed_ended_in_an_error() -> None:
+    assert why(SMALL, READ, failed("Read", "no", file_path="/p/x")) == "ended in an error"
+    assert why(SMALL, READ, failed("Read", "no", file_path="/p/x"), call("TodoWrite", todos=[])) == "ended in an error"
+
+
+def test_a_review_is_not_learned_from_but_a_sub_agent_is() -> None:
+    assert why(relation="review") == "a review"
+    assert why(relation="subagent") is None
+
+
+def test_declined_and_unclear_calls_have_not_worked() -> None:
+    assert worked(call("Edit", "failed", _fault="user_declined"), call("Read", "unclear", file_path="/p"), READ) == (2,)
+
+
+def test_calls_that_the_user_took_back_have_not_worked() -> None:
+    assert worked(call("Read", file_path="/p/a.py", _is_corrected=True), READ) == (1,)
+
+
+def test_plans_thoughts_and_questions_are_no_skill() -> None:
+    assert worked(call("TodoWrite", todos=[]), call("think", thought="x"), call("Task", prompt="x"), READ) == (3,)
+
+
+@pytest.mark.parametrize(
+    ("tool", "result"),
+    [("Grep", "No matches found"), ("Glob", "No files found"), ("get_orders", "[]"), ("Read", ""), ("lookup", "null")],
+)
+def test_a_call_that_brought_nothing_is_no_success_worth_showing(tool: str, result: str) -> None:
+    assert worked(call(tool, pattern="x", _result=result), READ) == (1,)
+
+
+def test_an_edit_says_nothing_and_has_worked_all_the_same() -> None:
+    assert worked(call("Edit", file_path="/p/a", old_string="a b c d", new_string="e f g h", _result="")) == (0,)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        "ls: /x: No such file or directory",
+        "error: pathspec did not match",
+        "Traceback (most recent call last):\n",
+        "--- FAIL: TestX (0.0s)\nok",
+        "Chunk ID: 1\nProcess running with session ID 7\n",
+    ],
+)
+def test_a_command_whose_complaint_a_pipe_let_through_has_not_worked(result: str) -> None:
+    assert worked(bash("make x | head -3", _result=result), READ) == (1,)
+
+
+def test_a_second_edit_of_what_the_first_one_wrote_makes_the_first_one_redone() -> None:
+    first = call("Edit", file_path="/p/a", old_string="value = one()", new_string="value = two()")
+    again = call("Edit", file_path="/p/a", old_string="value = two()", new_string="value = three()")
+    elsewhere = call("Edit", file_path="/p/a", old_string="import os and sys", new_string="import os")
+    assert worked(first, again) == (1,)
+    assert worked(first, elsewhere) == (0, 1)
+    assert worked(first, call("Edit", file_path="/p/b", old_string="value = two()", new_string="x = 1")) == (0, 1)
+
+
+def test_an_edit_of_the_same_place_with_other_words_makes_the_first_one_redone() -> None:
+    first = call("Edit", file_path="/p/a", old_string="total = 1 + 1", new_string="total = 3 of all")
+    assert worked(first, call("Edit", file_path="/p/a", old_string="total = 1 + 1", new_string="total = 2")) == (1,)
+
+
+def test_a_refined_search_makes_the_first_one_redone() -> None:
+    assert worked(call("Grep", pattern="handler"), call("Grep", pattern="def handler")) == (1,)
+    assert worked(call("Grep", pattern="handler"), call("Grep", pattern="carrier")) == (0, 1)
+
+
+def test_a_call_that_is_made_again_with_one_value_changed_is_redone() -> None:
+    first = call("book", flight="HAT001", date="2026-03-01", seat="window")
+    assert worked(first, call("book", flight="HAT001", date="2026-03-01", seat="aisle")) == (1,)
+
+
+def test_reading_on_is_not_reading_again() -> None:
+    assert worked(READ, call("Read", file_path="/p/a.py", offset=200)) == (0, 1)
+
+
+def test_the_same_check_once_more_is_not_redone_but_an_amended_commit_is() -> None:
+    assert worked(bash("pytest tests"), bash("pytest tests -x")) == (0, 1)
+    assert worked(bash("git commit -m one"), bash("git commit --amend -m two")) == (1,)
+
+
+def test_what_is_done_again_after_an_error_is_not_redone() -> None:
+    first = call("Grep", pattern="handler")
+    assert worked(first, failed("Read", "no", file_path="/p/x"), call("Grep", pattern="def handler")) == (0, 2)
+
+
+def test_what_is_done_again_much_later_is_not_redone() -> None:
+    reads = [call("Read", file_path=f"/p/{number}") for number in range(8)]
+    assert 0 in worked(call("Grep", pattern="handler"), *reads, call("Grep", pattern="def handler"))
+
+
+def test_the_window_for_redoing_is_an_option() -> None:
+    track = session("s", call("Grep", pattern="handler"), READ, call("Grep", pattern="def handler"))
+    assert Worked(track, msgspec.structs.replace(SMALL, redone_within=1)).positions == (0, 1, 2)
+
+
+def test_arguments_that_were_cut_are_not_whole() -> None:
+    assert is_whole(READ)
+    assert not is_whole(call("Write", file_path="/p", content="abc … [900 characters]"))
+    assert not is_whole(call("x", rows=[{"a": "abc … [900 characters]"}]))
+    assert is_whole(call("Write", file_path="/p", content="it said … [9 characters] and went on"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf build",
+        "sudo make install",
+        "git push --force",
+        "git reset --hard HEAD~1",
+        "git commit --no-verify -m x",
+        "curl -s https://x.example/i.sh | bash",
+        "curl -X POST https://x.example",
+        "cd a && git stash drop",
+        "gh pr merge 7",
+        "kill 12",
+    ],
+)
+def test_commands_that_a_person_is_asked_about_are_risky(command: str) -> None:
+    assert is_risky(command)
+
+
+@pytest.mark.parametrize(
+    "command", ["git push", "docker build -f x .", "kubectl get pods", "curl -s https://x.example"]
+)
+def test_everyday_commands_are_not_risky(command: str) -> None:
+    assert not is_risky(command)
+
+
+def test_calls_with_rights_that_a_person_granted_are_known() -> None:
+    assert is_escalated({"command": "x", "with_escalated_permissions": True})
+    assert is_escalated({"command": "x", "sandbox_permissions": "require_escalated"})
+    assert not is_escalated({"command": "x", "with_escalated_permissions": False})
+
+
+def experience(key: str, *tools: tuple[str, int, int], **facts: Any) -> Experience:
+    return Experience(key, facts.get("root", key), facts.get("source", "test"), tools, facts.get("ended"))
+
+
+def test_all_are_taken_where_there_is_room() -> None:
+    assert {one.key for one in select([experience("a"), experience("b")], 2)} == {"a", "b"}
+
+
+def test_a_session_with_a_tool_that_no_other_has_is_preferred() -> None:
+    alike = [experience(f"s{number}", ("Read", 3, 0), ended=NOW - number) for number in range(4)]
+    chosen = select([*alike, experience("rare", ("Read", 1, 0), ("deploy", 1, 0), ended=1.0)], 2)
+    assert "rare" in {one.key for one in chosen}
+
+
+def test_a_session_in_which_a_tool_failed_and_worked_is_preferred() -> None:
+    smooth = [experience(f"s{number}", ("Read", 9, 0), ended=NOW - number) for number in range(4)]
+    assert select([*smooth, experience("mended", ("Read", 1, 1), ended=1.0)], 1)[0].key == "mended"
+
+
+def test_of_equally_good_sessions_the_newest_is_chosen() -> None:
+    assert select([experience(f"s{day}", ("Read", 1, 0), ended=float(day)) for day in range(5)], 1)[0].key == "s4"
+
+
+def test_many_sessions_of_one_folder_do_not_take_all_places() -> None:
+    many = [experience(f"p{at:03}", ("Read", 9, 1), source="planted", ended=NOW - at) for at in range(600)]
+    few = [experience(f"o{at}", ("Read", 9, 1), source="own", ended=1.0) for at in range(10)]
+    chosen = select([*many, *few], 20)
+    assert sum(one.source == "own" for one in chosen) >= 8
+
+
+def test_many_sessions_of_one_lineage_do_not_take_all_places() -> None:
+    many = [experience(f"f{at}", ("Read", 9, 1), root="fork", ended=NOW - at) for at in range(50)]
+    chosen = select([*many, *[experience(f"o{at}", ("Read", 1, 0)) for at in range(5)]], 8)
+    assert sum(one.root != "fork" for one in chosen) >= 4
+
+
+@given(st.randoms(use_true_random=False))
+def test_the_order_of_sessions_does_not_matter_for_the_choice(random: Any) -> None:
+    some = [experience(f"s{at}", ("Read", at, at % 3), (f"t{at % 4}", 1, 0), ended=float(at % 5)) for at in range(12)]
+    mixed = list(some)
+    random.shuffle(mixed)
+    assert select(mixed, 5) == select(some, 5)
+
+
+def test_folders_named_by_date_are_one_source() -> None:
+    assert source_of("codex", "/h/.codex/sessions/2026/11/02/a.jsonl") == "codex:/h/.codex/sessions"
+    assert source_of("codex", None) == "codex"
+
+
+def test_a_store_gives_the_sessions_that_qualify_and_no_others(samples) -> None:
+    target = Target(None)
+    scan(target, [samples], Secrecy(b"k" * 32), workers=1)
+    with target.open() as store:
+        options = MiningOptions(min_messages=4, max_sessions=1000)
+        found = {one.key for one in qualified(store, options, NOW)}
+        by_track = {str(track.ref) for track in tracks(store) if refusal(track, options, NOW) is None}
+        assert found == by_track
+        assert len(found) > 30
+        few = qualified(store, msgspec.structs.replace(options, max_sessions=5, agent="hermes"), NOW)
+        assert len(few) == 5
+        assert all(one.key.startswith("hermes:") for one in few)
+
+
+def test_a_store_and_its_tracks_lead_to_the_same_choice(samples) -> None:
+    target = Target(None)
+    scan(target, [samples], Secrecy(b"k" * 32), workers=1)
+    with target.open() as store:
+        options = MiningOptions(min_messages=4, max_sessions=7)
+        chosen = qualified(store, options, NOW)
+        sources = {
+            one.key: one.source for one in qualified(store, MiningOptions(min_messages=4, max_sessions=999), NOW)
+        }
+        good = [track for track in tracks(store) if refusal(track, options, NOW) is None]
+        again = select([experience_of(track, sources[str(track.ref)]) for track in good], 7)
+        assert [one.key for one in again] == [one.key for one in chosen]
+
+
+def test_a_session_whose_source_says_that_the_task_was_not_done_is_left_out(samples) -> None:
+    target = Target(None)
+    scan(target, [samples], Secrecy(b"k" * 32), workers=1)
+    with target.open() as store:
+        options = MiningOptions(min_messages=4, max_sessions=1000)
+        some = qualified(store, options, NOW)
+        store.connection.execute("UPDATE session SET succeeded = 0 WHERE id = ?", [some[0].row])
+        store.connection.execute("UPDATE session SET end_reason = 'api_error' WHERE id = ?", [some[1].row])
+        assert {one.row for one in qualified(store, options, NOW)} == {one.row for one in some[2:]}
+        more = qualified(store, msgspec.structs.replace(options, allow_unsuccessful=True), NOW)
+        assert {one.row for one in more} == {one.row for one in some} - {some[1].row}

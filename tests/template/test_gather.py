@@ -1,0 +1,177 @@
+"""Kinds of calls, the repairs that teach something, and the words that a call follows from."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from seasoned.insight.track import JudgedCall
+from seasoned.template.admit import Worked
+from seasoned.template.gather import gather, spoken, stems, vagueness, words_before
+from seasoned.template.merge import Member
+from tests.template.sessions import SMALL, bash, call, failed, session
+
+_GET = call("get", parcel_id="#P-00417")
+
+
+def found(*calls: JudgedCall) -> list[Member]:
+    return list(gather(Worked(session("s", *calls), SMALL), SMALL, "here"))
+
+
+def kinds(*calls: JudgedCall) -> list[set[str]]:
+    return [set(member.kinds) for member in found(*calls)]
+
+
+def test_the_first_call_of_a_tool_that_worked_is_its_first_use() -> None:
+    wrong = failed("get", "not found", parcel_id="#P-9")
+    assert kinds(wrong, call("find", name="x"), _GET, _GET, call("other", a="b")) == [
+        {"init"},
+        {"init"},
+        set(),
+        {"init", "final"},
+    ]
+
+
+def test_the_last_call_closes_the_session_unless_it_only_looked() -> None:
+    assert kinds(bash("make check"), bash("git push"))[-1] == {"final"}
+    assert kinds(bash("make check"), bash("git status"))[-1] == set()
+    assert kinds(_GET, call("Read", file_path="/a"))[-1] == {"init"}
+
+
+def test_the_last_call_before_the_users_next_request_closes_its_turn() -> None:
+    track = session(
+        "s",
+        _GET,
+        call("get", parcel_id="#P-2"),
+        call("get", parcel_id="#P-3", _intent="And another one, please, now."),
+        _GET,
+    )
+    first, second, third, fourth = track.calls
+    later = [msgspec.structs.replace(one, message=one.message + 2) for one in (third, fourth)]
+    track = msgspec.structs.replace(track, calls=(first, second, *later))
+    assert [set(one.kinds) for one in gather(Worked(track, SMALL), SMALL, "x")] == [
+        {"init"},
+        {"final"},
+        set(),
+        {"final"},
+    ]
+
+
+def test_a_repair_with_other_arguments_teaches() -> None:
+    (member,) = found(failed("get", "no such parcel", parcel_id="P-00417"), _GET)
+    assert "recovery" in member.kinds
+    assert member.repair is not None
+    assert member.failed is not None
+    assert (member.repair.changed, member.failed.arguments) == (("parcel_id",), {"parcel_id": "P-00417"})
+    assert member.is_rewritten
+
+
+def test_a_repair_that_names_another_thing_in_the_same_manner_is_not_rewritten() -> None:
+    (member,) = found(
+        failed("book", "no seat", flight="HAT001", seat="aisle"), call("book", flight="HAT001", seat="window")
+    )
+    assert "recovery" in member.kinds
+    assert not member.is_rewritten
+
+
+def test_the_last_of_several_attempts_is_the_one_that_was_repaired() -> None:
+    (member,) = found(failed("get", "no", parcel_id="P-00417"), failed("get", "no", parcel_id="#P00417"), _GET)
+    assert member.failed is not None
+    assert member.failed.arguments == {"parcel_id": "#P00417"}
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        # The same call once more: luck.
+        (failed("get", "no", parcel_id="#P-00417"), _GET),
+        # The machine's fault and not the call's.
+        (call("get", "failed", parcel_id="P-00417", _fault="environment", _reason="timed out"), _GET),
+        # Waiting made the difference.
+        (bash("wp mail send x", "failed", _reason="too many"), bash("sleep 60; wp mail send x")),
+        # An edit in between did.
+        (
+            bash("pytest tests/a.py", "failed", _reason="1 failed"),
+            call("Edit", file_path="/tests/a.py", old_string="a = b", new_string="a = c"),
+            bash("pytest tests"),
+        ),
+        # The program that complained is not run any more.
+        (bash("go test ./x | grep -E '--- F'", "failed", _reason="grep: unrecognized option"), bash("go test ./x -v")),
+    ],
+)
+def test_a_repair_that_the_call_did_not_make_teaches_nothing(calls: tuple[JudgedCall, ...]) -> None:
+    assert all("recovery" not in one for one in kinds(*calls))
+
+
+def test_a_repair_that_the_user_took_back_teaches_nothing() -> None:
+    assert found(failed("get", "no", parcel_id="P-00417"), call("get", parcel_id="#P-00417", _is_corrected=True)) == []
+
+
+def intents(*words: str | None) -> tuple[JudgedCall, ...]:
+    return session("s", *[call("cancel_order", id="#W1", _intent=one) for one in words]).calls
+
+
+def test_the_words_before_a_call_are_its_intent() -> None:
+    calls = intents("Please cancel the order of mine.")
+    assert words_before(calls, 0, stems("cancel_order")) == "Please cancel the order of mine."
+
+
+def test_words_are_sought_above_where_those_before_the_call_say_nothing() -> None:
+    calls = intents("I want to cancel my order today.", 'Action: {"name": "cancel_order"}', None, "Yes, do it.")
+    assert [words_before(calls, at, stems("cancel_order")) for at in range(4)] == [
+        "I want to cancel my order today."
+    ] * 4
+
+
+def test_words_about_other_things_are_passed_over_for_those_that_name_the_call() -> None:
+    calls = intents("I want to cancel my order today.", "Look at 7731846 and the rest as well.")
+    assert words_before(calls, 1, stems("cancel_order")) == "I want to cancel my order today."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Yes, that's perfect. Thank you for being so understanding!",
+        "yes",
+        "Ok, go ahead.",
+        "Sure, please do it!",
+        "That's correct.",
+        "Approved.",
+        "LGTM, thanks!",
+        'Action: {"name": "x", "arguments": {}}',
+        '{"name": "x"}',
+        "continue",
+        "",
+    ],
+)
+def test_assent_and_spelled_out_calls_are_no_words(text: str) -> None:
+    assert spoken(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Okay, I want to exchange a keyboard.", "I want to exchange a keyboard."),
+        ("Thought:\nI need to look up the order.\nAction:\n{}", "I need to look up the order."),
+        ("Good question. Let me trace it.", "Good question. Let me trace it."),
+        ("Right now I want a refund.", "Right now I want a refund."),
+        ("取消我的订单，然后退款给我，谢谢你。", "取消我的订单，然后退款给我，谢谢你。"),
+    ],
+)
+def test_what_is_left_without_assent_and_calls_are_words(text: str, words: str) -> None:
+    assert spoken(text) == words
+
+
+@pytest.mark.parametrize(
+    ("words", "level"),
+    [
+        ("Cancel my order.", 0),
+        ("There is a thing that I would like to have done.", 1),
+        ("Sorry, I cannot cancel this order.", 2),
+        ("Cancel the order 123456.", 2),
+        ("Look at it.", 2),
+        ("", 3),
+    ],
+)
+def test_how_little_words_say_about_a_call(words: str, level: int) -> None:
+    assert vagueness(words, stems("cancel_order"), '{"id":"#W0000001"}') == level

@@ -1,0 +1,276 @@
+"""The library: versions, many writers, snapshots, states, use and blocks, in the real store."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seasoned.errors import NotFound, UsageError
+from seasoned.store import Store, open_store, open_temporary
+from seasoned.template import library
+from seasoned.template.example import Template
+from seasoned.template.library import (
+    VERSIONS_KEPT,
+    Library,
+    WarmBlock,
+    count_use,
+    delete,
+    find_block,
+    find_example,
+    keep_block,
+    listed,
+    load,
+    revision,
+    save,
+    set_state,
+    snapshot,
+    state_history,
+    stats,
+)
+from tests.template.examples import example, template
+
+
+@pytest.fixture
+def store() -> Store:
+    return open_temporary()
+
+
+def test_what_is_saved_is_loaded_as_it_was(store: Store) -> None:
+    kept = save(store, template())
+    assert kept == template()
+    assert load(store, "code-work") == load(store, "CODE-work") == load(store, "code-work", 1) == kept
+
+
+def test_saving_a_name_again_makes_the_next_version_and_the_last_five_stay(store: Store) -> None:
+    for number in range(1, 8):
+        assert save(store, template(description=f"build {number}")).version == number
+    assert load(store, "code-work").description == "build 7"
+    assert load(store, "code-work", 8 - VERSIONS_KEPT).description == "build 3"
+    with pytest.raises(NotFound, match="has no version 2: kept are 7, 6, 5, 4, 3"):
+        load(store, "code-work", 2)
+
+
+def test_a_deleted_name_does_not_count_its_versions_anew(store: Store) -> None:
+    save(store, template())
+    save(store, template())
+    assert delete(store, "code-work") == 2
+    with pytest.raises(NotFound, match="none yet"):
+        load(store, "code-work")
+    assert save(store, template()).mark == "code-work@3", "an old mark never means another template"
+    with pytest.raises(NotFound, match="nearest are code-work"):
+        delete(store, "code-wrk")
+
+
+def test_names_differ_by_more_than_capitals(store: Store) -> None:
+    save(store, template("Code"))
+    with pytest.raises(UsageError, match="There is a template 'Code' already"):
+        save(store, template("code"))
+    with pytest.raises(UsageError, match="device"):
+        save(store, template("CON"))
+    assert [one.name for one in listed(store)] == ["Code"]
+
+
+def test_an_empty_template_is_not_saved(store: Store) -> None:
+    with pytest.raises(NotFound, match="nothing was saved"):
+        save(store, Template(name="empty"))
+    assert listed(store) == [] and revision(store) == 0
+
+
+def _save_some(path: str) -> list[int]:
+    with open_store(Path(path)) as store:
+        return [save(store, template("shared", description=str(number))).version for number in range(10)]
+
+
+def test_processes_that_save_one_name_at_once_get_different_versions(tmp_path: Path) -> None:
+    path = tmp_path / "seasoned.db"
+    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as pool:
+        versions = [version for some in pool.map(_save_some, [str(path)] * 4) for version in some]
+    assert sorted(versions) == list(range(1, 41))
+    with open_store(path) as store:
+        assert load(store, "shared").version == 40
+
+
+_DYING = """
+import os, signal, sys
+from pathlib import Path
+from seasoned.store import open_store
+from seasoned.template import library
+from tests.template.examples import template
+store = open_store(Path(sys.argv[1]))
+library._shown_from = lambda kept: os.kill(os.getpid(), signal.SIGKILL)
+library.save(store, template(description="new"))
+"""
+
+
+def test_a_crash_in_the_middle_of_saving_leaves_the_old_version_whole(tmp_path: Path) -> None:
+    path = tmp_path / "seasoned.db"
+    with open_store(path) as store:
+        save(store, template(description="old"))
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", _DYING, str(path)],
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    with open_store(path) as store:
+        assert load(store, "code-work") == template(description="old")
+        assert revision(store) == 1
+        assert save(store, template()).version == 2
+
+
+def test_the_list_is_newest_first_by_type_and_any_of_the_tags(store: Store) -> None:
+    save(store, template("old", created_at=1.0, tags=("Python",)))
+    save(store, template("files", created_at=3.0, task_type="file", tags=("csv",)))
+    save(store, template("new", created_at=2.0, tags=()))
+    save(store, template("new", created_at=4.0, tags=("rust",)))
+    assert [one.name for one in listed(store)] == ["new", "files", "old"]
+    assert [one.name for one in listed(store, task_type="code")] == ["new", "old"]
+    assert [one.name for one in listed(store, tags=["python", "CSV"])] == ["files", "old"]
+    assert listed(store)[0] == library.Listed("new", 2, "What works here.", "code", ("rust",), 2, 0, 4.0)
+
+
+def test_use_is_counted_apart_for_templates_and_examples(store: Store) -> None:
+    kept = save(store, template())
+    before = revision(store)
+    first, second = (one.id for one in kept.examples)
+    count_use(store, "code-work@1", [first, second, first])
+    save(store, template())
+    count_use(store, "code-work@2", [first])
+    taken = snapshot(store)
+    assert taken.usage == {"code-work": 2} and taken.shown == {first: 2, second: 1}
+    assert listed(store)[0].usage_count == 2
+    assert revision(store) == before + 1, "use alone is no reason to make the snapshot anew"
+    with pytest.raises(UsageError, match="no mark"):
+        count_use(store, "code-work", [])
+    delete(store, "code-work")
+    assert snapshot(store).usage == {}
+
+
+def test_a_state_says_why_and_the_last_one_holds(store: Store) -> None:
+    kept = save(store, template())
+    shown, other = kept.examples
+    set_state(store, shown.id, "suspended", "3 of 4 calls in its manner failed", {"calls": ["c1"]}, now=5.0)
+    taken = snapshot(store)
+    assert taken.active(taken.templates[0]) == (other,)
+    assert taken.states[shown.id].evidence == {"calls": ["c1"]} and taken.states[shown.id].changed_at == 5.0
+    set_state(store, shown.id, "active", "looked at by a person", now=6.0)
+    assert snapshot(store, taken).active(kept) == kept.examples
+    assert [one.state for one in state_history(store, shown.id)] == ["suspended", "active"]
+    save(store, template())
+    set_state(store, other.id, "retired", "the schema changed", now=7.0)
+    assert snapshot(store).state_of(other.id) == "retired", "the same example in a new version stays retired"
+
+
+def test_a_snapshot_is_of_the_newest_versions_and_reads_again_only_what_changed(store: Store) -> None:
+    save(store, template("a"))
+    save(store, template("b", description="first"))
+    one = snapshot(store)
+    save(store, template("b", description="second"))
+    save(store, template("c"))
+    two = snapshot(store, one)
+    assert [each.mark for each in two.templates] == ["a@1", "b@2", "c@1"]
+    assert two.templates[0] is one.templates[0] and two.templates[1].description == "second"
+    assert two.revision == revision(store) != one.revision
+    delete(store, "a")
+    three = snapshot(store, two)
+    assert [each.mark for each in three.templates] == ["b@2", "c@1"]
+    assert three.find("B") is two.find("b") and three.find("a") is None
+
+
+_STEPS = st.lists(
+    st.tuples(st.sampled_from(["save", "delete", "state", "snapshot"]), st.sampled_from("abc"), st.integers(0, 3)),
+    max_size=14,
+)
+
+
+@given(_STEPS)
+@settings(max_examples=60, deadline=None)
+def test_a_refreshed_snapshot_is_a_new_one(steps: list[tuple[str, str, int]]) -> None:
+    store = open_temporary()
+    held = snapshot(store)
+    for step, name, number in steps:
+        shown = example(arguments={"n": number})
+        if step == "save":
+            save(store, template(name, shown, description=str(number)))
+        elif step == "delete" and held.find(name) is not None and any(one.name == name for one in listed(store)):
+            delete(store, name)
+        elif step == "state":
+            set_state(store, shown.id, ("active", "suspended", "retired")[number % 3], "why", now=1.0)
+        else:
+            held = snapshot(store, held)
+    new, held = snapshot(store), snapshot(store, held)
+    assert msgspec.structs.asdict(new) == msgspec.structs.asdict(held)
+
+
+def test_the_figures_count_an_example_once(store: Store) -> None:
+    kept = save(store, template("a"))
+    save(store, template("b", task_type=None))
+    set_state(store, kept.examples[0].id, "retired", "old", now=1.0)
+    count_use(store, kept.mark, [kept.examples[1].id])
+    found = stats(snapshot(store))
+    assert (found.total, found.by_type, found.examples) == (2, {"any": 1, "code": 1}, 2)
+    assert (found.usage, found.shown, found.notes) == (1, 1, 2)
+    assert found.states == {"active": 1, "suspended": 0, "retired": 1}
+
+
+def test_an_example_is_found_by_the_beginning_of_its_id(store: Store) -> None:
+    shown = example()
+    taken = Library((template("a", shown), template("b", shown)))
+    assert find_example(taken, shown.id[:6].upper()) == shown
+    with pytest.raises(NotFound, match="lists the ids"):
+        find_example(taken, "zz")
+    with pytest.raises(NotFound):
+        find_example(taken, "")
+    ids = [example(arguments={"n": number}) for number in range(17)]
+    first = next(one.id[0] for one in ids if sum(each.id[0] == one.id[0] for each in ids) > 1)
+    with pytest.raises(UsageError, match="give more of the id"):
+        find_example(Library((template("a", *ids),)), first)
+
+
+def test_the_first_block_of_a_conversation_stays(store: Store) -> None:
+    block = WarmBlock("codex:s1", "openai", "messages", "code-work", 2, ("e1", "e2"), b'[{"\xff"}]', "d1", 5.0)
+    assert keep_block(store, block) == block
+    later = msgspec.structs.replace(block, content=b"other", digest="d2", created_at=6.0)
+    assert keep_block(store, later) == block == find_block(store, "codex:s1", "openai")
+    assert keep_block(store, msgspec.structs.replace(later, format="anthropic")).content == b"other"
+    assert find_block(store, "codex:s2", "openai") is None
+
+
+def test_a_store_of_an_older_version_opens_and_keeps_what_it_had(tmp_path: Path) -> None:
+    from seasoned.store.migration import MIGRATIONS
+
+    path = tmp_path / "seasoned.db"
+    db = sqlite3.connect(path)
+    for step in MIGRATIONS[:2]:
+        step(db)
+    db.execute("PRAGMA user_version = 2")
+    db.execute("INSERT INTO session (agent, native_id) VALUES ('codex', 'kept')")
+    db.commit()
+    db.close()
+    with open_store(path) as store:
+        assert store.row("session.find_ref", {"agent": "codex", "native_id": "kept"}) is not None
+        assert save(store, template()).version == 1
+
+
+def test_a_thousand_templates_are_read_in_well_under_a_second(store: Store) -> None:
+    for number in range(1000):
+        save(store, template(f"t{number}", *[example(arguments={"n": number, "m": n}) for n in range(10)]))
+    begun = time.perf_counter()
+    taken = snapshot(store)
+    assert time.perf_counter() - begun < 0.7
+    assert len(taken.templates) == 1000 and len(taken.templates[0].examples) == 10

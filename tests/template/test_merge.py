@@ -1,0 +1,239 @@
+"""Patterns, support, who stands for a group, and the caps of sources."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seasoned.insight.track import Track
+from seasoned.template.admit import MiningOptions, Worked
+from seasoned.template.gather import gather
+from seasoned.template.merge import Caps, Member, current, group, in_turn, letter_shape, pattern_of
+from tests.template.sessions import SMALL, bash, call, failed, session
+
+
+def members(*tracks: Track, source: str = "here", options: MiningOptions = SMALL) -> list[Member]:
+    return [member for track in tracks for member in gather(Worked(track, options), options, source)]
+
+
+def same(tool: str, one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return pattern_of(tool, one) == pattern_of(tool, other)
+
+
+def test_paths_numbers_and_ids_of_one_shape_are_one_pattern() -> None:
+    assert same("Read", {"file_path": "/a/b.py"}, {"file_path": "/c/d/e.go"})
+    assert same("get_order", {"order_id": "#W0052025"}, {"order_id": "#W7731846"})
+    assert same("list", {"page_number": 1}, {"page_number": 20})
+
+
+def test_ids_of_another_shape_are_another_pattern() -> None:
+    assert not same("get_order", {"order_id": "#W0052025"}, {"order_id": "0052025"})
+    assert not same("move", {"week": "2026-W14"}, {"week": "2026-04-02"})
+
+
+def test_a_path_in_full_and_a_relative_one_are_two_patterns() -> None:
+    assert not same("Read", {"file_path": "/a/b.py"}, {"file_path": "b.py"})
+
+
+def test_how_a_call_is_made_does_not_belong_to_its_pattern() -> None:
+    assert same("Read", {"file_path": "/a"}, {"file_path": "/b", "limit": 10, "offset": 3})
+    assert same("Bash", {"command": "make x"}, {"command": "make x", "timeout": 9, "description": "Make it"})
+
+
+def test_a_switch_that_is_off_is_like_one_that_is_not_given() -> None:
+    assert same("Edit", {"file_path": "/a", "replace_all": False}, {"file_path": "/a"})
+    assert not same("Edit", {"file_path": "/a", "replace_all": True}, {"file_path": "/a"})
+
+
+def test_another_argument_is_another_pattern() -> None:
+    assert not same("find", {"email": "a@b.example"}, {"name": "Ann", "zip": "12345"})
+
+
+def test_what_a_tool_is_told_to_do_belongs_to_the_pattern() -> None:
+    assert not same("editor", {"command": "view", "path": "/a"}, {"command": "create", "path": "/a"})
+
+
+def test_free_words_do_not_belong_to_the_pattern() -> None:
+    assert same("Grep", {"pattern": "x"}, {"pattern": "def .*handler(self)"})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("cd /a && pytest tests/test_a.py -q", "pytest tests/test_b.py"),
+        ("git log --oneline -5", "git log -3"),
+        ("make lint && make test", "make test && make lint"),
+        ("wp parcel show '#P-00417'", "wp parcel show '#P-00390'"),
+        ("mise run test 2>&1 | tail -5", "mise run test"),
+    ],
+)
+def test_commands_that_do_the_same_are_one_pattern(one: str, other: str) -> None:
+    assert same("Bash", {"command": one}, {"command": other})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("git commit -m x", "git push"),
+        ("wp deploy preview --env staging", "wp deploy preview --stage staging"),
+        ("wp parcel show 417", "wp parcel show '#P-00417'"),
+        ("wp report late --week 11", "wp report late --week 2026-W11"),
+        ("pytest", "ruff check"),
+    ],
+)
+def test_commands_that_do_otherwise_are_two_patterns(one: str, other: str) -> None:
+    assert not same("Bash", {"command": one}, {"command": other})
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(max_size=12), _JSON, max_size=5), st.sampled_from(["Bash", "Read", "lookup"]))
+def test_every_call_has_a_short_pattern(arguments: dict[str, Any], tool: str) -> None:
+    found = pattern_of(tool, arguments)
+    assert found.startswith(tool)
+    assert len(found) <= 200
+    assert found == pattern_of(tool, dict(reversed(arguments.items())))
+
+
+def test_the_shape_of_an_id_keeps_its_signs() -> None:
+    assert [letter_shape(text) for text in ("#W0052025", "2026-W14", "mei_patel_72")] == ["#A9", "9-A9", "a_a_9"]
+
+
+def test_support_counts_lineages_and_not_calls() -> None:
+    look = call("get", parcel_id="#P-00417")
+    found = group(members(session("a", look, look), session("b", look), session("c", look, root="b")), SMALL)
+    assert [one.support for one in found] == [2]
+
+
+def test_a_step_that_recurs_is_a_sequence() -> None:
+    other = call("Read", file_path="/a")
+    check = bash("make check")
+    tracks = [session(name, bash("make lint"), check, other) for name in "ab"]
+    kinds = {one.step: one.kind for one in group(members(*tracks), SMALL)}
+    assert kinds == {"Bash: make lint": "init", "Bash: make check": "sequence", "Read": "init"}
+
+
+def test_what_one_session_alone_ran_in_its_shell_is_left_out_where_others_can_be_asked() -> None:
+    other = [session(name, bash("make lint"), call("Read", file_path="/a")) for name in "bcd"]
+    odd = session("a", bash("make odd"), bash("make lint"), call("Read", file_path="/a"))
+    assert "Bash: make odd" not in {one.step for one in group(members(odd, *other), SMALL)}
+    assert "Bash: make odd" in {one.step for one in group(members(odd), SMALL)}
+
+
+def test_a_recovery_stands_for_its_group() -> None:
+    plain = session("a", call("get", parcel_id="#P-00001"), day=1)
+    mended = session(
+        "b", failed("get", "no such parcel", parcel_id="P-00417"), call("get", parcel_id="#P-00417"), day=9
+    )
+    (found,) = group(members(plain, mended), SMALL)
+    assert (found.kind, found.support, found.members[0].track.ref.native_id) == ("recovery", 2, "b")
+
+
+def shown(*tracks: Track) -> str:
+    (found,) = group(members(*tracks), SMALL)
+    return found.members[0].track.ref.native_id
+
+
+def test_the_call_with_clear_words_before_it_stands_for_the_others() -> None:
+    vague = session("a", call("get_parcel", id="#P-1", _intent="Now the next one of them all, go."), day=1)
+    clear = session("b", call("get_parcel", id="#P-2", _intent="Where is my parcel now?"), day=9)
+    assert shown(vague, clear) == "b"
+
+
+def test_the_shorter_call_stands_for_the_others() -> None:
+    long = session("a", call("Grep", pattern="x" * 200), day=1)
+    assert shown(long, session("b", call("Grep", pattern="handler"), day=9)) == "b"
+
+
+def test_the_newer_of_equal_calls_stands_for_the_others() -> None:
+    look = call("Grep", pattern="handler")
+    assert shown(session("a", look, day=9), session("b", look, day=1)) == "b"
+
+
+def test_a_call_without_blots_stands_for_the_others() -> None:
+    blotted = session("a", call("find", email="[redacted:email:12345678]"), day=1)
+    assert shown(blotted, session("b", call("find", email="x@y"), day=9)) == "b"
+
+
+def test_calls_that_cannot_be_shown_support_but_do_not_stand() -> None:
+    cut = session("a", call("Write", file_path="/a", content="abc … [900 characters]"), day=1)
+    (found,) = group(members(cut, session("b", call("Write", file_path="/b", content="abc"), day=9)), SMALL)
+    assert (found.support, found.members[0].track.ref.native_id) == (2, "b")
+    assert group(members(cut), SMALL) == []
+
+
+@pytest.mark.parametrize("command", ["rm -rf build", "git push --force", "cat <<E > a\nx\nE", "a\nb\nc\nd\ne"])
+def test_risky_and_long_winded_commands_are_not_shown(command: str) -> None:
+    assert group(members(session("a", bash(command))), SMALL) == []
+
+
+def test_calls_with_granted_rights_are_not_shown() -> None:
+    granted = call("shell", command="make check", with_escalated_permissions=True)
+    assert group(members(session("a", granted)), SMALL) == []
+
+
+def test_a_convention_that_changed_is_outdated() -> None:
+    old = [session(name, bash("wp deploy --env staging"), day=40) for name in "ab"]
+    gone = bash("wp deploy --env staging", "failed", _fault="call", _reason="unknown option --env")
+    new = session("c", gone, bash("wp deploy --stage staging"), day=2)
+    patterns = {member.pattern for member in current(members(*old, new))}
+    assert patterns == {"Bash wp deploy --stage"}
+
+
+def test_a_convention_that_worked_again_later_is_kept() -> None:
+    gone = bash("wp deploy --env staging", "failed", _fault="call", _reason="unknown option --env")
+    slip = session("a", gone, bash("wp deploy --stage staging"), day=9)
+    later = session("b", bash("wp deploy --env staging"), day=2)
+    assert len(current(members(slip, later))) == 2
+
+
+def test_a_convention_is_outdated_for_the_shells_of_all_agents() -> None:
+    old = session("a", call("terminal", command="wp deploy --env staging"), day=40)
+    gone = bash("wp deploy --env staging", "failed", _fault="call", _reason="unknown option --env")
+    new = session("c", gone, bash("wp deploy --stage staging"), day=2)
+    assert {member.call.tool for member in current(members(old, new))} == {"Bash"}
+
+
+def test_every_step_gets_one_example_before_any_gets_a_second() -> None:
+    calls = [call("a", id="#P-1"), call("a", path="/x"), call("b", id="#P-1"), call("b", path="/y")]
+    tracks = [session(name, *calls) for name in "xy"]
+    steps = [one.step for one in in_turn(group(members(*tracks), SMALL), {"b": 3})]
+    assert steps == ["b", "a", "b", "a"]
+
+
+def test_looking_around_in_a_shell_comes_last() -> None:
+    tracks = [session(name, bash("ls -la"), bash("make check"), call("Read", file_path="/a")) for name in "abc"]
+    assert [one.step for one in in_turn(group(members(*tracks), SMALL), {"Bash": 9})][-1] == "Bash: ls"
+
+
+def test_support_beyond_a_few_lineages_buys_no_better_place() -> None:
+    wide = [session(f"w{at}", call("t", path="/x"), call("t", id="#P-1")) for at in range(5)]
+    wider = [session(f"v{at}", call("t", id="#P-1")) for at in range(50)]
+    ordered = in_turn(group(members(*wide, *wider), SMALL), {})
+    assert {one.support for one in ordered} == {5, 55}
+    assert ordered[0].merit[1] == ordered[1].merit[1]
+
+
+def test_no_lineage_and_no_folder_takes_more_than_its_cap() -> None:
+    options = msgspec.structs.replace(SMALL, max_examples=10)
+    one, other = members(session("a", call("t", id="#P-1"))), members(session("b", call("t", id="#P-1")))
+    caps = Caps(options, sources=2)
+    assert (caps.of_lineage, caps.of_source) == (2, 5)
+    for _ in range(2):
+        assert caps.has_room(one[0])
+        caps.take(one[0])
+    assert not caps.has_room(one[0])
+    assert caps.has_room(other[0])
+
+
+def test_one_folder_alone_has_no_cap() -> None:
+    assert Caps(SMALL, sources=1).of_source == SMALL.max_examples

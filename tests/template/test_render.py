@@ -1,0 +1,188 @@
+"""Every rendering of every block keeps the rules of its provider, and shows only what worked."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+
+from seasoned.errors import UsageError
+from seasoned.template.block import ENDS, FORMATS, FORMS, OPENS, Block, Form, Format
+from seasoned.template.example import Example, Note
+from seasoned.template.render import Rendered, prefill_file, render
+from tests.template import blocks
+from tests.template.providers import CALL_ID, assert_anthropic, assert_openai, assert_pydantic_ai, assert_responses
+
+CHATS: tuple[Format, ...] = ("openai", "responses", "anthropic", "hermes", "pydantic-ai")
+
+
+def _ids(rendered: Rendered) -> list[str]:
+    """The call ids of a rendering that keeps its provider's rules."""
+    messages = json.loads(rendered.content)
+    if rendered.format == "responses":
+        return assert_responses(messages)
+    if rendered.format == "anthropic":
+        return assert_anthropic(messages)
+    if rendered.format == "pydantic-ai":
+        return assert_pydantic_ai(rendered.content)
+    return assert_openai(messages, stored=rendered.format == "hermes")
+
+
+def said(rendered: Rendered) -> str:
+    """Everything that a rendering says, without the escapes of JSON."""
+
+    def texts(value: Any) -> list[str]:
+        if isinstance(value, dict):
+            return [text for key, part in value.items() for text in [key, *texts(part)]]
+        if isinstance(value, list):
+            return [text for part in value for text in texts(part)]
+        return [value] if isinstance(value, str) else []
+
+    if rendered.format in ("text", "skill"):
+        return rendered.content.decode()
+    return "\n".join(texts(json.loads(rendered.content)))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("format", CHATS)
+@settings(max_examples=40, deadline=None)
+@given(block=blocks.blocks)
+def test_a_rendering_keeps_the_rules_of_its_provider(format: Format, form: Form, block: Block) -> None:
+    rendered = render(block, format, form)
+    ids = _ids(rendered)
+    assert len(set(ids)) == len(ids)
+    assert all(map(CALL_ID.match, ids))
+    assert len(ids) == (len(rendered.example_ids) if form == "messages" else 0)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("format", FORMATS)
+@settings(max_examples=40, deadline=None)
+@given(block=blocks.blocks)
+def test_mark_and_boundary_stand_once_whatever_a_session_said(format: Format, form: Form, block: Block) -> None:
+    rendered = render(block, format, form)
+    text = said(rendered)
+    once = 0 if rendered.is_empty else 1
+    assert text.count(OPENS) == text.count(ENDS) == once
+    assert text.lower().count("[seasoned:") == 2 * once
+    assert rendered.is_empty or text.index(OPENS) < text.index(ENDS)
+    assert rendered.is_empty == (rendered.tokens == 0)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("format", FORMATS)
+@settings(max_examples=25, deadline=None)
+@given(block=blocks.blocks, other=blocks.repaired)
+def test_what_was_repaired_changes_no_byte(format: Format, form: Form, block: Block, other: Any) -> None:
+    changed = tuple([msgspec.structs.replace(one, repaired=other) for one in block.examples])
+    assert render(msgspec.structs.replace(block, examples=changed), format, form) == render(block, format, form)
+
+
+@settings(max_examples=40, deadline=None)
+@given(block=blocks.blocks)
+def test_no_text_of_a_session_begins_a_line_of_a_text(block: Block) -> None:
+    block = msgspec.structs.replace(block, addendum="")
+    for form, labels in (("messages", ("User: ", "Assistant calls: ", "Tool: ")), ("text", ("Asked: ", "Call: "))):
+        lines = render(block, "text", form).content.decode().split("\n")[2:]
+        own = [line for line in lines if line and not line.startswith(("  | ", "Result: ", "Assistant: ", ENDS))]
+        assert all(line.startswith(labels) for line in own)
+        # As many lines of each kind as there are examples: no session added one.
+        shown = render(block, "text", form).example_ids
+        assert len(own) == len(labels) * len(shown)
+
+
+@settings(max_examples=40, deadline=None)
+@given(block=blocks.blocks)
+def test_no_rendering_holds_what_steers_a_chat_format_or_hides(block: Block) -> None:
+    for format in FORMATS:
+        text = said(render(block, format))
+        assert "<|im_" not in text
+        assert not set(text) & set("\u200b\u202e\ud800\ufeff\U000e0041")
+
+
+def test_arguments_are_shown_as_they_were() -> None:
+    given = {"b": [1, 2.5, {"ü": "\x1b[A"}], "a": None, "big": 10**30, "small": 1e-7}
+    block = Block("t@1", (Example("press", json.dumps(given, sort_keys=True), "ok", "do", "init", "p"),))
+    openai = json.loads(render(block).content)[1]["tool_calls"][0]["function"]["arguments"]
+    anthropic = json.loads(render(block, "anthropic").content)[1]["content"][0]["input"]
+    assert json.loads(openai) == anthropic == given
+    assert openai.startswith('{"a":null,"b":[1,2.5,')
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_nothing_to_show_is_an_empty_rendering(format: Format) -> None:
+    unfit = Example("no such name", "{}", "r", "i", "init", "p")
+    for block in (Block("t@1", ()), Block("t@1", (unfit,), addendum="Be brief.")):
+        for form in FORMS:
+            rendered = render(block, format, form)
+            assert rendered.is_empty
+            assert (rendered.tokens, rendered.example_ids) == (0, ())
+
+
+def test_examples_that_no_provider_takes_are_left_out_and_the_others_shown() -> None:
+    fine = Example("read", "{}", "r", "i", "init", "p")
+    unfit = [
+        msgspec.structs.replace(fine, tool="a.b c"),
+        msgspec.structs.replace(fine, arguments="[]"),
+        msgspec.structs.replace(fine, arguments='{"a":' * 90 + "1" + "}" * 90),
+        msgspec.structs.replace(fine, arguments="{" * 100_000),
+    ]
+    assert render(Block("t@1", (*unfit, fine))).example_ids == (fine.id,)
+
+
+def test_a_name_that_providers_refuse_is_read_and_not_called() -> None:
+    block = Block("t@1", (Example("fs.read", "{}", "r", "i", "init", "p"),))
+    assert render(block, "openai", "messages").is_empty
+    assert "Call: fs.read {}" in said(render(block, "openai", "text"))
+
+
+def test_forms_are_not_mixed() -> None:
+    for format in FORMATS:
+        calls = said(render(blocks.SMALL, format, "messages")) + said(render(blocks.SMALL, format, "text"))
+        guidance = said(render(blocks.SMALL, format, "guidance"))
+        assert "start tests with" not in calls
+        assert "pytest -q tests/x" not in guidance
+        assert "2 matches" not in guidance
+
+
+def test_notes_are_grouped_by_tool_and_name_it_once() -> None:
+    notes = (Note("b", "one", 1), Note("a", "a: two", 1), Note("b", "`b`: three", 1))
+    lines = render(Block("t@1", (), notes), "text", "guidance").content.decode().split("\n")
+    assert [line for line in lines if line.startswith("- ")] == ["- `a`: two", "- `b`: one", "- `b`: three"]
+
+
+def test_the_prefill_file_is_what_providers_take() -> None:
+    rendered = render(blocks.SMALL, "hermes")
+    messages = json.loads(prefill_file(rendered))
+    assert assert_openai(messages) == _ids(rendered)
+    assert [message["role"] for message in messages] == [
+        *["user", "assistant", "tool", "user", "assistant", "tool"],
+        "assistant",
+    ]
+    with pytest.raises(UsageError, match="hermes"):
+        prefill_file(render(blocks.SMALL, "openai"))
+
+
+def test_an_unknown_format_or_form_is_named() -> None:
+    with pytest.raises(UsageError, match=r"'yaml' is no format.*pydantic-ai"):
+        render(blocks.SMALL, "yaml")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"'prose' is no form.*guidance"):
+        render(blocks.SMALL, "openai", "prose")  # type: ignore[arg-type]
+
+
+@settings(max_examples=40, deadline=None)
+@given(block=blocks.blocks)
+def test_a_skill_has_a_front_matter_that_every_reader_of_skills_takes(block: Block) -> None:
+    rendered = render(block, "skill", "text")
+    if rendered.is_empty:
+        return
+    start, name, description, end, blank, mark, *_ = rendered.content.decode().split("\n")
+    assert (start, end, blank) == ("---", "---", "")
+    slug = name.removeprefix("name: ")
+    assert len(slug) <= 64
+    assert all(part.isascii() and part.isalnum() and part == part.lower() for part in slug.split("-"))
+    assert 0 < len(json.loads(description.removeprefix("description: "))) <= 1024
+    assert mark.startswith(OPENS)

@@ -1,0 +1,43 @@
+"""What a model will see, in files that a person can read. `python -m tests.template.test_render_golden` writes them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from seasoned.template.block import FORMATS, FORMS, Form, Format
+from seasoned.template.render import Rendered, prefill_file, render
+from tests.template.blocks import SMALL
+
+FOLDER = Path(__file__).parent / "golden"
+
+
+def _readable(rendered: Rendered) -> str:
+    if rendered.format in ("text", "skill"):
+        return rendered.content.decode()
+    return json.dumps(json.loads(rendered.content), ensure_ascii=False, indent=2) + "\n"
+
+
+def _place(format: Format, form: Form) -> Path:
+    suffix = {"text": "txt", "skill": "md"}.get(format, "json")
+    return FOLDER / f"{format}-{form}.{suffix}"
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_small_block_looks_as_it_did(format: Format, form: Form) -> None:
+    assert _readable(render(SMALL, format, form)) == _place(format, form).read_text("utf-8")
+
+
+def test_the_prefill_file_looks_as_it_did() -> None:
+    assert prefill_file(render(SMALL, "hermes")) == (FOLDER / "hermes-prefill.json").read_bytes()
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for each_format in FORMATS:
+        for each_form in FORMS:
+            _place(each_format, each_form).write_text(_readable(render(SMALL, each_format, each_form)), "utf-8")
+    (FOLDER / "hermes-prefill.json").write_bytes(prefill_file(render(SMALL, "hermes")))

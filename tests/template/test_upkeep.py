@@ -1,0 +1,190 @@
+"""Upkeep on scanned sessions: templates grow with new ones, what is stale retires, what harms is suspended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from seasoned.redact.key import Secrecy
+from seasoned.scan.whole import Target, scan
+from seasoned.store import Store, open_store
+from seasoned.template.admit import MiningOptions
+from seasoned.template.example import Example
+from seasoned.template.library import WarmBlock, keep_block, load, save, set_state, snapshot, state_history
+from seasoned.template.offered import offered, schema_hash
+from seasoned.template.upkeep import auto, retire_stale, stale, watch
+from tests.history.claude_lines import ClaudeFile
+from tests.template.examples import example, template
+from tests.template.guard_worlds import EXAMPLE, TOOL, called, watched
+
+KEY = Secrecy(b"k" * 32)
+REDACTOR = KEY.redactor()
+FIRST_DAY = 1_769_904_000.0
+"""2026-02-01."""
+DAY = 86_400.0
+NOW = FIRST_DAY + 40 * DAY
+SMALL = MiningOptions(min_messages=4)
+FAILS = "Error: invalid order id: no such order"
+
+
+class Place:
+    """A folder of histories and the store that they are scanned into."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "projects" / "p"
+        self.folder.mkdir(parents=True)
+        self.path = folder / "home" / "seasoned.db"
+
+    def session(self, name: str, day: int, *calls: tuple[str, dict[str, str], str, bool], words: str = "") -> None:
+        """A session of that day of February; each call with its result and whether it failed."""
+        file = ClaudeFile(name).user(words or "Please look up the order and tell me its state.")
+        for number, (tool, arguments, result, has_failed) in enumerate(calls):
+            call_id = f"toolu_{name}_{number}"
+            file.says(f"I look at the order number {number}.").calls(call_id, tool, **arguments)
+            file.result(call_id, result, has_failed)
+        file.says("All of it is done now.")
+        text = b"".join(file.lines).replace(b"2026-03-01", f"2026-02-{day:02}".encode())
+        (self.folder / f"{name}.jsonl").write_bytes(text)
+
+    def scanned(self) -> Store:
+        scan(Target(self.path), [self.folder.parent], KEY, workers=1)
+        return open_store(self.path)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def order(number: str, *, fails: bool = False) -> tuple[str, dict[str, str], str, bool]:
+    return TOOL, {"order_id": number}, FAILS if fails else '{"state": "sent"}', fails
+
+
+def shown_to(store: Store, session: str, *examples: Example) -> None:
+    ids = tuple(one.id for one in examples)
+    keep_block(store, WarmBlock(f"claude-code:{session}", "openai", "messages", "orders", 1, ids, b"[]", "d", 1.0))
+
+
+def test_auto_builds_what_is_new_and_nothing_twice(place: Place) -> None:
+    for number in range(3):
+        place.session(f"s{number}", 1 + number, *(order(f"#W00{number}{k}123") for k in range(3)))
+    with place.scanned() as store:
+        (made,) = auto(store, now=NOW, redactor=REDACTOR, options=SMALL)
+        assert (made.name, made.version, made.task_type) == ("auto-mixed", 1, "mixed")
+        assert {one.tool for one in made.examples} == {TOOL}
+        assert auto(store, now=NOW, redactor=REDACTOR, options=SMALL) == ()
+    place.session("s9", 9, *(("Read", {"file_path": f"/home/mira/waypost/n{k}.md"}, "text", False) for k in range(4)))
+    with place.scanned() as store:
+        assert [made.name for made in auto(store, now=NOW, redactor=REDACTOR, options=SMALL)] == ["auto-file"]
+    place.session("s8", 10, order("#W0099999"), ("get_user", {"user_id": "mira_hale_1234"}, '{"name": "M"}', False))
+    with place.scanned() as store:
+        (again,) = auto(store, now=NOW, redactor=REDACTOR, options=SMALL)
+        assert (again.name, again.version) == ("auto-mixed", 2)
+        assert {one.tool for one in again.examples} == {TOOL, "get_user"}
+        assert load(store, "auto-mixed") == again
+
+
+def test_auto_saves_nothing_where_there_is_nothing_good(place: Place) -> None:
+    place.session("s0", 1, order("#W0012345", fails=True))
+    with place.scanned() as store:
+        assert auto(store, now=NOW, redactor=REDACTOR, options=SMALL) == ()
+        assert snapshot(store).templates == ()
+
+
+def test_another_schema_retires_an_example_and_a_reworded_one_does_not() -> None:
+    schema = {"type": "object", "properties": {"order_id": {"type": "string", "description": "Which."}}}
+    one = msgspec.structs.replace(EXAMPLE, schema_hash=schema_hash(schema))
+    reworded = {"type": "object", "properties": {"order_id": {"type": "string", "description": "What."}}}
+    renamed = {"type": "object", "properties": {"order": {"type": "string"}}}
+    assert stale([one], now=NOW, tools=offered({TOOL: reworded})) == ()
+    (found,) = stale([one], now=NOW, tools=offered({TOOL: renamed}))
+    assert found.reason == "The schema of its tool has changed since it was made."
+    assert found.evidence == {"was": schema_hash(schema), "is": schema_hash(renamed)}
+    assert stale([EXAMPLE], now=NOW, tools=offered({TOOL: renamed})) == ()
+
+
+def test_what_was_not_seen_for_long_retires_and_what_has_no_date_does_not() -> None:
+    old = example(last_seen=NOW - 181 * DAY)
+    young = example("read_file", last_seen=NOW - 179 * DAY)
+    undated = example("patch")
+    (found,) = stale([old, young, undated], now=NOW)
+    assert (found.example_id, found.reason) == (old.id, "It was last seen to work 181 days ago (limit: 180).")
+    assert len(stale([old, young, undated], now=NOW, max_age_days=100)) == 2
+
+
+def test_later_sessions_that_fail_in_its_manner_retire_an_example_and_earlier_ones_do_not() -> None:
+    one = msgspec.structs.replace(EXAMPLE, last_seen=10 * DAY)
+    failing = [called("#W7731846", "failed", "call")] * 2
+    after = [watched(number, failing).track for number in range(20, 25)]
+    before = [watched(number, failing).track for number in range(5)]
+    (found,) = stale([one], now=30 * DAY, later=after)
+    assert found.reason.startswith("Later sessions contradict it: 4 of 4 calls made as it shows failed in 2 sessions")
+    assert stale([one], now=30 * DAY, later=before) == ()
+    assert stale([one], now=30 * DAY, later=[watched(20, [called("#W7731846")]).track]) == ()
+
+
+def test_what_is_stale_is_retired_in_the_store_and_not_shown_again(place: Place) -> None:
+    one = msgspec.structs.replace(EXAMPLE, last_seen=FIRST_DAY)
+    for day in range(5, 9):
+        place.session(f"s{day}", day, order("#W0012345", fails=True), order("#W0012346", fails=True))
+    with place.scanned() as store:
+        save(store, template("orders", one, example("read_file", last_seen=NOW)))
+        (found,) = retire_stale(store, snapshot(store), now=NOW)
+        assert found.example_id == one.id
+        library = snapshot(store)
+        assert library.state_of(one.id) == "retired"
+        assert "contradict" in library.states[one.id].reason
+        assert retire_stale(store, library, now=NOW) == ()
+
+
+def test_sessions_that_were_shown_an_example_do_not_retire_it(place: Place) -> None:
+    one = msgspec.structs.replace(EXAMPLE, last_seen=FIRST_DAY)
+    for day in range(5, 9):
+        place.session(f"s{day}", day, order("#W0012345", fails=True), order("#W0012346", fails=True))
+    with place.scanned() as store:
+        save(store, template("orders", one))
+        for day in range(5, 9):
+            shown_to(store, f"s{day}", one)
+        assert retire_stale(store, snapshot(store), now=NOW) == ()
+
+
+def test_the_guard_suspends_and_restores_in_the_store(place: Place) -> None:
+    other = example("read_file", arguments={"path": "src/x"})
+    for day in range(1, 4):
+        place.session(f"cold{day}", day, *(order(f"#W001234{k}") for k in range(5)))
+    for day in range(5, 8):
+        place.session(f"warm{day}", day, order("#W0012345", fails=True), order("#W0012346", fails=True))
+    with place.scanned() as store:
+        save(store, template("orders", EXAMPLE, other))
+        for day in range(5, 8):
+            shown_to(store, f"warm{day}", EXAMPLE, other)
+        (ruling,) = watch(store, snapshot(store), now=FIRST_DAY + 10 * DAY)
+        assert (ruling.example_id, ruling.decision) == (EXAMPLE.id, "suspend")
+        assert ruling.usual < 0.1
+        library = snapshot(store)
+        assert library.state_of(EXAMPLE.id) == "suspended"
+        assert library.states[EXAMPLE.id].evidence["calls"][0]["session"] == "claude-code:warm5"
+        assert watch(store, library, now=FIRST_DAY + 11 * DAY) == ()
+    for day in range(15, 20):
+        place.session(f"later{day}", day, order("#W0012345"), order("#W0012346"))
+    with place.scanned() as store:
+        (ruling,) = watch(store, snapshot(store), now=FIRST_DAY + 25 * DAY)
+        assert ruling.decision == "restore"
+        library = snapshot(store)
+        assert library.state_of(EXAMPLE.id) == "active"
+        assert [state.state for state in state_history(store, EXAMPLE.id)] == ["suspended", "active"]
+        # What it was suspended for lies before the restoration and is not held against it again.
+        assert watch(store, library, now=FIRST_DAY + 26 * DAY) == ()
+
+
+def test_a_person_who_restores_an_example_is_heard(place: Place) -> None:
+    for day in range(5, 8):
+        place.session(f"warm{day}", day, order("#W0012345", fails=True), order("#W0012346", fails=True))
+    with place.scanned() as store:
+        save(store, template("orders", EXAMPLE))
+        for day in range(5, 8):
+            shown_to(store, f"warm{day}", EXAMPLE)
+        set_state(store, EXAMPLE.id, "active", "The tool was mended.", None, now=FIRST_DAY + 12 * DAY)
+        assert watch(store, snapshot(store), now=FIRST_DAY + 13 * DAY) == ()
