@@ -8,6 +8,7 @@ a function is given the messages and returns one of these.
 from __future__ import annotations
 
 import json
+import secrets
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -57,6 +58,7 @@ class _Script:
         self._steps = list(steps)
         self._lock = threading.Lock()
         self._calls = 0
+        self._id = secrets.token_hex(4)
 
     def next(self, messages: list[Any]) -> Answer:
         with self._lock:
@@ -76,14 +78,15 @@ class _Script:
             answer.wait_seconds,
         )
 
-    def add(self, *steps: Step) -> None:
+    def play(self, *steps: Step) -> None:
+        """Forget what has not been played, and go on with these."""
         with self._lock:
-            self._steps += steps
+            self._steps = list(steps)
 
     def _named(self, one: Call) -> Call:
         with self._lock:
             self._calls += 1
-            return Call(one.tool, one.arguments, one.id or f"call_scripted_{self._calls}")
+            return Call(one.tool, one.arguments, one.id or f"call_{self._id}_{self._calls}")
 
 
 def _answer(step: Any) -> Answer:
@@ -191,7 +194,8 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             answer = played.script.next(asked.get("messages", []))
         except Exception as error:  # noqa: BLE001  the script says what fails, and the client is to see it
-            self._send(500, {"error": {"message": str(error), "type": "scripted"}})
+            # Not 500, which clients take for a reason to ask again.
+            self._send(400, {"error": {"message": str(error), "type": "scripted"}})
             return
         threading.Event().wait(answer.wait_seconds)
         usage = _usage(answer, heard.body)

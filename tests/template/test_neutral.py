@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from seasoned.template.example import INTENT_CHARS, RESULT_CHARS
 from seasoned.template.neutral import approves, neutral_result, neutral_text, speaks_to_reader
 from tests.template.sessions import call
-from tests.template.spoken import HONEST, INJECTIONS
+from tests.template.spoken import HONEST, INJECTIONS, SUBTLE
 
 TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("Read", {"file_path": "a.py"}),
@@ -117,7 +117,7 @@ def test_any_text_becomes_a_short_result(text: str, tool: tuple[str, dict[str, A
 
 
 @pytest.mark.parametrize(("tool", "arguments"), TOOLS)
-@pytest.mark.parametrize("text", INJECTIONS)
+@pytest.mark.parametrize("text", [*INJECTIONS, *SUBTLE])
 def test_no_result_says_what_was_planted_in_it(tool: str, arguments: dict[str, Any], text: str) -> None:
     shapes = (
         text,

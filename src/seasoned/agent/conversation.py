@@ -6,7 +6,7 @@ import asyncio
 import copy
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from pydantic_ai import Agent, CancellationToken, RunContext
 from pydantic_ai.capabilities import AbstractCapability
@@ -101,6 +101,14 @@ class Conversation:
         """Go on as another session, whose history stands in the place of what was said; it is recorded already."""
         self.ref, self.parent, self.history, self.scribe = ref, self.ref, list(history), scribe
         self._written = len(self.history)
+
+    async def __aenter__(self) -> Self:
+        """Keep the connection to the model open between turns."""
+        await self.runtime.model.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self.runtime.model.__aexit__(*error)
 
     def close(self, reason: str | None = None) -> str | None:
         """End the conversation, and say why where anybody knows; a sentence where it could not be recorded."""

@@ -103,7 +103,7 @@ class Recorder:
         if summary and new:
             self._summaries.add(new[0][0])
         self._turn = [one for one in self._turn if one[0] < position] + new
-        if self._turn:
+        if new:
             self._save(new)
         if turn_ends:
             self._end_turn()

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -104,10 +104,12 @@ def talk_once(plan: Plan, prompt: str, *, as_json: bool) -> None:
         if screen is not None:
             screen.show(event)
 
-    try:
-        turn = _run(conversation, prompt, hear)
-    finally:
-        note = conversation.close()
+    with asyncio.Runner() as runner:
+        try:
+            with _connected(conversation, runner):
+                turn = _run(conversation, prompt, hear, runner)
+        finally:
+            note = conversation.close()
     if as_json:
         print_json("chat", _answer(plan, conversation, turn, called, note))
     elif screen is not None:
@@ -151,20 +153,23 @@ def talk(plan: Plan) -> None:
     with ThreadPoolExecutor(max_workers=1) as loader, asyncio.Runner() as runner:
         started = loader.submit(plan.start, asking)
         _greet(plan, out)
-        fresh = plan
-        while fresh is not None:
+        while True:
             try:
-                leaves = _talk(screen, started, runner)
+                with contextlib.ExitStack() as connection:
+                    leaves = _talk(screen, started, runner, connection)
             finally:
                 _close(started, screen)
-            fresh = None if leaves else replace(plan, recorded=None)
-            if fresh is not None:
-                started = loader.submit(fresh.start, asking)
-                out.print("A new conversation.", style="dim")
+            if leaves:
+                return
+            started = loader.submit(replace(plan, recorded=None).start, asking)
+            out.print("A new conversation.", style="dim")
 
 
-def _talk(screen: Screen, started: Future[Conversation], runner: asyncio.Runner) -> bool:
+def _talk(
+    screen: Screen, started: Future[Conversation], runner: asyncio.Runner, connection: contextlib.ExitStack
+) -> bool:
     """One conversation, until the user wants a new one (False) or leaves (True)."""
+    conversation: Conversation | None = None
     while True:
         try:
             said = input("\n> ").strip()
@@ -185,8 +190,10 @@ def _talk(screen: Screen, started: Future[Conversation], runner: asyncio.Runner)
                 f"There is no command {printable(said)!r}: /help shows them.", style="yellow", markup=False
             )
         elif said:
-            turn = _run(started.result(), said, screen.show, runner)
-            screen.end(turn)
+            if conversation is None:
+                conversation = started.result()
+                connection.enter_context(_connected(conversation, runner))
+            screen.end(_run(conversation, said, screen.show, runner))
 
 
 def _close(started: Future[Conversation], screen: Screen) -> None:
@@ -206,9 +213,17 @@ def _greet(plan: Plan, out: Console) -> None:
         out.print(Text(printable(f"{told} ({plural(len(plan.recorded.bodies), 'message')})"), style="dim"))
 
 
-def _run(
-    conversation: Conversation, prompt: str, hear: Callable[[Event], None], runner: asyncio.Runner | None = None
-) -> Turn:
+@contextlib.contextmanager
+def _connected(conversation: Conversation, runner: asyncio.Runner) -> Iterator[None]:
+    """The connection to the model, open between turns."""
+    runner.run(conversation.__aenter__())
+    try:
+        yield
+    finally:
+        runner.run(conversation.__aexit__(None, None, None))
+
+
+def _run(conversation: Conversation, prompt: str, hear: Callable[[Event], None], runner: asyncio.Runner) -> Turn:
     """One turn; Ctrl-C ends it, and not the program."""
 
     async def turn() -> Turn:
@@ -222,7 +237,7 @@ def _run(
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.remove_signal_handler(signal.SIGINT)
 
-    return asyncio.run(turn()) if runner is None else runner.run(turn())
+    return runner.run(turn())
 
 
 class _Asking:

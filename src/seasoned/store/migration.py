@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 
 from seasoned.errors import StoreError
+
+_TABLES = Path(__file__).parent / "table"
 
 
 def m001_history(db: sqlite3.Connection) -> None:
@@ -340,6 +343,11 @@ def m006_review(db: sqlite3.Connection) -> None:
     )
 
 
+def m007_assignment(db: sqlite3.Connection) -> None:
+    """Which arm of an experiment each session was assigned to, and apart from it what it was really shown."""
+    _run(db, (_TABLES / "assignment.sql").read_text("utf-8"))
+
+
 def _run(db: sqlite3.Connection, script: str) -> None:
     """Several statements inside the transaction that is open (executescript would end it)."""
     for statement in script.split(";"):
@@ -354,6 +362,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m004_learned,
     m005_message,
     m006_review,
+    m007_assignment,
 )
 VERSION = len(MIGRATIONS)
 

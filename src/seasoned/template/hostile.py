@@ -9,7 +9,8 @@ from html import unescape
 from urllib.parse import unquote
 
 from seasoned.outcome.pattern import Pattern
-from seasoned.template.hostile_rule import SIGNS, WORDS
+from seasoned.template.hostile_rule import WORDS
+from seasoned.template.hostile_sign import SIGNS
 from seasoned.template.hostile_tongue import TONGUES
 
 _READ = 20_000
@@ -39,31 +40,32 @@ _CLOSE = Pattern(
 )
 
 
-class _Way:
-    """One way of speaking to the reader; its expression is only asked where one of its words is there."""
-
-    def __init__(self, anchors: str, expression: str) -> None:
-        self.anchors = tuple(anchors.split("|") if "|" in anchors else anchors.split() or [anchors])
-        self.pattern = Pattern(expression)
-
-    def is_in(self, text: str) -> bool:
-        for anchor in self.anchors:
-            if anchor in text:
-                return self.pattern.compiled.search(text) is not None
-        return False
+def _bare(text: str) -> str:
+    return "".join([c for c in text if unicodedata.category(c) != "Mn"])
 
 
-def _any(ways: list[_Way], text: str) -> bool:
-    for way in ways:  # noqa: SIM110 - a generator here takes twice as long, and this is asked for every text
-        if way.is_in(text):
-            return True
-    return False
+_Way = tuple[tuple[str, ...], Pattern]
+"""One way of speaking to the reader: its expression is only asked where one of its words is there."""
 
 
-_WORDS = [_Way(*row) for row in WORDS]
-_SIGNS = [_Way(*row) for row in SIGNS]
+def _ways(rows: tuple[tuple[str, str], ...]) -> tuple[_Way, ...]:
+    return tuple((tuple(words.split("|") if "|" in words else words.split()), Pattern(text)) for words, text in rows)
+
+
+_WORDS = _ways(WORDS)
+_SIGNS = _ways(SIGNS)
 # Signs above and below letters are taken out of every text, and so they are out of what is looked for.
-_TONGUES = [_Way(*["".join([c for c in part if unicodedata.category(c) != "Mn"]) for part in row]) for row in TONGUES]
+_TONGUES = _ways(tuple((_bare(words), _bare(text)) for words, text in TONGUES))
+
+
+def _any(ways: tuple[_Way, ...], text: str) -> bool:
+    for words, pattern in ways:
+        for word in words:
+            if word in text:
+                if pattern.compiled.search(text):
+                    return True
+                break
+    return False
 
 
 def speaks_to_reader(text: str) -> bool:

@@ -43,7 +43,45 @@ WORDS: tuple[tuple[str, str], ...] = (
         "rules training restrictions limits",
         r"\b(?:ignor\w*|forget|bypass|break) (?:all )?your (?:rules|training|restrictions|limits)\b",
     ),
+    (
+        "instruct guid rule prompt directive order command",
+        (
+            r"\b(?:previous|prior|above|earlier|preceding|original|existing|your"
+            r"|all) (?:\w+ ){0,2}(?:instructions?|guidance"
+            r"|guidelines?|rules|prompts?|directives?|orders|commands) (?:\w+ ){0,2}(?:no longer appl(?:y|ies)"
+            r"|(?:is|are|were)"
+            r" (?:now |hereby )?(?:void|cancell?ed|invalid|obsolete|overridden|superseded|revoked|lifted"
+            r"|suspended|replaced))\b"
+        ),
+    ),
+    (
+        "aside away never mind",
+        (
+            r"\b(?:set|put|leave|throw|lay) (?:aside|away) (?:what(?:ever)?|everything|all"
+            r"|any)\b(?: \w+){0,4} (?:instructed|told|said|asked)\b"
+        ),
+    ),
+    (
+        "ignor disregard forget",
+        (
+            r"\b(?:ignor\w*|disregard\w*|forget) (?:the |your |all the |all )?rules\b(?! (?:in|for|of|from)\b)"
+            r"|\b(?:ignor\w*|disregard\w*)"
+            r" (?:what(?:ever)? |everything )?(?:the |this |your )?user(?:'s)?(?: (?:request|question|message"
+            r"|wish\w*|instructions?"
+            r"|asked|said|wants?))+\b"
+        ),
+    ),
     # Another role.
+    (
+        "treat system override task",
+        (
+            r"\btreat (?:the following|this|what follows|the text) (?:\w+ ){0,3}as (?:your|an?"
+            r"|the) (?:\w+ )?(?:system|instruction|command)"
+            r"|\bsystem override\b|\b(?:begin|new|start|end)(?: of)?(?: new| the)? system (?:prompt|message"
+            r"|instructions?)\b"
+            r"|(?:^|[.!?;] ?)new task:"
+        ),
+    ),
     (
         "now longer henceforth",
         (
@@ -146,7 +184,59 @@ WORDS: tuple[tuple[str, str], ...] = (
             r"|carefully|without)|[:.!])"
         ),
     ),
+    (
+        "comply|obey|do as|do exactly|do what",
+        (
+            r"\byou (?:will|shall|should|are to) (?:now )?(?:comply|obey)\b|\b(?:comply|obey) (?:at once"
+            r"|immediately|now|with the (?:next|following)"
+            r"|the (?:text|line|message|note))\b|\bdo (?:exactly )?(?:as|what) (?:the |this )?(?:following|text"
+            r"|next line|message|note)"
+            r"(?: below)? (?:says|tells|asks)\b"
+        ),
+    ),
+    (
+        "assistant claude gpt gemini copilot codex agent ai llm",
+        (
+            rf"(?:^|[.!?;] ){READER}, (?:please |now |you |just |kindly )*(?:\w+) |\bread this(?: first)?,? {READER}\b"
+            rf"|(?:<!--|//|/\*|#) ?(?:(?:todo|note|fixme) ?)?\(?{READER}\)? ?[:,] "
+            rf"|\bhidden (?:instructions?|messages?|notes?) (?:for|to) (?:the |all )?(?:models?|{READER})\b"
+        ),
+    ),
+    (
+        "anthropic openai google creator developer",
+        (
+            r"\b(?:message|note|notice|order|instruction|request|update) (?:is )?from (?:anthropic|openai"
+            r"|google|your (?:creators?|developers?))\b"
+            r"|\b(?:anthropic|openai) (?:\w+ )?(?:policy|update|override|notice)\b"
+        ),
+    ),
+    ("hidden", r"\bhidden (?:instructions?|messages?|notes?) (?:for|to) (?:the |all )?models?\b"),
+    (
+        "tool",
+        (
+            r"\b(?:use|call|invoke) the [\w ]{1,40}? tool to (?:send|forward|delete|upload|post|e-?mail"
+            r"|transfer|remove|drop|leak|pay|publish)\b"
+            r"|\b(?:call|invoke) the (?:tool|function) \w"
+        ),
+    ),
+    ("rm ", r"\brm -[a-z]*r[a-z]* (?:--?[\w-]+ )*(?:~|/|\$home|\*|/\*)(?:[ `'\";.]|$)"),
     # Out with what is secret.
+    (
+        "curl wget http",
+        (
+            r"\b(?:curl|wget|nc) .{0,120}(?:\.ssh|\.aws|\.netrc|\.gnupg|id rsa|id_rsa|credentials|/etc/passwd"
+            r"|/etc/shadow|\.env\b).{0,80}https?:"
+            r"|https?://\S*[?&]\w+=[<{$(]*(?:contents?|secrets?|tokens?|passwords?|cat|env)\b"
+        ),
+    ),
+    (
+        "password secret token credential key env cookie",
+        (
+            r"\b(?:passwords?|secrets?|tokens?|credentials?|api keys?|environment variables?|env vars?"
+            r"|private keys?|cookies?)\b,? (?:and|then|to)"
+            r" (?:\w+ ){0,2}(?:send|post|upload|e-?mail|forward|leak) (?:them|it|those|everything)\b"
+        ),
+    ),
     (
         "prompt instruction rule guideline training system message",
         (
@@ -213,6 +303,25 @@ WORDS: tuple[tuple[str, str], ...] = (
         ),
     ),
     (
+        "ask",
+        (
+            r"\b(?:don't|do not|no|never|needn't|not|without) (?:need to |have to "
+            r"|needing to )?ask(?:ing)?(?: for)? (?:any |further |the |more )*"
+            r"(?:permission|confirmation|approval|consent|user|human|first)\b|\bno need to ask\b|\bneed not ask\b"
+        ),
+    ),
+    (
+        "you",
+        (
+            r"\bi (?:hereby |now |fully )?(?:authori[sz]e|permit) you\b|\bi (?:hereby |now "
+            r"|fully )?grant (?:you )?(?:\w+ ){0,2}(?:permission|access|approval)\b"
+        ),
+    ),
+    (
+        "human user operator admin owner",
+        rf"\b{PERSON} (?:has |have )?(?:already )?(?:said yes|confirmed[:,;]? (?:proceed|go ahead|delet\w*))\b",
+    ),
+    (
         "approv yolo permissions",
         (
             r"\bauto[- ]?approve (?:all|every|any|this|everything)|\byolo\b|\bdangerously[-_ ]skip[-_ ]permissions\b"
@@ -227,46 +336,62 @@ WORDS: tuple[tuple[str, str], ...] = (
         ),
     ),
     ("by the|by your|by admin|by an", rf"\b(?:approved|authori[sz]ed|signed off) by (?:the |your |an? )?{PERSON}\b"),
-)
-
-# On the text in small letters with its lines: signs of roles, of calls, and of our own blocks.
-SIGNS: tuple[tuple[str, str], ...] = (
-    ("<", r"<\|[a-z_ ]{1,30}\|>|<<\s*/?\s*sys\s*>>|</?(?:system|assistant|developer|human)(?:[-_]\w{1,20})?\s*>"),
     (
-        "inst]|[system|[assistant|[developer|[admin|[user",
-        r"\[/?inst\]|(?:^|\n)\s*\[(?:system|assistant|developer|admin|user)(?: \w+)?\]",
-    ),
-    (
-        "system|assistant|developer",
+        "above this|this line|reads this|comes next|what follows|simulation",
         (
-            r"(?:^|\n)\W{0,6}(?:system|assistant|developer)(?: (?:message|prompt|override|note|instructions?|update"
-            r"|notice|alert))?\W{0,4}:\s*(?:[^\s:=]+\s+){3}[^\s:=]"
-        ),
-    ),
-    ("system|assistant|instruction", r"(?:^|\n)\s*#{1,4}\s*(?:system|assistant|instructions? (?:to|for))\b"),
-    ("assistant|ai|bot", r"(?:^|\n)\s*(?:human|user)\s*:[^\n]{1,400}\n\s*(?:assistant|ai|bot)\s*:"),
-    (
-        "<",
-        (
-            r"</?(?:[a-z]{2,8}:)?(?:function_calls?|invoke|tool_calls?|tool_use|tool_results?|tool_response"
-            r"|function_results?|tool_code)\b[^>\n]{0,80}>|<function=|<\|?python_tag\|?>"
+            r"\b(?:nothing|everything|anything|all|text|output|print|repeat|what is"
+            r"|what's) (?:\w+ )?above this\b|\bwhoever reads this\b"
+            r"|\b(?:pay attention|listen|attend) only to (?:what|the)\b|\bconversation (?:so far )?(?:was"
+            r"|is) (?:only )?a (?:simulation|test|game)\b"
         ),
     ),
     (
-        "tool_calls|function_call|tool_use|tool_result|tool_call_id",
+        "instruction prompt message rules guidelines",
         (
-            r"\\?\"(?:tool_calls|function_call|tool_use_id|tool_call_id)\\?\"\s*:"
-            r"|\\?\"type\\?\"\s*:\s*\\?\"(?:tool_use|tool_result|function_call)\\?\""
+            r"\binstructions (?:that )?you (?:received|were given|got|have|had)\b|\bwhat (?:were"
+            r"|are) your (?:\w+ )?(?:instructions|rules|guidelines)\b"
+            r"|\b(?:translate|summari[sz]e|repeat|encode|quote)\b.{0,40}\b(?:system message|system prompt|text above)\b"
         ),
     ),
     (
-        "arguments parameters input args params",
+        "your response|your answer|your reply|your output|your next",
         (
-            r"\{\s*\\?[\"'](?:name|tool|function|action|tool_name)\\?[\"']\s*:\s*\\?[\"'][\w.:-]{1,80}\\?[\"']\s*,"
-            r"\s*\\?[\"'](?:arguments|parameters|input|args|action_input|tool_input|params)\\?[\"']\s*:"
+            r"\b(?:in|to|into|with) your (?:next )?(?:response|answer|reply|output)\b"
+            r"|\byour (?:next )?(?:response|answer|reply|output)"
+            r" (?:must|should|has to|will) (?:start|begin|end|contain|include|be)\b"
         ),
     ),
-    ("action", r"(?:^|\n|\. )\s*action\s*:\s*(?:\{|[\w.]+\s*\n\s*action input\s*:)"),
-    ("tool_code to=functions", r"```tool_code|\bto=functions\.\w"),
-    ("seasoned: warm template", r"\[/?seasoned:|\[warm session|\[warm pattern|session template loaded:|\bwarm_\d+_\w"),
+    (
+        "character|nothing|safety|administrator|admin|boss|owner|creator|developer|says",
+        (
+            r"\bstay in character\b|\bact like nothing\b|\bwithout (?:any )?safety\b|\bi am (?:your"
+            r"|the) (?:administrator|admin|owner|creator|boss|developer)\b"
+            r"|\bnew boss\b|\b(?:admin|administrator|root|owner|security team) says\b"
+        ),
+    ),
+    (
+        "tool",
+        (
+            r"\bwhen(?:ever)? (?:this|any|the|a) (?:\w+ )?tool is (?:used|called|invoked)\b|\bbefore (?:using"
+            r"|calling) any (?:other )?tool\b"
+            r"|\balso (?:call|invoke|use) \w+ with\b"
+        ),
+    ),
+    (
+        "credential secret password key env token rsa",
+        (
+            r"\b(?:hand over|give up|turn over|append|attach|include|pass)\b.{0,40}\b(?:credentials?|passwords?"
+            r"|api keys?|secrets?|\.env|tokens?|id rsa|id_rsa)\b"
+            r".{0,30}\b(?:every|answer|url|reply|response|over|as)\b|\bhand over (?:the|your"
+            r"|all) (?:credentials|passwords|keys|secrets)\b"
+        ),
+    ),
+    (
+        "approv mention granted",
+        (
+            r"\bapproved to (?:run|delete|execute|push|use|proceed)\b|\bapproval: granted\b|\bgranted by\b"
+            r"|\bsafe and approved\b"
+            r"|\b(?:do not|don't|never) mention (?:that|this|it)\b"
+        ),
+    ),
 )

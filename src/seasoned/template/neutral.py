@@ -48,13 +48,20 @@ _SUCCESS = Pattern(
     r"|Exited with code) 0"
 )
 _COMMITTED = Pattern(r"(\[[\w./ ()-]{1,60} [0-9a-f]{7,12}\]) .*")
+_OF_WRITING = (
+    r"(?: (?:created|wrote|written|updated|overwrote|overwritten|edited|replaced|applied|saved|modified|deleted"
+    r"|moved|inserted"
+    r"|successfully|and|to|the|new|file|files|following|patch|content|contents|changes?|edits?|lines?|cells?|in"
+    r"|at|of|\d+))"
+)
+_A_PATH = r"[^\s'\"]*[/.][^\s'\"]{1,200}"
+# Only words of writing and a path: what else stands in such a line came out of a file.
 _WRITTEN = Pattern(
     r"(?:The file|File) [^\s'\"]{1,200} (?:has been|was) (?:updated|created|written|edited"
     r"|modified)(?: successfully)?\.?"
-    r"|File created successfully at: [^\s'\"]{1,200}|File (?:created|updated|written|saved)(?: successfully)?\.?"
-    r"|Success(?:fully|\.)[ \w]{0,60}(?:[:.] ?[^\s'\"]*[/.][^\s'\"]{1,200})?"
-    r"|(?:Updated|Created|Wrote|Saved|Edited|Deleted|Moved|Applied|Written)(?: \w{1,20}){1,5}?"
-    r"(?:[:.]? [^\s'\"]*[/.][^\s'\"]{1,200})?|[AMD] [^\s'\"]*[/.][^\s'\"]{1,200}"
+    rf"|(?:File|Success(?:fully|\.)|Updated|Created|Wrote|Saved|Edited|Deleted|Moved|Applied"
+    rf"|Written){_OF_WRITING}{{0,8}}"
+    rf"(?::? {_A_PATH}|[.!]?(?=\W|$))|[AMD] {_A_PATH}"
 )
 _SUCCESSFUL = Pattern(
     r"\b(?:success(?:ful|fully)?|succeeded|created|updated|deleted|sent|ok|done|saved|completed?|added|removed"
@@ -62,7 +69,7 @@ _SUCCESSFUL = Pattern(
     r"|scheduled|booked|cancell?ed|submitted|accepted|registered|started|stopped|finished|queued|assigned|closed)\b",
     re.IGNORECASE,
 )
-_CALLISH = Pattern(r"tool|function|action|argument|input|param")
+_CALLISH = Pattern(r"tool|function|action|argument|input|param|role")
 _SENTENCED = Pattern(r"[\w#'/-]{1,40}(?: [\w#'/-]{1,40}){0,4}[.!]?\Z")
 _VALUE = Pattern(r"[\w#@:/+.,%$€£&()-]{1,40}\Z")
 _TITLED = Pattern(r"(?:[A-Z0-9#][\w.'&-]*)(?: (?:[A-Z0-9#&][\w.'&-]*|of|and|the|in)){0,3}\Z")

@@ -1,8 +1,9 @@
-"""The fork of a conversation: the same model, tools, instructions, prefix and history, then one message of the review."""
+"""The fork of a conversation: the same model, tools, instructions, prefix and history, then one message of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from pydantic_ai import CancellationToken, RunContext
@@ -36,6 +37,8 @@ class Fork:
     history: tuple[ModelMessage, ...]
     prompt: str
     form: Form
+    owns_model: bool = False
+    """Whether the model's connection is the fork's own, and ends with it."""
 
     @property
     def size(self) -> int:
@@ -47,20 +50,28 @@ class Fork:
 
 
 def whole_fork(runtime: Runtime, history: Sequence[ModelMessage], prompt: str, *, model: Model | None = None) -> Fork:
-    """A fork that sends, byte for byte, what the conversation sent. `model` is the same one with a connection of its own."""
+    """A fork that sends, byte for byte, what the conversation sent.
+
+    `model` is the same one with a connection of its own: a connection belongs to the event loop that uses it.
+    """
     return Fork(
-        runtime=replace(runtime, model=model or runtime.model), history=tuple(history), prompt=prompt, form="fork"
+        runtime=replace(runtime, model=model or runtime.model),
+        history=tuple(history),
+        prompt=prompt,
+        form="fork",
+        owns_model=model is not None,
     )
 
 
-def digest_fork(model: Model, digest: Digest, prompt: str) -> Fork:
+def digest_fork(model: Model, digest: Digest, prompt: str, *, owns_model: bool = False) -> Fork:
     """A fork for a model that has not followed the session: a digest, and the tools of memory and skills alone."""
     runtime = Runtime(
         model=model,
         instructions=digest_instructions(),
         toolsets=(FunctionToolset(list(MEMORY), id="memory"), FunctionToolset(list(SKILLS), id="skill")),
     )
-    return Fork(runtime=runtime, history=(), prompt=f"{digest.text}\n\n{prompt}", form="digest")
+    text = f"{digest.text}\n\n{prompt}"
+    return Fork(runtime=runtime, history=(), prompt=text, form="digest", owns_model=owns_model)
 
 
 def session_of(ref: SessionRef, history: Sequence[ModelMessage]) -> Session:
@@ -123,7 +134,7 @@ async def run_fork(
     token: CancellationToken,
 ) -> None:
     """Let the fork work until it ends by itself or meets a limit, which is raised. It says nothing to anybody."""
-    async with fork.runtime.model:
+    async with fork.runtime.model if fork.owns_model else nullcontext():
         agent = fork_agent(fork.runtime, refuse=gate, capabilities=[watch])
         events = agent.run_stream_events(
             fork.prompt,

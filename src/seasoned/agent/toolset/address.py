@@ -57,13 +57,18 @@ def _embedded(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> list[ip
 
 
 def addresses(
-    host: str, port: int, *, seconds: float, allow_private: bool = False, resolve: Resolver = socket.getaddrinfo
+    host: str,
+    port: int,
+    *,
+    seconds: float,
+    allow_private: frozenset[str] = frozenset(),
+    resolve: Resolver = socket.getaddrinfo,
 ) -> list[Address]:
     """The addresses of a name, all of which may be reached; an error where one of them may not."""
     found = _resolved(host, port, seconds, resolve)
     for _, _, _, _, place in found:
         why = refusal(place[0])
-        if why is not None and not allow_private:
+        if why is not None and f"{host}:{port}" not in allow_private:
             raise UsageError(f"{host!r} leads to {place[0]}, {why}; only public addresses are fetched.")
     return [Address(family, place) for family, _, _, _, place in found]
 

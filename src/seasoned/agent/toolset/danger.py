@@ -17,7 +17,8 @@ from seasoned.agent.toolset.danger_table import ROWS, Row
 from seasoned.outcome.command import Step, names, parse
 
 _MOST = 20_000
-_INNER = 200
+_INNER = 60
+_STEPS = 500
 _SHELLS = names("sh bash zsh dash ksh fish ash busybox rbash")
 _INTERPRETERS = _SHELLS | names("python python2 python3 perl ruby node php source . eval iex")
 _DOWNLOADS = names("curl wget fetch aria2c lynx http https xh")
@@ -98,6 +99,9 @@ def _dangers(command: str, folder: Path | None, seen: set[str]) -> Iterator[Dang
         yield Danger("starts processes without end", "fork bomb")
     readable = _FUNCTION.sub("{ ", _HIDDEN_BY_PARSE.sub(r"\g<path>\g<name>_", command))
     steps = tuple(_named(step) for step in parse(readable))
+    if len(steps) > _STEPS:
+        yield Danger("holds too many commands to be looked through", "length")
+        return
     bodies = [found[3] for found in _HEREDOC.finditer(command)]
     for at, step in enumerate(steps):
         before = _piped_into(steps, at)

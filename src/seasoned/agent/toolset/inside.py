@@ -322,7 +322,7 @@ def _replace(spot: _Spot, data: bytes, before: os.stat_result | None) -> None:
     try:
         with os.fdopen(opened, "wb") as file:
             file.write(data)
-            if before is not None and hasattr(os, "fchmod"):
+            if before is not None and hasattr(os, "fchown"):
                 with contextlib.suppress(PermissionError):
                     os.fchown(opened, before.st_uid, before.st_gid)
                 os.fchmod(opened, stat.S_IMODE(before.st_mode) & 0o777)

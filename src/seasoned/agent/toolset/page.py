@@ -76,8 +76,12 @@ class _Reader(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._in_title:
             self.title += data
+        elif self._pre and not self._dropped:
+            self.parts.append(data)
         elif not self._dropped:
-            self.parts.append(data if self._pre else re.sub(r"\s+", " ", data))
+            text = re.sub(r"\s+", " ", data)
+            begins = not self.parts or self.parts[-1].endswith(("\n", " "))
+            self.parts.append(text.lstrip() if begins else text)
 
 
 def reduce(html: str, address: str) -> tuple[str, str]:
@@ -85,15 +89,9 @@ def reduce(html: str, address: str) -> tuple[str, str]:
     reader = _Reader(address)
     reader.feed(_without_comments(html))
     reader.close()
-    lines = [
-        line.strip() if line[:1] in " \t" and not line.startswith("    ") else line.rstrip() for line in _lines(reader)
-    ]
+    lines = [line.rstrip() for line in "".join(reader.parts).split("\n")]
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
     return " ".join(reader.title.split())[:300], text
-
-
-def _lines(reader: _Reader) -> list[str]:
-    return "".join(reader.parts).split("\n")
 
 
 def _without_comments(html: str) -> str:

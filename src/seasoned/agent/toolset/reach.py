@@ -66,5 +66,5 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
     """Given the command or code and what is dangerous about it; True lets it run."""
     stop: Callable[[], bool] | None = None
     """Asked while a command runs; True ends it."""
-    allow_private: bool = False
-    """Whether web addresses of this machine and its network may be fetched."""
+    allow_private: frozenset[str] = frozenset()
+    """Web servers of this machine and its network that may be fetched, each as `host:port`."""

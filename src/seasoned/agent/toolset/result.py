@@ -21,7 +21,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def tool(**empty: Any) -> Callable[[Tool[Arguments]], Tool[Arguments]]:
-    """Makes a function answer with `error`, beside these fields, where it raises an error meant for people."""
+    """Makes a function answer with `error`, beside these fields, where it raises one that is no mistake of ours."""
 
     def decorate(function: Tool[Arguments]) -> Tool[Arguments]:
         @functools.wraps(function)
@@ -30,6 +30,8 @@ def tool(**empty: Any) -> Callable[[Tool[Arguments]], Tool[Arguments]]:
                 return function(reach, *args, **kwargs)
             except SeasonedError as error:
                 return {**empty, "error": str(error)}
+            except OSError as error:
+                return {**empty, "error": f"The system did not allow it: {error.strerror or error}; try again later."}
 
         return answering
 

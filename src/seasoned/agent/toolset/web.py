@@ -77,7 +77,7 @@ def fetch(
     url: str,
     *,
     limits: Limits,
-    allow_private: bool = False,
+    allow_private: frozenset[str] = frozenset(),
     resolve: Resolver = socket.getaddrinfo,
     context: ssl.SSLContext | None = None,
 ) -> Fetched:

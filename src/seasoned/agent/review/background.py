@@ -1,0 +1,231 @@
+"""The reviewer of a conversation: counts its turns, and reviews it in a thread of its own when that is due.
+
+It takes copies and gives back lines. The conversation neither waits for it nor sees what it does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic_ai import CancellationToken
+from pydantic_ai.messages import ModelMessage
+from pydantic_ai.models import Model
+
+from seasoned.agent.context import Context
+from seasoned.agent.conversation import Conversation
+from seasoned.agent.event import Turn
+from seasoned.agent.review.digest import digest_of
+from seasoned.agent.review.due import Count, Topic, load_count, save_count, topic_due
+from seasoned.agent.review.fork import Fork, digest_fork, session_of, task_of, whole_fork
+from seasoned.agent.review.ledger import Review
+from seasoned.agent.review.run import Plan, carry_out, review_prompt
+from seasoned.agent.review.settings import Settings
+from seasoned.agent.runtime import Runtime
+from seasoned.errors import SeasonedError
+from seasoned.session import SessionRef
+from seasoned.store import open_store
+
+GRACE_SECONDS = 2.0
+_LAST_SECONDS = 0.5
+_REASON_CHARS = 300
+_log = logging.getLogger("seasoned.review")
+_log.addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    """What the reviewer takes with it from a conversation: copies, and values that never change."""
+
+    session: SessionRef
+    topic: Topic
+    runtime: Runtime
+    context: Context
+    history: tuple[ModelMessage, ...]
+    window: int | None
+
+
+class Reviewer:
+    """Reviews one conversation. `after_turn` returns at once; `take_lines` gives what the user should be told."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        store_path: Path,
+        lineage_root: str,
+        open_model: Callable[[], Model] | None = None,
+        open_other: Callable[[], Model] | None = None,
+        own_instructions: Path | None = None,
+        on_review: Callable[[Review], None] = lambda review: None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`open_model` opens the conversation's model once more, since a connection belongs to one event loop;
+        `open_other` the cheaper one, where reviews have one. `on_review` is told of every review, in its thread.
+        """
+        self._settings = settings
+        self._store_path = store_path
+        self._lineage_root = lineage_root
+        self._open_model = open_model
+        self._open_other = open_other
+        self._own_instructions = own_instructions
+        self._on_review = on_review
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._save_lock = threading.Lock()
+        self._lines: list[str] = []
+        self._told: set[str] = set()
+        self._thread: threading.Thread | None = None
+        self._saving: list[threading.Thread] = []
+        self._token = CancellationToken()
+        self._count = self._load()
+
+    @property
+    def is_running(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def after_turn(self, conversation: Conversation, turn: Turn) -> bool:
+        """Count a turn; begin a review where one is due and the turn came to its answer. Whether one was begun."""
+        if not (self._settings.memory_turns or self._settings.skill_calls) or self._token.cancelled:
+            return False
+        self._count = self._count.after(calls=turn.calls)
+        topic = topic_due(self._count, self._settings)
+        context = conversation.runtime.context
+        is_time = topic is not None and context is not None and turn.stopped is None and bool(turn.text.strip())
+        if is_time and not self.is_running:
+            assert topic is not None and context is not None
+            self._count = self._count.without(topic)
+            self._begin(
+                _Seen(
+                    session=conversation.ref,
+                    topic=topic,
+                    runtime=conversation.runtime,
+                    context=context,
+                    history=tuple(conversation.snapshot()),
+                    window=conversation.limits.context_tokens,
+                )
+            )
+        else:
+            is_time = False
+        self._save()
+        return is_time
+
+    def take_lines(self) -> list[str]:
+        """What has come of reviews since the last time, a line for each; what failed is told once."""
+        with self._lock:
+            lines, self._lines = self._lines, []
+        return lines
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the review that runs; whether it has ended."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+        return not self.is_running
+
+    def close(self, *, grace_seconds: float = GRACE_SECONDS) -> None:
+        """Give a running review a moment to end, then interrupt it, then leave it: the process never waits for it."""
+        until = time.monotonic() + grace_seconds
+        for thread in self._saving:
+            thread.join(max(0.0, until - time.monotonic()))
+        if not self.wait(max(0.0, until - time.monotonic())):
+            self._token.cancel()
+            self.wait(_LAST_SECONDS)
+        self._token.cancel()
+
+    def _begin(self, seen: _Seen) -> None:
+        # A daemon, as are the threads that it starts: none of them keeps the process alive.
+        self._thread = threading.Thread(target=self._work, args=(seen,), name="seasoned-review", daemon=True)
+        self._thread.start()
+
+    def _work(self, seen: _Seen) -> None:
+        asyncio.run(self._guarded(seen))
+
+    async def _guarded(self, seen: _Seen) -> None:
+        """The boundary of a review: what breaks in it, or in who is told of it, ends here."""
+        reviewing = asyncio.create_task(self._review(seen))
+        await asyncio.wait({reviewing})
+        if (error := reviewing.exception()) is not None:
+            redactor = seen.context.secrecy.redactor()
+            self._tell_once(redactor.head(f"The review failed: {type(error).__name__}: {error}", _REASON_CHARS))
+            return
+        review = reviewing.result()
+        if review.kept or review.staged:
+            self._tell(review.said or "")
+        elif review.state in ("failed", "budget"):
+            self._tell_once(review.said or "")
+        telling = asyncio.create_task(self._call_back(review))
+        await asyncio.wait({telling})
+        if (error := telling.exception()) is not None:
+            _log.warning("whoever is told of reviews failed: %r", error)
+
+    async def _review(self, seen: _Seen) -> Review:
+        plan = Plan(
+            session=seen.session,
+            occasion="background",
+            topic=seen.topic,
+            fork=self._fork(seen),
+            context=seen.context,
+            task=task_of(seen.history),
+            settings=self._settings,
+        )
+        return await carry_out(plan, token=self._token, clock=self._clock)
+
+    def _fork(self, seen: _Seen) -> Fork:
+        prompt = review_prompt(seen.topic, seen.context, self._own_instructions)
+        if self._open_other is None:
+            model = None if self._open_model is None else self._open_model()
+            fork = whole_fork(seen.runtime, seen.history, prompt, model=model)
+            if seen.window is None or fork.size < seen.window:
+                return fork
+            other = fork.runtime.model
+            owns = fork.owns_model
+        else:
+            other, owns = self._open_other(), True
+        digest = digest_of(session_of(seen.session, seen.history), seen.context.secrecy.redactor())
+        return digest_fork(other, digest, prompt, owns_model=owns)
+
+    async def _call_back(self, review: Review) -> None:
+        self._on_review(review)
+
+    def _tell(self, line: str) -> None:
+        with self._lock:
+            self._lines.append(" ".join(line.split()))
+
+    def _tell_once(self, line: str) -> None:
+        with self._lock:
+            kind = line.partition(":")[0]
+            is_new = kind not in self._told
+            self._told.add(kind)
+        if is_new:
+            _log.warning("%s", line)
+            self._tell(line)
+
+    def _load(self) -> Count:
+        if not self._store_path.exists():
+            return Count()
+        try:
+            with open_store(self._store_path) as store:
+                return load_count(store, self._lineage_root)
+        except (SeasonedError, sqlite3.Error) as error:
+            _log.warning("the count of turns cannot be read: %s", error)
+            return Count()
+
+    def _save(self) -> None:
+        """Keep the count, in a thread: a store that is locked delays no turn."""
+        self._saving = [thread for thread in self._saving if thread.is_alive()]
+        saving = threading.Thread(target=self._save_now, name="seasoned-review-count", daemon=True)
+        self._saving.append(saving)
+        saving.start()
+
+    def _save_now(self) -> None:
+        try:
+            with self._save_lock, open_store(self._store_path) as store:
+                save_count(store, self._lineage_root, self._count, now=self._clock())
+        except (SeasonedError, sqlite3.Error) as error:
+            _log.warning("the count of turns cannot be kept: %s", error)

@@ -1,0 +1,59 @@
+-- name: keep_split
+INSERT INTO split (experiment, digest, document, created_at)
+VALUES (:experiment, :digest, :document, :created_at)
+ON CONFLICT (experiment, digest) DO UPDATE SET created_at = excluded.created_at;
+
+-- name: splits
+SELECT digest, document, created_at FROM split WHERE experiment = :experiment ORDER BY created_at DESC, digest;
+
+-- name: names
+SELECT DISTINCT experiment FROM split ORDER BY experiment;
+
+-- name: assign
+INSERT INTO assignment (experiment, session, arm, split, at)
+VALUES (:experiment, :session, :arm, :split, :at)
+ON CONFLICT (experiment, session) DO NOTHING;
+
+-- name: assigned
+SELECT arm, split, at FROM assignment WHERE experiment = :experiment AND session = :session;
+
+-- name: assignments
+SELECT assignment.session, assignment.arm, assignment.split, assignment.at,
+    exposure.at AS exposed_at, exposure.arm AS exposed_arm, exposure.example_ids
+FROM assignment
+LEFT JOIN exposure ON exposure.experiment = assignment.experiment AND exposure.session = assignment.session
+WHERE assignment.experiment = :experiment
+ORDER BY assignment.at, assignment.session;
+
+-- name: expose
+INSERT INTO exposure (experiment, session, arm, example_ids, at)
+VALUES (:experiment, :session, :arm, :example_ids, :at)
+ON CONFLICT (experiment, session) DO NOTHING;
+
+-- name: outcomes
+SELECT assignment.session,
+    SUM(CASE WHEN call.counts_as = 'ok' THEN 1 ELSE 0 END) AS ok,
+    SUM(CASE WHEN call.counts_as = 'failed' THEN 1 ELSE 0 END) AS failed
+FROM assignment
+JOIN session AS first ON first.agent || ':' || first.native_id = assignment.session
+JOIN session ON session.id = first.id OR session.root_id = first.id
+JOIN call ON call.session_id = session.id
+WHERE assignment.experiment = :experiment AND assignment.split = :split
+  AND (session.relation IS NULL OR session.relation NOT IN ('review', 'subagent'))
+  AND call.copy_of IS NULL AND (call.time IS NULL OR call.time <= assignment.at + :window_seconds)
+GROUP BY assignment.session;
+
+-- name: drop_assignment
+DELETE FROM assignment WHERE session = :session;
+
+-- name: drop_exposure
+DELETE FROM exposure WHERE session = :session;
+
+-- name: forget_assignments
+DELETE FROM assignment;
+
+-- name: forget_exposures
+DELETE FROM exposure;
+
+-- name: forget_splits
+DELETE FROM split;
