@@ -81,7 +81,7 @@ def test_a_full_context_is_continued_in_a_child_with_summary_and_tail(tmp_path: 
 
 def test_what_the_summary_lost_of_what_was_known_is_kept_beside_it(tmp_path: Path) -> None:
     prepare(tmp_path)
-    full = Answer("Done.", input_tokens=9_000, output_tokens=10)
+    full = Answer("Done. " + "It took a while. " * 40, input_tokens=9_000, output_tokens=10)
     steps = [*work(), full, "Nothing much happened.", Answer("Yes.", input_tokens=700)]
     with serve_script(*steps) as server:
         conversation = conversation_at(

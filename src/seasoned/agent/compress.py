@@ -54,10 +54,12 @@ class Compressor:
         window = limits.context_tokens or 0
         history = conversation.history
         cut = tail_start(history, int(window * limits.tail))
-        known = known_in([body_of(message) for message in history[:cut]], conversation.ref)
+        known = known_in([body_of(message) for message in history], conversation.ref)
         room = max(_LEAST_TOKENS, int(window * _SHARE))
         said, response = await summarise(conversation.runtime.model, history[:cut], known, room=room)
-        first = ModelRequest(parts=[UserPromptPart(f"{OPENS}\n\n{with_known(said, known)}")])
+        still_there = "\n".join(line for message in history[cut:] for line in _lines(message))
+        lost = [one for one in known if not one.is_in(still_there)]
+        first = ModelRequest(parts=[UserPromptPart(f"{OPENS}\n\n{with_known(said, lost)}")])
         tail = [_unaccounted(message) for message in history[cut:]]
         parent, child = conversation.ref, new_ref()
         scribe = await asyncio.to_thread(self._continue_record, conversation, response, [first, *tail], child)

@@ -7,6 +7,7 @@ forced to be one object: a call of one tool with its arguments, or the answer.
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -72,6 +73,8 @@ def _serve(path: Path, size: int) -> tuple[Any, str]:
     params.n_parallel = 1
     params.use_jinja = True
     params.warmup = False
+    # Threads wait for each other at every step: one core is left to whatever else runs here.
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = max(1, (os.cpu_count() or 2) - 1)
     params.verbosity = -1
     params.api_keys = [key]
     try:

@@ -16,7 +16,7 @@ from seasoned.agent.review.ledger import Review
 from seasoned.agent.review.settings import Settings
 from seasoned.agent.skill_writing import create
 from seasoned.agent.undo import accept
-from seasoned.testing import Answer, ScriptedModel, Step, call
+from seasoned.testing import Answer, Call, ScriptedModel, Step, call
 from tests.agent.review.talks import (
     NOW,
     STEPS,
@@ -87,7 +87,7 @@ def test_provenance_is_complete(tmp_path: Path) -> None:
     one = talk(
         tmp_path,
         "Done.",
-        Answer(calls=(call("memory", action="add", text="Tests run with make test."),)),
+        Call("memory", {"action": "add", "text": "Tests run with make test."}, "call_of_review"),
         "Kept.",
     )
     review = one.review("Run the tests.")
@@ -97,7 +97,7 @@ def test_provenance_is_complete(tmp_path: Path) -> None:
     assert change.session == review.ref != str(one.conversation.ref)
     assert change.parent == review.session == str(one.conversation.ref)
     assert change.task == "Run the tests."
-    assert change.call_id and change.call_id.startswith("call_scripted_")
+    assert change.call_id == "call_of_review"
     assert review.context == "background"
 
 

@@ -1,0 +1,131 @@
+"""Analyses as one file of HTML: what may be said, the plots and every table, with nothing to load."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from seasoned.experiment.analysis import Analysis
+from seasoned.experiment.measure import KINDS, MEASURES
+from seasoned.experiment.page.plots import between, effect_cells, plots
+from seasoned.experiment.sentence import amount, change, sentences
+from seasoned.insight.page import charts
+from seasoned.insight.page.page import plot_data, policy
+from seasoned.insight.page.plots import Plot
+from seasoned.insight.page.rows import p_value
+from seasoned.insight.page.value import DASH, moment, number, plural, visible
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_FOLDER = Path(__file__).parent
+_REPORT = Path(charts.__file__).parent
+_SCRIPTS = ("vega/vega.js", "vega/vega-lite.js", "vega/vega-interpreter.js", "show.js")
+Rows = tuple[tuple[str, ...], ...]
+
+
+def render(
+    title: str, analyses: Sequence[Analysis], *, made_at: float, versions: Mapping[str, str] | None = None
+) -> str:
+    """The whole page, a section for each analysis. The same analyses always give the same page."""
+    from markupsafe import Markup
+
+    style = _read(_REPORT / "page.css")
+    scripts = [_read(_REPORT / name) for name in _SCRIPTS]
+    parts = [_part(found, f"a{place}") for place, found in enumerate(analyses, start=1)]
+    drawn: list[Plot] = [plot for part in parts for plot in part["plots"]]
+    licences = sorted((_REPORT / "vega").glob("LICENSE-*"))
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            title=title,
+            made_at=made_at,
+            versions=dict(versions or {}),
+            parts=parts,
+            policy=policy(scripts, style),
+            # These are the project's own, or made so that nothing in them can end their element.
+            style=Markup(style),
+            scripts=[Markup(script) for script in scripts],
+            licences=Markup("\n".join([_read(path) for path in licences])),
+            data=Markup(plot_data(drawn)),
+        )
+    )
+
+
+def _part(found: Analysis, name: str) -> dict[str, Any]:
+    said = sentences(found)
+    return {
+        "name": name,
+        "found": found,
+        "heading": " · ".join(text for text in (found.task_set, found.part, found.model) if text),
+        "may": said.may,
+        "may_not": said.may_not,
+        "plots": plots(found, name),
+        "measures": _measure_rows(found),
+        "secondary": _secondary_rows(found),
+        "credits": _credit_rows(found),
+        "plan": _plan(found),
+    }
+
+
+def _measure_rows(found: Analysis) -> Rows:
+    return tuple(
+        (
+            KINDS[name].label,
+            visible(one.arm, 60),
+            amount(one.measures[name].value, name),
+            between(one.measures[name], name),
+            number(one.measures[name].n),
+        )
+        for name in MEASURES
+        for one in found.arms
+    )
+
+
+def _secondary_rows(found: Analysis) -> Rows:
+    return tuple(
+        (KINDS[one.measure].label, *effect_cells(one, found)[:4], p_value(one.estimate.p_value), number(one.estimate.n))
+        for one in found.secondary
+    )
+
+
+def _credit_rows(found: Analysis) -> Rows:
+    return tuple(
+        (
+            visible(one.example_id, 40),
+            visible(one.arm, 60),
+            one.answer,
+            DASH if one.shrunk.value is None else change(one.shrunk, found.plan.primary),
+            DASH if one.raw.value is None else change(one.raw, found.plan.primary),
+            number(one.runs_with),
+            number(one.runs_without),
+            visible(one.reason, 200),
+        )
+        for one in found.credits
+    )
+
+
+def _plan(found: Analysis) -> str:
+    plan = found.plan
+    return (
+        f"Named before the first run: the measure ({KINDS[plan.primary].label}), "
+        f"{plural(len(plan.contrasts), 'contrast')}, the test ({plan.test}), "
+        f"Holm's correction at {100 * plan.level:g} % and a power of {100 * plan.power:g} %."
+    )
+
+
+@cache
+def _read(path: Path) -> str:
+    return path.read_text("utf-8")
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined)
+    environment.filters |= {"visible": visible, "plural": plural, "moment": moment}
+    return environment

@@ -1,0 +1,100 @@
+"""The measures of a run: what each counts, and what is unknown stays unknown."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seasoned.errors import UsageError
+from seasoned.experiment.measure import KINDS, MEASURES, NOTHING, Tally, measure, never_after, tally
+from seasoned.experiment.run_record import RunCall, calls_of
+from seasoned.session import Marks, Message, Result, Session, SessionRef, ToolCall, Usage
+from tests.experiment.simulated import run
+
+
+def test_a_run_is_measured_in_every_way_that_is_promised() -> None:
+    found = measure(run(outcomes="xuxotx", cost_usd=0.5))
+    assert (found.counts.ok, found.counts.failed, found.counts.unclear, found.counts.trivial) == (1, 3, 1, 1)
+    assert found.success is False
+    assert found.first_call is False
+    assert found.calls_to_success == 3
+    assert found.diversity == 2
+    assert (found.valid, found.valid_of) == (6, 6)
+    assert (found.tokens, found.cost_usd, found.latency_seconds) == (110, 0.5, 1.5)
+
+
+def test_only_the_first_thirty_turns_are_early() -> None:
+    calls = (RunCall("a", "failed", 30), RunCall("a", "failed", 31), RunCall("a", "ok", 1))
+    found = measure(run(calls=calls) if False else _with_calls(calls))
+    assert (found.early.failed, found.early.counted) == (1, 2)
+    assert tally(found, "early_errors", never=9) == Tally(1, 2)
+    assert tally(found, "errors", never=9) == Tally(2, 1)
+
+
+def _with_calls(calls: tuple[RunCall, ...]):
+    import msgspec
+
+    return msgspec.structs.replace(run(), calls=calls)
+
+
+def test_a_run_without_a_call_has_no_first_call_that_works_and_no_rate() -> None:
+    found = measure(run(outcomes="", check="failed"))
+    assert tally(found, "first_call", never=4) == Tally(0, 1)
+    assert tally(found, "executed", never=4) == NOTHING
+    assert tally(found, "calls_to_success", never=4) == Tally(4, 1)
+    assert found.calls_to_success is None
+
+
+def test_what_nobody_recorded_is_unknown_and_not_zero() -> None:
+    found = measure(run(usage=Usage(100, None), latency_seconds=None))
+    assert (found.tokens, found.cost_usd, found.latency_seconds) == (None, None, None)
+    assert [tally(found, name, never=2) for name in ("tokens", "cost_usd", "latency_seconds")] == [NOTHING] * 3
+    assert NOTHING.value is None
+
+
+def test_a_broken_check_is_neither_done_nor_failed() -> None:
+    found = measure(run(check="broken"))
+    assert found.success is None
+    assert tally(found, "success", never=2) == NOTHING
+
+
+def test_a_success_that_never_came_takes_longer_than_any_run() -> None:
+    assert never_after([measure(run(outcomes="xxx")), measure(run(outcomes="o"))]) == 4
+    assert never_after([]) == 1
+
+
+def test_an_unknown_measure_is_refused_with_those_there_are() -> None:
+    with pytest.raises(UsageError, match="executed"):
+        tally(measure(run()), "luck", never=1)  # type: ignore[arg-type]
+
+
+def test_calls_of_a_session_have_their_turn_and_none_of_the_warm_start() -> None:
+    def call(name: str, text: str, failed: bool, **where: int) -> ToolCall:
+        return ToolCall(name, "terminal", {"command": "ls"}, Result(text, Marks(failed=failed)), **where)
+
+    shown = ToolCall("warm_1", "terminal", {}, Result("ok", Marks(failed=False)), message=0, synthetic=True)
+    first, second, third = call("a", "no", True, message=2), call("b", "", False, message=2), call("c", "", False, message=4)
+    messages = (
+        Message("assistant", "", (shown,), synthetic=True),
+        Message("user", "do it"),
+        Message("assistant", "", (first, second)),
+        Message("tool", "no"),
+        Message("assistant", "", (third,)),
+    )
+    session = Session(ref=SessionRef("seasoned", "s"), messages=messages)
+    assert calls_of(session) == (
+        RunCall("terminal", "failed", 1),
+        RunCall("terminal", "ok", 1),
+        RunCall("terminal", "ok", 2),
+    )
+
+
+@given(st.text("oxut", max_size=40))
+def test_a_share_never_has_more_than_its_trials(outcomes: str) -> None:
+    found = measure(run(outcomes=outcomes, check="failed"))
+    for name in MEASURES:
+        one = tally(found, name, never=50)
+        assert one.trials >= 0 and one.total >= 0
+        if KINDS[name].unit == "share":
+            assert one.total <= one.trials
