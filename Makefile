@@ -5,14 +5,16 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fix bench torture samples lock clean
+.PHONY: help run setup test check fix bench torture samples lock clean
 
 help:
 	@echo "make run      read your agents' histories and show what they say (seasoned up)"
+	@echo "make setup    set up what the checks and tests need"
 	@echo "make test     set up, check and test everything"
 	@echo "make check    formatting, lint rules, types"
 	@echo "make fix      mend what the checks can mend"
 	@echo "make bench    speed and memory, as ratios against named peers, into docs/measurements"
+	@echo "make evidence whether a warm start helps the local model, in 60 minutes at most, into docs/evidence.md"
 	@echo "make torture  kills, races and long fuzzing"
 	@echo "make samples  make the sample histories anew"
 	@echo "make lock     choose the versions of the dependencies anew"
@@ -34,6 +36,8 @@ $(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.lock
 run: $(VENV)/run.stamp
 	@$(BIN)/seasoned up
 
+setup: $(VENV)/dev.stamp
+
 check: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check src tests tools bench
 	$(BIN)/ruff check src tests tools bench
@@ -49,6 +53,11 @@ fix: $(VENV)/dev.stamp
 bench: $(VENV)/dev.stamp
 	$(BIN)/python -m bench
 
+evidence: $(VENV)/run.stamp
+	$(BIN)/python -m pip install -q -e '.[experiment,local]'
+	$(BIN)/seasoned model fetch
+	$(BIN)/python tools/make_evidence.py --model local $(EVIDENCE)
+
 torture: $(VENV)/dev.stamp
 	SEASONED_TORTURE=1 $(BIN)/python -m pytest -n auto tests/history tests/redact tests/store tests/scan tests/stats tests/insight tests/template
 
@@ -59,7 +68,8 @@ lock: $(BIN)/python
 	$(BIN)/python -m pip install -q uv
 	for name in run dev; do \
 	  $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-	    --no-annotate --extra insight pyproject.toml requirements/build.in $$([ $$name = dev ] && echo requirements/dev.in) \
+	    --no-annotate --extra insight --extra template pyproject.toml requirements/build.in \
+	    $$([ $$name = dev ] && echo --extra agent --extra local --extra experiment requirements/dev.in) \
 	    -o requirements/$$name.lock || exit 1; \
 	done
 

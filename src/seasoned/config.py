@@ -48,6 +48,22 @@ class Config(msgspec.Struct, frozen=True):
     skill_folder: Path = Path("skills")
     toolsets: tuple[str, ...] = ()
     """Toolsets of a conversation; by default all that the model can be expected to handle."""
+    review_memory_turns: int = 10
+    """Turns of the user after which memory is reviewed in the background; 0 switches it off."""
+    review_skill_calls: int = 10
+    """Calls of tools after which skills are reviewed; 0 switches it off."""
+    review_iterations: int = 16
+    """Requests to the model in one review."""
+    review_seconds: int = 600
+    review_tokens_per_day: int = 2_000_000
+    """Tokens that all reviews of a day may take, in and out."""
+    review_usd_per_day: float = 2.0
+    review_staging: bool = False
+    """Whether what a review writes waits until a person accepts it."""
+    review_allow_person_skills: bool = False
+    """Whether a review may change skills that a person wrote."""
+    review_model: str | None = None
+    """Another, cheaper model for reviews; it is given a digest."""
     origins: dict[str, Origin] = {}
 
     @property
@@ -82,7 +98,12 @@ _PATHS |= {"local_model", "memory_folder", "skill_folder"}
 _AT_HOME = ("memory_folder", "skill_folder")
 _LISTS = {"sources", "redact", "toolsets"}
 _NUMBERS = {"workers", "context_length", "turn_steps", "turn_seconds"}
-_TEXTS = {"database_url", "model", "base_url"}
+_NUMBERS |= {"review_iterations", "review_seconds"}
+_COUNTS = {"review_memory_turns", "review_skill_calls", "review_tokens_per_day"}
+"""Numbers that may be 0, which switches something off."""
+_AMOUNTS = {"review_usd_per_day"}
+_SWITCHES = {"review_staging", "review_allow_person_skills"}
+_TEXTS = {"database_url", "model", "base_url", "review_model"}
 _SETTABLE = set(Config.__struct_fields__) - {"origins"}
 
 
@@ -153,6 +174,12 @@ def _checked(name: str, value: object, where: str) -> object:
         if number >= 1:
             return number
         raise UsageError(f"{where}: {name} must be a whole number of at least 1, not {value!r}.")
+    if name in _COUNTS and isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    if name in _AMOUNTS and isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+        return float(value)
+    if name in _SWITCHES and isinstance(value, bool):
+        return value
     if name in _TEXTS and isinstance(value, str):
         return value
     raise UsageError(f"{where}: {name} has the wrong kind of value: {value!r}.")

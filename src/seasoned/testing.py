@@ -60,15 +60,14 @@ class _Script:
         self._calls = 0
         self._id = secrets.token_hex(4)
 
-    def next(self, messages: list[Any]) -> Answer:
+    def next(self, messages: list[Any]) -> Answer | Exception:
+        """The next step, or the failure that it is; a script that has come to its end is one too."""
         with self._lock:
-            if not self._steps:
-                raise AssertionError("the script has no more steps, and the model was asked once more")
-            step = self._steps.pop(0)
-        if callable(step) and not isinstance(step, type):
+            step = self._steps.pop(0) if self._steps else AssertionError("the script has no more steps")
+        if callable(step):
             step = step(messages)
         if isinstance(step, Exception):
-            raise step
+            return step
         answer = _answer(step)
         return Answer(
             answer.text,
@@ -128,6 +127,8 @@ class ScriptedModel(FunctionModel):
         self.requests.append(list(messages))
         self.infos.append(info)
         answer = self.script.next(messages)
+        if isinstance(answer, Exception):
+            raise answer
         await asyncio.sleep(answer.wait_seconds)
         return answer
 
@@ -191,11 +192,10 @@ class _Handler(BaseHTTPRequestHandler):
         heard = Heard(self.path, dict(self.headers), self.rfile.read(int(self.headers.get("Content-Length", 0))))
         played.heard.append(heard)
         asked = heard.json
-        try:
-            answer = played.script.next(asked.get("messages", []))
-        except Exception as error:  # noqa: BLE001  the script says what fails, and the client is to see it
+        answer = played.script.next(asked.get("messages", []))
+        if isinstance(answer, Exception):
             # Not 500, which clients take for a reason to ask again.
-            self._send(400, {"error": {"message": str(error), "type": "scripted"}})
+            self._send(400, {"error": {"message": str(answer), "type": "scripted"}})
             return
         threading.Event().wait(answer.wait_seconds)
         usage = _usage(answer, heard.body)

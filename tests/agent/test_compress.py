@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic_ai.messages import (
@@ -26,9 +27,17 @@ from seasoned.session import SessionRef
 from seasoned.store import open_store
 from seasoned.testing import Answer, ScriptedModel, call, serve_script
 from tests.agent.talks import check_calls_are_answered, conversation_at, folders, say
+from tests.cli.run import answer
 
 LIMITS = Limits(context_tokens=10_000)
-WORK = ["python3 --version", "python3 --version", "cat notes.txt", "cat notes.txt", "pythn3 run.py", "python3 run.py"]
+WORK = [
+    "python3 --version",
+    "python3 --version",
+    "cat notes.txt",
+    "cat notes.txt",
+    "python3 run.py",
+    "python3 run.py --all",
+]
 
 
 def work(tokens: int = 500) -> list[Answer]:
@@ -41,7 +50,10 @@ def work(tokens: int = 500) -> list[Answer]:
 def prepare(path: Path) -> None:
     _, folder = folders(path)
     (folder / "notes.txt").write_text("The port is 5433.\n")
-    (folder / "run.py").write_text("print('ran')\n")
+    needs = (
+        "import argparse\np = argparse.ArgumentParser()\np.add_argument('--all', action='store_true', required=True)\n"
+    )
+    (folder / "run.py").write_text(f"{needs}p.parse_args()\nprint('ran')\n")
 
 
 def test_a_full_context_is_continued_in_a_child_with_summary_and_tail(tmp_path: Path) -> None:
@@ -79,6 +91,18 @@ def test_a_full_context_is_continued_in_a_child_with_summary_and_tail(tmp_path: 
     assert child.compactions == (0,)
 
 
+def test_the_check_of_compressions_sees_it(tmp_path: Path) -> None:
+    pytest.importorskip("numpy", reason="the check needs numpy: pip install 'seasoned[insight]'")
+    prepare(tmp_path)
+    full = Answer("Done.", input_tokens=9_000, output_tokens=10)
+    steps = [*work(), full, "Short.", *work(), Answer("Yes.", input_tokens=700)]
+    with serve_script(*steps) as server:
+        conversation = conversation_at(tmp_path, open_model(Choice("m", server.base_url)), limits=LIMITS)
+        say(conversation, "run it all", "once more")
+    found = answer("compress-check", folders(tmp_path)[0] / "seasoned.db")
+    assert found["has_compression"] is True
+
+
 def test_what_the_summary_lost_of_what_was_known_is_kept_beside_it(tmp_path: Path) -> None:
     prepare(tmp_path)
     full = Answer("Done. " + "It took a while. " * 40, input_tokens=9_000, output_tokens=10)
@@ -90,10 +114,10 @@ def test_what_the_summary_lost_of_what_was_known_is_kept_beside_it(tmp_path: Pat
         say(conversation, "run it all", "sure?")
     opening = str(conversation.history[0].parts[0].content)  # type: ignore[union-attr]
     assert "Nothing much happened." in opening
-    for known in ("python3", "notes.txt", "`pythn3 run.py` failed; `python3 run.py` worked"):
+    for known in ("python3", "notes.txt", "`python3 run.py` failed; `python3 run.py --all` worked"):
         assert known in opening
     asked = server.heard[7].json["messages"]
-    assert "`pythn3 run.py` failed" in asked[1]["content"]
+    assert "`python3 run.py` failed" in asked[1]["content"]
     assert "run it all" in asked[1]["content"]
 
 

@@ -7,7 +7,17 @@ import time
 from pathlib import Path
 
 import pytest
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ToolCallPart, ToolReturnPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
 
 from seasoned.agent.event import Called, Calling, Event, Said, Turn
 from seasoned.agent.limits import Limits
@@ -173,6 +183,25 @@ def test_tokens_are_those_that_the_provider_counted_and_an_unknown_price_stays_u
         model = open_model(Choice("some-model", server.base_url))
         (turn,) = say(conversation_at(tmp_path, model), "go")
     assert (turn.usage.input, turn.usage.output, turn.cost_usd, turn.requests) == (2100, 25, None, 2)
+
+
+def test_a_price_that_is_known_becomes_the_cost_of_the_turn(tmp_path: Path) -> None:
+    with serve_script(Answer("Hi.", input_tokens=1_000_000, output_tokens=0)) as server:
+        model = OpenAIChatModel("gpt-4o-mini", provider=OpenAIProvider(base_url=server.base_url, api_key="k"))
+        (turn,) = say(conversation_at(tmp_path, model), "hi")
+    assert turn.cost_usd == pytest.approx(0.15, rel=0.5)
+
+
+def test_a_call_that_was_open_when_its_process_died_is_answered_before_the_next_turn(tmp_path: Path) -> None:
+    model = ScriptedModel("Where was I?")
+    conversation = conversation_at(tmp_path, model)
+    conversation.history = [
+        ModelRequest(parts=[UserPromptPart("work")]),
+        ModelResponse(parts=[ToolCallPart("terminal", {"command": "make"}, "c1")]),
+    ]
+    (turn,) = say(conversation, "go on")
+    assert turn.text == "Where was I?"
+    check_calls_are_answered(model.requests[0])
 
 
 BLOCK = ModelMessagesTypeAdapter.validate_python(

@@ -15,7 +15,7 @@ from seasoned.experiment.run_record import Check, RunCall, RunRecord
 from seasoned.session import Usage
 
 TORTURE = bool(os.environ.get("SEASONED_TORTURE"))
-WARM_COLD = Plan(contrasts=(Contrast("warm", "cold"),), primary="success")
+WARM_COLD = Plan(contrasts=(Contrast("warm", "cold"),), primary="success", permutations=999)
 
 
 def run(arm: str = "cold", task: str = "t1", repeat: int = 0, *, outcomes: str = "o", **other: Any) -> RunRecord:

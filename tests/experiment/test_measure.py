@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,16 +27,10 @@ def test_a_run_is_measured_in_every_way_that_is_promised() -> None:
 
 def test_only_the_first_thirty_turns_are_early() -> None:
     calls = (RunCall("a", "failed", 30), RunCall("a", "failed", 31), RunCall("a", "ok", 1))
-    found = measure(run(calls=calls) if False else _with_calls(calls))
+    found = measure(msgspec.structs.replace(run(), calls=calls))
     assert (found.early.failed, found.early.counted) == (1, 2)
     assert tally(found, "early_errors", never=9) == Tally(1, 2)
     assert tally(found, "errors", never=9) == Tally(2, 1)
-
-
-def _with_calls(calls: tuple[RunCall, ...]):
-    import msgspec
-
-    return msgspec.structs.replace(run(), calls=calls)
 
 
 def test_a_run_without_a_call_has_no_first_call_that_works_and_no_rate() -> None:
@@ -74,7 +69,8 @@ def test_calls_of_a_session_have_their_turn_and_none_of_the_warm_start() -> None
         return ToolCall(name, "terminal", {"command": "ls"}, Result(text, Marks(failed=failed)), **where)
 
     shown = ToolCall("warm_1", "terminal", {}, Result("ok", Marks(failed=False)), message=0, synthetic=True)
-    first, second, third = call("a", "no", True, message=2), call("b", "", False, message=2), call("c", "", False, message=4)
+    first, second = call("a", "no", True, message=2), call("b", "", False, message=2)
+    third = call("c", "", False, message=4)
     messages = (
         Message("assistant", "", (shown,), synthetic=True),
         Message("user", "do it"),
@@ -82,7 +78,7 @@ def test_calls_of_a_session_have_their_turn_and_none_of_the_warm_start() -> None
         Message("tool", "no"),
         Message("assistant", "", (third,)),
     )
-    session = Session(ref=SessionRef("seasoned", "s"), messages=messages)
+    session = Session(SessionRef("seasoned", "s"), "seasoned", "", messages)
     assert calls_of(session) == (
         RunCall("terminal", "failed", 1),
         RunCall("terminal", "ok", 1),

@@ -101,3 +101,13 @@ def test_too_little_is_said_to_be_too_little(sessions: list[object]) -> None:
         assert said.answer == "not enough data"
         assert found.overall.rate.interval is None
         assert found.trend.within.interval is None
+
+
+def test_a_mix_is_not_called_fixed_where_most_of_it_was_not_used() -> None:
+    early = [track("x.x.x.", f"a{i}", tool="Edit", messages=10) for i in range(6)]
+    late = [track(".....x", f"b{i}", messages=200) for i in range(6)]
+    found = cohort(trials_of([*early, *late]))
+    for figure in (found.by_length[0], found.by_length[-1]):
+        assert figure.rate.value is not None
+        assert figure.fixed_mix is not None and figure.fixed_mix.value is None
+        assert "50 % of the tool mix" in (figure.fixed_mix.reason or "")

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from seasoned.insight.cohort import Cohort, cohort
-from seasoned.insight.verdict import Answer, verdict
-from tests.insight.worlds import WORLDS, by_luck, crowded
+from seasoned.insight.verdict import GAP_ALPHA, Answer, verdict
+from tests.insight.worlds import WORLDS, by_luck, crowded, happy_endings
 
 TORTURE = bool(os.environ.get("SEASONED_TORTURE"))
 DRAWS = 400 if TORTURE else 8
@@ -91,3 +91,15 @@ def test_sessions_of_one_lineage_are_one_cluster() -> None:
     assert alone.trend.within.value == pytest.approx(together.trend.within.value)
     assert alone.trend.within.clusters == 6 * together.trend.within.clusters
     assert alone.overall.rate.clusters == 6 * together.overall.rate.clusters
+
+
+def test_endings_that_work_are_no_selection_where_lengths_do_not_differ() -> None:
+    found = [cohort(happy_endings(seed), lengths=[58, 62]) for seed in range(DRAWS)]
+    answers = Counter(verdict(one).answer for one in found)
+    _print("happy endings", answers)
+    for one in found:
+        gap = one.length_difference.p_value
+        if verdict(one).answer == "the difference between lengths is selection":
+            assert gap is not None and gap / 2 <= GAP_ALPHA
+    assert answers["the difference between lengths is selection"] <= 0.3 * DRAWS + 1
+    assert sum(answers[effect] for effect in EFFECTS) <= max(1, 0.06 * DRAWS)

@@ -16,6 +16,7 @@ import pytest
 from tools import make_docs
 
 from seasoned import config
+from seasoned.testing import call, serve_script
 from tests.structure.source_tree import PACKAGE, ROOT, SAMPLES, modules
 
 DOCS = ROOT / "docs"
@@ -35,7 +36,7 @@ ANSWERS = {
     "templates": 'template build demo {samples} > "$HOME/made" && seasoned template list --json',
     "template-stats": 'template build demo {samples} > "$HOME/made" && seasoned template stats --json',
     "example": 'template build demo {samples} --json > "$HOME/made" && seasoned template retire --reason old --json'
-    " $(grep -m1 '\"id\"' \"$HOME/made\" | cut -d'\"' -f4)",
+    ' $(grep -m1 \'"id"\' "$HOME/made" | cut -d\'"\' -f4)',
     "warm": 'template build demo {samples} > "$HOME/made" && seasoned warm --json',
     "memory": "memory list --json",
     "import": 'memory add Port. --folder "$HOME/old" > "$HOME/made" && seasoned memory import "$HOME/old" --json',
@@ -43,12 +44,20 @@ ANSWERS = {
     "skill": "skill create demo 'Do it.' --description Demo > \"$HOME/made\" && seasoned skill view demo --json",
     "change": "memory add 'The port is 7327.' --json",
     "changes": "memory add 'The port is 7327.' > \"$HOME/made\" && seasoned memory history --json",
+    "chat": "chat --once 'What is here?' --model scripted --base-url {server} --json",
+    "review": "review 40904d81 {samples} --model scripted --base-url {server} --json",
+    "review-plan": "review 40904d81 {samples} --model scripted --base-url {server} --dry-run --json",
+    "review-ledger": 'review 40904d81 {samples} --model scripted --base-url {server} > "$HOME/made"'
+    " && seasoned review --ledger --json",
     "doctor": "doctor --json",
     "config": "config show --json",
     "forget": "forget --all --yes --json",
     "export": "export",
 }
-"""How to get each answer of the command line. Those that need a store get one."""
+"""How to get each answer of the command line. Those that need a store get one, and those that need a model a script."""
+FETCHED = {"model": ("path", "bytes", "is_new")}
+"""Answers of commands that download something, with their fields."""
+SCRIPT = (call("terminal", command="ls"), "A README and a folder.", "Nothing to save.")
 FREE = {"arguments", "tool_distribution", "tool_success_rates", "by_type", "content"}
 """Fields whose own fields are whatever tools there are, or whatever a tool was given."""
 
@@ -97,7 +106,7 @@ def _schemas() -> set[str]:
 
 
 def test_every_answer_is_known_here() -> None:
-    assert _schemas() == ANSWERS.keys(), "say in ANSWERS how to get the new one"
+    assert _schemas() == ANSWERS.keys() | FETCHED.keys(), "say in ANSWERS how to get the new one"
 
 
 @pytest.mark.parametrize("name", sorted(ANSWERS))
@@ -106,7 +115,9 @@ def test_every_field_of_an_answer_is_described(name: str, tmp_path: Path) -> Non
     assert section, f"docs/reference/json.md has no section for {name}"
     if name in ("forget", "export", "doctor"):
         assert make_docs.run(f"seasoned scan {SAMPLES}", tmp_path).returncode == 0
-    done = make_docs.run("seasoned " + ANSWERS[name].format(samples=SAMPLES), tmp_path)
+    with serve_script(*SCRIPT) as server:
+        command = ANSWERS[name].format(samples=SAMPLES, server=server.base_url)
+        done = make_docs.run(f"seasoned {command}", tmp_path)
     answers = (
         [json.loads(done.stdout)]
         if done.stdout.startswith("{\n")
@@ -117,6 +128,12 @@ def test_every_field_of_an_answer_is_described(name: str, tmp_path: Path) -> Non
     fields = {field for answer in answers for field in _fields(answer)} - {"schema"}
     missing = sorted(field for field in fields if f"`{field}`" not in section)
     assert not missing, f"docs/reference/json.md, {name}: {missing}"
+
+
+@pytest.mark.parametrize("name", sorted(FETCHED))
+def test_answers_of_downloads_are_described_too(name: str) -> None:
+    section = _read("reference/json.md").partition(f"## `seasoned/{name}/1`\n")[2].partition("\n## ")[0]
+    assert [field for field in FETCHED[name] if f"`{field}`" not in section] == []
 
 
 def _fields(value: object) -> Iterator[str]:

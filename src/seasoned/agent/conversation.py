@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from pydantic_ai import Agent, CancellationToken, RunContext
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import AgentRunError, RunCancelled, RunTimedOut, UsageLimitExceeded, UserError
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    ToolCallPart,
+    ToolReturnPart,
+)
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.usage import UsageLimits
 
@@ -23,11 +30,13 @@ from seasoned.agent.limits import Limits
 from seasoned.agent.record import Scribe, new_ref
 from seasoned.agent.runtime import Confirm, Runtime, build_agent, deny
 from seasoned.agent.size import size_of
-from seasoned.agent.warm import Warmth
+from seasoned.agent.warm import Retraction, Warmth
 from seasoned.session import SessionRef
 
 Compress = Callable[["Conversation"], Awaitable[Event]]
 """Continues a conversation in a child session with less to send, and tells of it."""
+Guard = Callable[[Collection[str]], Retraction | None]
+"""Looks whether examples that were shown do harm, given those that were taken back already."""
 Warm = Callable[[str], Warmth]
 """Makes the warm block of a conversation when its first words are known."""
 _CUT_SHORT = "The call was interrupted before it had a result."
@@ -54,6 +63,7 @@ class Conversation:
         scribe: Scribe | None = None,
         compress: Compress | None = None,
         warm: Warm | None = None,
+        guard: Guard | None = None,
     ) -> None:
         self.runtime = runtime
         self.ref = ref or new_ref()
@@ -65,6 +75,8 @@ class Conversation:
         self._confirm = confirm
         self._compress = compress
         self._warm = warm
+        self._guard = guard
+        self._retracted: set[str] = set()
         self._context: Context | None = None
         self._floor = 0
         self._written = len(self.history)
@@ -86,7 +98,10 @@ class Conversation:
             self._answer_open_calls()
             self._record(turn_ends=True)
         note = await asyncio.to_thread(self.scribe.flush) if self.scribe is not None else None
-        return hearing.turn([note] if note is not None else [])
+        turn = hearing.turn([note] if note is not None else [])
+        if turn.failed and self.runtime.prefix:
+            await self._take_back()
+        return turn
 
     def stop(self) -> None:
         """End the turn that is under way; from any thread."""
@@ -115,6 +130,8 @@ class Conversation:
         return None if self.scribe is None else self.scribe.close(reason)
 
     async def _prepare(self, prompt: str) -> None:
+        # A conversation whose process died in the middle of a call is taken up with that call open.
+        self._answer_open_calls()
         if self._warm is not None:
             # Chosen for the first words, and from then on the same for as long as the conversation lives.
             warm, self._warm = self._warm, None
@@ -123,6 +140,13 @@ class Conversation:
         if self.runtime.context is not None:
             parent = None if self.parent is None else str(self.parent)
             self._context = self.runtime.context.for_turn(session=str(self.ref), parent=parent, task=prompt)
+
+    async def _take_back(self) -> None:
+        """Examples that do harm are taken back in one line: what was shown stays, for the prefix must not change."""
+        found = await asyncio.to_thread(self._guard, self._retracted) if self._guard is not None else None
+        if found is not None:
+            self._retracted |= set(found.example_ids)
+            self.history.append(ModelRequest(parts=[SystemPromptPart(found.text)]))
 
     def _stop_commands(self) -> None:
         if self._context is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from seasoned.agent.prompt import build_instructions
 from seasoned.agent.record import About, Recorded, Scribe, new_ref
 from seasoned.agent.runtime import Confirm, Explain, Runtime, deny
 from seasoned.agent.toolsets import SMALL_TOOLSETS, TOOLSETS, build_toolsets, danger_of, listed_tools
-from seasoned.agent.warm import AUTO, Warmth, known_block, warm_block
+from seasoned.agent.warm import AUTO, Warmth, known_block, take_back, warm_block
 from seasoned.config import Config, command_environment
 from seasoned.redact.key import Secrecy
 
@@ -57,6 +58,7 @@ def start(
         scribe=scribe,
         compress=Compressor(config.store_path, secrecy),
         warm=_warming(config, wish, runtime, about) if wish.warm and recorded is None else None,
+        guard=partial(take_back, config.store_path, about.lineage_root) if wish.is_recorded else None,
     )
 
 

@@ -38,7 +38,7 @@ def build_toolsets(
     *,
     environment: Mapping[str, str],
     limits: Limits | None = None,
-    allow_private: bool = False,
+    allow_private: frozenset[str] = frozenset(),
 ) -> tuple[AbstractToolset[Context], ...]:
     """The toolsets of these names, working in a folder that the file tools cannot leave."""
     unknown = [name for name in names if name not in TOOLSETS]

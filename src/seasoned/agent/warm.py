@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 
+from seasoned.errors import SeasonedError, StoreError
 from seasoned.store import open_store
 from seasoned.template.block import Format
-from seasoned.template.library import find_block, snapshot
+from seasoned.template.guard import retraction
+from seasoned.template.library import find_block, find_example, snapshot
 from seasoned.template.provision import BUDGET, ensure_block
+from seasoned.template.upkeep import watch
 
 FORMAT: Format = "pydantic-ai"
 AUTO = "auto"
+
+
+class Retraction(msgspec.Struct, frozen=True):
+    """A line for the model, and the examples that it takes back."""
+
+    text: str
+    example_ids: tuple[str, ...]
 
 
 class Warmth(msgspec.Struct, frozen=True):
@@ -40,7 +51,11 @@ def warm_block(
     clock: Callable[[], float] = time.time,
 ) -> Warmth:
     """The block of a conversation, made at its first turn; `auto` takes the template that fits the task best."""
-    with open_store(store_path) as store:
+    try:
+        store = open_store(store_path)
+    except StoreError as error:
+        return Warmth((), str(error))
+    with store:
         ensured = ensure_block(
             store,
             lambda: snapshot(store),
@@ -67,6 +82,25 @@ def known_block(store_path: Path, lineage_root: str) -> Warmth | None:
     return Warmth(
         _messages(block.content), "The block that the conversation began with.", f"{block.template}@{block.version}"
     )
+
+
+def take_back(
+    store_path: Path, lineage_root: str, retracted: Collection[str], *, clock: Callable[[], float] = time.time
+) -> Retraction | None:
+    """Run the harm guard; where it suspends what this conversation was shown, the line that takes it back."""
+    try:
+        with open_store(store_path) as store:
+            block = find_block(store, lineage_root, FORMAT)
+            library = snapshot(store)
+            shown = set(block.example_ids if block is not None else ()) - set(retracted)
+            if not shown:
+                return None
+            watch(store, library, now=clock())
+            library = snapshot(store)
+            found = [find_example(library, one) for one in sorted(shown) if library.state_of(one) == "suspended"]
+    except (SeasonedError, sqlite3.Error):
+        return None
+    return Retraction(retraction(found), tuple(example.id for example in found)) if found else None
 
 
 def _messages(content: bytes) -> tuple[ModelMessage, ...]:

@@ -25,12 +25,12 @@ folder_option = click.option(
 
 def memory_folder(config: Config, folder: Path | None = None) -> Path:
     """Where memory lies: the folder given, else the user's own."""
-    return folder or config.home / "memory"
+    return folder or config.memory_folder
 
 
 def skill_folder(config: Config, folder: Path | None = None) -> Path:
     """Where skills lie: the folder given, else the user's own."""
-    return folder or config.home / "skills"
+    return folder or config.skill_folder
 
 
 @contextmanager

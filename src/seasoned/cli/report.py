@@ -12,6 +12,7 @@ from seasoned.errors import CannotDo, UsageError
 from seasoned.insight.report import Report
 from seasoned.insight.trials import Figure
 from seasoned.insight.words import share, share_between
+from seasoned.stats.interval import Estimate
 
 _MARK = "<!-- seasoned:report -->"
 _RECURRENCES_SHOWN = 5
@@ -90,8 +91,8 @@ def _print_figures(name: str, figures: Sequence[Figure]) -> None:
                 figure.calls,
                 figure.failed,
                 share(figure.rate.value),
-                _interval(figure),
-                share(figure.fixed_mix.value) if figure.fixed_mix else "–",
+                _interval(figure.rate),
+                _with_interval(figure.fixed_mix),
             )
             for figure in figures
         ],
@@ -100,6 +101,12 @@ def _print_figures(name: str, figures: Sequence[Figure]) -> None:
     )
 
 
-def _interval(figure: Figure) -> str:
-    interval = figure.rate.interval
+def _interval(estimate: Estimate) -> str:
+    interval = estimate.interval
     return "–" if interval is None else f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
+
+
+def _with_interval(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.value is None:
+        return "–"
+    return f"{share(estimate.value)} ({_interval(estimate)})"

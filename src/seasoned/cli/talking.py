@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from seasoned.agent.conversation import Conversation
     from seasoned.agent.event import Event, Turn
     from seasoned.agent.record import Recorded
+    from seasoned.agent.review.background import Reviewer
     from seasoned.agent.runtime import Confirm, Question
 
 _COLOURS = {"ok": "green", "failed": "red", "unclear": "yellow"}
@@ -156,7 +157,7 @@ def talk(plan: Plan) -> None:
         while True:
             try:
                 with contextlib.ExitStack() as connection:
-                    leaves = _talk(screen, started, runner, connection)
+                    leaves = _talk(plan, screen, started, runner, connection)
             finally:
                 _close(started, screen)
             if leaves:
@@ -166,11 +167,18 @@ def talk(plan: Plan) -> None:
 
 
 def _talk(
-    screen: Screen, started: Future[Conversation], runner: asyncio.Runner, connection: contextlib.ExitStack
+    plan: Plan,
+    screen: Screen,
+    started: Future[Conversation],
+    runner: asyncio.Runner,
+    connection: contextlib.ExitStack,
 ) -> bool:
     """One conversation, until the user wants a new one (False) or leaves (True)."""
     conversation: Conversation | None = None
+    reviewer: Reviewer | None = None
     while True:
+        if reviewer is not None:
+            screen.tell(reviewer.take_lines())
         try:
             said = input("\n> ").strip()
         except EOFError:
@@ -193,7 +201,18 @@ def _talk(
             if conversation is None:
                 conversation = started.result()
                 connection.enter_context(_connected(conversation, runner))
-            screen.end(_run(conversation, said, screen.show, runner))
+                reviewer = _reviewer(plan, conversation)
+                connection.callback(reviewer.close)
+            turn = _run(conversation, said, screen.show, runner)
+            screen.end(turn)
+            if reviewer is not None:
+                reviewer.after_turn(conversation, turn)
+
+
+def _reviewer(plan: Plan, conversation: Conversation) -> Reviewer:
+    from seasoned.agent.review.start import start_reviewer
+
+    return start_reviewer(plan.config, conversation, plan.choice)
 
 
 def _close(started: Future[Conversation], screen: Screen) -> None:
@@ -320,6 +339,13 @@ class Screen:
             self.warn(turn.reason)
         for note in turn.notes:
             self.warn(note)
+
+    def tell(self, lines: Iterable[str]) -> None:
+        """What happened in the background meanwhile."""
+        from rich.text import Text
+
+        for line in lines:
+            self._print_beside(Text(printable(line), style="dim"))
 
     def warn(self, text: str) -> None:
         from rich.text import Text

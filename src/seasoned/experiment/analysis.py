@@ -7,7 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from seasoned.errors import UsageError
-from seasoned.experiment.contrast import ByTask, Contrast, Effect, Gap, Rule, Test, effect, gap_closed, jackknife, ratio
+from seasoned.experiment.contrast import (
+    ByTask,
+    Contrast,
+    Effect,
+    Gap,
+    Rule,
+    Test,
+    effect,
+    gap_closed,
+    jackknife,
+    ratio,
+    sums_of,
+)
 from seasoned.experiment.credit import Credit, ShownRun, credits
 from seasoned.experiment.measure import KINDS, MEASURES, NOTHING, Measure, Measures, Tally, measure, never_after, tally
 from seasoned.experiment.run_record import RunRecord
@@ -15,6 +27,7 @@ from seasoned.stats.cluster import rate
 from seasoned.stats.distribution import two_sided_t
 from seasoned.stats.interval import NO_TRIALS, NOTHING_VARIES, ONE_CLUSTER, Estimate, Interval, check_level
 from seasoned.stats.multiple import holm
+from seasoned.stats.permutation import PERMUTATIONS
 
 TURNS = (*[(turn, turn) for turn in range(1, 11)], (11, 20), (21, 30))
 """Blocks of turns of which the error is shown."""
@@ -32,6 +45,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     placebo: str | None = "placebo"
     rule: str | None = "rule"
     """The arm that is told the rule in one sentence: how much of the way to it do the others go?"""
+    permutations: int = PERMUTATIONS
     seed: int = 0
 
 
@@ -116,7 +130,7 @@ def analyse(records: Iterable[RunRecord], plan: Plan) -> Analysis:
     left_out = {one.task for one in broken}
     runs = [_Run(one, measure(one)) for one in unique if one.task not in left_out]
     tallies = _Tallies(runs)
-    arms = list(dict.fromkeys(one.arm for one in unique))
+    arms = _order(plan, {one.arm for one in unique})
     experiment, model, task_set, part = about.pop()
     return Analysis(
         experiment=experiment,
@@ -132,7 +146,7 @@ def analyse(records: Iterable[RunRecord], plan: Plan) -> Analysis:
         arms=tuple(_arm(arm, runs, tallies, plan) for arm in arms),
         effects=_primary(tallies, plan),
         secondary=tuple(
-            effect(one, name, tallies.of(one.arm, name), tallies.of(one.against, name), _rule(plan))
+            effect(one, name, tallies.of(one.arm, name), tallies.of(one.against, name), _rule(plan, "t"))
             for one in plan.contrasts
             for name in MEASURES
             if name != plan.primary
@@ -140,6 +154,12 @@ def analyse(records: Iterable[RunRecord], plan: Plan) -> Analysis:
         gaps=_gaps(tallies, plan, arms),
         credits=credits(tallies.shown(plan.primary), plan.primary, level=plan.level),
     )
+
+
+def _order(plan: Plan, arms: set[str]) -> list[str]:
+    """The control, then as the contrasts name them, then the others."""
+    named = [plan.control, *[name for one in plan.contrasts for name in (one.arm, one.against)]]
+    return [name for name in dict.fromkeys([*named, *sorted(arms)]) if name in arms]
 
 
 def _unique(records: Iterable[RunRecord]) -> tuple[list[RunRecord], int]:
@@ -197,13 +217,21 @@ class _Tallies:
         ]
 
 
-def _rule(plan: Plan) -> Rule:
-    return Rule(test=plan.test, level=plan.level, contrasts=len(plan.contrasts), power=plan.power, seed=plan.seed)
+def _rule(plan: Plan, test: Test) -> Rule:
+    return Rule(
+        test=test,
+        level=plan.level,
+        contrasts=len(plan.contrasts),
+        power=plan.power,
+        permutations=plan.permutations,
+        seed=plan.seed,
+    )
 
 
 def _primary(tallies: _Tallies, plan: Plan) -> tuple[Effect, ...]:
+    rule = _rule(plan, plan.test)
     found = [
-        effect(one, plan.primary, tallies.of(one.arm, plan.primary), tallies.of(one.against, plan.primary), _rule(plan))
+        effect(one, plan.primary, tallies.of(one.arm, plan.primary), tallies.of(one.against, plan.primary), rule)
         for one in plan.contrasts
     ]
     # A test that could not be made found nothing, and still was one of those that were named.
@@ -259,7 +287,7 @@ def summarise(by_task: Mapping[str, Tally], name: Measure, level: float) -> Esti
         return Estimate(None, None, 0, 0, NO_TRIALS)
     if len(rows) < 2:
         return Estimate(rows[0].value, None, n, 1, ONE_CLUSTER)
-    found = jackknife([(one,) for one in rows], lambda sums: ratio(sums, 0))
+    found = jackknife([sums_of([one]) for one in rows], lambda sums: ratio(sums, 0))
     if not found.error:
         return Estimate(found.value, None, n, len(rows), NOTHING_VARIES)
     half = two_sided_t(level, found.freedom) * found.error

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from seasoned.experiment.measure import KINDS, Measure, Tally
-from seasoned.experiment.reach import smallest_by_sign, smallest_found
+from seasoned.experiment.reach import smallest_by_sign, smallest_found, smallest_share
 from seasoned.stats.cluster import effective_clusters
 from seasoned.stats.difference import difference
 from seasoned.stats.distribution import two_sided_t
@@ -18,8 +18,8 @@ from seasoned.stats.interval import NOTHING_VARIES, ONE_CLUSTER, Estimate, Inter
 from seasoned.stats.paired import NO_PAIRS, paired_difference
 from seasoned.stats.permutation import PERMUTATIONS, permute_pairs
 
-Test = Literal["permutation", "sign"]
-MadeTest = Literal["permutation", "sign", "mcnemar"]
+Test = Literal["permutation", "sign", "t"]
+MadeTest = Literal["permutation", "sign", "mcnemar", "t"]
 FEW_DIFFER = 10
 """Where fewer tasks differ between the arms, every arrangement of their signs is counted instead."""
 _PARTS = 1_000_000
@@ -81,6 +81,8 @@ def effect(contrast: Contrast, measure: Measure, a: ByTask, b: ByTask, rule: Rul
     differing = sum(_value(x) != _value(y) for x, y in zip(left, right, strict=True))
     estimate, is_paired = _estimate(left, right, measure, rule)
     tested, made = _test(left, right, measure, differing, rule)
+    if made == "t":
+        tested = PValue(estimate.p_value, len(tasks), exact=False)
     return Effect(
         arm=contrast.arm,
         against=contrast.against,
@@ -111,7 +113,7 @@ def _estimate(left: Sequence[Tally], right: Sequence[Tally], measure: Measure, r
     if interval is not None:
         interval = Interval(scale * interval.low, scale * interval.high, interval.level, len(left))
     value = None if found.value is None else scale * found.value
-    return Estimate(value, interval, n, len(left), found.reason), is_paired
+    return Estimate(value, interval, n, len(left), found.reason, found.p_value), is_paired
 
 
 def _test(
@@ -124,6 +126,8 @@ def _test(
     if rule.test == "sign" or is_once or differing < FEW_DIFFER:
         found = sign_test([_value(x) - _value(y) for x, y in zip(left, right, strict=True)])
         return found, "mcnemar" if is_once else "sign"
+    if rule.test == "t":
+        return PValue(None, len(left), exact=False), "t"
     _, counts = _as_counts(left, right, measure)
     return permute_pairs(*counts, permutations=rule.permutations, seed=rule.seed), "permutation"
 
@@ -134,13 +138,20 @@ def _detectable(
     if len(left) < 2:
         return None
     is_share = KINDS[measure].unit == "share"
-    found = jackknife(list(zip(left, right, strict=True)), lambda sums: ratio(sums, 0) - ratio(sums, 1))
-    smallest = smallest_found(found.error, found.freedom, level=rule.shared_level, wanted=rule.power)
+    found = jackknife(
+        [sums_of(pair) for pair in zip(left, right, strict=True)], lambda sums: ratio(sums, 0) - ratio(sums, 1)
+    )
+    asked = {"level": rule.shared_level, "wanted": rule.power}
+    if not is_share:
+        # Where only signs are counted, nothing can be said of an effect in seconds or tokens.
+        return None if differing < FEW_DIFFER else smallest_found(found.error, found.freedom, **asked)
+    trials = min(sum(one.trials for one in side) for side in (left, right))
+    rate = ((_pooled(left) or 0.0) + (_pooled(right) or 0.0)) / 2
+    smallest = smallest_share(rate, found.error, found.freedom, trials=trials, **asked)
     if differing < FEW_DIFFER:
-        # Only the signs are counted then, and nothing can be said of an effect in seconds or tokens.
-        by_sign = smallest_by_sign(len(left), level=rule.shared_level, wanted=rule.power) if is_share else None
-        return None if by_sign is None else max(by_sign, smallest)
-    return None if is_share and smallest > 1 else smallest
+        by_sign = smallest_by_sign(len(left), **asked)
+        return None if smallest is None or by_sign is None else max(by_sign, smallest)
+    return smallest
 
 
 class Spread(msgspec.Struct, frozen=True):
@@ -154,22 +165,25 @@ class Spread(msgspec.Struct, frozen=True):
 
 
 Sums = Sequence[tuple[float, float]]
+"""Total and weight of each side."""
 
 
-def jackknife(rows: Sequence[Sequence[Tally]], figure: Callable[[Sums], float]) -> Spread:
+def jackknife(rows: Sequence[Sums], figure: Callable[[Sums], float]) -> Spread:
     """A figure of totals, with its error by leaving out one task at a time (Tukey 1958). Needs two tasks or more."""
     import numpy as np
 
-    sides = range(len(rows[0]))
-    sums = [(sum(row[side].total for row in rows), float(sum(row[side].trials for row in rows))) for side in sides]
-    without = []
-    for row in rows:
-        left = [(sums[side][0] - row[side].total, sums[side][1] - row[side].trials) for side in sides]
-        without.append(figure(left))
+    table = np.array(rows, dtype=float)
+    sums = table.sum(axis=0)
+    without = [figure(left) for left in (sums - table).tolist()]
     mean = math.fsum(without) / len(rows)
     error = math.sqrt((len(rows) - 1) / len(rows) * math.fsum([(value - mean) ** 2 for value in without]))
-    sizes = np.array([float(sum(one.trials for one in row)) for row in rows])
-    return Spread(figure(sums), error if error > 1e-12 else 0.0, effective_clusters(sizes) - 1, tuple(without))
+    freedom = effective_clusters(table[:, :, 1].sum(axis=1)) - 1
+    return Spread(figure(sums.tolist()), error if error > 1e-12 else 0.0, freedom, tuple(without))
+
+
+def sums_of(tallies: Sequence[Tally]) -> Sums:
+    """Tallies as a row of the jackknife."""
+    return [(one.total, float(one.trials)) for one in tallies]
 
 
 def ratio(sums: Sums, side: int) -> float:
@@ -195,8 +209,8 @@ def gap_closed(
     None where the rule is not shown to be better than the control: then there is no gap to close.
     """
     tasks = sorted(task for task in set.intersection(*map(set, tallies)) if all(one[task].trials for one in tallies))
-    rows = [[one[task] for one in tallies] for task in tasks]
-    n = sum(one.trials for row in rows for one in row)
+    rows = [sums_of([one[task] for one in tallies]) for task in tasks]
+    n = sum(one[task].trials for one in tallies for task in tasks)
     if len(rows) < 2:
         return Gap(*arms, Estimate(None, None, n, len(rows), NO_PAIRS if not rows else ONE_CLUSTER))
     way = jackknife(rows, lambda sums: ratio(sums, 0) - ratio(sums, 1))

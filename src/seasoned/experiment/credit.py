@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.experiment.contrast import jackknife, ratio
+from seasoned.experiment.contrast import Sums, jackknife, ratio
 from seasoned.experiment.measure import KINDS, NOTHING, Measure, Tally
 from seasoned.stats.distribution import t_tails, two_sided_t
 from seasoned.stats.interval import NOTHING_VARIES, Estimate, Interval
@@ -17,7 +17,7 @@ from seasoned.stats.multiple import holm
 Answer = Literal["helps", "hurts", "cannot tell"]
 FEWEST_TASKS = 6
 """With fewer tasks on which runs with and without an example can be compared, nothing is said of it."""
-SMALLEST_SPREAD = 0.05
+SMALLEST_SPREAD = 0.1
 """Examples are taken to differ by so much at least, in shares: else a few alike ones would be shrunk to certainty."""
 
 
@@ -120,7 +120,7 @@ def _compare(runs: Sequence[ShownRun], shown: frozenset[int], level: float) -> _
         if not rows:
             reason = "no task had runs with and without it: its credit cannot be told from that of the task"
         return _Compared(Estimate(None, None, n, len(rows), reason), 0.0, 1.0, with_it, without_it)
-    found = jackknife(list(rows.values()), lambda sums: ratio(sums, 0) - ratio(sums, 1))
+    found = jackknife([_within(*pair) for pair in rows.values()], lambda sums: ratio(sums, 0))
     if not found.error:
         raw = Estimate(found.value, None, n, len(rows), NOTHING_VARIES)
     else:
@@ -128,6 +128,13 @@ def _compare(runs: Sequence[ShownRun], shown: frozenset[int], level: float) -> _
         interval = Interval(found.value - half, found.value + half, level, len(rows))
         raw = Estimate(found.value, interval, n, len(rows), None, t_tails(found.value / found.error, found.freedom))
     return _Compared(raw, found.error, found.freedom, with_it, without_it)
+
+
+def _within(with_it: Tally, without_it: Tally) -> Sums:
+    """A task's difference, weighing as much as its two sides together can tell (Mantel & Haenszel 1959)."""
+    a, b = with_it.trials, without_it.trials
+    weight = a * b / (a + b)
+    return [(weight * (with_it.total / a - without_it.total / b), weight)]
 
 
 def _spread(found: Iterable[_Compared], is_share: bool) -> float:

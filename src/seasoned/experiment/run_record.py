@@ -61,7 +61,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
 def calls_of(session: Session) -> tuple[RunCall, ...]:
     """The calls of a recorded session as a run keeps them; what a warm start put there is none of them."""
     turns: dict[int, int] = {}
-    for number, message in enumerate(session.messages):
+    for number, message in enumerate(session.messages, start=session.first_message):
         if message.role == "assistant" and not message.synthetic:
             turns[number] = len(turns) + 1
     return tuple(

@@ -14,6 +14,7 @@ _TESTS = {
     "permutation": "permutation within tasks",
     "sign": "exact sign test over tasks",
     "mcnemar": "exact McNemar test",
+    "t": "paired t test",
     None: "no test",
 }
 
@@ -72,7 +73,7 @@ def amount(value: float | None, measure: Measure) -> str:
     """A value in the unit of its measure."""
     if value is None:
         return "–"
-    return share(value) if KINDS[measure].unit == "share" else f"{value:.3g}"
+    return share(value) if KINDS[measure].unit == "share" else _plain(value)
 
 
 def change(estimate: Estimate, measure: Measure) -> str:
@@ -89,9 +90,14 @@ def change(estimate: Estimate, measure: Measure) -> str:
 
 
 def _signed(value: float, is_share: bool) -> str:
-    shown = f"{100 * value:+.1f}" if is_share else f"{value:+.3g}"
-    shown = shown.replace("-", "\N{MINUS SIGN}")
-    return shown[1:] if not shown[1:].strip("0.") else shown
+    shown = f"{100 * abs(value):.1f}" if is_share else _plain(abs(value))
+    sign = "" if not shown.strip("0.") else "+" if value > 0 else "\N{MINUS SIGN}"
+    return f"{sign}{shown}"
+
+
+def _plain(value: float) -> str:
+    """Three digits, and all of a large number: no powers of ten."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{float(f'{value:.3g}'):f}".rstrip("0").rstrip(".")
 
 
 def _tested(one: Effect) -> str:
@@ -117,7 +123,8 @@ def _tasks(found: Analysis, count: int) -> str:
 def _say_examples(found: Analysis) -> str:
     told = [one for one in found.credits if one.answer != "cannot tell"]
     named = "; ".join(f"{one.example_id} {one.answer} in {one.arm}" for one in told)
-    counted = f"Of {len(found.credits)} examples, each within its arm, {len(told)} can be told from chance"
+    shown = f"{len(found.credits)} {'example' if len(found.credits) == 1 else 'examples'}"
+    counted = f"Of {shown}, each within its arm, {len(told)} can be told from chance"
     return f"{counted}: {named}." if told else f"{counted}."
 
 
@@ -138,7 +145,8 @@ def _too_far(found: Analysis) -> list[str]:
     if found.secondary:
         said.append("That a measure other than the one named beforehand shows it: the others only describe.")
     if found.broken:
-        said.append(f"Anything about the {len(found.broken)} tasks whose check broke: they are left out in every arm.")
+        count = f"{len(found.broken)} {'task' if len(found.broken) == 1 else 'tasks'}"
+        said.append(f"Anything about the {count} whose check broke: left out in every arm.")
     return said
 
 

@@ -1,4 +1,4 @@
-"""Tasks: what is asked, in which environment, and how it is checked. Loaded from YAML files, with the line of an error."""
+"""Tasks: what is asked, in which environment, and how it is checked. Errors of a file are told with their line."""
 
 from __future__ import annotations
 
@@ -155,6 +155,7 @@ def _condition(entry: Entry, offered: Sequence[str]) -> Condition:
     if len(given) != 1:
         raise entry.fail(f"exactly one of {', '.join(_CONDITIONS)}")
     kind, subject = given[0], fields[given[0]]
+    named: dict[str, Any]
     if kind in ("called", "not_called"):
         named = {kind: subject.choice(offered)}
     elif kind == "answer":
@@ -176,7 +177,7 @@ def _condition(entry: Entry, offered: Sequence[str]) -> Condition:
         arguments=tuple((name, _wanted(one)) for name, one in arguments.named().items()) if arguments else (),
         least=fields["least"].number(1) if "least" in fields else 1,
         value=_value(value) if value else None,
-        **named,  # type: ignore[arg-type]
+        **named,
     )
 
 
@@ -200,9 +201,11 @@ def _tool(entry: Entry) -> tuple[Tool, Tool | None]:
     """The tool as it is, and as it was where its rule was another one once."""
     known = ("name", "description", "arguments", "expects", "rule", "formerly", *_ACTIONS)
     fields = entry.fields(known, needed=("name", "description"))
-    arguments = tuple(_argument(name, one) for name, one in fields["arguments"].named().items()) if (
-        "arguments" in fields
-    ) else ()
+    arguments = (
+        tuple(_argument(name, one) for name, one in fields["arguments"].named().items())
+        if ("arguments" in fields)
+        else ()
+    )
     names = tuple(one.name for one in arguments)
     now = Tool(
         name=fields["name"].text(),
@@ -287,7 +290,7 @@ def _action(fields: Mapping[str, Entry], arguments: Sequence[str]) -> Action:
         writes=writes,
         lists=fields["lists"].value() is True if "lists" in fields else False,
         sets=fields["sets"].texts() if "sets" in fields else (),
-        **texts,  # type: ignore[arg-type]
+        **texts,
     )
 
 

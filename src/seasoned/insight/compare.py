@@ -77,7 +77,8 @@ def compare_sessions(warm: Track, cold: Track) -> Comparison:
     figures = (of_cold.errors, of_cold.total, of_warm.errors, of_warm.total)
     estimate, test = proportion_difference(*figures), fisher(*figures)
     assert estimate.value is not None and estimate.interval is not None  # both sides have calls
-    better = _sign(estimate.interval)
+    # Interval and test are made differently: only where they agree is something said.
+    better = _sign(estimate.interval) if test.value is not None and test.value <= ALPHA else None
     sentence = (
         f"{_rates('The warm session fails', 'the cold one', of_warm, of_cold)}: "
         f"{_difference(estimate.value, estimate.interval, test.value)}. "

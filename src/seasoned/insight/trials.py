@@ -11,7 +11,7 @@ from seasoned.insight.track import JudgedCall, Track
 from seasoned.outcome.tool import is_trivial, task_type_of, tool_of
 from seasoned.stats.cluster import rate
 from seasoned.stats.interval import Estimate
-from seasoned.stats.standardise import standardise
+from seasoned.stats.standardise import standardise_tables
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 EARLY_TURNS = 30
+FEWEST_COVERED = 0.8
+"""Rates at a fixed mix are compared with each other: what rests on half of the mix is not the same mix."""
 EarlyType = Literal["code-heavy", "file-heavy", "other"]
 EARLY_TYPES: tuple[EarlyType, ...] = ("code-heavy", "file-heavy", "other")
 
@@ -116,16 +118,20 @@ class Trials:
         return Figure(label, int(self.failed[among].sum()), int(among.sum()), sessions, estimate, standardised)
 
     def _fixed_mix(self, among: Flags) -> Estimate:
+        """The rate with the tool mix of all calls; unknown where too little of that mix was used."""
         import numpy as np
 
-        mix = dict(zip(self.tools, np.bincount(self.tool, minlength=len(self.tools)).tolist(), strict=True))
-        keys, row = np.unique(self.cluster[among] * len(self.tools) + self.tool[among], return_inverse=True)
-        totals = np.bincount(row)
-        failures = np.bincount(row, self.failed[among])
-        strata: dict[int, dict[str, tuple[int, int]]] = {}
-        for key, failed, total in zip(keys.tolist(), failures.tolist(), totals.tolist(), strict=True):
-            strata.setdefault(key // len(self.tools), {})[self.tools[key % len(self.tools)]] = int(failed), total
-        return standardise(list(strata.values()), mix).estimate
+        clusters, row = np.unique(self.cluster[among], return_inverse=True)
+        shape = (len(clusters), len(self.tools))
+        cell = row * len(self.tools) + self.tool[among]
+        totals = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
+        failures = np.bincount(cell, self.failed[among], minlength=shape[0] * shape[1]).reshape(shape).astype(float)
+        mix = np.bincount(self.tool, minlength=len(self.tools)).astype(float)
+        found = standardise_tables(failures, totals, mix)
+        if found.estimate.value is not None and found.covered < FEWEST_COVERED:
+            reason = f"only {100 * found.covered:.0f} % of the tool mix was used here by two lineages or more"
+            return Estimate(None, None, found.estimate.n, found.estimate.clusters, reason)
+        return found.estimate
 
 
 def trials_of(tracks: Iterable[Track]) -> Trials:

@@ -22,6 +22,8 @@ Answer = Literal[
 ]
 LEAST_CHANGE = 0.03
 """A change from first call to last that is worth knowing: three points, or half the error rate if that is more."""
+GAP_ALPHA = 0.1
+"""One-sided, for the difference between lengths that selection explains."""
 POWER = 0.8
 FEWEST_SESSIONS = 10
 FEWEST_CALLS = 100
@@ -80,12 +82,17 @@ def _is_claimed(found: Cohort) -> bool:
 
 
 def _is_selection(found: Cohort) -> bool:
-    """Who ends differs from who goes on, at equal positions, in the direction in which lengths differ."""
-    lengths = found.length_difference.value
+    """Who ends differs from who goes on, at equal positions, and lengths differ in the direction that this implies.
+
+    The first is tested strictly; it fixes the direction, so that the second is a one-sided test.
+    """
+    gap = found.length_difference
+    if gap.value is None or gap.p_value is None or gap.p_value / 2 > GAP_ALPHA:
+        return False
     ended, last_call = found.survivors.ended, found.survivors.last_call
     adjusted = holm([ended.p_value, last_call.p_value])
     return any(
-        p is not None and p < 1 - LEVEL and lengths is not None and (estimate.value or 0.0) * lengths > 0
+        p is not None and p < 1 - LEVEL and (estimate.value or 0.0) * gap.value > 0
         for p, estimate in zip(adjusted, (ended, last_call), strict=True)
     )
 

@@ -52,6 +52,21 @@ def standardise(clusters: Sequence[Strata], mix: Mapping[str, float], *, level: 
     return Standardised(estimate, covered, missing)
 
 
+def standardise_tables(failures: Array, totals: Array, weights: Array, *, level: float = 0.95) -> Standardised:
+    """The same from tables with a row for each cluster and a column for each stratum, and the weights of the strata."""
+    check_level(level)
+    held = ((totals > 0).sum(axis=0) >= FEWEST_CLUSTERS) & (weights > 0)
+    missing = tuple(str(column) for column in ((weights > 0) & ~held).nonzero()[0].tolist())
+    if not held.any():
+        return Standardised(Estimate(None, None, 0, 0, NO_STRATUM), 0.0, missing)
+    some = totals[:, held].sum(axis=1) > 0
+    pooled = _pool_tables(failures[some][:, held], totals[some][:, held], weights[held])
+    covered = float(weights[held].sum() / weights.sum())
+    return Standardised(
+        Estimate(pooled.rate, wilson_interval(pooled, level), pooled.n, pooled.clusters), covered, missing
+    )
+
+
 def standardised_difference(
     a: Sequence[Strata], b: Sequence[Strata], mix: Mapping[str, float] | None = None, *, level: float = 0.95
 ) -> Standardised:
@@ -70,8 +85,11 @@ def _pool(clusters: Sequence[Strata], shares: Mapping[str, float]) -> Pooled:
     """The rate at the mix with its jackknife error."""
     import numpy as np
 
-    failures, totals = _tables(clusters, list(shares))
-    weights = np.array(list(shares.values())) / sum(shares.values())
+    return _pool_tables(*_tables(clusters, list(shares)), np.array(list(shares.values())))
+
+
+def _pool_tables(failures: Array, totals: Array, weights: Array) -> Pooled:
+    weights = weights / weights.sum()
     rate = float((failures.sum(axis=0) / totals.sum(axis=0)) @ weights)
     without = ((failures.sum(axis=0) - failures) / (totals.sum(axis=0) - totals)) @ weights
     error = math.sqrt((len(totals) - 1) * float(without.var()))

@@ -24,8 +24,8 @@ class Store:
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self.connection = connection
         self.path = path
-        # Whoever forgets to close it: the connection ends with the store, not some time later.
-        finalize(self, connection.close)
+        # Whoever forgets to close it: the connection ends with the store, not some time later, and never twice.
+        self._end = finalize(self, connection.close)
 
     def rows(self, name: str, params: Params = ()) -> list[sqlite3.Row]:
         """All rows of a named query."""
@@ -66,7 +66,7 @@ class Store:
             raise StoreError(_sentence(self.path, error)) from error
 
     def close(self) -> None:
-        self.connection.close()
+        self._end()
 
     def __enter__(self) -> Store:
         return self
@@ -82,8 +82,10 @@ def open_store(path: Path, *, create: bool = True) -> Store:
     try:
         if create:
             make_private_folder(path.parent)
-            # The file must never exist with wider rights, not even for a moment.
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            if not path.exists():
+                # The file must never exist with wider rights, not even for a moment. One that is there is not opened
+                # by hand: closing it would drop the locks of every other connection in this process.
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         connection = _connect(str(path))
     except (OSError, sqlite3.Error) as error:
         raise StoreError(_sentence(str(path), error)) from error

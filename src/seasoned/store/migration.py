@@ -348,6 +348,11 @@ def m007_assignment(db: sqlite3.Connection) -> None:
     _run(db, (_TABLES / "assignment.sql").read_text("utf-8"))
 
 
+def m008_run(db: sqlite3.Connection) -> None:
+    """Designs of experiments, what was learned for them, and their runs."""
+    _run(db, (_TABLES / "run.sql").read_text("utf-8"))
+
+
 def _run(db: sqlite3.Connection, script: str) -> None:
     """Several statements inside the transaction that is open (executescript would end it)."""
     for statement in script.split(";"):
@@ -363,6 +368,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m005_message,
     m006_review,
     m007_assignment,
+    m008_run,
 )
 VERSION = len(MIGRATIONS)
 

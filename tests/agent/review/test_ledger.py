@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from seasoned.agent.review.due import Count, load_count, save_count
 from seasoned.agent.review.ledger import (
     Closing,
     Opening,
@@ -98,9 +98,7 @@ def test_a_review_whose_process_is_gone_is_lost(store: Store) -> None:
     row = open_review(store)
     assert reviews(store, now=NOW + 60)[0].state == "running"
     assert reviews(store, now=NOW + 48 * 3600)[0].state == "lost"
-    child = os.spawnlp(os.P_WAIT, "true", "true") if os.name == "posix" else 0
-    assert child == 0
-    store.connection.execute("UPDATE review SET pid = 4194999 WHERE id = ?", (row,))
+    store.connection.execute("UPDATE review SET pid = 99999999 WHERE id = ?", (row,))
     assert reviews(store, now=NOW + 60)[0].state == "lost"
 
 
@@ -110,3 +108,14 @@ def test_reviews_of_one_session_can_be_asked_for(store: Store) -> None:
     assert [one.ref for one in reviews(store, session=str(PARENT), now=NOW)] == ["seasoned:r2", "seasoned:r1"]
     assert reviews(store, session="codex:x", now=NOW) == []
     assert len(reviews(store, limit=1, now=NOW)) == 1
+
+
+def test_what_a_forgotten_session_left_in_the_ledger_can_be_taken_out(store: Store) -> None:
+    open_review(store)
+    save_count(store, str(PARENT), Count(3, 4), now=NOW)
+    assert store.run("review.forget_session", {"session": "codex:other"}) == 0
+    assert store.run("review.forget_session", {"session": str(PARENT)}) == 1
+    assert store.run("review.forget_count", {"session": str(PARENT)}) == 1
+    assert reviews(store, now=NOW) == [] and load_count(store, str(PARENT)) == Count()
+    open_review(store)
+    assert store.run("review.forget_all") == 1 and store.run("review.forget_counts") == 0

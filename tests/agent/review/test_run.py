@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic_ai import Tool
 from pydantic_ai.messages import ModelMessagesTypeAdapter
+from pydantic_ai.toolsets import FunctionToolset
 
 from seasoned.agent import memory
 from seasoned.agent.conversation import Conversation
 from seasoned.agent.provenance import PERSON, changes
 from seasoned.agent.review.ledger import Review
 from seasoned.agent.review.settings import Settings
+from seasoned.agent.runtime import Question
 from seasoned.agent.skill_writing import create
 from seasoned.agent.undo import accept
 from seasoned.testing import Answer, Call, ScriptedModel, Step, call
@@ -240,3 +243,28 @@ def test_tokens_are_accounted_for_as_those_of_a_review(tmp_path: Path) -> None:
     assert spent["requests"] == review.requests == 2
     assert spent["input_tokens"] == review.input_tokens > 0
     assert spent["output_tokens"] == review.output_tokens > 0
+
+
+def test_nobody_is_asked_and_what_needs_a_yes_is_denied(tmp_path: Path) -> None:
+    asked: list[Question] = []
+    paid: list[int] = []
+
+    async def ask(question: Question) -> bool:
+        asked.append(question)
+        return True
+
+    def pay(amount: int) -> str:
+        """Pay an amount."""
+        paid.append(amount)
+        return "paid"
+
+    model = ScriptedModel("Hello.", call("terminal", command="rm -rf ."), call("pay", amount=3), "Nothing to save.")
+    runtime = runtime_of(model, tmp_path / "home", tmp_path / "work")
+    needs_a_yes = FunctionToolset([Tool(pay, requires_approval=True)])
+    runtime = replace(runtime, toolsets=(*runtime.toolsets, needs_a_yes))
+    one = Talk(model, Conversation(runtime, confirm=ask), tmp_path / "home")
+    assert one.review("Hello.").state == "nothing"
+    assert (asked, paid) == ([], [])
+    assert (tmp_path / "work").is_dir()
+    denied = str(model.requests[-1][-1].parts[0].content)  # type: ignore[union-attr]
+    assert denied.startswith("Denied: nobody allowed this call.")

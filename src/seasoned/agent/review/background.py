@@ -21,7 +21,7 @@ from pydantic_ai.models import Model
 from seasoned.agent.context import Context
 from seasoned.agent.conversation import Conversation
 from seasoned.agent.event import Turn
-from seasoned.agent.review.digest import digest_of
+from seasoned.agent.review.digest import budget_for, digest_of
 from seasoned.agent.review.due import Count, Topic, load_count, save_count, topic_due
 from seasoned.agent.review.fork import Fork, digest_fork, session_of, task_of, whole_fork
 from seasoned.agent.review.ledger import Review
@@ -87,12 +87,16 @@ class Reviewer:
         self._count = self._load()
 
     @property
+    def _is_on(self) -> bool:
+        return bool(self._settings.memory_turns or self._settings.skill_calls)
+
+    @property
     def is_running(self) -> bool:
         return self._thread is not None and self._thread.is_alive()
 
     def after_turn(self, conversation: Conversation, turn: Turn) -> bool:
         """Count a turn; begin a review where one is due and the turn came to its answer. Whether one was begun."""
-        if not (self._settings.memory_turns or self._settings.skill_calls) or self._token.cancelled:
+        if not self._is_on or self._token.cancelled:
             return False
         self._count = self._count.after(calls=turn.calls)
         topic = topic_due(self._count, self._settings)
@@ -187,7 +191,9 @@ class Reviewer:
             owns = fork.owns_model
         else:
             other, owns = self._open_other(), True
-        digest = digest_of(session_of(seen.session, seen.history), seen.context.secrecy.redactor())
+        budget = budget_for(seen.window if self._open_other is None else other.context_window, prompt)
+        session = session_of(seen.session, seen.history)
+        digest = digest_of(session, seen.context.secrecy.redactor(), budget=budget)
         return digest_fork(other, digest, prompt, owns_model=owns)
 
     async def _call_back(self, review: Review) -> None:
@@ -207,7 +213,7 @@ class Reviewer:
             self._tell(line)
 
     def _load(self) -> Count:
-        if not self._store_path.exists():
+        if not self._is_on:
             return Count()
         try:
             with open_store(self._store_path) as store:

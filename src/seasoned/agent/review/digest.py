@@ -24,6 +24,8 @@ _DONE = 160
 _MESSAGE_CHARS = 6_000
 _LEAST_CHARS = 400
 _OLDER_SHARE = 0.4
+_LEAST_TOKENS = 1_000
+_WINDOW_SHARE = 0.6
 _BAR = "| "
 
 
@@ -36,6 +38,13 @@ class Digest(msgspec.Struct, frozen=True):
     whole: int
     tokens: int
     """Estimated."""
+
+
+def budget_for(window: int | None, prompt: str) -> int:
+    """How large a digest may be for a model with this window, beside the prompt and what is said in the review."""
+    if window is None:
+        return BUDGET
+    return max(_LEAST_TOKENS, min(BUDGET, int(window * _WINDOW_SHARE) - count_tokens(prompt)))
 
 
 def digest_of(session: Session, redactor: Redactor, *, whole: int = WHOLE, budget: int = BUDGET) -> Digest:

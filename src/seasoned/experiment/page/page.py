@@ -32,7 +32,7 @@ def render(
     """The whole page, a section for each analysis. The same analyses always give the same page."""
     from markupsafe import Markup
 
-    style = _read(_REPORT / "page.css")
+    style = _read(_REPORT / "page.css") + _read(_FOLDER / "page.css")
     scripts = [_read(_REPORT / name) for name in _SCRIPTS]
     parts = [_part(found, f"a{place}") for place, found in enumerate(analyses, start=1)]
     drawn: list[Plot] = [plot for part in parts for plot in part["plots"]]

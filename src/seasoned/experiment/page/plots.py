@@ -34,7 +34,7 @@ def _forest(found: Analysis, prefix: str) -> Plot:
         f"{prefix}-forest",
         "Effects",
         f"The difference in {kind.label} for each contrast that was named beforehand, paired by task, with its "
-        f"interval; {better} of the line is better, and a mark says which ones hold after Holm's correction.",
+        f"interval; {better} of the line is better, and it is said which ones hold after Holm's correction.",
         "Other models or other tasks; nor that an effect whose interval holds the line is absent.",
         charts.changes(rows, title=f"difference in {unit}") if any(row["value"] is not None for row in rows) else None,
         (

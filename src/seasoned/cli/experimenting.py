@@ -1,0 +1,320 @@
+"""What the commands of experiments do: learn, run, say how far it is, show what was found."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from seasoned import __version__
+from seasoned.cli.output import console, plural, print_json, shows_progress, table, when
+from seasoned.cli.place import key_of, need_numbers
+from seasoned.config import Config, load
+from seasoned.errors import CannotDo, UsageError
+from seasoned.experiment.design import Design
+from seasoned.store import Store, open_store
+
+if TYPE_CHECKING:
+    from seasoned.experiment.analysis import Analysis
+    from seasoned.experiment.arm import Material
+    from seasoned.experiment.contrast import Effect
+    from seasoned.experiment.play import RunAgent
+    from seasoned.experiment.run import Estimate, Finished, Progress, Unit
+    from seasoned.experiment.task import TaskSet
+    from seasoned.redact.key import Secrecy
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """An experiment as somebody asks for it."""
+
+    design: Design
+    model: str | None = None
+    base_url: str | None = None
+    parallel: int = 1
+    minutes: float | None = None
+    dollars: float | None = None
+    is_agreed: bool = False
+
+
+def run_and_report(wanted: Wanted, *, as_json: bool) -> None:
+    """Run an experiment to its end or to its budget, and show what was found."""
+    need_numbers("experiment")
+    from seasoned.agent.model import choose_model
+    from seasoned.cli.playing import Player
+    from seasoned.experiment.task import load_tasks
+    from seasoned.redact.key import Secrecy
+
+    config = load()
+    tasks = load_tasks(wanted.design.tasks)
+    choice = choose_model(config, wanted.model, wanted.base_url)
+    key, keep = key_of(config)
+    keep()
+    secrecy = Secrecy(key, config.redact)
+    with Player(config, secrecy, choice) as player:
+        run_all(config, secrecy, wanted, tasks, player, model=choice.name)
+    print_found(wanted.design.name, model=choice.name, output=None, as_json=as_json)
+
+
+def run_all(
+    config: Config, secrecy: Secrecy, wanted: Wanted, tasks: TaskSet, run_agent: RunAgent, *, model: str
+) -> Finished:
+    """Learn what the arms show, say what the runs will take, and make them."""
+    from seasoned.experiment.arm import arms_named
+    from seasoned.experiment.ledger import keep_design, recent_records
+    from seasoned.experiment.run import Budget, estimate, make_runs, units_of
+    from seasoned.template.library import snapshot
+
+    design, begun = wanted.design, time.time()
+    if not tasks.of(design.part):
+        raise UsageError(f"{tasks.name!r} has no tasks in the part {design.part!r}: choose another --part.")
+    with open_store(config.store_path) as store:
+        library = snapshot(store)
+        arms = arms_named(design.arms, library)
+        keep_design(store, design, tasks.digest, now=begun)
+    material = _learned(config, secrecy, wanted, tasks, run_agent, model=model)
+    material = msgspec.structs.replace(material, library=library)
+    units = units_of(design, tasks, arms, material, model=model)
+    if not units:
+        raise CannotDo("No arm has anything to show for these tasks: nothing was learned on the train part.")
+    with open_store(config.store_path) as store:
+        left = _left(store, units)
+        expected = estimate(left, recent_records(store, model))
+    _announce("The experiment", left, expected, wanted)
+    spent = time.time() - begun
+    seconds = None if wanted.minutes is None else max(0.0, 60 * wanted.minutes - spent)
+    with _bar(f"{design.name}, {model}") as tell:
+        finished = make_runs(
+            config.store_path,
+            units,
+            run_agent,
+            budget=Budget(seconds, wanted.dollars),
+            parallel=wanted.parallel,
+            on_progress=tell,
+        )
+    if finished.left:
+        _say(f"{plural(finished.left, 'run')} not made: {finished.reason}. The same command goes on from here.")
+    return finished
+
+
+def _learned(
+    config: Config, secrecy: Secrecy, wanted: Wanted, tasks: TaskSet, run_agent: RunAgent, *, model: str
+) -> Material:
+    """What was learned on the train part; where nothing was yet, it is learned now."""
+    from seasoned.experiment.arm import BUILT_IN, Material
+    from seasoned.experiment.ledger import load_material, recent_records
+    from seasoned.experiment.mine_train import learn, make_train_runs, train_units
+    from seasoned.experiment.run import Budget, estimate
+
+    design = wanted.design
+    roles = {BUILT_IN[name].role for name in design.arms if name in BUILT_IN} - {None}
+    if not roles:
+        return Material()
+    with open_store(config.store_path) as store:
+        known = load_material(store, task_set=tasks.name, tasks_digest=tasks.digest, model=model)
+    if known:
+        return Material(known)
+    parts: tuple[Any, ...] = ("train", "former") if "stale" in roles else ("train",)
+    units = train_units(config.store_path, design, tasks, model=model, sample=0, parts=parts)
+    if not units:
+        raise UsageError(f"{tasks.name!r} has no tasks in the part 'train': arms that show examples need some.")
+    with open_store(config.store_path) as store:
+        left = _left(store, units)
+        expected = estimate(left, recent_records(store, model))
+    _announce(f"Learning on the train part (each task up to {plural(design.samples, 'time')})", left, expected, wanted)
+    with _bar(f"learning, {model}") as tell:
+        finished = make_train_runs(
+            config.store_path,
+            design,
+            tasks,
+            run_agent,
+            model=model,
+            parts=parts,
+            budget=Budget(None if wanted.minutes is None else 60 * wanted.minutes, wanted.dollars),
+            parallel=wanted.parallel,
+            clock=time.time,
+            on_progress=tell,
+        )
+    if finished.left:
+        raise CannotDo(f"Learning is not finished ({finished.reason}): the same command goes on from here.")
+    with open_store(config.store_path) as store:
+        found = learn(store, tasks, secrecy, model=model, now=time.time())
+    for role in sorted(found):
+        _say(f"Learned: {plural(len(found[role].examples), 'example')} ({role}).")
+    if not found:
+        raise CannotDo(
+            "Nothing was learned: no task of the train part was done. Try more --samples, or a larger model."
+        )
+    return Material(found)
+
+
+def _left(store: Store, units: list[Unit]) -> list[Unit]:
+    from seasoned.experiment.run import left_of
+
+    return left_of(store, units, units[0].experiment) if units else []
+
+
+def _announce(what: str, left: list[Unit], expected: Estimate, wanted: Wanted) -> None:
+    """What it will take, before it begins; a person is asked where money may be spent."""
+    calls = "an unknown number of" if expected.calls is None else f"about {expected.calls}"
+    words = f"{what}: {plural(len(left), 'run')}, {calls} calls of the model (at most {expected.most_calls})"
+    if expected.seconds is not None:
+        words += f", about {_duration(expected.seconds / max(1, wanted.parallel))}"
+    if expected.cost_usd is not None:
+        words += f", about ${expected.cost_usd:.2f}"
+    limits = [f"{wanted.minutes:g} minutes"] if wanted.minutes is not None else []
+    limits += [f"${wanted.dollars:g}"] if wanted.dollars is not None else []
+    _say(f"{words}.{f' Budget: {chr(44).join(limits)}.' if limits else ''}")
+    if left and not wanted.is_agreed and sys.stdin.isatty() and not click.confirm("Begin?", default=True, err=True):
+        raise click.exceptions.Exit(1)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} seconds" if seconds < 90 else f"{seconds / 60:.0f} minutes"
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+@contextmanager
+def _bar(title: str) -> Iterator[Callable[[Progress], None]]:
+    """A bar where somebody watches, else nothing."""
+    if not shows_progress():
+        yield lambda progress: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=console(stderr=True), transient=True) as bar:
+        shown = bar.add_task(title, total=None)
+        yield lambda progress: bar.update(shown, completed=progress.done, total=progress.of)
+
+
+def print_list(*, as_json: bool) -> None:
+    """Every experiment with what is finished of it."""
+    from seasoned.experiment.ledger import counts, designs
+
+    with open_store(load().store_path) as store:
+        found = [(design, at, counts(store, design.name)) for design, at in designs(store)]
+    if as_json:
+        answer = [
+            {
+                "name": design.name,
+                "tasks": design.tasks,
+                "part": design.part,
+                "arms": list(design.arms),
+                "primary": design.plan.primary,
+                "created_at": at,
+                "models": [{"model": one.model, "runs": one.runs, "ended_at": one.ended_at} for one in counted],
+            }
+            for design, at, counted in found
+        ]
+        print_json("experiments", {"experiments": answer, "count": len(answer)})
+        return
+    rows = [
+        (design.name, design.tasks, one.part, one.model, one.arms, one.tasks, one.runs, when(one.ended_at))
+        for design, _, counted in found
+        for one in counted
+    ]
+    rows += [(design.name, design.tasks, design.part, "–", 0, 0, 0, "–") for design, _, counted in found if not counted]
+    columns = ["experiment", "tasks", "part", "model", "arms", "done", "runs", "last run"]
+    table(columns, rows, right=["arms", "done", "runs"], whole=["experiment"])
+
+
+def print_found(name: str, *, model: str | None, output: Path | None, as_json: bool) -> None:
+    """What an experiment found, for each model that ran it."""
+    need_numbers("experiment")
+    from seasoned.experiment.sentence import sentences
+
+    with open_store(load().store_path) as store:
+        found = analyses(store, name, model=model)
+    if output is not None:
+        from seasoned.experiment.page import render
+
+        output.write_text(render(name, found, made_at=time.time(), versions={"seasoned": __version__}), "utf-8")
+    for one in found:
+        said = sentences(one)
+        if as_json:
+            answer = msgspec.to_builtins(one)
+            print_json("experiment", {**answer, "may": list(said.may), "may_not": list(said.may_not)}, lines=True)
+        else:
+            _print_analysis(one)
+            out = console()
+            for title, several in (("May be said", said.may), ("May not be said", said.may_not)):
+                out.print(f"\n{title}:", style="bold")
+                for sentence in several:
+                    out.print(f"- {sentence}", markup=False)
+
+
+def analyses(store: Store, name: str, *, model: str | None = None) -> list[Analysis]:
+    """The analysis of an experiment, one for each model."""
+    from seasoned.experiment.analysis import analyse
+    from seasoned.experiment.ledger import load_design, load_records
+
+    design = load_design(store, name)
+    records = [one for one in load_records(store, name) if model is None or one.model == model]
+    if not records:
+        raise CannotDo(f"The experiment {name!r} has no finished runs{f' with {model!r}' if model else ''} yet.")
+    models = dict.fromkeys(one.model for one in records)
+    return [analyse([one for one in records if one.model == each], design.plan) for each in models]
+
+
+def _print_analysis(found: Analysis) -> None:
+    from seasoned.experiment.measure import KINDS
+    from seasoned.experiment.sentence import amount
+
+    primary = found.plan.primary
+    title = f"{found.experiment}: {found.model}, {found.task_set} ({found.part}), {KINDS[primary].label}"
+    names = tuple(dict.fromkeys((primary, "first_call", "success", "errors", "tokens")))
+    rows = [
+        (arm.arm, arm.tasks, arm.runs, *[amount(arm.measures[name].value, name) for name in names])
+        for arm in found.arms
+    ]
+    columns = ["arm", "tasks", "runs", *[KINDS[name].label for name in names]]
+    table(columns, rows, right=columns[1:], title=title)
+    table(
+        ["contrast", "difference", "p (Holm)", "tasks"],
+        [(f"{one.arm} − {one.against}", _change(one), one.adjusted_p, one.estimate.clusters) for one in found.effects],
+        right=["p (Holm)", "tasks"],
+    )
+
+
+def _change(one: Effect) -> str:
+    from seasoned.experiment.sentence import change
+
+    return change(one.estimate, one.measure)
+
+
+def print_assignment(name: str, session: str, *, arms: str | None, holdout: float, as_json: bool) -> None:
+    """The arm of a live session; logged, so that it never changes."""
+    from seasoned.experiment.assign import Share, assign_logged, keep_split, load_split, new_split
+
+    with open_store(load().store_path) as store:
+        if arms is not None:
+            keep_split(
+                store,
+                new_split(name, [_share(one, Share) for one in arms.split(",")], holdout=holdout),
+                now=time.time(),
+            )
+        found = assign_logged(store, load_split(store, name), session, now=time.time())
+    assert found is not None, "only a review is in no arm"
+    if as_json:
+        print_json("assignment", {"experiment": name, "session": session, "arm": found.arm, "split": found.split})
+    else:
+        click.echo(found.arm)
+
+
+def _share(text: str, make: Callable[[str, float], Any]) -> Any:
+    arm, colon, weight = text.strip().partition(":")
+    try:
+        return make(arm, float(weight) if colon else 1.0)
+    except ValueError:
+        raise UsageError(f"{text!r} is no arm with a weight: write ARM or ARM:2.") from None

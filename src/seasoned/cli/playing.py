@@ -1,0 +1,133 @@
+"""Runs of an experiment through the agent: a conversation with the tools of a task, recorded like any other."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from pydantic_ai import Tool
+from pydantic_ai.messages import ModelMessagesTypeAdapter
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.toolsets import FunctionToolset
+
+from seasoned.agent.body import body_of
+from seasoned.agent.conversation import Conversation
+from seasoned.agent.event import Turn
+from seasoned.agent.limits import Limits
+from seasoned.agent.model import Choice, open_model
+from seasoned.agent.record import About, Scribe, new_ref
+from seasoned.agent.runtime import Runtime
+from seasoned.config import Config
+from seasoned.errors import StoreError
+from seasoned.experiment.environment import Tool as OfferedTool
+from seasoned.experiment.play import ModelUnreachable, Play, Played
+from seasoned.history.builder import Builder
+from seasoned.history.seasoned_db import NAME, read_message
+from seasoned.redact.key import Secrecy
+
+PLATFORM = "experiment"
+_OUTPUT_TOKENS = 4000
+_SMALL_TOKENS = 160
+"""What a very small model may write in one answer: it does not always find an end."""
+_MODELS_OWN = ("Exceeded maximum", "retries", "context", "token limit")
+"""Said where the model did answer, but not in a way that can be used: that is a run, not an outage."""
+_Result = TypeVar("_Result")
+
+
+class Player:
+    """Has the conversations of an experiment with one model, several at once where it allows."""
+
+    def __init__(self, config: Config, secrecy: Secrecy, choice: Choice) -> None:
+        self._config = config
+        self._secrecy = secrecy
+        self._choice = choice
+        self._model = open_model(choice, context_length=config.context_length)
+        # Connections to a model belong to the loop that opened them: all conversations share one.
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="seasoned-play", daemon=True)
+        self._thread.start()
+
+    def __call__(self, play: Play, /) -> Played:
+        return self._wait(self._play(play))
+
+    def close(self) -> None:
+        """End the loop; conversations that are under way end with it."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def __enter__(self) -> Player:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _wait(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def _settings(self, play: Play) -> ModelSettings:
+        settings = ModelSettings(temperature=play.temperature, seed=play.seed)
+        if self._choice.is_small:
+            settings["max_tokens"] = _SMALL_TOKENS
+        return settings
+
+    async def _play(self, play: Play) -> Played:
+        ref = new_ref()
+        await asyncio.to_thread(play.begin, ref)
+        runtime = Runtime(
+            model=self._model,
+            instructions=play.instructions,
+            toolsets=(FunctionToolset([_tool(tool, play) for tool in play.tools], id="task"),),
+            prefix=tuple(ModelMessagesTypeAdapter.validate_json(play.warm)) if play.warm else (),
+            settings=self._settings(play),
+        )
+        about = About(
+            ref=ref,
+            model=play.model,
+            base_url=self._choice.base_url,
+            instructions=play.instructions,
+            toolsets=("task",),
+            platform=PLATFORM,
+            title=play.title,
+        )
+        talk = Conversation(
+            runtime,
+            ref=ref,
+            limits=Limits(steps=play.steps, turn_seconds=play.seconds, output_tokens=_OUTPUT_TOKENS),
+            scribe=Scribe(self._config.store_path, self._secrecy, about),
+        )
+        turn = await talk.turn(play.prompt)
+        _refuse_outage(turn, play.model)
+        note = await asyncio.to_thread(talk.close, turn.stopped)
+        if note or turn.notes:
+            raise StoreError(note or turn.notes[0])
+        return _played(talk, turn)
+
+
+def _tool(tool: OfferedTool, play: Play) -> Tool[Any]:
+    def called(**arguments: Any) -> dict[str, Any]:
+        return play.call(tool.name, arguments)
+
+    return Tool.from_schema(called, tool.name, tool.description, tool.schema(), sequential=True)
+
+
+def _refuse_outage(turn: Turn, model: str) -> None:
+    reason = turn.reason or ""
+    if turn.stopped == "error" and not any(words in reason for words in _MODELS_OWN):
+        raise ModelUnreachable(f"{model!r} cannot be reached. {reason}")
+
+
+def _played(talk: Conversation, turn: Turn) -> Played:
+    builder = Builder(talk.ref, format=NAME, path="")
+    for place, message in enumerate(talk.history):
+        read_message(builder, body_of(message), place=place)
+    return Played(
+        session=builder.take(),
+        answer=turn.text,
+        usage=turn.usage,
+        cost_usd=turn.cost_usd,
+        seconds=turn.seconds,
+        requests=turn.requests,
+    )

@@ -1,0 +1,46 @@
+-- name: keep_design
+INSERT INTO design (experiment, tasks_digest, document, created_at)
+VALUES (:experiment, :tasks_digest, :document, :created_at)
+ON CONFLICT (experiment) DO NOTHING;
+
+-- name: design
+SELECT experiment, tasks_digest, document, created_at FROM design WHERE experiment = :experiment;
+
+-- name: designs
+SELECT experiment, tasks_digest, document, created_at FROM design ORDER BY created_at, experiment;
+
+-- name: keep_material
+INSERT INTO material (task_set, tasks_digest, model, role, document, created_at)
+VALUES (:task_set, :tasks_digest, :model, :role, :document, :created_at)
+ON CONFLICT (task_set, tasks_digest, model, role)
+DO UPDATE SET document = excluded.document, created_at = excluded.created_at;
+
+-- name: material
+SELECT role, document FROM material
+WHERE task_set = :task_set AND tasks_digest = :tasks_digest AND model = :model ORDER BY role;
+
+-- name: begin
+INSERT INTO begun (session, experiment, model, arm, bank, task_set, task, repeat, at)
+VALUES (:session, :experiment, :model, :arm, :bank, :task_set, :task, :repeat, :at)
+ON CONFLICT (session) DO NOTHING;
+
+-- name: save
+INSERT INTO run (experiment, model, arm, bank, task_set, task, repeat, part, session, ended_at, document)
+VALUES (:experiment, :model, :arm, :bank, :task_set, :task, :repeat, :part, :session, :ended_at, :document)
+ON CONFLICT (experiment, model, arm, bank, task_set, task, repeat) DO NOTHING;
+
+-- name: of_experiment
+SELECT document FROM run WHERE experiment = :experiment
+ORDER BY model, task_set, part, task, arm, bank, repeat;
+
+-- name: of_model
+SELECT document FROM run WHERE model = :model ORDER BY ended_at DESC LIMIT :most;
+
+-- name: counts
+SELECT model, part, count(*) AS runs, count(DISTINCT task) AS tasks, count(DISTINCT arm) AS arms,
+    max(ended_at) AS ended_at
+FROM run WHERE experiment = :experiment GROUP BY model, part ORDER BY model, part;
+
+-- name: broken_off
+SELECT count(*) AS sessions FROM begun
+WHERE experiment = :experiment AND NOT EXISTS (SELECT 1 FROM run WHERE run.session = begun.session);

@@ -1,0 +1,111 @@
+"""`seasoned review`: any session of any agent, looked back on; and the ledger of reviews."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from seasoned.testing import call, serve_script
+from tests.agent.review.talks import STEPS
+from tests.cli.run import answer, seasoned
+
+CLAUDE = "40904d81"
+KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "SEASONED_MODEL", "SEASONED_BASE_URL")
+
+
+@pytest.fixture(autouse=True)
+def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_session_of_another_agent_is_reviewed_and_its_lesson_kept(home: Path, samples: Path) -> None:
+    keep = [
+        call("memory", action="add", target="user", text="Mira wants tests first."),
+        call("skill_manage", action="create", name="mend-tests", description="Mend failing tests.", content=STEPS),
+    ]
+    with serve_script(keep, "Kept two things; `mend-tests` overlaps with nothing.") as server:
+        done = answer("review", CLAUDE, samples, "--model", "scripted", "--base-url", server.base_url)
+    assert (done["schema"], done["state"], done["context"]) == ("seasoned/review/1", "kept", "on demand")
+    assert done["session"].startswith("claude-code:40904d81") and done["form"] == "digest"
+    assert done["said"] == "Kept: memory +1; skill `mend-tests` created"
+    assert done["requests"] == 2 and done["input_tokens"] > 0 and "pid" not in done
+    asked = server.heard[0].json
+    assert [tool["function"]["name"] for tool in asked["tools"]] == [
+        "memory",
+        "skills_list",
+        "skill_view",
+        "skill_manage",
+    ]
+    assert "## The last 24 messages" in asked["messages"][-1]["content"]
+    assert (home / ".seasoned/memory/USER.md").read_text("utf-8") == "Mira wants tests first."
+    (change,) = answer("memory", "history")["changes"]
+    assert (change["actor"], change["origin"], change["platform"]) == ("review", "review", "cli")
+    assert change["session"] == done["ref"] and change["parent"] == done["session"]
+    assert change["tool"] == "memory" and change["call_id"] and change["task"]
+    ledger = answer("review", "--ledger")
+    assert ledger["reviews"] == [{name: value for name, value in done.items() if name != "schema"}]
+    assert ledger["today"]["requests"] == 2
+    assert ledger["today"]["tokens"] == done["input_tokens"] + done["output_tokens"]
+    assert "Kept: memory +1" in seasoned("review", "--ledger").stdout.replace("\n", " ")
+
+
+def test_nothing_to_save_is_no_failure(samples: Path) -> None:
+    with serve_script("Nothing to save.") as server:
+        done = seasoned("review", CLAUDE, samples, "--model", "m", "--base-url", server.base_url)
+    assert done.stdout == "Nothing to save.\n"
+    assert [one["state"] for one in answer("review", "--ledger")["reviews"]] == ["nothing"]
+
+
+def test_writes_wait_where_that_is_asked(home: Path, samples: Path) -> None:
+    with serve_script(call("memory", action="add", text="A fact."), "Proposed.") as server:
+        done = answer("review", CLAUDE, samples, "--staging", "--model", "m", "--base-url", server.base_url)
+    assert (done["kept"], done["staged"]) == (0, 1)
+    assert not (home / ".seasoned/memory/MEMORY.md").exists()
+    assert [one["state"] for one in answer("memory", "history", "--waiting")["changes"]] == ["staged"]
+
+
+def test_without_a_model_it_says_in_one_sentence_what_to_do(home: Path, samples: Path) -> None:
+    said = seasoned("review", CLAUDE, samples, expect=3).stderr
+    assert said.startswith("seasoned: There is no model to talk to: ") and said.count("\n") == 1
+    assert not (home / ".seasoned").exists()
+
+
+def test_a_dry_run_shows_what_would_be_sent_and_writes_nothing(home: Path, samples: Path) -> None:
+    plan = answer("review", CLAUDE, samples, "--dry-run", "--topic", "skills", "--staging")
+    assert plan["schema"] == "seasoned/review-plan/1" and plan["model"] is None
+    assert plan["problem"].startswith("There is no model")
+    assert plan["bytes"] == len(plan["text"].encode()) and 0 < plan["tokens"] < plan["bytes"]
+    assert "# Review: skills" in plan["text"] and plan["whole_messages"] == 24 < plan["messages"]
+    assert plan["memory_folder"] == str(home / ".seasoned/memory") and plan["staging"] is True
+    assert "writes: memory in" in seasoned("review", CLAUDE, samples, "--dry-run").stdout
+    assert not (home / ".seasoned").exists()
+
+
+def test_a_model_that_fails_ends_with_a_reason(samples: Path) -> None:
+    with serve_script(*[RuntimeError("out of order")] * 9) as server:
+        done = seasoned("review", CLAUDE, samples, "--model", "m", "--base-url", server.base_url, expect=3)
+    assert done.stderr.startswith("The review failed: ") and "out of order" in done.stderr
+    assert [one["state"] for one in answer("review", "--ledger")["reviews"]] == ["failed"]
+
+
+def test_the_newest_session_of_the_store_is_meant_where_none_is_named(samples: Path) -> None:
+    assert "No histories were found" in seasoned("review", expect=1).stderr
+    seasoned("scan", samples)
+    plan = answer("review", "--dry-run")
+    sessions = [one for one in answer("sessions", "--store", "--limit", 1000)["sessions"] if one["ended"]]
+    newest = max(sessions, key=lambda one: (one["relation"] != "subagent", one["ended"]))
+    assert plan["session"] == f"{newest['agent']}:{newest['session_id']}"
+
+
+@pytest.mark.parametrize("session", ["codex", "hermes"])
+def test_sessions_of_every_agent_can_be_meant(samples: Path, session: str) -> None:
+    listed = answer("sessions", samples / session)["sessions"]
+    assert listed
+    plan = answer("review", listed[0]["session_id"], samples / session, "--dry-run")
+    assert plan["session"].startswith(f"{session}:")
+
+
+def test_an_unknown_session_names_the_near_ones(samples: Path) -> None:
+    assert "the nearest are" in seasoned("review", "40904xyz", samples, expect=1).stderr

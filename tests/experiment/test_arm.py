@@ -1,0 +1,123 @@
+"""Arms: what each shows, that it is the same every time, and that controls are what they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from seasoned.errors import NotFound, UsageError
+from seasoned.experiment.arm import BUILT_IN, Material, arms_named, show
+from seasoned.experiment.task import Task, load_tasks
+from seasoned.template.example import Example, Note, Source, Template
+from seasoned.template.library import Library
+from tests.experiment.scripted import write_tasks
+
+
+def _example(tool: str, argument: str, value: str, intent: str, number: int) -> Example:
+    arguments = f'{{"{argument}":"{value}"}}'
+    source = Source(f"seasoned:{number}", "c", f"seasoned:{number}")
+    return Example(tool, arguments, '{"success":true}', intent, "init", f"p{number}", sources=(source,))
+
+
+GOOD = Template(
+    "train-depot",
+    examples=(
+        _example("parcel_find", "parcel", "QT-7", "Find the parcel seven of QT.", 1),
+        _example("parcel_find", "parcel", "QT-8", "Look for parcel eight.", 2),
+        _example("parcel_find", "parcel", "QT-9", "Is parcel nine there?", 3),
+        _example("weigh", "weight", "50g", "Note the weight of fifty.", 4),
+    ),
+    notes=(Note("parcel_find", "write `parcel` like `QT-7`", 3),),
+)
+FAILED = Template("failed-calls", examples=(_example("parcel_find", "parcel", "7", "Find the parcel seven.", 5),))
+STALE = Template("former-depot", examples=(_example("parcel_find", "parcel", "7/QT", "Find parcel seven.", 6),))
+MATERIAL = Material({"good": GOOD, "failed": FAILED, "stale": STALE}, Library((GOOD,)))
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Task:
+    return load_tasks(str(write_tasks(tmp_path))).of("confirmation")[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "holds", "lacks"),
+    [
+        ("cold", [], ["QT", "GX-1"]),
+        ("warm", ["QT-7", "tool-call"], ["GX-1"]),
+        ("warm-1", ["QT-"], []),
+        ("one-per-tool", ["QT-", "50g"], []),
+        ("text", ["QT-7", "system-prompt"], ["tool-call"]),
+        ("guidance", ["write `parcel` like"], ["tool-call"]),
+        ("placebo", ["seasoned:warm"], ["QT", "tool-call", "parcel"]),
+        ("retries", [], ["QT"]),
+        ("rule", ["Write a parcel like GX-1."], ["QT"]),
+        ("rules", ["Write a parcel like GX-1."], ["QT"]),
+        ("failed", ['{\\"parcel\\":\\"7\\"}'], ["QT"]),
+        ("one-failed", ['{\\"parcel\\":\\"7\\"}', "QT-"], []),
+        ("stale", ["7/QT"], ["QT-7"]),
+        ("irrelevant", ["50g"], ["QT-"]),
+        ("template:train-depot", ["QT-7"], []),
+    ],
+)
+def test_an_arm_shows_what_it_says(task: Task, name: str, holds: list[str], lacks: list[str]) -> None:
+    (arm,) = arms_named([name], MATERIAL.library)
+    if name == "irrelevant":
+        task = load_tasks(task.place.rpartition(":")[0]).of("confirmation")[0]
+    shown = show(arm, task, MATERIAL, bank="1")
+    if name == "irrelevant" and shown is None:
+        pytest.skip("nothing of another tool has to do with this task")
+    assert shown is not None
+    whole = shown.warm.decode() + shown.instructions
+    assert [text for text in holds if text not in whole] == []
+    assert [text for text in lacks if text in whole] == []
+
+
+def test_every_arm_of_ours_is_tested_above() -> None:
+    (mark,) = [one for one in test_an_arm_shows_what_it_says.pytestmark if one.name == "parametrize"]  # type: ignore[attr-defined]
+    assert {case[0] for case in mark.args[1]} >= set(BUILT_IN)
+
+
+def test_no_arm_shows_more_than_three_examples_by_default(task: Task) -> None:
+    for arm in BUILT_IN.values():
+        shown = show(arm, task, MATERIAL, bank="1")
+        assert shown is None or len(shown.example_ids) <= 3
+
+
+def test_banks_hold_the_same_examples_in_another_order(task: Task) -> None:
+    shown = [show(BUILT_IN["warm"], task, MATERIAL, bank=bank) for bank in ("1", "2", "3", "1")]
+    ids = [one.example_ids for one in shown if one is not None]
+    assert len(ids) == 4
+    assert len({frozenset(one) for one in ids}) == 1
+    assert len(set(ids)) > 1
+    assert ids[0] == ids[3]
+
+
+def test_the_placebo_is_as_long_as_what_it_stands_for(task: Task) -> None:
+    warm, dull = (show(BUILT_IN[name], task, MATERIAL, bank="1") for name in ("warm", "placebo"))
+    assert warm is not None and warm.rendered is not None
+    assert dull is not None and dull.rendered is not None
+    assert abs(warm.rendered.tokens - dull.rendered.tokens) <= 0.05 * warm.rendered.tokens
+
+
+def test_retries_are_more_steps_and_nothing_else(task: Task) -> None:
+    cold, more = (show(BUILT_IN[name], task, MATERIAL) for name in ("cold", "retries"))
+    assert cold is not None and more is not None
+    assert more.steps > cold.steps
+    assert (more.instructions, more.warm) == (cold.instructions, cold.warm)
+
+
+def test_an_arm_without_anything_to_show_is_left_out(task: Task) -> None:
+    assert show(BUILT_IN["warm"], task, Material()) is None
+    assert show(BUILT_IN["stale"], task, Material({"good": GOOD})) is None
+
+
+def test_an_arm_that_names_no_template_is_refused() -> None:
+    with pytest.raises(NotFound, match="'template:gone' names no template"):
+        arms_named(["cold", "template:gone"], MATERIAL.library)
+
+
+@pytest.mark.parametrize("names", [[], ["warmish"], ["template:"]])
+def test_an_arm_that_there_is_not_is_said(names: list[str]) -> None:
+    with pytest.raises((UsageError, NotFound)):
+        arms_named(names, MATERIAL.library)

@@ -1,0 +1,198 @@
+"""Assignment: by chance, always the same, in the shares asked for, and logged apart from what was shown."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seasoned.errors import NotFound, UsageError
+from seasoned.experiment.assign import (
+    HOLDOUT,
+    Share,
+    Split,
+    assign,
+    assign_logged,
+    keep_split,
+    load_split,
+    log_exposure,
+    new_split,
+)
+from seasoned.experiment.online import sample_ratio
+from seasoned.store import Store, open_store
+from seasoned.store.migration import MIGRATIONS, m007_assignment
+
+SESSIONS = [f"hermes:{number:05d}" for number in range(6000)]
+HALVES = new_split("e", [Share("cold"), Share("warm")], salt="s1")
+
+
+def _arms(split: Split, sessions: list[str] = SESSIONS) -> dict[str, str]:
+    found = [assign(split, session) for session in sessions]
+    return {one.session: one.arm for one in found if one is not None}
+
+
+def _count(arms: dict[str, str]) -> dict[str, int]:
+    return {arm: list(arms.values()).count(arm) for arm in dict.fromkeys(arms.values())}
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_a_session_has_one_arm_for_ever(salt: str, session: str) -> None:
+    split = new_split("e", [Share("cold"), Share("warm", 2)], salt=salt, holdout=0.1)
+    assert assign(split, session) == assign(split, session)
+
+
+def test_the_arm_is_the_same_in_every_process_and_version() -> None:
+    code = (
+        "from seasoned.experiment.assign import *\n"
+        "split = new_split('e', [Share('cold'), Share('warm')], salt='s1')\n"
+        "print(''.join(assign(split, f'hermes:{n:05d}').arm[0] for n in range(40)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    here = "".join([arm[0] for arm in list(_arms(HALVES).values())[:40]])
+    # Written down: a change of the hash would move every running conversation into another arm.
+    assert done.stdout.strip() == here == "wcwcwcccccwwwwcccccccccwwcwwwwcwcwwwwwcw"
+
+
+@pytest.mark.parametrize("weights", [(1, 1), (9, 1), (1, 2, 3), (1, 1, 1, 1, 1)])
+def test_arms_get_their_shares(weights: tuple[float, ...]) -> None:
+    split = new_split("e", [Share(f"a{n}", weight) for n, weight in enumerate(weights)], salt="s2")
+    counts = dict.fromkeys(split.shares, 0) | _count(_arms(split))
+    assert not sample_ratio(counts, split.shares).is_alarm, counts
+
+
+def test_experiments_divide_the_same_sessions_independently() -> None:
+    one, other = _arms(HALVES), _arms(new_split("f", HALVES.arms, salt="other"))
+    both = sum(one[session] == other[session] for session in SESSIONS)
+    assert not sample_ratio({"same": both, "not": len(SESSIONS) - both}, {"same": 0.5, "not": 0.5}).is_alarm
+
+
+def test_when_a_weight_grows_sessions_move_to_that_arm_only() -> None:
+    before, after = _arms(HALVES), _arms(new_split("e", [Share("cold"), Share("warm", 3)], salt="s1"))
+    moved = {(before[session], after[session]) for session in SESSIONS if before[session] != after[session]}
+    assert moved == {("cold", "warm")}
+    assert 0.2 < sum(before[s] != after[s] for s in SESSIONS) / len(SESSIONS) < 0.3
+
+
+def test_a_new_arm_takes_sessions_and_moves_none_between_the_others() -> None:
+    before, after = _arms(HALVES), _arms(new_split("e", [*HALVES.arms, Share("text")], salt="s1"))
+    assert {after[session] for session in SESSIONS if before[session] != after[session]} == {"text"}
+
+
+def test_a_holdout_is_taken_from_all_arms_alike_and_leaves_the_others_where_they_were() -> None:
+    before, after = _arms(HALVES), _arms(new_split("e", HALVES.arms, salt="s1", holdout=0.2))
+    held = [session for session in SESSIONS if after[session] == HOLDOUT]
+    assert 0.18 < len(held) / len(SESSIONS) < 0.22
+    assert all(before[session] == after[session] for session in SESSIONS if session not in set(held))
+    halves = _count({session: before[session] for session in held})
+    assert not sample_ratio(halves, HALVES.shares).is_alarm
+
+
+def test_a_background_review_is_in_no_arm(tmp_path: Path) -> None:
+    assert assign(HALVES, "hermes:1", relation="review") is None
+    with open_store(tmp_path / "s.db") as store:
+        assert assign_logged(store, HALVES, "hermes:1", now=1.0, relation="review") is None
+        assert store.rows("experiment.assignments", {"experiment": "e"}) == []
+    assert assign(HALVES, "hermes:1", relation="compression") == assign(HALVES, "hermes:1")
+
+
+@pytest.mark.parametrize(
+    ("arms", "holdout"),
+    [
+        ([Share("cold")], 0.0),
+        ([Share("cold"), Share("cold")], 0.0),
+        ([Share("cold"), Share(HOLDOUT)], 0.0),
+        ([Share("cold"), Share("warm", 0)], 0.0),
+        ([Share("cold"), Share("warm", float("nan"))], 0.0),
+        ([Share("cold"), Share("warm")], 1.0),
+        ([Share("cold"), Share("warm")], -0.1),
+    ],
+)
+def test_a_split_that_cannot_be_is_refused(arms: list[Share], holdout: float) -> None:
+    with pytest.raises(UsageError):
+        new_split("e", arms, holdout=holdout)
+
+
+def test_a_session_needs_an_id_and_a_salt_is_never_the_same() -> None:
+    with pytest.raises(UsageError):
+        assign(HALVES, "")
+    assert new_split("e", HALVES.arms).salt != new_split("e", HALVES.arms).salt
+
+
+def test_a_logged_session_keeps_its_arm_when_weights_change(tmp_path: Path) -> None:
+    with open_store(tmp_path / "s.db") as store:
+        first = [assign_logged(store, HALVES, session, now=1.0) for session in SESSIONS[:100]]
+        changed = new_split("e", [Share("cold"), Share("warm", 50)], salt="s1")
+        again = [assign_logged(store, changed, session, now=2.0) for session in SESSIONS[:100]]
+        assert again == first
+        rows = store.rows("experiment.assignments", {"experiment": "e"})
+        assert len(rows) == 100 and {row["at"] for row in rows} == {1.0}
+
+
+def test_exposure_is_logged_apart_and_once(tmp_path: Path) -> None:
+    with open_store(tmp_path / "s.db") as store:
+        for session in ("a:1", "a:2"):
+            assign_logged(store, HALVES, session, now=1.0)
+        log_exposure(store, "e", "a:1", arm="warm", example_ids=["x", "y"], now=2.0)
+        log_exposure(store, "e", "a:1", arm="cold", example_ids=[], now=3.0)
+        one, other = store.rows("experiment.assignments", {"experiment": "e"})
+        assert (one["exposed_arm"], one["exposed_at"], one["example_ids"]) == ("warm", 2.0, '["x","y"]')
+        assert other["exposed_at"] is None
+
+
+def test_many_writers_at_once_log_each_session_once(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    open_store(path).close()
+
+    def work(_: int) -> list[str]:
+        with open_store(path) as store:
+            return [assign_logged(store, HALVES, session, now=1.0).arm for session in SESSIONS[:20]]  # type: ignore[union-attr]
+
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(work, range(6)))
+    assert all(one == answers[0] for one in answers)
+    with open_store(path) as store:
+        assert len(store.rows("experiment.assignments", {"experiment": "e"})) == 20
+
+
+def _kept(store: Store, split: Split, now: float) -> Split:
+    keep_split(store, split, now=now)
+    return load_split(store, "e")
+
+
+def test_the_newest_split_is_in_force_and_an_unknown_one_is_named(tmp_path: Path) -> None:
+    changed = new_split("e", [Share("cold"), Share("warm", 3)], salt="s1", holdout=0.1)
+    with open_store(tmp_path / "s.db") as store:
+        assert _kept(store, HALVES, 1.0) == HALVES
+        assert _kept(store, changed, 2.0) == changed
+        assert _kept(store, HALVES, 3.0) == HALVES
+        with pytest.raises(NotFound, match="'e'"):
+            load_split(store, "other")
+    assert changed.digest != HALVES.digest
+    assert changed.shares == {"cold": 0.25, "warm": 0.75}
+
+
+def test_a_store_from_before_keeps_what_it_had(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    before = MIGRATIONS.index(m007_assignment)
+    with closing(sqlite3.connect(path)) as connection:
+        for step in MIGRATIONS[:before]:
+            step(connection)
+        connection.execute("INSERT INTO session (agent, native_id) VALUES ('hermes', '1')")
+        connection.execute(f"PRAGMA user_version = {before}")
+        connection.commit()
+    with open_store(path) as store:
+        assert store.connection.execute("SELECT native_id FROM session").fetchone()[0] == "1"
+        assert assign_logged(store, HALVES, "hermes:1", now=1.0) is not None
+
+
+def test_assigning_needs_nothing_heavy() -> None:
+    code = "import sys, seasoned.experiment.assign; print({'numpy', 'scipy', 'jinja2'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

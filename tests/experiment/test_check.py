@@ -1,0 +1,92 @@
+"""Checks: what passes, what fails, and what says nothing because it is broken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from seasoned.errors import UsageError
+from seasoned.experiment.check import Condition, Ended, Value, check, compile_expression, evaluate
+from seasoned.experiment.environment import Made
+
+WORKED = Made("find", {"id": "GX-1", "n": 1}, {"success": True, "result": 7}, True)
+FAILED = Made("find", {"id": "1"}, {"success": False, "error": "E"}, True)
+ENDED = Ended([FAILED, WORKED], {"a.txt": "Some text"}, {"rows": [{"id": 1, "is_on": True}]}, "It is on shelf A.")
+
+
+def _condition(**given: Any) -> Condition:
+    return Condition(place="tasks.yaml:7", **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "outcome"),
+    [
+        ({"called": "find"}, "passed"),
+        ({"called": "find", "arguments": (("id", Value(is_="GX-1")),)}, "passed"),
+        ({"called": "find", "arguments": (("id", Value(is_="1")),)}, "failed"),
+        ({"called": "find", "arguments": (("missing", Value(is_="1")),)}, "failed"),
+        ({"called": "find", "arguments": (("n", Value(is_=True)),)}, "failed"),
+        ({"called": "find", "least": 2}, "failed"),
+        ({"called": "lose"}, "failed"),
+        ({"not_called": "lose"}, "passed"),
+        ({"not_called": "find"}, "failed"),
+        ({"file": "a.txt"}, "passed"),
+        ({"file": "b.txt"}, "failed"),
+        ({"file": "a.txt", "value": Value(contains=("some", "TEXT"))}, "passed"),
+        ({"file": "a.txt", "value": Value(like="^Text")}, "failed"),
+        ({"table": "rows", "arguments": (("is_on", Value(is_=True)),)}, "passed"),
+        ({"table": "rows", "arguments": (("is_on", Value(is_=1)),)}, "failed"),
+        ({"table": "none"}, "failed"),
+        ({"answer": Value(contains=("shelf a",))}, "passed"),
+        ({"answer": Value(one_of=("yes", "no"))}, "failed"),
+        ({"expression": "len(calls) == 2 and calls[1]['worked']"}, "passed"),
+        ({"expression": "any('GX' in c['arguments']['id'] for c in calls)"}, "passed"),
+        ({"expression": "files['a.txt'] == 'x'"}, "failed"),
+    ],
+)
+def test_a_condition_says_whether_it_holds(given: dict[str, Any], outcome: str) -> None:
+    assert check([_condition(**given)], ENDED).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["files['missing'] == ''", "1 / 0", "int(answer) > 3", "calls[9]", "len(7)", "sorted([1, 'a'])"],
+)
+def test_a_check_that_raises_is_broken_and_not_failed(expression: str) -> None:
+    found = check([_condition(expression=expression)], ENDED)
+    assert found.outcome == "broken"
+    assert found.reason.startswith("tasks.yaml:7: the check could not be made (")
+
+
+def test_the_first_condition_that_does_not_hold_decides() -> None:
+    found = check([_condition(called="lose"), _condition(expression="1 / 0")], ENDED)
+    assert (found.outcome, found.reason) == ("failed", "lose was not called as it should have been")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "().__class__",
+        "answer.__class__.__mro__",
+        "__import__('os')",
+        "open('x')",
+        "(lambda: 1)()",
+        "calls[0]('x')",
+        "9 ** 9 ** 9",
+        "'a' * 999999999",
+        "f'{answer}'",
+        "[x for x in nothing]",
+        "(x := 1)",
+        "import os",
+        "",
+    ],
+)
+def test_an_expression_that_reaches_further_is_refused(expression: str) -> None:
+    with pytest.raises(UsageError):
+        compile_expression(expression)
+
+
+def test_an_expression_does_not_change_what_it_looks_at() -> None:
+    assert evaluate("len(sorted(calls and files)) == 1", ENDED)
+    assert ENDED.files == {"a.txt": "Some text"}

@@ -1,0 +1,218 @@
+"""Live sessions by intention to treat: looking often does no harm, a wrong ratio is seen, and waiting is waited for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from scipy.special import chdtrc
+
+from seasoned.errors import UsageError
+from seasoned.experiment.assign import HOLDOUT, Share, assign, assign_logged, log_exposure, new_split
+from seasoned.experiment.online import AssignedSession, Online, analyse_online, load_sessions, sample_ratio
+from seasoned.store import Store, open_store
+from tests.experiment.simulated import TORTURE
+
+SPLIT = new_split("e", [Share("cold"), Share("warm")], salt="s1")
+EXPERIMENTS = 1000 if TORTURE else 60
+SHARES = {"cold": 0.5, "warm": 0.5}
+
+
+def _print(text: str) -> None:
+    """The figures, for whoever runs this with `-s`."""
+    print(f"\n{text}")  # noqa: T201
+
+
+def _sessions(seed: int, count: int, *, cold: float, warm: float, calls: int = 12) -> list[AssignedSession]:
+    """Sessions as they come, each assigned by the hash; calls of a session resemble each other."""
+    generator = np.random.default_rng(seed)
+    found = []
+    for number in range(count):
+        assigned = assign(SPLIT, f"hermes:{seed}-{number}")
+        assert assigned is not None
+        rate = {"cold": cold, "warm": warm}[assigned.arm]
+        total = int(generator.integers(1, calls + 1))
+        failed = int(generator.binomial(total, generator.beta(2 * rate, 2 * (1 - rate))))
+        found.append(
+            AssignedSession(session=assigned.session, arm=assigned.arm, at=number, ok=total - failed, failed=failed)
+        )
+    return found
+
+
+def _is_found(found: Online) -> bool:
+    return any(one.is_found for one in found.effects)
+
+
+def test_looking_after_every_session_finds_nothing_where_nothing_is() -> None:
+    """What is found at any look is still found at the last one, so that one look at the end sees all of them."""
+    false = sum(
+        _is_found(analyse_online(SPLIT, _sessions(seed, 200, cold=0.3, warm=0.3))) for seed in range(EXPERIMENTS)
+    )
+    _print(f"{false} of {EXPERIMENTS} null experiments of 200 sessions found something at any look")
+    assert false <= 0.05 * EXPERIMENTS + 3 * (0.05 * 0.95 * EXPERIMENTS) ** 0.5
+
+
+@pytest.mark.parametrize(("cold", "warm"), [(0.3, 0.3), (0.5, 0.2)])
+def test_a_finding_stays_found_at_every_later_look(cold: float, warm: float) -> None:
+    for seed in range(20 if TORTURE else 2):
+        sessions = _sessions(seed, 160, cold=cold, warm=warm)
+        looks = [_is_found(analyse_online(SPLIT, sessions[:count])) for count in range(2, 161, 1 if TORTURE else 6)]
+        assert looks == sorted(looks)
+
+
+def test_a_true_effect_is_found_and_its_interval_holds_it() -> None:
+    seen = held = 0
+    worlds = EXPERIMENTS // 5
+    for seed in range(worlds):
+        (one,) = analyse_online(SPLIT, _sessions(seed, 400, cold=0.5, warm=0.25)).effects
+        assert one.estimate.interval is not None
+        seen += one.is_found and one.estimate.interval.high < 0
+        held += one.estimate.interval.low <= -0.25 <= one.estimate.interval.high
+    _print(f"an effect of −25 points in 400 sessions is found in {seen} of {worlds}, held in {held}")
+    assert seen >= 0.8 * worlds and held >= 0.95 * worlds
+
+
+@pytest.mark.parametrize("arms", [2, 3])
+def test_a_wrong_sample_ratio_is_seen_and_a_right_one_is_no_alarm(arms: int) -> None:
+    names = [f"a{number}" for number in range(arms)]
+    shares = dict.fromkeys(names, 1 / arms)
+    wrong = np.array([0.45, 0.55] if arms == 2 else [0.28, 0.36, 0.36])
+    generator = np.random.default_rng(2)
+    draws = 4000 if TORTURE else 400
+
+    def alarms(truth: np.ndarray) -> float:
+        drawn = generator.multinomial(2000, truth, draws)
+        return sum(sample_ratio(dict(zip(names, row.tolist(), strict=True)), shares).is_alarm for row in drawn) / draws
+
+    seen, false = alarms(wrong), alarms(np.full(arms, 1 / arms))
+    _print(f"{arms} arms, 2,000 sessions: mismatch seen in {seen:.1%}, false alarms {false:.2%}")
+    assert seen > 0.8
+    assert false <= 0.001 + 3 * (0.001 / draws) ** 0.5
+
+
+def test_forty_five_to_fifty_five_of_two_thousand_is_an_alarm_and_one_thousand_and_thirty_is_not() -> None:
+    found = sample_ratio({"cold": 900, "warm": 1100}, SHARES)
+    assert found.is_alarm and found.is_exact and found.p_value == pytest.approx(8e-6, rel=0.15)
+    assert not sample_ratio({"cold": 1030, "warm": 970}, SHARES).is_alarm
+
+
+@pytest.mark.parametrize("counts", [[10, 20, 30], [10, 20, 30, 40], [25] * 5, [5, 9, 4, 7, 5], [1, 0, 900], [7] * 3])
+def test_the_tail_of_chi_square_is_that_of_scipy(counts: list[int]) -> None:
+    named = {f"a{number}": count for number, count in enumerate(counts)}
+    found = sample_ratio(named, dict.fromkeys(named, 1 / len(counts)))
+    expected = sum(counts) / len(counts)
+    assert found.p_value == pytest.approx(chdtrc(len(counts) - 1, sum((n - expected) ** 2 / expected for n in counts)))
+
+
+def test_the_exact_ratio_and_chi_square_agree_where_there_are_many() -> None:
+    exact = sample_ratio({"cold": 9850, "warm": 10150}, SHARES)
+    approximate = sample_ratio({"cold": 98500 // 10 + 1, "warm": 10151}, SHARES)
+    assert exact.is_exact and not approximate.is_exact
+    assert exact.p_value == pytest.approx(approximate.p_value, rel=0.05)
+    assert sample_ratio({"cold": 0, "warm": 0}, SHARES).p_value is None
+
+
+def test_an_alarm_forbids_every_finding() -> None:
+    sessions = _sessions(0, 600, cold=0.6, warm=0.1)
+    lost = [one for number, one in enumerate(sessions) if one.arm == "cold" or number % 3]
+    found = analyse_online(SPLIT, lost)
+    assert found.assigned_ratio.is_alarm and not _is_found(found)
+    assert found.may[0].startswith("The arms did not get the sessions they should")
+
+
+def test_an_arm_that_loses_its_outcomes_is_an_alarm_too() -> None:
+    sessions = [
+        msgspec.structs.replace(one, ok=0, failed=0) if one.arm == "warm" and number % 3 == 0 else one
+        for number, one in enumerate(_sessions(0, 900, cold=0.3, warm=0.3))
+    ]
+    found = analyse_online(SPLIT, sessions)
+    assert not found.assigned_ratio.is_alarm and found.measured_ratio.is_alarm
+    assert found.may[0].startswith("The arms lost sessions unequally")
+
+
+def test_sessions_count_for_the_arm_they_were_assigned_to_whatever_they_were_shown() -> None:
+    sessions = _sessions(3, 300, cold=0.6, warm=0.1)
+    shown = [
+        msgspec.structs.replace(one, exposed_arm="warm" if number % 2 else None) for number, one in enumerate(sessions)
+    ]
+    found, plain = analyse_online(SPLIT, shown), analyse_online(SPLIT, sessions)
+    assert found.effects == plain.effects
+    warm = found.arms[1]
+    assert 0 < warm.exposed < warm.assigned and found.arms[0].contaminated > 0
+    assert any("offer's effect" in one for one in found.may_not)
+    assert any("belongs to another arm" in one for one in found.may_not)
+
+
+def test_sessions_after_one_that_is_not_settled_wait() -> None:
+    sessions = _sessions(1, 100, cold=0.3, warm=0.3)
+    sessions[60] = msgspec.structs.replace(sessions[60], is_settled=False)
+    found = analyse_online(SPLIT, reversed(sessions))
+    assert (found.sessions, found.waiting) == (100, 40)
+    assert sum(one.settled for one in found.arms) == 60
+    assert found.effects == analyse_online(SPLIT, sessions[:60]).effects
+
+
+def test_held_out_sessions_are_counted_and_compared_with_nobody() -> None:
+    sessions = [*_sessions(1, 50, cold=0.3, warm=0.3), AssignedSession(session="h", arm=HOLDOUT, at=0.5, failed=5)]
+    found = analyse_online(SPLIT, sessions)
+    assert (found.sessions, found.held_out) == (50, 1)
+
+
+def test_nothing_yet_says_so_and_an_unknown_arm_is_refused() -> None:
+    found = analyse_online(SPLIT, [])
+    assert found.effects[0].estimate.value is None and found.effects[0].estimate.reason
+    assert not _is_found(found) and not found.assigned_ratio.is_alarm
+    with pytest.raises(UsageError, match="text"):
+        analyse_online(SPLIT, [AssignedSession(session="x", arm="text", at=0.0)])
+
+
+def test_three_arms_share_the_error() -> None:
+    split = new_split("e", [Share("cold"), Share("warm"), Share("text")], salt="s1")
+    sessions = [
+        msgspec.structs.replace(one, arm=("cold", "warm", "text")[n % 3])
+        for n, one in enumerate(_sessions(1, 240, cold=0.3, warm=0.3))
+    ]
+    found = analyse_online(split, sessions)
+    assert [one.arm for one in found.effects] == ["warm", "text"]
+    assert {one.estimate.interval.level for one in found.effects if one.estimate.interval} == {0.975}
+
+
+def _call(store: Store, session: int, number: int, counts_as: str, time: float, copy_of: int | None = None) -> None:
+    store.connection.execute(
+        "INSERT INTO call (session_id, call_id, position, message, tool, kind, counts_as, arguments, time, place,"
+        " verdict, evidence, fault, reason, judge, unique_id, copy_of) VALUES"
+        " (?, ?, 0, 0, 't', 'file', ?, '{}', ?, 0, 'ok', 'flag', 'none', '', '1', 1, ?)",
+        (session, f"c{number}", counts_as, time, copy_of),
+    )
+
+
+def test_sessions_come_out_of_the_store_with_the_calls_of_their_window(tmp_path: Path) -> None:
+    with open_store(tmp_path / "s.db") as store:
+        for native_id, now in (("1", 100.0), ("2", 900.0)):
+            assign_logged(store, SPLIT, f"a:{native_id}", now=now)
+        other = new_split("e", [Share("cold"), Share("warm", 2)], salt="s1")
+        assign_logged(store, other, "a:3", now=100.0)
+        log_exposure(store, "e", "a:1", arm="warm", example_ids=["x"], now=101.0)
+        add = "INSERT INTO session (id, agent, native_id, root_id, relation) VALUES (?, 'a', ?, ?, ?)"
+        for row in (
+            (1, "1", 1, None),
+            (2, "child", 1, "compression"),
+            (3, "fork", 1, "review"),
+            (4, "sub", 1, "subagent"),
+        ):
+            store.connection.execute(add, row)
+        _call(store, 1, 1, "ok", 110.0)
+        _call(store, 1, 2, "failed", 120.0)
+        _call(store, 1, 3, "trivial", 120.0)
+        _call(store, 2, 4, "ok", 150.0)
+        _call(store, 2, 5, "ok", 150.0, copy_of=1)
+        _call(store, 2, 6, "failed", 100_000.0)
+        _call(store, 3, 7, "failed", 120.0)
+        _call(store, 4, 8, "failed", 120.0)
+        found = load_sessions(store, SPLIT, now=1000.0, window_seconds=500)
+    assert [(one.session, one.ok, one.failed, one.is_settled, one.exposed_arm) for one in found] == [
+        ("a:1", 2, 1, True, "warm"),
+        ("a:2", 0, 0, False, None),
+    ]

@@ -1,0 +1,156 @@
+"""Analyses as a page: it says what the figures say, and no text of a task or an arm becomes anything but text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from functools import cache
+
+import msgspec
+import numpy as np
+import pytest
+
+from seasoned.experiment.analysis import Analysis, Plan, analyse
+from seasoned.experiment.contrast import Contrast
+from seasoned.experiment.page import render
+from seasoned.experiment.page.plots import plots
+from seasoned.experiment.sentence import sentences
+from seasoned.insight.page.value import visible
+from tests.experiment.simulated import run
+from tests.insight.test_page import Parsed, leaves
+
+HOSTILE = [
+    "</script><script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "{{ 7 * 7 }}",
+    "datum.value",
+    "a\u202eb",
+]
+NAMES = ("cold", "warm", "placebo", "rule", HOSTILE[0])
+
+
+@cache
+def analysis() -> Analysis:
+    """Five arms with a few turns each, one of them with a name that would like to run, and a broken task."""
+    generator = np.random.default_rng(1)
+    chances = dict(zip(NAMES, (0.2, 0.7, 0.25, 0.6, 0.1), strict=True))
+    records = [
+        run(
+            arm,
+            HOSTILE[1] if task == 3 else f"t{task}",
+            repeat,
+            outcomes="".join("o" if generator.random() < chance else "x" for _ in range(1 + task % 4)),
+            bank=str(repeat),
+            example_ids=(f"e{repeat}",) if arm == "warm" else (),
+            task_set="conventions",
+            part="confirmation",
+            model=HOSTILE[2],
+        )
+        for arm, chance in chances.items()
+        for task in range(24)
+        for repeat in range(2)
+    ]
+    broken = msgspec.structs.replace(records[0], check="broken", reason=HOSTILE[1])
+    contrasts = tuple(Contrast("warm", name) for name in NAMES if name != "warm")
+    return analyse([broken, *records[1:]], Plan(contrasts=contrasts, permutations=499))
+
+
+@cache
+def page() -> Parsed:
+    return Parsed(render(HOSTILE[0], [analysis(), analysis()], made_at=0.0, versions={"seasoned": "0.1.0"}))
+
+
+def test_the_same_analyses_give_the_same_page() -> None:
+    assert render("x", [analysis()], made_at=0.0) == render("x", [analysis()], made_at=0.0)
+
+
+def test_every_element_is_closed_and_only_our_scripts_are_there() -> None:
+    assert page().open == []
+    assert [script.get("type") for script in page().all("script")] == ["application/json", *[None] * 4]
+    assert page().all("img") == []
+    ids = [attributes["id"] for _, attributes in page().elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_policy_allows_these_scripts_and_this_style_and_nothing_else() -> None:
+    (policy,) = [meta["content"] or "" for meta in page().all("meta") if meta.get("http-equiv")]
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    for name, texts in {"script-src": page().texts["script"][1:], "style-src": page().texts["style"]}.items():
+        digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts]
+        assert rules[name].split() == [f"'sha256-{digest}'" for digest in digests]
+    assert rules["default-src"] == "'none'" and "unsafe" not in policy
+
+
+def test_no_attribute_runs_or_loads_anything() -> None:
+    for tag, attributes in page().elements:
+        assert not [name for name in attributes if name.startswith("on") or name in ("src", "style")], tag
+        assert (attributes.get("href") or "#").startswith("#")
+
+
+def test_every_plot_is_there_with_its_table_its_captions_and_an_address() -> None:
+    data = json.loads(page().texts["script"][0])
+    names = [plot["name"] for plot in data["plots"]]
+    assert names == [f"a{part}-{name}" for part in (1, 2) for name in ("forest", "arms", "turns")]
+    assert {f"plot-{name}" for name in names} <= {attributes.get("id") for _, attributes in page().elements}
+    for plot in plots(analysis(), "a1"):
+        assert re.fullmatch(r"[A-Z].*\.", plot.shows) and re.fullmatch(r"[A-Z].*\.", plot.hides)
+        assert {len(row) for row in plot.rows} == {len(plot.head)}
+        assert all(cell for row in plot.rows for cell in row)
+
+
+def test_texts_of_others_stand_in_the_data_of_plots_alone() -> None:
+    marks = [visible(text)[:20] for text in HOSTILE]
+    for plot in plots(analysis(), "a1"):
+        for path, value in leaves(plot.spec):
+            if isinstance(value, str) and any(mark in value for mark in marks if mark != "datum.value"):
+                assert "values" in path, (plot.name, path)
+
+
+def test_the_data_cannot_end_its_script_and_hostile_text_is_shown_as_text() -> None:
+    assert not set("<>&\u2028\u2029") & set(page().texts["script"][0])
+    assert HOSTILE[0] in "".join(page().texts["h1"] + page().texts["bdi"])
+    assert "49" not in "".join(page().texts["h2"])
+    assert any(HOSTILE[1] in text for text in page().texts["li"])
+
+
+def test_what_may_and_may_not_be_said_is_on_the_page() -> None:
+    said = sentences(analysis())
+    assert {visible(one) for one in (*said.may, *said.may_not)} <= set(page().texts["li"])
+    assert "1 task left out in every arm" in " ".join(page().texts["p"])
+
+
+def test_the_forest_has_every_contrast_with_its_interval_and_error_by_turn_every_arm() -> None:
+    forest, _, turns = plots(analysis(), "a1")
+    assert forest.spec is not None and turns.spec is not None
+    rows = forest.spec["data"]["values"]
+    assert [row["label"] for row in rows] == [visible(f"warm − {name}", 60) for name in NAMES if name != "warm"]
+    for row, one in zip(rows, analysis().effects, strict=True):
+        assert one.estimate.value is not None
+        assert row["low"] < row["value"] < row["high"]
+        assert row["value"] == pytest.approx(100 * one.estimate.value, abs=1e-3)
+    panels = turns.spec["vconcat"]
+    assert {panel["data"]["values"][0]["label"] for panel in panels} == {visible(name, 60) for name in NAMES}
+    assert all(len(panel["data"]["values"]) == 4 for panel in panels)
+
+
+def test_an_experiment_without_calls_and_with_a_missing_arm_is_a_page_with_reasons() -> None:
+    records = [run("cold", f"t{n}", outcomes="", check="failed") for n in range(3)]
+    found = Parsed(render("x", [analyse(records, Plan(contrasts=(Contrast("warm", "cold"),)))], made_at=0.0))
+    assert found.open == []
+    nothing = [text for text in found.texts["p"] if text.startswith("– ")]
+    assert nothing[:3] == ["– no cluster was tried under both conditions", "– no arm has a value", "– no call counts"]
+    assert any("Arms without a run: warm" in text for text in found.texts["p"])
+
+
+def test_a_measure_that_is_a_number_is_drawn_in_its_unit() -> None:
+    records = [
+        msgspec.structs.replace(run(arm, f"t{n}"), latency_seconds=float(base + n % 3))
+        for arm, base in (("cold", 5), ("warm", 3))
+        for n in range(12)
+    ]
+    found = analyse(records, Plan(contrasts=(Contrast("warm", "cold"),), primary="latency_seconds"))
+    forest, arms, _ = plots(found, "a1")
+    assert forest.spec is not None and forest.spec["data"]["values"][0]["value"] == pytest.approx(-2)
+    assert arms.spec is None and arms.rows[0][1] == "6"

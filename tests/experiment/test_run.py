@@ -1,0 +1,241 @@
+"""The runner: what it makes, what it skips, what it keeps when it is stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from seasoned.errors import NotFound, UsageError
+from seasoned.experiment.arm import Material, arms_named
+from seasoned.experiment.design import Design, new_design, read_design
+from seasoned.experiment.ledger import broken_off, keep_design, load_design, load_records
+from seasoned.experiment.play import ModelUnreachable, Play
+from seasoned.experiment.run import Budget, Progress, Unit, estimate, left_of, make_runs, units_of
+from seasoned.experiment.run_record import RunRecord
+from seasoned.experiment.task import load_tasks
+from seasoned.store import open_store
+from seasoned.template.library import Library
+from tests.experiment.scripted import Scripted, knows_by_example, many_tasks, write_tasks
+
+KILLS = 20
+
+
+def _units(file: Path, arms: str = "cold,rule", **given: int) -> list[Unit]:
+    design = new_design(name="trial", tasks=str(file), arms=arms.split(","), **given)  # type: ignore[arg-type]
+    tasks = load_tasks(str(file))
+    return units_of(design, tasks, arms_named(design.arms, Library()), Material(), model="scripted")
+
+
+def _stored(path: Path) -> list[RunRecord]:
+    with open_store(path) as store:
+        return load_records(store, "trial")
+
+
+def _plain(records: list[RunRecord]) -> list[RunRecord]:
+    """What must not depend on when and in which session a run was made."""
+    return [msgspec.structs.replace(one, session=None, ended_at=None, latency_seconds=None) for one in records]
+
+
+def test_every_model_arm_task_and_repeat_is_run_once(tmp_path: Path) -> None:
+    units = _units(write_tasks(tmp_path), repeats=2)
+    finished = make_runs(tmp_path / "s.db", units, Scripted())
+    assert (finished.made, finished.kept, finished.left) == (6, 0, 0)
+    records = _stored(tmp_path / "s.db")
+    made = [(one.arm, one.task, one.repeat) for one in records]
+    wanted = [(*pair, repeat) for pair in (("cold", "c1"), ("rule", "c1"), ("cold", "c2")) for repeat in range(2)]
+    assert sorted(made) == sorted(wanted), "the tool of c2 has no rule to be told"
+    by_arm = {one.arm: one.check for one in records if one.task == "c1"}
+    assert by_arm == {"cold": "failed", "rule": "passed"}
+
+
+def test_a_finished_run_has_its_calls_judged_and_its_session_named(tmp_path: Path) -> None:
+    make_runs(tmp_path / "s.db", _units(write_tasks(tmp_path)), Scripted())
+    cold, ruled = (one for one in _stored(tmp_path / "s.db") if one.task == "c1")
+    assert [(call.tool, call.counts_as, call.is_valid) for call in cold.calls] == [("parcel_find", "failed", True)]
+    assert [call.counts_as for call in ruled.calls] == ["ok"]
+    assert ruled.session is not None and ruled.session.startswith("seasoned:trial: c1, rule")
+    assert (ruled.usage.input, ruled.cost_usd, ruled.part) == (10, 0.001, "confirmation")
+    assert cold.seed == ruled.seed
+
+
+def test_what_is_there_already_is_not_run_again(tmp_path: Path) -> None:
+    units = _units(write_tasks(tmp_path))
+    make_runs(tmp_path / "s.db", units[:1], Scripted())
+    model = Scripted()
+    finished = make_runs(tmp_path / "s.db", units, model)
+    assert (finished.made, finished.kept) == (2, 1)
+    assert len(model.plays) == 2
+    with open_store(tmp_path / "s.db") as store:
+        assert left_of(store, units, "trial") == []
+
+
+def test_several_runs_at_once_give_the_same(tmp_path: Path) -> None:
+    units = _units(write_tasks(tmp_path, many_tasks(30)))
+    make_runs(tmp_path / "one.db", units, Scripted())
+    make_runs(tmp_path / "many.db", units, Scripted(), parallel=8)
+    assert _plain(_stored(tmp_path / "one.db")) == _plain(_stored(tmp_path / "many.db"))
+
+
+def test_a_check_that_raises_makes_the_task_broken(tmp_path: Path) -> None:
+    text = many_tasks(1).replace("check: {called: weigh, with: {weight: 1g}}", "check: {expression: \"files['x']\"}")
+    make_runs(tmp_path / "s.db", _units(write_tasks(tmp_path, text), "cold,retries"), Scripted())
+    (cold, _) = _stored(tmp_path / "s.db")
+    assert cold.check == "broken"
+    assert "KeyError" in cold.reason
+
+
+def test_a_model_that_is_gone_stops_the_round_with_what_was_saved(tmp_path: Path) -> None:
+    units = _units(write_tasks(tmp_path, many_tasks(10)), "cold,retries")
+    with pytest.raises(ModelUnreachable, match=r"4 of 20 runs are saved: run the same command again"):
+        make_runs(tmp_path / "s.db", units, Scripted(gone_after=4))
+    assert len(_stored(tmp_path / "s.db")) == 4
+    assert make_runs(tmp_path / "s.db", units, Scripted()).kept == 4
+    assert len(_stored(tmp_path / "s.db")) == 20
+
+
+def test_a_budget_ends_the_round_and_says_so(tmp_path: Path) -> None:
+    units = _units(write_tasks(tmp_path, many_tasks(10)), "cold,retries")
+    cheap = make_runs(tmp_path / "s.db", units, Scripted(), budget=Budget(cost_usd=0.003))
+    assert (cheap.made, cheap.left) == (3, 17)
+    assert cheap.reason == "the budget of 0.003 dollars is spent"
+    ticks = iter(range(10_000))
+    short = make_runs(tmp_path / "s.db", units, Scripted(), budget=Budget(seconds=20), clock=lambda: float(next(ticks)))
+    assert 0 < short.made < 17
+    assert "20 seconds" in short.reason
+
+
+def test_a_block_is_an_environment_with_all_its_arms(tmp_path: Path) -> None:
+    write_tasks(tmp_path / "set", many_tasks(3), "a.yaml")
+    other = many_tasks(3).replace("environment: depot", "environment: yard").replace('id: "n', 'id: "m')
+    write_tasks(tmp_path / "set", other.replace("Note weight", "Put weight"), "b.yaml")
+    units = _units(tmp_path / "set", "cold,retries")
+    assert [unit.task.environment.name for unit in units] == ["depot"] * 6 + ["yard"] * 6
+    assert [unit.arm for unit in units[:6]] == ["cold"] * 3 + ["retries"] * 3
+
+
+def test_progress_is_told_run_by_run(tmp_path: Path) -> None:
+    told: list[Progress] = []
+    make_runs(tmp_path / "s.db", _units(write_tasks(tmp_path)), Scripted(), on_progress=told.append)
+    assert [(one.done, one.of) for one in told] == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_an_estimate_comes_from_earlier_runs_of_the_model(tmp_path: Path) -> None:
+    units = _units(write_tasks(tmp_path))
+    unknown = estimate(units, [])
+    assert (unknown.runs, unknown.most_calls, unknown.calls, unknown.seconds) == (3, 9, None, None)
+    make_runs(tmp_path / "s.db", units, Scripted())
+    known = estimate(units, _stored(tmp_path / "s.db"))
+    assert (known.calls, known.seconds) == (6, 1.5)
+    assert known.cost_usd == pytest.approx(0.003)
+
+
+def test_a_design_is_kept_as_it_was_begun(tmp_path: Path) -> None:
+    design = new_design(name="trial", tasks="plain", arms=["cold", "warm"])
+    with open_store(tmp_path / "s.db") as store:
+        keep_design(store, design, "d1", now=1.0)
+        keep_design(store, design, "d1", now=2.0)
+        assert load_design(store, "trial") == design
+        with pytest.raises(UsageError, match="was begun with other plan: what is named beforehand stays"):
+            changed = msgspec.structs.replace(design, plan=msgspec.structs.replace(design.plan, primary="success"))
+            keep_design(store, changed, "d1", now=3.0)
+        with pytest.raises(UsageError, match="tasks of the experiment 'trial' have changed"):
+            keep_design(store, design, "d2", now=3.0)
+        with pytest.raises(NotFound, match="there are trial"):
+            load_design(store, "other")
+
+
+def test_an_experiment_file_names_its_measure_and_contrasts(tmp_path: Path) -> None:
+    write_tasks(tmp_path)
+    text = (
+        "name: mine\ntasks: depot.yaml\narms: [cold, rule]\nprimary: success\ntest: sign\nrepeats: 3\nlevel: 0.9\n"
+        "contrasts: [[rule, cold]]\n"
+    )
+    design = read_design(write_tasks(tmp_path, text, "experiment.yaml"))
+    assert isinstance(design, Design)
+    assert (design.plan.primary, design.plan.test, design.plan.level, design.repeats) == ("success", "sign", 0.9, 3)
+    assert load_tasks(design.tasks).name == "depot"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "expected"),
+    [
+        ("primary: success", "primary: joy", 4, "one of 'executed'"),
+        ("[[rule, cold]]", "[[rule, warm]]", 5, "one of 'cold', 'rule'"),
+        ("[[rule, cold]]", "[[rule]]", 5, "two arms"),
+        ("arms: [cold, rule]", "arm: [cold, rule]", 3, "did you mean 'arms'"),
+    ],
+)
+def test_an_error_in_an_experiment_file_has_its_line(
+    tmp_path: Path, old: str, new: str, line: int, expected: str
+) -> None:
+    text = "name: mine\ntasks: depot.yaml\narms: [cold, rule]\nprimary: success\ncontrasts: [[rule, cold]]\n"
+    file = write_tasks(tmp_path, text.replace(old, new), "experiment.yaml")
+    with pytest.raises(UsageError) as raised:
+        read_design(file)
+    assert str(raised.value).startswith(f"{file}:{line}: ")
+    assert expected in str(raised.value)
+
+
+def _slow(play: Play) -> list[tuple[str, dict[str, object]]]:
+    import time
+
+    time.sleep(0.004)
+    return knows_by_example(play)
+
+
+def _child(file: str, store: str) -> None:
+    """What the process that is killed does: runs with a model that takes its time, telling each run that is kept."""
+    make_runs(
+        Path(store),
+        _units(Path(file), "cold,rule,retries"),
+        Scripted(_slow),
+        parallel=2,
+        on_progress=lambda progress: print(json.dumps(progress.done), flush=True),  # noqa: T201
+    )
+
+
+def test_somebody_who_looks_at_the_store_meanwhile_does_no_harm(tmp_path: Path) -> None:
+    units = _units(write_tasks(tmp_path, many_tasks(12)))
+    look = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT count(*) FROM run'); c.close()"
+
+    def looked_at(progress: Progress) -> None:
+        if progress.done % 5 == 1:
+            subprocess.run([sys.executable, "-c", look, str(tmp_path / "s.db")], check=True)
+
+    make_runs(tmp_path / "s.db", units, Scripted(), parallel=2, on_progress=looked_at)
+    assert len(_stored(tmp_path / "s.db")) == len(units)
+
+
+def test_killed_twenty_times_it_comes_to_the_same_result(tmp_path: Path) -> None:
+    file = write_tasks(tmp_path, many_tasks(70))
+    make_runs(tmp_path / "whole.db", _units(file, "cold,rule,retries"), Scripted())
+    draw = random.Random(6)
+    command = [
+        sys.executable,
+        "-c",
+        f"from {__name__} import _child; _child({str(file)!r}, {str(tmp_path / 'cut.db')!r})",
+    ]
+    kills = 0
+    for _ in range(KILLS):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as child:
+            assert child.stdout is not None
+            for _ in range(draw.randint(1, 8)):
+                if not child.stdout.readline():
+                    break
+            os.kill(child.pid, signal.SIGKILL)
+            kills += child.wait() == -signal.SIGKILL
+    assert kills == KILLS
+    before = len(_stored(tmp_path / "cut.db"))
+    assert 0 < before < 140
+    make_runs(tmp_path / "cut.db", _units(file, "cold,rule,retries"), Scripted())
+    assert _plain(_stored(tmp_path / "cut.db")) == _plain(_stored(tmp_path / "whole.db"))
+    with open_store(tmp_path / "cut.db") as store:
+        assert broken_off(store, "trial") >= 1

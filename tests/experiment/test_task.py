@@ -1,0 +1,156 @@
+"""Task files: what they say, what is wrong in them, and the sets that come with the package."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from seasoned.errors import NotFound, UsageError
+from seasoned.experiment.task import BUILT_IN, PARTS, Task, load_tasks
+from tests.experiment.scripted import TASKS, write_tasks
+
+SETS = {name: load_tasks(name) for name in BUILT_IN}
+EVERY = [pytest.param(task, id=task.id) for found in SETS.values() for task in found.tasks]
+
+
+def test_a_file_is_read_with_all_that_it_says(tmp_path: Path) -> None:
+    found = load_tasks(str(write_tasks(tmp_path)))
+    assert (found.name, len(found.tasks)) == ("depot", 6)
+    task = found.of("confirmation")[0]
+    assert task.prompt == "I look for parcel two."
+    assert task.rules(needed_only=True) == ("Write a parcel like GX-1.",)
+    assert task.world().tools["weigh"].schema() == {
+        "type": "object",
+        "properties": {"weight": {"type": "string"}, "is_wet": {"type": "boolean"}},
+        "required": ["weight"],
+        "additionalProperties": False,
+    }
+
+
+def test_dates_and_yes_stay_the_texts_that_they_are(tmp_path: Path) -> None:
+    text = TASKS.replace("{parcel: GX-2}", "{parcel: 2026-03-04}")
+    text = text.replace("shelf: A}", "shelf: yes}")
+    found = load_tasks(str(write_tasks(tmp_path, text)))
+    task = found.of("confirmation")[0]
+    assert task.check[0].arguments[0][1].is_ == "2026-03-04"
+    assert task.environment.tables["parcels"][0]["shelf"] == "yes"
+
+
+def test_a_folder_is_one_set_and_the_digest_follows_its_files(tmp_path: Path) -> None:
+    write_tasks(tmp_path)
+    before = load_tasks(str(tmp_path)).digest
+    write_tasks(tmp_path, TASKS.replace("id: t1", "id: other"))
+    assert load_tasks(str(tmp_path)).digest != before
+
+
+FORMER = 'prompt: "Find the parcel that is called 1/GX now."'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("part: train, prompt", "part: trian, prompt", "one of 'train', 'former'"),
+        ("description: Find a parcel.", "descripton: Find a parcel.", "did you mean 'description'"),
+        ("arguments: {parcel: string}", "arguments: {parcel: text}", "one of 'string', 'integer'"),
+        ("like: '[A-Z]{2}-[0-9]+'", "like: '[A-Z'", "a regular expression"),
+        ("by: {parcel: id}", "by: {packet: id}", "no argument of the tool"),
+        ("check: {called: weigh}}", "check: {called: wiegh}}", "one of 'parcel_find', 'weigh'"),
+        ("check: {called: weigh}}", "check: {}}", "exactly one of called"),
+        ("check: {called: weigh}}", "check: {expression: 'open(1)'}}", "calls something that a check may not"),
+        ("id: t2,", "id: t1,", "is taken by"),
+        ("environment: depot", "environments: depot", "did you mean 'environment'"),
+        ("about: the desk of a depot", "about: [a, b]", "is a list: expected a text"),
+        ("description: Note a weight.", "description: [}", "this is no YAML"),
+        ("id: t2, part: train", "id: t2, steps: none, part: train", "a whole number of at least 1"),
+        ("id: t2, part: train", "id: t2, id: t3, part: train", "has 'id' twice"),
+        (FORMER, 'prompt: "find the parcel one of GX, GX-1, for me."', "parts share no task"),
+    ],
+)
+def test_an_error_names_file_line_and_what_is_expected(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    line = TASKS[: TASKS.index(old)].count("\n") + 1
+    file = write_tasks(tmp_path, TASKS.replace(old, new, 1))
+    with pytest.raises(UsageError) as raised:
+        load_tasks(str(file))
+    assert str(raised.value).startswith(f"{file}:{line}: ")
+    assert expected in str(raised.value)
+
+
+@pytest.mark.parametrize("content", ["", "- a\n", "{}", "environment: x\ntools: []\n"])
+def test_a_file_that_holds_something_else_is_refused(tmp_path: Path, content: str) -> None:
+    with pytest.raises(UsageError, match="expected"):
+        load_tasks(str(write_tasks(tmp_path, content)))
+
+
+def test_what_is_not_there_is_said_with_the_sets_that_are() -> None:
+    with pytest.raises(NotFound, match="conventions, plain, multi-step"):
+        load_tasks("nowhere")
+
+
+@pytest.mark.parametrize(("name", "least"), [("conventions", 60), ("plain", 60), ("multi-step", 20)])
+def test_the_sets_are_large_enough_and_have_all_parts(name: str, least: int) -> None:
+    found = SETS[name]
+    assert len(found.tasks) >= least
+    assert all(found.of(part) for part in PARTS if part != "former")
+    for environment in {task.environment.name for task in found.tasks}:
+        own = [task for task in found.tasks if task.environment.name == environment]
+        trained = {one.called for task in own if task.part == "train" for one in task.check}
+        asked = {one.called for task in own if task.part == "confirmation" for one in task.check}
+        assert asked <= trained | {None}, environment
+
+
+def test_conventions_are_several_and_of_several_kinds() -> None:
+    tasks = SETS["conventions"].tasks
+    assert len({task.environment.name for task in tasks}) >= 6
+    assert len({tool.rule for task in tasks for tool in task.environment.tools}) >= 18
+    assert {tag for task in tasks for tag in task.tags} >= {"path", "flag", "id", "date", "unit", "name", "time"}
+
+
+def _words(task: Task) -> set[str]:
+    return set(re.findall(r"\w+", task.prompt.casefold()))
+
+
+def _targets(task: Task) -> set[tuple[str, str]]:
+    """Values that only one task should ask for: long enough to be no mere code, and none of a list of choices."""
+    listed = {choice for tool in task.environment.tools for argument in tool.arguments for choice in argument.choices}
+    return {
+        (str(one.called or one.table), value.is_)
+        for one in task.check
+        for _, value in one.arguments
+        if isinstance(value.is_, str) and len(value.is_) > 5 and value.is_ not in listed
+    }
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_no_wording_of_one_part_comes_back_in_another(name: str) -> None:
+    tasks = SETS[name].tasks
+    for at, task in enumerate(tasks):
+        for other in tasks[:at]:
+            if other.part == task.part:
+                continue
+            shared = len(_words(task) & _words(other)) / len(_words(task) | _words(other))
+            assert shared < 0.7, (task.id, other.id, shared)
+            assert _targets(task).isdisjoint(_targets(other)) or task.environment.name != other.environment.name, (
+                f"{task.id} asks for what {other.id} asks for"
+            )
+
+
+@pytest.mark.parametrize("task", EVERY)
+def test_every_task_of_ours_can_be_done(task: Task) -> None:
+    """The call that the check asks for works in the world of the task: nothing is asked that cannot be."""
+    world = task.world()
+    for condition in task.check:
+        if condition.called is None or any(expected.needs for expected in world.tools[condition.called].expects):
+            continue
+        tool = world.tools[condition.called]
+        wanted = dict(condition.arguments)
+        for argument in tool.arguments:
+            value = wanted.get(argument.name)
+            if value is None or not isinstance(value.is_, str | int | float | bool):
+                break
+            assert argument.takes(value.is_), (task.id, argument.name)
+        else:
+            answer = world.call(tool.name, {name: value.is_ for name, value in wanted.items()})
+            assert answer["success"], (task.id, answer)
+    assert 1 <= task.steps <= 10
