@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test check fix bench torture samples lock clean
+.PHONY: help run setup test check fix bench evidence torture samples lock clean
 
 help:
 	@echo "make run      read your agents' histories and show what they say (seasoned up)"

@@ -150,8 +150,8 @@ def _plan(config: Config, asked: argparse.Namespace, player: Player, choice: Cho
     for share in shares:
         cut = f" (left out to keep the budget: {', '.join(share.left_out)})" if share.left_out else ""
         _say(
-            f"{share.tasks.name}: {share.train_runs} runs to learn, {share.runs} runs in {len(share.design.arms)} arms, "
-            f"about {share.calls} calls, about {share.seconds / 60:.0f} minutes{cut}"
+            f"{share.tasks.name}: {share.train_runs} runs to learn, {share.runs} runs in "
+            f"{len(share.design.arms)} arms, about {share.calls} calls, about {share.seconds / 60:.0f} minutes{cut}"
         )
     calls = sum(share.calls for share in shares)
     parallel = max(1, asked.parallel)
@@ -215,8 +215,8 @@ def evidence_page(store: Store, names: Sequence[str], part: str, choice: Choice)
     lines = [
         "# Evidence: does a warm start help?",
         "",
-        "Written by `make evidence` from recorded runs; not by hand. What it says holds for the model and the tasks that",
-        "are named here. How it is measured: [statistics](design/stats.md).",
+        "Written by `make evidence` from recorded runs; not by hand. What it says holds for the model and the tasks",
+        "that are named here. How it is measured: [statistics](design/stats.md).",
         "",
         f"- {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {_versions()}, {os.cpu_count()} cores, {platform.machine()}",
         f"- model: {_model(choice)}, temperature 0, answers forced to fit the schemas of the tools where it is local",
@@ -254,24 +254,21 @@ def _section(store: Store, name: str, part: str, choice: Choice) -> list[str]:
     done = len({one.task for one in train if one.check == "passed"})
     left_out = [arm for arm in SETS.get(name, ()) if arm not in design.arms]
     missing = sum(len(tasks.of(part)) for _ in design.arms) - sum(arm.tasks for arm in found.arms)
-    lines = [
+    named = ", ".join(f"{one.arm} against {one.against}" for one in design.plan.contrasts)
+    again = broken_off(store, experiment)
+    about = [
+        f"{found.runs} runs of {found.tasks} tasks (digest {tasks.digest}), seed {design.seed}, k = {design.k}, "
+        f"orders of examples: {design.banks}. Learned from {len(train)} runs, which did {done} of "
+        f"{len({one.task for one in train})} train tasks: {learned or 'nothing'}.",
+        f"Named beforehand: {KINDS[found.plan.primary].label}; {named}.",
+    ]
+    about += [f"Left out to keep the budget: {', '.join(left_out)}."] if left_out else []
+    about += [f"Not run, or nothing to show: {missing} pairs of task and arm."] if missing else []
+    about += [f"Broken off and run again: {again} sessions."] if again else []
+    return [
         f"## {name}",
         "",
-        f"{found.runs} runs of {found.tasks} tasks (digest {tasks.digest}), seed {design.seed}, k = {design.k}, "
-        f"{design.banks} orders of examples. Learned from {len(train)} runs, which did {done} of "
-        f"{len({one.task for one in train})} train tasks: {learned or 'nothing'}.",
-        f"Named beforehand: {KINDS[found.plan.primary].label}; {', '.join(_contrast(one) for one in design.plan.contrasts)}.",
-        *([f"Left out to keep the budget: {', '.join(left_out)}."] if left_out else []),
-        *(
-            [f"Pairs of task and arm that were not run, or for which an arm had nothing to show: {missing}."]
-            if missing
-            else []
-        ),
-        *(
-            [f"{broken_off(store, experiment)} sessions were broken off and run again."]
-            if broken_off(store, experiment)
-            else []
-        ),
+        *about,
         "",
         "What may be said:",
         "",
@@ -284,11 +281,6 @@ def _section(store: Store, name: str, part: str, choice: Choice) -> list[str]:
         *_arms_table(found),
         *_effects_table(found),
     ]
-    return lines
-
-
-def _contrast(one: Contrast) -> str:
-    return f"{one.arm} against {one.against}"
 
 
 def _arms_table(found: Analysis) -> list[str]:
