@@ -15,10 +15,12 @@ from pathlib import Path
 
 from bench.scan import SEASONED, environment, make_corpus, timed
 from seasoned.outcome.tool import TaskType
+from seasoned.store import open_store
 from seasoned.template.example import Example, ExampleKind, Source, Template
-from seasoned.template.library import Library
+from seasoned.template.library import Library, current, load, save, set_state
 from seasoned.template.offered import schema_hash
 from seasoned.template.provision import provision
+from seasoned.template.use import template_use
 
 ASKED = 300
 RUNS = 5
@@ -33,6 +35,7 @@ def figures() -> Iterator[str]:
     """The lines that the benchmark prints."""
     for templates, wanted in ((1000, 5), (10_000, 10)):
         yield from _choosing(templates, wanted)
+    yield from _holding(10_000)
     yield from _building()
 
 
@@ -58,7 +61,40 @@ def _choosing(templates: int, wanted: int) -> Iterator[str]:
     yield f"  examples shown: {statistics.mean(shown):.1f} on average; first call, which makes the index: {first:.2f} s"
 
 
-def _ask(rng: random.Random, library: Library, tools: list[dict[str, object]], words: list[str]) -> int:
+def _holding(templates: int) -> Iterator[str]:
+    """The same library in a store: opened anew by each conversation of a process, and after one change."""
+    rng = random.Random(templates)
+    tools = [_tool(f"{verb}_{noun}") for verb in _VERBS for noun in _NOUNS]
+    words = [*_VERBS, *_NOUNS, *(f"subject{number}" for number in range(2000))]
+    with tempfile.TemporaryDirectory(prefix="seasoned-bench-") as name:
+        path = Path(name) / "seasoned.db"
+        with open_store(path) as store:
+            for number in range(templates):
+                save(store, _template(rng, number, tools, words))
+        first = _begin(rng, path, tools, words)
+        again = statistics.median(_begin(rng, path, tools, words) for _ in range(ASKED))
+        with open_store(path) as store:
+            set_state(store, load(store, "template-1").examples[0].id, "retired", "measured", now=1.0)
+        changed = _begin(rng, path, tools, words)
+    yield f"conversations of one process, {templates:,} templates in a store that each opens anew: first {first:.2f} s,"
+    yield f"  then median {1e3 * again:.1f} ms over {ASKED}; the first after one example changed: {changed:.2f} s"
+
+
+def _begin(rng: random.Random, path: Path, tools: list[dict[str, object]], words: list[str]) -> float:
+    begun = time.perf_counter()
+    with open_store(path) as store:
+        library = current(store, now=time.time())
+        _ask(rng, library, tools, words, use=template_use(store))
+    return time.perf_counter() - begun
+
+
+def _ask(
+    rng: random.Random,
+    library: Library,
+    tools: list[dict[str, object]],
+    words: list[str],
+    use: dict[str, int] | None = None,
+) -> int:
     """One session: a task of a dozen words, twenty tools, one in four with a task type."""
     made = provision(
         [{"role": "system", "content": "You help."}, {"role": "user", "content": " ".join(rng.choices(words, k=12))}],
@@ -66,6 +102,7 @@ def _ask(rng: random.Random, library: Library, tools: list[dict[str, object]], w
         tools=rng.sample(tools, 20),
         task_type=rng.choice([*_TYPES, *[None] * 12]),
         seed=str(rng.random()),
+        use=use,
     )
     return 0 if made.block is None else len(made.block.examples)
 
@@ -145,8 +182,10 @@ from seasoned.template.upkeep import auto
 
 home = Path(sys.argv[1])
 store = open_store(home / "seasoned.db")
+# The corpus is older than what is learned from unasked.
+now = max(row["last"] for row in store.rows("session.totals")) + 7200
 begun = time.perf_counter()
-made = auto(store, now=time.time(), redactor=Secrecy(load_key(home)).redactor())
+made = auto(store, now=now, redactor=Secrecy(load_key(home)).redactor())
 taken = time.perf_counter() - begun
 print(f"in the process {taken:.2f} s: " + ", ".join(f"{one.name} {len(one.examples)} examples" for one in made))
 """

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from statistics import median
 
 import msgspec
 
@@ -31,7 +32,7 @@ from seasoned.experiment.contrast import Contrast
 from seasoned.experiment.design import Design
 from seasoned.experiment.ledger import broken_off, load_design, load_material, load_records
 from seasoned.experiment.measure import KINDS, MEASURES
-from seasoned.experiment.mine_train import train_name, train_units
+from seasoned.experiment.mine_train import train_name, train_units, witnesses
 from seasoned.experiment.run import make_runs
 from seasoned.experiment.sentence import amount, change, sentences
 from seasoned.experiment.task import TaskSet, load_tasks
@@ -49,11 +50,12 @@ SETS = {
 }
 """Arms of each set, those that matter most first: what the budget does not cover is left out from the end."""
 CONTRASTS = (("warm", "placebo"), ("warm", "cold"), ("rule", "cold"), ("failed", "cold"), ("stale", "cold"))
-FEWEST_ARMS = 5
+FEWEST_ARMS = {"conventions": 7, "plain": 4, "multi-step": 3}
+"""So many are run whatever the budget: what is not finished then goes on with the next `make evidence`."""
 WARM_FACTOR = 1.6
 """How much longer a run takes that begins with examples: they are read once for each beginning."""
 STEP_FACTOR = {"conventions": 1.0, "plain": 1.0, "multi-step": 3.0}
-PROBES = 3
+PROBES = 6
 
 
 class Share(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,12 +111,14 @@ def _make(asked: argparse.Namespace) -> None:
             shares = _plan(config, asked, player, choice)
             if asked.plan_only:
                 return
-            for share in shares:
+            for at, share in enumerate(shares):
                 left = asked.minutes - (time.time() - begun) / 60
                 if left <= 0:
                     _say(f"{share.tasks.name}: not begun, the budget of {asked.minutes:g} minutes is spent.")
                     continue
-                wanted = Wanted(design=share.design, parallel=asked.parallel, minutes=left, is_agreed=True)
+                # Each set has its part of what is left: where it is too little, all of them are run in part.
+                minutes = left * share.seconds / sum(one.seconds for one in shares[at:])
+                wanted = Wanted(design=share.design, parallel=asked.parallel, minutes=minutes, is_agreed=True)
                 try:
                     run_all(config, secrecy, wanted, share.tasks, player, model=choice.name)
                 except CannotDo as error:
@@ -136,15 +140,22 @@ def _plan(config: Config, asked: argparse.Namespace, player: Player, choice: Cho
     with open_store(config.store_path) as store:
         records = load_records(store, train_name(tasks[names[0]]))
         known = {name: len(load_records(store, train_name(tasks[name]))) for name in names}
-    per_run = sum(one.latency_seconds or 0.0 for one in records) / len(records)
+    # The first run reads everything for the first time: the middle one says more than the mean.
+    per_run = median([one.latency_seconds or 0.0 for one in records])
     arms = {name: list(SETS[name]) for name in names}
     while True:
         shares = [_share(name, tasks[name], arms[name], asked, per_run, known[name]) for name in names]
-        seconds = sum(share.seconds for share in shares)
-        longest = max(names, key=lambda name: (len(arms[name]) > FEWEST_ARMS, len(arms[name])))
-        if seconds <= 60 * asked.minutes or len(arms[longest]) <= FEWEST_ARMS:
+        seconds = sum(share.seconds for share in shares) / max(1, asked.parallel)
+        spare = {name: len(arms[name]) - FEWEST_ARMS[name] for name in names}
+        longest = max(names, key=spare.__getitem__)
+        if seconds <= 60 * asked.minutes:
             break
-        arms[longest].pop()
+        if asked.banks > 1:
+            asked.banks = 1
+        elif spare[longest] > 0:
+            arms[longest].pop()
+        else:
+            break
     with open_store(config.store_path) as store:
         shares = [_as_begun(store, share) for share in shares]
     for share in shares:
@@ -154,9 +165,8 @@ def _plan(config: Config, asked: argparse.Namespace, player: Player, choice: Cho
             f"{len(share.design.arms)} arms, about {share.calls} calls, about {share.seconds / 60:.0f} minutes{cut}"
         )
     calls = sum(share.calls for share in shares)
-    parallel = max(1, asked.parallel)
     _say(
-        f"In all about {calls} calls of {choice.name}, about {seconds / 60 / parallel:.0f} minutes at {per_run:.1f} s "
+        f"In all about {calls} calls of {choice.name}, about {seconds / 60:.0f} minutes at {per_run:.1f} s "
         f"a run; the budget is {asked.minutes:g} minutes."
     )
     return shares
@@ -202,7 +212,8 @@ def _design(name: str, arms: Sequence[str], asked: argparse.Namespace) -> Design
     return Design(
         name=f"{name}-{asked.part}",
         tasks=name,
-        plan=Plan(contrasts=contrasts),
+        # Not the share of all calls: a run that makes no call at all would drop out of it.
+        plan=Plan(contrasts=contrasts, primary="first_call"),
         part=asked.part,
         arms=tuple(arms),
         banks=asked.banks,
@@ -251,15 +262,17 @@ def _section(store: Store, name: str, part: str, choice: Choice) -> list[str]:
     material = load_material(store, task_set=name, tasks_digest=tasks.digest, model=choice.name)
     learned = ", ".join(f"{len(one.examples)} {role}" for role, one in material.items())
     train = [one for one in load_records(store, train_name(tasks)) if one.model == choice.name]
-    done = len({one.task for one in train if one.check == "passed"})
+    done = len(witnesses(train, tasks))
     left_out = [arm for arm in SETS.get(name, ()) if arm not in design.arms]
     missing = sum(len(tasks.of(part)) for _ in design.arms) - sum(arm.tasks for arm in found.arms)
     named = ", ".join(f"{one.arm} against {one.against}" for one in design.plan.contrasts)
     again = broken_off(store, experiment)
     about = [
-        f"{found.runs} runs of {found.tasks} tasks (digest {tasks.digest}), seed {design.seed}, k = {design.k}, "
-        f"orders of examples: {design.banks}. Learned from {len(train)} runs, which did {done} of "
-        f"{len({one.task for one in train})} train tasks: {learned or 'nothing'}.",
+        (
+            f"{found.runs} runs of {found.tasks} tasks (digest {tasks.digest}), seed {design.seed}, k = {design.k}, "
+            f"orders of examples: {design.banks}. Learned from {len(train)} runs, which did {done} of "
+            f"{len({one.task for one in train})} train tasks: {learned or 'nothing'}."
+        ),
         f"Named beforehand: {KINDS[found.plan.primary].label}; {named}.",
     ]
     about += [f"Left out to keep the budget: {', '.join(left_out)}."] if left_out else []
@@ -314,7 +327,7 @@ def _effects_table(found: Analysis) -> list[str]:
             f"| {one.estimate.clusters} |"
         )
     for one in found.secondary:
-        if one.measure in ("first_call", "success", "calls_to_success"):
+        if one.measure in ("executed", "success", "calls_to_success"):
             p = "–" if one.estimate.p_value is None else f"{one.estimate.p_value:.3f}"
             lines.append(
                 f"| {one.arm} − {one.against} | {KINDS[one.measure].label} | {change(one.estimate, one.measure)} | {p} "

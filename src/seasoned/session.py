@@ -160,6 +160,8 @@ class Session(msgspec.Struct, frozen=True):
     late: tuple[ToolCall, ...] = ()
     """Calls of an earlier stretch whose result came in this one."""
     unreadable: tuple[Unreadable, ...] = ()
+    warm: tuple[str, ...] = ()
+    """Digests of the blocks of Seasoned that it was given, from the lines that open them."""
 
     def calls(self) -> Iterator[ToolCall]:
         """Every call of this stretch in order, each once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import time
 from pathlib import Path
 
 import msgspec
@@ -102,6 +103,7 @@ def test_the_list_is_by_type_and_tags_newest_first(tmp_path: Path) -> None:
         "example_count",
         "usage_count",
         "created_at",
+        "active_count",
     }
     assert [one["name"] for one in answer("template", "list", "--type", "code")["templates"]] == ["warm"]
     assert [one["name"] for one in answer("template", "list", "--tags", "nothing,WP")["templates"]] == ["post"]
@@ -256,8 +258,20 @@ def test_forgetting_a_session_takes_its_examples_out(built: str) -> None:
     assert answer("template", "list")["count"] == 0
 
 
-def test_auto_builds_one_template_for_each_task_type_and_only_when_there_is_something_new(samples: Path) -> None:
+def as_if_new(store_path: Path) -> None:
+    """All that the store holds happened a few hours ago."""
+    with open_store(store_path) as store:
+        last = max(row["last"] for row in store.rows("session.totals"))
+        later = time.time() - 7200 - last
+        store.connection.execute("UPDATE session SET started = started + ?, ended = ended + ?", (later, later))
+        store.connection.execute("UPDATE call SET time = time + ?", (later,))
+
+
+def test_auto_builds_one_template_for_each_task_type_and_only_when_there_is_something_new(
+    samples: Path, store_path: Path
+) -> None:
     seasoned("scan", samples)
+    as_if_new(store_path)
     found = answer("template", "build", "--auto", "--store", "--min-messages", 5)
     assert found["schema"] == "seasoned/templates/1" and found["count"] > 1
     assert {one["name"] for one in found["templates"]} <= {"auto-code", "auto-file", "auto-research", "auto-mixed"}
@@ -268,14 +282,19 @@ def test_auto_builds_one_template_for_each_task_type_and_only_when_there_is_some
     assert [one["version"] for one in answer("template", "list")["templates"]] == [1] * found["count"]
 
 
-def test_auto_retires_what_is_too_old_and_says_why(built: str, store_path: Path) -> None:
+def test_auto_leaves_out_what_is_too_old_and_what_a_person_built_stays(built: str, store_path: Path) -> None:
     with open_store(store_path) as store:
         old = load(store, built)
         shown = msgspec.structs.replace(old.examples[0], first_seen=1.0, last_seen=2.0)
-        save(store, msgspec.structs.replace(old, examples=(shown,)))
-    changed = {one["example_id"]: one for one in answer("template", "build", "--auto", "--store")["changed"]}
-    assert changed[shown.id]["state"] == "retired" and "last seen to work" in changed[shown.id]["reason"]
-    assert answer("template", "show", built)["examples"][0]["state"] == "retired"
+        save(store, msgspec.structs.replace(old, name="auto-file", examples=(shown,)))
+    found = answer("template", "build", "--auto", "--store", "--min-messages", 10)
+    assert (found["changed"], found["count"], found["too_old"]) == ([], 0, 6)
+    (aged,) = answer("template", "show", "auto-file")["examples"]
+    assert aged["state"] == "retired" and "last seen to work" in aged["state_reason"]
+    assert {one["state"] for one in answer("template", "show", built)["examples"]} == {"active"}
+    assert "too long to be learned from unasked" in seasoned("template", "build", "--auto", "--store").stdout
+    assert "may be shown again" in seasoned("template", "restore", shown.id).stdout
+    assert answer("template", "show", "auto-file")["examples"][0]["state"] == "active"
 
 
 def test_auto_without_anything_to_learn_from_says_so(samples: Path) -> None:

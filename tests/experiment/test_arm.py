@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from seasoned.errors import NotFound, UsageError
@@ -110,6 +111,14 @@ def test_retries_are_more_steps_and_nothing_else(task: Task) -> None:
 def test_an_arm_without_anything_to_show_is_left_out(task: Task) -> None:
     assert show(BUILT_IN["warm"], task, Material()) is None
     assert show(BUILT_IN["stale"], task, Material({"good": GOOD})) is None
+
+
+def test_a_task_that_nothing_is_known_about_begins_cold(task: Task) -> None:
+    strange = msgspec.structs.replace(task, prompt="Zyx.")
+    warm, cold = (show(BUILT_IN[name], strange, MATERIAL) for name in ("warm", "cold"))
+    assert warm is not None
+    assert warm == cold
+    assert show(BUILT_IN["failed"], strange, MATERIAL) is None
 
 
 def test_an_arm_that_names_no_template_is_refused() -> None:

@@ -22,6 +22,7 @@ from seasoned.experiment.run import Budget, Progress, Unit, estimate, left_of, m
 from seasoned.experiment.run_record import RunRecord
 from seasoned.experiment.task import load_tasks
 from seasoned.store import open_store
+from seasoned.template.example import Template
 from seasoned.template.library import Library
 from tests.experiment.scripted import Scripted, knows_by_example, many_tasks, write_tasks
 
@@ -119,6 +120,14 @@ def test_a_block_is_an_environment_with_all_its_arms(tmp_path: Path) -> None:
     units = _units(tmp_path / "set", "cold,retries")
     assert [unit.task.environment.name for unit in units] == ["depot"] * 6 + ["yard"] * 6
     assert [unit.arm for unit in units[:6]] == ["cold"] * 3 + ["retries"] * 3
+
+
+def test_an_arm_that_never_shows_anything_is_left_out(tmp_path: Path) -> None:
+    file = write_tasks(tmp_path)
+    design = new_design(name="trial", tasks=str(file), arms=["cold", "warm"])
+    material = Material({"good": Template("empty", examples=())})
+    units = units_of(design, load_tasks(str(file)), arms_named(design.arms, Library()), material, model="scripted")
+    assert {unit.arm for unit in units} == {"cold"}
 
 
 def test_progress_is_told_run_by_run(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from seasoned.outcome.correction import corrects
-from seasoned.scan.intent import corrections, intents
+from seasoned.scan.intent import asks_leave, corrections, intents
 from seasoned.session import Message, Session, SessionRef, ToolCall
 
 
@@ -56,11 +56,65 @@ def test_words_are_found_above_results_and_notes_of_programs() -> None:
 def test_assent_means_what_was_proposed(assent: str) -> None:
     found = _found(
         Message("user", "Where is order 12?"),
-        Message("assistant", "Shall I look it up by your e-mail address?"),
+        Message("assistant", "I will look it up by your e-mail address."),
         Message("user", assent),
         _call("a"),
     )
-    assert found == {"a": "Shall I look it up by your e-mail address?"}
+    assert found == {"a": "I will look it up by your e-mail address."}
+
+
+def test_a_call_that_leave_was_given_for_follows_from_no_words_until_some_are_said() -> None:
+    long = "Here is what would change, line by line. " * 9
+    found = _found(
+        Message("user", "Cancel order 12"),
+        Message("assistant", f"{long}Do you confirm this change? (yes/no)"),
+        Message("user", "Yes, please."),
+        _call("a"),
+        _call("b"),
+        Message("assistant", "Now I look at the other order.", (ToolCall("c", "Bash", {}),)),
+    )
+    assert found == {"a": None, "b": None, "c": "Now I look at the other order."}
+
+
+def test_a_call_that_is_spelled_out_in_the_text_is_not_said() -> None:
+    found = _found(
+        Message("user", "Cancel my order"),
+        _call("a"),
+        Message("assistant", 'Action: {"name": "cancel_order"}', (ToolCall("b", "cancel_order", {}),)),
+    )
+    assert found == {"a": "Cancel my order", "b": "Cancel my order"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I would move it to week 14. Do you confirm this change?",
+        "Shall I go on?",
+        "Would you like me to cancel it?",
+        "That costs $12. Is that okay?",
+        "Please confirm with yes so I can proceed.",
+        "I'd then delete the old one. Ok to proceed?",
+        "Proceed? (y/n)",
+        "Do you want me to run it now? (yes/no)",
+    ],
+)
+def test_a_question_for_leave_is_known(words: str) -> None:
+    assert asks_leave(words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Where is my parcel?",
+        "Could you cancel my order?",
+        "Can you fix the failing build?",
+        "Can I return the shoes?",
+        "What should I wear? Just kidding. Cancel the order.",
+        "Add a test that asks whether to proceed.",
+    ],
+)
+def test_other_questions_ask_for_no_leave(words: str) -> None:
+    assert not asks_leave(words)
 
 
 def test_what_a_warm_start_put_there_is_nobodys_intent() -> None:

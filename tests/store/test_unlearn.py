@@ -10,6 +10,7 @@ import pytest
 from seasoned.store import Store, open_store
 from seasoned.store.find import find_session
 from seasoned.store.keep import forget_everything, forget_sessions
+from seasoned.store.unlearn import Loss, unlearn
 from seasoned.template.example import Note, Workflow
 from seasoned.template.library import (
     WarmBlock,
@@ -23,6 +24,7 @@ from seasoned.template.library import (
     snapshot,
     state_history,
 )
+from seasoned.template.use import Use, use_of
 from tests.store.test_store import save as save_session
 from tests.template.examples import example, source, template
 
@@ -53,6 +55,21 @@ def test_examples_that_show_its_calls_go_and_others_lose_it_as_a_source(store: S
     assert listed(store)[0].example_count == 1
     raw = Path(store.path).read_bytes()
     assert b"only a saw this" not in raw and b"codex:a" not in raw
+
+
+def test_it_tells_which_templates_lost_how_many_examples(store: Store) -> None:
+    alone = example(sessions=("codex:a",))
+    shared = example("read_file", sessions=("codex:a", "codex:b"))
+    other = example("write_file", sessions=("codex:b", "codex:a"))
+    save(store, template("some", alone, shared, other))
+    save(store, template("whole", alone, notes=()))
+    save(store, template("witness", other))
+    save(store, template("untouched", example(sessions=("codex:c",))))
+    with store.write():
+        losses = unlearn(store, [find_session(store, "codex:a")["id"]])
+    assert losses == [Loss("some", 1, 2, 1, seen_elsewhere=1), Loss("whole", 1, 1, 0, is_gone=True)]
+    with store.write():
+        assert unlearn(store, [find_session(store, "codex:a")["id"]]) == []
 
 
 def test_a_fork_that_stays_keeps_the_lineage_as_a_witness(store: Store) -> None:
@@ -140,7 +157,7 @@ def test_what_is_said_about_a_forgotten_example_goes_and_evidence_no_longer_name
         set_state(store, one.id, "retired", "it failed", {"session": "codex:a"}, now=1.0)
     set_state(store, shared.id, "retired", "it failed again", {"session": "codex:b"}, now=2.0)
     _forget(store, "a")
-    assert state_history(store, alone.id) == [] and snapshot(store).shown == {shared.id: 1}
+    assert state_history(store, alone.id) == [] and use_of(store).examples == {shared.id: 1}
     assert [one.evidence for one in state_history(store, shared.id)] == [None, {"session": "codex:b"}]
 
 
@@ -152,7 +169,7 @@ def test_forgetting_everything_leaves_no_template(store: Store) -> None:
     held = snapshot(store)
     forget_everything(store)
     left = snapshot(store, held)
-    assert (left.templates, left.usage, left.shown, left.states) == ((), {}, {}, {})
+    assert (left.templates, left.states, use_of(store)) == ((), {}, Use())
     assert find_block(store, "codex:z", "openai") is None
     assert save(store, template()).version == 1
     assert left.revision > held.revision

@@ -76,6 +76,7 @@ def test_a_value_of_one_session_is_replaced_in_its_own_form(text: str, form: str
         "15m", "2GB", "500ms", "30000 ms", "true", "content", "files_with_matches", "no longer needed", "UTF-8",
         "SHA-256", "1,200p", "v5", "3131.10 + 4777.75", "s/old/new/g", "read/write and loading/saving", "*.go",
         "**/session/*.go",
+        "2006-01-02", "eslint@latest", "agentv@4.44.0-next.1", "logger.info(x)", "HEAD~3..HEAD", "1..10", "../src",
         "../..", ".", "$HOME/.config", "git@github.com", "TestGetGitAuthorFromRepo", "[redacted:password:0123abcd]",
     ],
 )  # fmt: skip
@@ -105,10 +106,9 @@ def test_numbers_that_are_ids_change_with_the_same_number_of_figures() -> None:
 
 
 def test_parts_that_recur_over_lineages_stay() -> None:
-    vocabulary = recurring('{"path": "ws/draft.txt"}', "https://build.acme.io/x")
+    vocabulary = recurring('{"path": "ws/draft.txt"}')
     assert re.fullmatch(r"ws/[a-z]+\.txt", value("ws/parcels.txt", vocabulary=vocabulary))
     assert value("ws/draft.txt", vocabulary=vocabulary) == "ws/draft.txt"
-    assert value("https://build.acme.io/api", vocabulary=vocabulary) == "https://build.acme.io/api"
 
 
 def test_parts_of_one_lineage_do_not_recur_however_often_they_come() -> None:
@@ -148,6 +148,30 @@ def test_the_same_value_gets_the_same_stand_in_everywhere() -> None:
     )
     assert "7752104" not in made.intent
     assert made.arguments["path"].startswith(f"/home/{first.lower()}/")
+
+
+def test_what_an_argument_became_it_became_in_intent_and_result() -> None:
+    made = bound(
+        {"address1": "445 Pearl Drive", "address2": "Suite 394", "branch": "alex/cabin-53-x", "range": "main..alex/x"},
+        '{"address1":"445 Pearl Drive","number":445}',
+        "Ship to 445 Pearl Drive, Suite 394 (house 445) as in alex/cabin-53-x.",
+    )
+    house, suite, branch = (made.arguments[name] for name in ("address1", "address2", "branch"))
+    number = house.partition(" ")[0]
+    assert number != "445" and suite != "Suite 394" and "alex" not in str(made)
+    assert made.intent == f"Ship to {house}, {suite} (house {number}) as in {branch}."
+    assert json.loads(made.result) == {"address1": house, "number": int(number)}
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(
+        st.sampled_from(["445 Elm Drive", "#W1234567", "chen_li_1234", "Hannah Meyer", "a/parcels.txt"]), max_size=6
+    )
+)
+def test_whole_values_are_the_same_in_what_was_said(values: list[str]) -> None:
+    made = bound({f"v{at}": text for at, text in enumerate(values)}, "", " and ".join(values))
+    assert made.intent == " and ".join(made.arguments.values())
 
 
 def test_a_word_met_late_is_replaced_where_it_stood_before() -> None:

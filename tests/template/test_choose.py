@@ -21,9 +21,9 @@ from tests.template.examples import example, template
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 
 
-def shown(*templates: Template, usage: dict[str, int] | None = None, states: Any = None, **asked: Any) -> Provisioned:
+def shown(*templates: Template, states: Any = None, **asked: Any) -> Provisioned:
     """What a session with these tools and this task is shown."""
-    library = Library(templates=tuple(templates), usage=usage or {}, states=states or {})
+    library = Library(templates=tuple(templates), states=states or {})
     return provision([{"role": "user", "content": asked.pop("task", "")}], library=library, **asked)
 
 
@@ -87,8 +87,8 @@ def test_of_equally_relevant_ones_the_one_that_covers_more_tools() -> None:
 
 def test_of_equal_merit_the_less_used() -> None:
     a, b = template("a", one("read_file")), template("b", one("read_file"))
-    assert chosen(a, b, usage={"a": 3, "b": 2}) == "b@1"
-    assert chosen(a, b, usage={"a": 2, "b": 3}) == "a@1"
+    assert chosen(a, b, use={"a": 3, "b": 2}) == "b@1"
+    assert chosen(a, b, use={"a": 2, "b": 3}) == "a@1"
 
 
 def test_of_equal_use_the_newer_and_then_the_first_by_name() -> None:
@@ -123,7 +123,7 @@ def test_what_is_suspended_or_retired_is_never_shown(state: Any) -> None:
     found = shown(template("t", bad, good), states=states)
     assert found.block is not None
     assert [each.id for each in found.block.examples] == [good.id]
-    assert "suspended or retired" in shown(template("t", bad), states=states, template="t").reason
+    assert "suspended, retired or too old" in shown(template("t", bad), states=states, template="t").reason
 
 
 def test_each_tool_gets_one_before_any_gets_a_second() -> None:

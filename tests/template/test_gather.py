@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -107,25 +109,78 @@ def test_a_repair_that_the_user_took_back_teaches_nothing() -> None:
     assert found(failed("get", "no", parcel_id="P-00417"), call("get", parcel_id="#P-00417", _is_corrected=True)) == []
 
 
-def intents(*words: str | None) -> tuple[JudgedCall, ...]:
-    return session("s", *[call("cancel_order", id="#W1", _intent=one) for one in words]).calls
+def words(text: str | None) -> str:
+    return words_before(call("cancel_order", id="#W1", _intent=text))
 
 
 def test_the_words_before_a_call_are_its_intent() -> None:
-    calls = intents("Please cancel the order of mine.")
-    assert words_before(calls, 0, stems("cancel_order")) == "Please cancel the order of mine."
+    assert words("Please cancel the order of mine.") == "Please cancel the order of mine."
 
 
-def test_words_are_sought_above_where_those_before_the_call_say_nothing() -> None:
-    calls = intents("I want to cancel my order today.", 'Action: {"name": "cancel_order"}', None, "Yes, do it.")
-    assert [words_before(calls, at, stems("cancel_order")) for at in range(4)] == [
-        "I want to cancel my order today."
-    ] * 4
+@pytest.mark.parametrize("own", ["Look at it now.", "Yes, do it.", "ok", None])
+def test_words_of_another_call_are_never_its_intent(own: str | None) -> None:
+    asked = [call("cancel_order", id=f"#W{at}", _intent="I want to cancel my order #W1 today.") for at in range(3)]
+    members = found(*asked, call("get_parcel", id="#P-1"), call("cancel_order", id="#W9", _intent=own))
+    assert members[-1].intent == (own if own == "Look at it now." else "")
 
 
-def test_words_about_other_things_are_passed_over_for_those_that_name_the_call() -> None:
-    calls = intents("I want to cancel my order today.", "Look at 7731846 and the rest as well.")
-    assert words_before(calls, 1, stems("cancel_order")) == "I want to cancel my order today."
+@pytest.mark.parametrize(
+    "text",
+    [
+        "That first branch command tripped on the missing remote.",
+        "investigate why CI failed",
+        "Let me look into why the build failed.",
+        "The flag is gone. What does the tool say?",
+        "The test was wrong: it is in 2026-W53.",
+        "Sorry, I used the wrong path there.",
+        "That didn't work. Now with the other flag.",
+        "Let me try again with the right id.",
+        "Let me fix the failing import first.",
+        "The command returned an error about the id.",
+        "I cannot find the order by its id.",
+        "Fix the failing test. Sorry, my last edit broke it.",
+    ],
+)
+def test_words_that_tell_of_a_failure_are_not_shown(text: str) -> None:
+    assert words(text) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Fix the failing test in parser.py",
+        "Can you fix the failing build?",
+        "Please fix the error in the parser.",
+        "Add error handling to the client.",
+        "I received the wrong item and want another.",
+        "Add the missing tests for weeks.",
+    ],
+)
+def test_an_honest_request_is_shown(text: str) -> None:
+    assert words(text) == text
+
+
+def test_words_that_ask_for_leave_are_not_shown() -> None:
+    assert words("I would move it to week 14. Do you confirm this change?") == ""
+    assert words("Could you please cancel my order?") == "Could you please cancel my order?"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("Bash", {"command": "bash -c 'rm -rf /srv/logs'"}),
+        ("execute_code", {"code": "import shutil; shutil.rmtree('/srv/logs')"}),
+        ("wipe_database", {"confirm": True}),
+        ("deploy_production", {"service": "web"}),
+    ],
+)
+def test_calls_that_a_person_should_be_asked_about_cannot_be_shown(tool: str, arguments: dict[str, Any]) -> None:
+    (member,) = found(call(tool, **arguments))
+    assert not member.can_show
+
+
+def test_conventions_of_a_domain_can_be_shown() -> None:
+    assert all(one.can_show for one in found(call("cancel_pending_order", order_id="#W1"), bash("make check")))
 
 
 @pytest.mark.parametrize(
@@ -167,7 +222,6 @@ def test_what_is_left_without_assent_and_calls_are_words(text: str, words: str) 
     [
         ("Cancel my order.", 0),
         ("There is a thing that I would like to have done.", 1),
-        ("Sorry, I cannot cancel this order.", 2),
         ("Cancel the order 123456.", 2),
         ("Look at it.", 2),
         ("", 3),

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.store import Store, open_store, open_temporary
+from seasoned.store.keep import back_up, restore
 from seasoned.template import library
 from seasoned.template.example import Template
 from seasoned.template.library import (
@@ -26,6 +27,7 @@ from seasoned.template.library import (
     Library,
     WarmBlock,
     count_use,
+    current,
     delete,
     find_block,
     find_example,
@@ -37,8 +39,9 @@ from seasoned.template.library import (
     set_state,
     snapshot,
     state_history,
-    stats,
 )
+from seasoned.template.ranking import Asked, ranking_of
+from seasoned.template.use import stats, use_of
 from tests.template.examples import example, template
 
 
@@ -151,14 +154,14 @@ def test_use_is_counted_apart_for_templates_and_examples(store: Store) -> None:
     count_use(store, "code-work@1", [first, second, first])
     save(store, template())
     count_use(store, "code-work@2", [first])
-    taken = snapshot(store)
-    assert taken.usage == {"code-work": 2} and taken.shown == {first: 2, second: 1}
+    taken = use_of(store)
+    assert taken.of("Code-Work") == 2 and taken.examples == {first: 2, second: 1}
     assert listed(store)[0].usage_count == 2
     assert revision(store) == before + 1, "use alone is no reason to make the snapshot anew"
     with pytest.raises(UsageError, match="no mark"):
         count_use(store, "code-work", [])
     delete(store, "code-work")
-    assert snapshot(store).usage == {}
+    assert use_of(store).templates == {}
 
 
 def test_a_state_says_why_and_the_last_one_holds(store: Store) -> None:
@@ -222,7 +225,7 @@ def test_the_figures_count_an_example_once(store: Store) -> None:
     save(store, template("b", task_type=None))
     set_state(store, kept.examples[0].id, "retired", "old", now=1.0)
     count_use(store, kept.mark, [kept.examples[1].id])
-    found = stats(snapshot(store))
+    found = stats(snapshot(store), use_of(store))
     assert (found.total, found.by_type, found.examples) == (2, {"any": 1, "code": 1}, 2)
     assert (found.usage, found.shown, found.notes) == (1, 1, 2)
     assert found.states == {"active": 1, "suspended": 0, "retired": 1}
@@ -274,3 +277,48 @@ def test_a_thousand_templates_are_read_in_well_under_a_second(store: Store) -> N
     taken = snapshot(store)
     assert time.perf_counter() - begun < 0.7
     assert len(taken.templates) == 1000 and len(taken.templates[0].examples) == 10
+
+
+def test_nothing_new_is_the_same_library_and_use_is_no_news(store: Store) -> None:
+    kept = save(store, template())
+    held = snapshot(store)
+    count_use(store, kept.mark, [kept.examples[0].id])
+    assert snapshot(store, held) is held
+    assert use_of(store).of(kept.name) == 1
+
+
+def test_one_library_is_held_for_a_store_in_the_whole_process(tmp_path: Path) -> None:
+    path = tmp_path / "seasoned.db"
+    with open_store(path) as store:
+        save(store, template())
+        first = current(store, now=1.0)
+    with open_store(path) as store:
+        assert current(store, now=2.0) is first
+        save(store, template("other"))
+        second = current(store, now=3.0)
+        assert [one.name for one in second.templates] == ["code-work", "other"]
+        assert second.templates[0] is first.templates[0]
+        back_up(store, tmp_path / "backup.db")
+        save(store, template("third"))
+        assert len(current(store, now=4.0).templates) == 3
+    restore(tmp_path / "backup.db", path)
+    with open_store(path) as store:
+        delete(store, "other")
+        assert [one.name for one in current(store, now=5.0).templates] == ["code-work"], "a backup is another store"
+
+
+def test_what_was_worked_out_about_unchanged_templates_is_used_again(store: Store) -> None:
+    save(store, template("a"))
+    kept = save(store, template("b", example(arguments={"n": 1})))
+    held = snapshot(store)
+    first = ranking_of(held)
+    assert next(first.best_first(Asked(words=("start",)), first.suitable(Asked())))
+    save(store, template("c"))
+    between = snapshot(store, held)
+    second = ranking_of(snapshot(store, between))
+    assert second.entry(held.templates[0]) is first.entry(held.templates[0])
+    set_state(store, kept.examples[0].id, "retired", "old", now=1.0)
+    third = ranking_of(snapshot(store, between))
+    assert third.entry(held.templates[1]).examples == ()
+    count_use(store, kept.mark, [])
+    assert ranking_of(snapshot(store, held)) is not first

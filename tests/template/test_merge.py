@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from seasoned.insight.track import Track
 from seasoned.template.admit import MiningOptions, Worked
 from seasoned.template.gather import gather
-from seasoned.template.merge import Caps, Member, current, group, in_turn, letter_shape, pattern_of
+from seasoned.template.merge import Caps, Member, current, fair_share, group, in_turn, letter_shape, pattern_of
 from tests.template.sessions import SMALL, bash, call, failed, session
 
 
@@ -233,6 +233,33 @@ def test_no_lineage_and_no_folder_takes_more_than_its_cap() -> None:
         caps.take(one[0])
     assert not caps.has_room(one[0])
     assert caps.has_room(other[0])
+
+
+def test_of_equally_good_members_the_lineage_that_supplied_less_comes_first() -> None:
+    look = call("Grep", pattern="handler")
+    (found,) = group(members(session("a", look, day=1), session("b", look, day=9)), SMALL)
+    caps = Caps(SMALL, sources=1)
+    assert [one.track.root for one in caps.ordered(found)] == ["a", "b"]
+    caps.take(found.members[0])
+    assert [one.track.root for one in caps.ordered(found)] == ["b", "a"]
+    assert caps.most == 1
+
+
+def test_a_better_member_comes_first_whatever_its_lineage_supplied() -> None:
+    clear = session("a", call("get_parcel", id="#P-1", _intent="Where is my parcel now?"))
+    vague = session("b", call("get_parcel", id="#P-2", _intent="Now the next one of them all, go."))
+    (found,) = group(members(clear, vague), SMALL)
+    caps = Caps(SMALL, sources=1)
+    caps.take(found.members[0])
+    assert caps.ordered(found)[0].track.root == "a"
+
+
+@pytest.mark.parametrize(
+    ("lineages", "kept", "share"),
+    [(30, 60, 12), (30, 20, 4), (30, 9, 2), (5, 3, 2), (2, 10, 5), (1, 12, 12), (0, 0, 2)],
+)
+def test_a_fair_share_is_a_fifth_of_what_is_kept_or_an_equal_part(lineages: int, kept: int, share: int) -> None:
+    assert fair_share(SMALL, lineages, kept) == share
 
 
 def test_one_folder_alone_has_no_cap() -> None:

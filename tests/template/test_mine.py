@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -129,8 +130,40 @@ def test_one_lineage_supplies_no_more_than_its_share() -> None:
     marathon = session("m", *[call(f"tool_{number}", id="#P-1") for number in range(30)])
     others = [session(f"s{at}", call(f"own_{at}", id="#P-1")) for at in range(5)]
     made = mined(marathon, *others, options=msgspec.structs.replace(SMALL, max_examples=20))
-    assert sum(one.sources[0].root == "m" for one in made.examples) == 4
-    assert len(made.examples) == 9
+    assert sum(one.sources[0].root == "m" for one in made.examples) == 2
+    assert len(made.examples) == 7
+
+
+def supplied(made: Template) -> Counter[str]:
+    return Counter(one.sources[0].root for one in made.examples)
+
+
+@pytest.mark.parametrize("own", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("lineages", [5, 6, 9, 20])
+def test_of_small_templates_too_one_lineage_supplies_a_fifth_or_two(own: int, lineages: int) -> None:
+    marathon = session("m", *[call(f"tool_{number}", id="#P-1") for number in range(30)])
+    others = [
+        session(f"s{at}", *[call(f"own_{at}_{number}", id="#P-1") for number in range(own)])
+        for at in range(lineages - 1)
+    ]
+    made = mined(marathon, *others, options=MiningOptions(min_messages=1))
+    assert max(supplied(made).values()) <= max(2, len(made.examples) / 5)
+    assert len(supplied(made)) >= 5
+
+
+def test_of_few_lineages_none_is_cut_below_its_equal_part() -> None:
+    calls = [call(f"tool_{number}", id="#P-1") for number in range(8)]
+    assert supplied(mined(session("a", *calls))) == {"a": 8}
+    other = session("b", *[call(f"own_{number}", id="#P-1") for number in range(8)])
+    assert supplied(mined(session("a", *calls), other)) == {"a": 8, "b": 8}
+    assert supplied(mined(session("a", *calls), session("b", call("own", id="#P-1")))) == {"a": 4, "b": 1}
+
+
+def test_of_equally_good_witnesses_those_are_shown_that_were_shown_less() -> None:
+    calls = [call(f"tool_{number}", id="#P-1") for number in range(7)]
+    made = mined(*[session(f"s{at}", *calls, day=1.0 + at % 2) for at in range(6)])
+    assert len(made.examples) == 7
+    assert sorted(supplied(made).values()) == [1, 1, 1, 1, 1, 2]
 
 
 def test_where_a_lineage_has_its_share_another_witness_is_shown() -> None:
@@ -157,7 +190,7 @@ def test_planted_sessions_cannot_take_over() -> None:
 
 def test_a_secret_that_redaction_missed_drops_the_example_and_is_counted() -> None:
     secret = "AKIA" + "IOSFODNN7EXAMPLQ"
-    made = mined(session("a", call("deploy", key=secret), call("Read", file_path="/p/a.py")))
+    made = mined(session("a", call("register", key=secret), call("Read", file_path="/p/a.py")))
     assert {one.tool for one in made.examples} == {"Read"}
     assert secret not in msgspec.json.encode(made).decode()
     assert made.metrics.dropped_unclean == 1
@@ -255,14 +288,14 @@ def test_every_recovery_of_the_sample_histories_is_a_repair_that_was_planted(sam
 # Looked at one by one: the failed call broke a habit of the project, and this call kept it.
 _TRUE_REPAIRS = {
     "toolu_01ZqrF6c6nYROiEQ1Xg1v0sn": "wp-stage",  # wp deploy preview --stage staging
-    "toolu_018PdHKYiY4PC7KlggahbM7v": "src-root",  # Read of src/waypost/weeks.py
+    "toolu_01n9856edgltqiNkIw6zYUm2": "src-root",  # Read of src/waypost/tracking/eta.py
     "toolu_01gGV3bEg4SfoiAQNUWXss7a": "src-root",  # Grep below src
-    "call_jP6gZijFAtlvI9WMwTUQDLl9": "ws-path",  # search of ws/depots/tarn
+    "toolu_01E7RWADGb9ObDRJ1EOzHtks": "ws-path",  # search of ws/depots
     "call_8rop2MpBWh9xkq02piLF9xUr": "wp-stage",  # the same flag through another agent's shell
     "call_qxZpoD7K30BL3tUSx2VS3ivv": "parcel-id",  # #P-00460
     "call_FEj1AdPvjvNT37FUzr3k4MDX": "week",  # 2026-W14
     "call_DJQPPSO8G7omAWTiEgQsbyEF": "refund",  # an amount within the limit
-    "call_LKl5RoezqNtjMxUYiixMcZZj": "log-folder",  # logs/app-….log
+    "call_hnEfr0vfKK2gFByQCnvTzni6": "src-root",  # the same folder through another agent's tool
     "call_96m02bdbwiqiUM9fpWomLubH": "log-lines",  # the third word of a line
     "call_rbakscvGz5LZ2X0rCfl3x3lM": "wp-stage",  # the flag that was missing
     "call_JLuqe83YLiF96bdbi4CxwzYA": "go-root",  # cd tools/wpscan && go test

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.template.example import INTENT_CHARS, RESULT_CHARS
-from seasoned.template.neutral import approves, neutral_result, neutral_text, speaks_to_reader
+from seasoned.template.neutral import approves, arguments_speak, neutral_result, neutral_text, speaks_to_reader
 from tests.template.sessions import call
 from tests.template.spoken import HONEST, INJECTIONS, SUBTLE
 
@@ -144,6 +144,19 @@ def test_what_speaks_to_the_reader_is_recognised(text: str) -> None:
 @pytest.mark.parametrize("text", HONEST)
 def test_honest_work_is_not_taken_for_an_order(text: str) -> None:
     assert not speaks_to_reader(text)
+
+
+@pytest.mark.parametrize("text", INJECTIONS)
+def test_an_argument_that_speaks_is_found_however_deep(text: str) -> None:
+    if len(text) > 12:
+        assert arguments_speak({"a": {"b": [1, None, {"c": text}]}})
+        assert arguments_speak({"a": {text: 1}})
+
+
+def test_arguments_that_speak_only_as_json_do_not_speak() -> None:
+    assert not arguments_speak({"name": "refund_order", "arguments": "of a function that was", "role": "assistant"})
+    assert not arguments_speak({"first": "please ignore all the previous", "second": "instructions are in README"})
+    assert not arguments_speak({})
 
 
 def test_the_corpora_are_large_enough() -> None:

@@ -22,6 +22,7 @@ from seasoned.template.block import FORMATS
 from seasoned.template.insert import carries_block, insert
 from seasoned.template.library import Library, find_block, save, snapshot
 from seasoned.template.provision import Ensured, Memory, ensure_block, is_under_way, last_request, provision
+from seasoned.template.use import use_of
 from tests.template.examples import example, template
 
 SYSTEM = {"role": "system", "content": "You help."}
@@ -189,12 +190,12 @@ def test_what_is_ensured_can_be_inserted(store: Store) -> None:
 
 def test_use_is_counted_once_and_by_making_alone(store: Store) -> None:
     provision([SYSTEM, ASK], library=snapshot(store))
-    assert snapshot(store).usage == {}
+    assert use_of(store).templates == {}
     found = ensured(store)
     ensured(store)
-    assert snapshot(store).usage == {"files": 1}
+    assert use_of(store).templates == {"files": 1}
     assert found.rendered is not None
-    assert snapshot(store).shown == dict.fromkeys(found.rendered.example_ids, 1)
+    assert use_of(store).examples == dict.fromkeys(found.rendered.example_ids, 1)
 
 
 def test_the_library_is_not_asked_for_a_block_that_exists(store: Store) -> None:
@@ -310,7 +311,7 @@ def test_processes_that_begin_at_once_agree(tmp_path: Path) -> None:
     assert len({(number, digest) for number, _, digest in lines}) == 20
     assert Counter(number for number, is_new, _ in lines if is_new == "True") == {str(k): 1 for k in range(20)}
     with open_store(path) as store:
-        assert snapshot(store).usage == {"files": 20}
+        assert use_of(store).templates == {"files": 20}
 
 
 def test_the_reason_names_template_and_numbers() -> None:

@@ -11,10 +11,20 @@ from seasoned.redact.key import Secrecy
 from seasoned.scan.whole import Target, scan
 from seasoned.store import Store, open_store
 from seasoned.template.admit import MiningOptions
+from seasoned.template.block import Block
 from seasoned.template.example import Example
-from seasoned.template.library import WarmBlock, keep_block, load, save, set_state, snapshot, state_history
+from seasoned.template.library import (
+    WarmBlock,
+    keep_block,
+    load,
+    remember_block,
+    save,
+    set_state,
+    snapshot,
+    state_history,
+)
 from seasoned.template.offered import offered, schema_hash
-from seasoned.template.upkeep import auto, retire_stale, stale, watch
+from seasoned.template.upkeep import auto, retire_stale, stale, too_old, watch
 from tests.history.claude_lines import ClaudeFile
 from tests.template.examples import example, template
 from tests.template.guard_worlds import EXAMPLE, TOOL, called, watched
@@ -98,20 +108,11 @@ def test_another_schema_retires_an_example_and_a_reworded_one_does_not() -> None
     one = msgspec.structs.replace(EXAMPLE, schema_hash=schema_hash(schema))
     reworded = {"type": "object", "properties": {"order_id": {"type": "string", "description": "What."}}}
     renamed = {"type": "object", "properties": {"order": {"type": "string"}}}
-    assert stale([one], now=NOW, tools=offered({TOOL: reworded})) == ()
-    (found,) = stale([one], now=NOW, tools=offered({TOOL: renamed}))
+    assert stale([one], tools=offered({TOOL: reworded})) == ()
+    (found,) = stale([one], tools=offered({TOOL: renamed}))
     assert found.reason == "The schema of its tool has changed since it was made."
     assert found.evidence == {"was": schema_hash(schema), "is": schema_hash(renamed)}
-    assert stale([EXAMPLE], now=NOW, tools=offered({TOOL: renamed})) == ()
-
-
-def test_what_was_not_seen_for_long_retires_and_what_has_no_date_does_not() -> None:
-    old = example(last_seen=NOW - 181 * DAY)
-    young = example("read_file", last_seen=NOW - 179 * DAY)
-    undated = example("patch")
-    (found,) = stale([old, young, undated], now=NOW)
-    assert (found.example_id, found.reason) == (old.id, "It was last seen to work 181 days ago (limit: 180).")
-    assert len(stale([old, young, undated], now=NOW, max_age_days=100)) == 2
+    assert stale([EXAMPLE], tools=offered({TOOL: renamed})) == ()
 
 
 def test_later_sessions_that_fail_in_its_manner_retire_an_example_and_earlier_ones_do_not() -> None:
@@ -119,10 +120,10 @@ def test_later_sessions_that_fail_in_its_manner_retire_an_example_and_earlier_on
     failing = [called("#W7731846", "failed", "call")] * 2
     after = [watched(number, failing).track for number in range(20, 25)]
     before = [watched(number, failing).track for number in range(5)]
-    (found,) = stale([one], now=30 * DAY, later=after)
+    (found,) = stale([one], later=after)
     assert found.reason.startswith("Later sessions contradict it: 4 of 4 calls made as it shows failed in 2 sessions")
-    assert stale([one], now=30 * DAY, later=before) == ()
-    assert stale([one], now=30 * DAY, later=[watched(20, [called("#W7731846")]).track]) == ()
+    assert stale([one], later=before) == ()
+    assert stale([one], later=[watched(20, [called("#W7731846")]).track]) == ()
 
 
 def test_what_is_stale_is_retired_in_the_store_and_not_shown_again(place: Place) -> None:
@@ -188,3 +189,57 @@ def test_a_person_who_restores_an_example_is_heard(place: Place) -> None:
             shown_to(store, f"warm{day}", EXAMPLE)
         set_state(store, EXAMPLE.id, "active", "The tool was mended.", None, now=FIRST_DAY + 12 * DAY)
         assert watch(store, snapshot(store), now=FIRST_DAY + 13 * DAY) == ()
+
+
+def test_auto_learns_nothing_that_is_too_old_to_be_shown_and_says_how_much(place: Place) -> None:
+    for number in range(3):
+        place.session(f"s{number}", 1 + number, *(order(f"#W00{number}{k}123") for k in range(3)))
+    with place.scanned() as store:
+        late = FIRST_DAY + 200 * DAY
+        assert auto(store, now=late, redactor=REDACTOR, options=SMALL) == ()
+        assert too_old(store, now=late, options=SMALL) == 3 and too_old(store, now=NOW, options=SMALL) == 0
+        some = FIRST_DAY + 181.9 * DAY
+        (made,) = auto(store, now=some, redactor=REDACTOR, options=SMALL)
+        assert made.sources == ("claude-code:s2",) and too_old(store, now=some, options=SMALL) == 2
+        assert snapshot(store, now=some).active(made) == made.examples
+
+
+def test_what_a_person_built_is_left_alone_where_that_is_asked(place: Place) -> None:
+    mine, own = (msgspec.structs.replace(EXAMPLE, last_seen=FIRST_DAY, intent=text) for text in ("Mine.", "Its own."))
+    for day in range(5, 9):
+        place.session(f"s{day}", day, order("#W0012345", fails=True), order("#W0012346", fails=True))
+    with place.scanned() as store:
+        save(store, template("orders", mine))
+        save(store, template("auto-mixed", mine, own))
+        (found,) = retire_stale(store, snapshot(store), now=NOW, only_auto=True)
+        assert found.example_id == own.id
+        assert [one.example_id for one in retire_stale(store, snapshot(store), now=NOW)] == [mine.id]
+
+
+def test_a_session_that_carries_a_block_is_watched_wherever_it_was_put_in(place: Place) -> None:
+    block = Block("orders@1", (EXAMPLE,))
+    for day in range(1, 4):
+        place.session(f"cold{day}", day, *(order(f"#W001234{k}") for k in range(5)))
+    for day in range(5, 8):
+        calls = (order("#W0012345", fails=True), order("#W0012346", fails=True))
+        place.session(f"warm{day}", day, *calls, words=f"{block.mark}\nExamples.\n[seasoned:end]")
+    with place.scanned() as store:
+        save(store, template("orders", EXAMPLE))
+        assert {row["digest"] for row in store.connection.execute("SELECT digest FROM warm_mark")} == {block.digest}
+        assert watch(store, snapshot(store), now=FIRST_DAY + 10 * DAY) == (), "nobody knows yet what it showed"
+        late = msgspec.structs.replace(EXAMPLE, last_seen=FIRST_DAY)
+        save(store, template("auto-mixed", late))
+        assert retire_stale(store, snapshot(store), now=NOW) == (), "a warm session is no cold one, whatever it showed"
+        remember_block(store, block.digest, [EXAMPLE.id], now=1.0)
+        (ruling,) = watch(store, snapshot(store), now=FIRST_DAY + 10 * DAY)
+        assert (ruling.example_id, ruling.decision, ruling.lineages) == (EXAMPLE.id, "suspend", 2)
+        assert ruling.usual < 0.1, "their failures are not those of cold sessions"
+
+
+def test_what_a_tool_returns_or_the_model_says_marks_no_session(place: Place) -> None:
+    mark = Block("orders@1", (EXAMPLE,)).mark
+    place.session("s1", 1, (TOOL, {"order_id": "#W1"}, mark, False))
+    file = ClaudeFile("s2").user("Look.").says(mark)
+    (place.folder / "s2.jsonl").write_bytes(b"".join(file.lines))
+    with place.scanned() as store:
+        assert store.connection.execute("SELECT count(*) FROM warm_mark").fetchone()[0] == 0

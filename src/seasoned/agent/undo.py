@@ -32,10 +32,11 @@ def _undo(desk: Desk, change: Change, decided_by: str) -> tuple[Reply, Path | No
     return Reply("kept", f"Undone. {said}", change.id), aside
 
 
-def forget(desk: Desk, session: str) -> list[Reply]:
-    """Take back all that a session and its reviews taught, with every trace of it; replies say what could not be."""
+def forget(desk: Desk, *sessions: str) -> list[Reply]:
+    """Take back all that sessions and their reviews taught, with every trace of it; replies say what could not be."""
     failed = []
-    taught = taught_by(desk.store, session)
+    changes = {change.id: change for session in sessions for change in taught_by(desk.store, session)}
+    taught = [changes[number] for number in sorted(changes, reverse=True)]
     asides = {Path(change.aside) for change in taught if change.aside}
     for change in taught:
         if change.state != "kept":
@@ -49,8 +50,9 @@ def forget(desk: Desk, session: str) -> list[Reply]:
     for path in asides:
         drop(path)
     with desk.store.write():
-        desk.store.run("learned.erase_before", {"session": session})
-        desk.store.run("learned.forget_session", {"session": session})
+        for session in sessions:
+            desk.store.run("learned.erase_before", {"session": session})
+            desk.store.run("learned.forget_session", {"session": session})
     return failed
 
 

@@ -15,7 +15,7 @@ from seasoned.errors import SeasonedError, StoreError
 from seasoned.store import open_store
 from seasoned.template.block import Format
 from seasoned.template.guard import retraction
-from seasoned.template.library import find_block, find_example, snapshot
+from seasoned.template.library import current, find_block, find_example
 from seasoned.template.provision import BUDGET, ensure_block
 from seasoned.template.upkeep import watch
 
@@ -58,7 +58,7 @@ def warm_block(
     with store:
         ensured = ensure_block(
             store,
-            lambda: snapshot(store),
+            lambda: current(store, now=clock()),
             lineage_root=lineage_root,
             now=clock(),
             format=FORMAT,
@@ -91,12 +91,12 @@ def take_back(
     try:
         with open_store(store_path) as store:
             block = find_block(store, lineage_root, FORMAT)
-            library = snapshot(store)
+            library = current(store, now=clock())
             shown = set(block.example_ids if block is not None else ()) - set(retracted)
             if not shown:
                 return None
             watch(store, library, now=clock())
-            library = snapshot(store)
+            library = current(store, now=clock())
             found = [find_example(library, one) for one in sorted(shown) if library.state_of(one) == "suspended"]
     except (SeasonedError, sqlite3.Error):
         return None

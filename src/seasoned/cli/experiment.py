@@ -28,7 +28,7 @@ def experiment() -> None:
 
 
 @experiment.command()
-@click.argument("tasks")
+@click.argument("tasks", required=False)
 @click.option(
     "--arms", default=_ARMS, show_default=True, metavar="ARM,ARM", help="Arms; template:NAME shows a template."
 )

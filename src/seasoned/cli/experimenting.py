@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from seasoned.experiment.run import Estimate, Finished, Progress, Unit
     from seasoned.experiment.task import TaskSet
     from seasoned.redact.key import Secrecy
+
+_PROBES = 3
+"""Runs that tell how long the others will take, where nothing is known of a model."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,8 +69,8 @@ def run_all(
 ) -> Finished:
     """Learn what the arms show, say what the runs will take, and make them."""
     from seasoned.experiment.arm import arms_named
-    from seasoned.experiment.ledger import keep_design, recent_records
-    from seasoned.experiment.run import Budget, estimate, make_runs, units_of
+    from seasoned.experiment.ledger import keep_design
+    from seasoned.experiment.run import Budget, make_runs, units_of
     from seasoned.template.library import snapshot
 
     design, begun = wanted.design, time.time()
@@ -82,10 +85,7 @@ def run_all(
     units = units_of(design, tasks, arms, material, model=model)
     if not units:
         raise CannotDo("No arm has anything to show for these tasks: nothing was learned on the train part.")
-    with open_store(config.store_path) as store:
-        left = _left(store, units)
-        expected = estimate(left, recent_records(store, model))
-    _announce("The experiment", left, expected, wanted)
+    _announce("The experiment", _expected(config, units, run_agent), wanted)
     spent = time.time() - begun
     seconds = None if wanted.minutes is None else max(0.0, 60 * wanted.minutes - spent)
     with _bar(f"{design.name}, {model}") as tell:
@@ -107,9 +107,9 @@ def _learned(
 ) -> Material:
     """What was learned on the train part; where nothing was yet, it is learned now."""
     from seasoned.experiment.arm import BUILT_IN, Material
-    from seasoned.experiment.ledger import load_material, recent_records
+    from seasoned.experiment.ledger import load_material
     from seasoned.experiment.mine_train import learn, make_train_runs, train_units
-    from seasoned.experiment.run import Budget, estimate
+    from seasoned.experiment.run import Budget
 
     design = wanted.design
     roles = {BUILT_IN[name].role for name in design.arms if name in BUILT_IN} - {None}
@@ -123,10 +123,8 @@ def _learned(
     units = train_units(config.store_path, design, tasks, model=model, sample=0, parts=parts)
     if not units:
         raise UsageError(f"{tasks.name!r} has no tasks in the part 'train': arms that show examples need some.")
-    with open_store(config.store_path) as store:
-        left = _left(store, units)
-        expected = estimate(left, recent_records(store, model))
-    _announce(f"Learning on the train part (each task up to {plural(design.samples, 'time')})", left, expected, wanted)
+    tries = plural(design.samples, "time")
+    _announce(f"Learning on the train part (each task up to {tries})", _expected(config, units, run_agent), wanted)
     with _bar(f"learning, {model}") as tell:
         finished = make_train_runs(
             config.store_path,
@@ -153,24 +151,34 @@ def _learned(
     return Material(found)
 
 
-def _left(store: Store, units: list[Unit]) -> list[Unit]:
-    from seasoned.experiment.run import left_of
+def _expected(config: Config, units: Sequence[Unit], run_agent: RunAgent) -> Estimate:
+    """What the runs that are left will take. With a model that nobody has run yet, the first few of them tell."""
+    from seasoned.experiment.ledger import recent_records
+    from seasoned.experiment.run import estimate, left_of, make_runs
 
-    return left_of(store, units, units[0].experiment) if units else []
+    for is_known in (False, True):
+        with open_store(config.store_path) as store:
+            left = left_of(store, units, units[0].experiment)
+            expected = estimate(left, recent_records(store, units[0].model))
+        if is_known or not left or expected.seconds is not None:
+            break
+        make_runs(config.store_path, left[:_PROBES], run_agent)
+    return expected
 
 
-def _announce(what: str, left: list[Unit], expected: Estimate, wanted: Wanted) -> None:
-    """What it will take, before it begins; a person is asked where money may be spent."""
+def _announce(what: str, expected: Estimate, wanted: Wanted) -> None:
+    """What it will take, before it begins; a person is asked where one is there."""
     calls = "an unknown number of" if expected.calls is None else f"about {expected.calls}"
-    words = f"{what}: {plural(len(left), 'run')}, {calls} calls of the model (at most {expected.most_calls})"
+    words = f"{what}: {plural(expected.runs, 'run')}, {calls} calls of the model (at most {expected.most_calls})"
     if expected.seconds is not None:
         words += f", about {_duration(expected.seconds / max(1, wanted.parallel))}"
     if expected.cost_usd is not None:
         words += f", about ${expected.cost_usd:.2f}"
-    limits = [f"{wanted.minutes:g} minutes"] if wanted.minutes is not None else []
+    limits = [f"{wanted.minutes:.3g} minutes"] if wanted.minutes is not None else []
     limits += [f"${wanted.dollars:g}"] if wanted.dollars is not None else []
-    _say(f"{words}.{f' Budget: {chr(44).join(limits)}.' if limits else ''}")
-    if left and not wanted.is_agreed and sys.stdin.isatty() and not click.confirm("Begin?", default=True, err=True):
+    _say(f"{words}." + (f" Budget: {' and '.join(limits)}." if limits else ""))
+    is_asked = expected.runs and not wanted.is_agreed and sys.stdin.isatty()
+    if is_asked and not click.confirm("Begin?", default=True, err=True):
         raise click.exceptions.Exit(1)
 
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: bool) -> None:
     """Remove what was learned from a session, from a source, or from everything.
 
-    What is forgotten stays forgotten: later scans leave it out. The histories themselves are not touched.
+    What it taught goes too: examples, reviews, entries of memory and changes of skills. What is forgotten stays
+    forgotten: later scans leave it out. The histories themselves are not touched.
 
     \b
     Example: seasoned forget 53ea19c1
@@ -43,6 +44,8 @@ def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: b
         print_json("forget", answer)
     else:
         click.echo(answer["said"])
+        for sentence in answer.get("left", ()):
+            click.echo(f"Still there: {sentence}", err=True)
 
 
 def _undo(store: Store, native_id: str) -> dict[str, Any]:
@@ -64,24 +67,54 @@ def _forget(store: Store, what: str | None, *, yes: bool) -> dict[str, Any]:
 
     source = store.row("source.find", {"path": str(Path(what).absolute())}) if what else None
     if what is None:
-        number = len(store.rows("session.all_ids"))
+        sessions = [int(row["id"]) for row in store.rows("session.all_ids")]
+        number = len(sessions)
         sentence = f"everything: {plural(number, 'session')}"
     elif source is not None:
-        number = len(store.rows("session.of_source", {"source_id": source["id"]}))
+        sessions = [int(row["id"]) for row in store.rows("session.of_source", {"source_id": source["id"]})]
+        number = len(sessions)
         sentence = f"{plural(number, 'session')} from {source['path']}"
     else:
         found = find_session(store, what)
-        number = 1
+        sessions, number = [int(found["id"])], 1
         sentence = f"{found['agent']}:{found['native_id']} with {plural(found['calls'], 'call')}"
     if not yes and not click.confirm(f"Forget {sentence}?"):
         raise click.exceptions.Exit(1)
+    left = _take_back(store, None if what is None else sessions)
     if what is None:
         forget_everything(store)
     elif source is not None:
         settle(store, forget_source(store, source["id"], now=time.time()))
     else:
-        settle(store, forget_sessions(store, [int(found["id"])], now=time.time()))
-    return {"sessions": number, "said": f"Forgot {sentence}."}
+        settle(store, forget_sessions(store, sessions, now=time.time()))
+    return {"sessions": number, "said": f"Forgot {sentence}.", "left": left}
+
+
+def _take_back(store: Store, sessions: list[int] | None) -> list[str]:
+    """Undo in memory and skills what sessions taught, all of them for None; what could not be undone, in sentences."""
+    taught = {row["ref"] for row in store.rows("forget.taught")}
+    if sessions is not None:
+        rows = (store.row("forget.ref", {"id": one}) for one in sessions)
+        taught &= {f"{row['agent']}:{row['native_id']}" for row in rows if row is not None}
+    if not taught:
+        return []
+    # Imported here: most sessions taught neither memory nor skills.
+    from seasoned.agent.desk import Desk
+    from seasoned.agent.undo import forget as take_back
+    from seasoned.cli.learned import memory_folder, skill_folder
+    from seasoned.cli.place import key_of
+    from seasoned.config import load
+    from seasoned.redact import Redactor
+
+    config = load()
+    desk = Desk(
+        store=store,
+        redactor=Redactor(key_of(config)[0], config.redact),
+        home=config.home,
+        memory_folder=memory_folder(config),
+        skill_folder=skill_folder(config),
+    )
+    return [reply.said for reply in take_back(desk, *sorted(taught))]
 
 
 @click.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,21 +14,39 @@ import msgspec
 
 from seasoned.cli.output import plural, print_json, printable, table, when
 from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.store import Store
+from seasoned.template.age import MAX_AGE_DAYS
 from seasoned.template.block import Block, Form, Format
 from seasoned.template.example import Example, Template
 from seasoned.template.exchange import MOST_BYTES, Shape, file_name, write_template
 from seasoned.template.guard import Ruling
-from seasoned.template.library import ExampleState, Library, Listed, Stats
+from seasoned.template.library import ExampleState, Library, Listed, current, remember_block
+from seasoned.template.names import check_name
 from seasoned.template.upkeep import Retirement
+from seasoned.template.use import Stats, Use, use_of
 
 _SOURCES_SHOWN = 3
 _STATES = {"suspend": "suspended", "restore": "active"}
 
 
-def print_saved(template: Template, library: Library, *, as_json: bool, left_out: dict[str, int] | None = None) -> None:
+def present(store: Store) -> tuple[Library, Use]:
+    """The library as it is now, and how often what of it was shown."""
+    return current(store, now=time.time()), use_of(store)
+
+
+def checked_name(name: str) -> str:
+    """The name of a template; whoever gave a path alone is told so."""
+    if "/" in name or "\\" in name:
+        raise UsageError(f"{name!r} cannot be the name of a template: give a name before the path.")
+    return check_name(name)
+
+
+def print_saved(
+    template: Template, library: Library, use: Use, *, as_json: bool, left_out: dict[str, int] | None = None
+) -> None:
     """What was just saved, and what of it was left out."""
     if as_json:
-        print_json("template", {**template_answer(template, library), "left_out": left_out or {}})
+        print_json("template", {**template_answer(template, library, use), "left_out": left_out or {}})
         return
     recoveries = sum(example.kind == "recovery" for example in template.examples)
     parts = [plural(len(template.examples), "example")]
@@ -53,8 +72,10 @@ def print_saved(template: Template, library: Library, *, as_json: bool, left_out
 def print_upkeep(
     made: Sequence[Template],
     library: Library,
+    use: Use,
     retired: Sequence[Retirement],
     ruled: Sequence[Ruling],
+    old: int,
     *,
     as_json: bool,
 ) -> None:
@@ -64,22 +85,48 @@ def print_upkeep(
         changed += [
             {"example_id": one.example_id, "state": _STATES[one.decision], "reason": one.reason} for one in ruled
         ]
-        names = [_listed(one) for one in made]
-        print_json("templates", {"count": len(names), "templates": names, "changed": changed})
+        names = [_listed(one, library) for one in made]
+        print_json("templates", {"count": len(names), "templates": names, "changed": changed, "too_old": old})
         return
     for template in made:
-        print_saved(template, library, as_json=False)
+        print_saved(template, library, use, as_json=False)
     if not made:
         click.echo("No new good sessions: the templates stay as they are.")
-    for retirement in retired:
-        click.echo(f"Retired {retirement.example_id} ({printable(retirement.tool)}): {printable(retirement.reason)}")
+    print_too_old(old)
+    print_retired(retired)
     for ruling in ruled:
         state = _STATES[ruling.decision]
         said = "May be shown again:" if state == "active" else state.capitalize()
         click.echo(f"{said} {ruling.example_id} ({printable(ruling.tool)}): {printable(ruling.reason)}")
 
 
-def _listed(template: Template) -> dict[str, Any]:
+def print_retired(retired: Sequence[Retirement]) -> None:
+    """What is shown no more, and why."""
+    for one in retired:
+        click.echo(f"Retired {one.example_id} ({printable(one.tool)}): {printable(one.reason)}")
+
+
+def too_old_sentence(old: int) -> str:
+    """What `auto` did not learn from, and what to do about it."""
+    return (
+        f"{plural(old, 'good session')} ended more than {MAX_AGE_DAYS:g} days ago, too long to be learned from unasked: "
+        "`seasoned template build NAME --store` learns from old ones too."
+    )
+
+
+def print_too_old(old: int) -> None:
+    """The same, where there is anything to say."""
+    if old:
+        click.echo(too_old_sentence(old))
+
+
+def example_count(template: Template, library: Library) -> str:
+    """How many examples may be shown, and of how many, where some may not."""
+    active, every = len(library.active(template)), len(template.examples)
+    return plural(every, "example") if active == every else f"{active} of {plural(every, 'example')}"
+
+
+def _listed(template: Template, library: Library) -> dict[str, Any]:
     return msgspec.structs.asdict(
         Listed(
             template.name,
@@ -90,28 +137,29 @@ def _listed(template: Template) -> dict[str, Any]:
             len(template.examples),
             0,
             template.created_at,
+            len(library.active(template)),
         )
     )
 
 
-def template_answer(template: Template, library: Library) -> dict[str, Any]:
+def template_answer(template: Template, library: Library, use: Use) -> dict[str, Any]:
     """A template for programs: the file that `export` writes, with the ids, use and states of its examples."""
     answer: dict[str, Any] = msgspec.to_builtins(template)
     for example, shown in zip(template.examples, answer["examples"], strict=True):
-        state = library.states.get(example.id)
+        state = library.hidden(template, example)
         shown["id"] = example.id
-        shown["state"] = library.state_of(example.id)
+        shown["state"] = "active" if state is None else state.state
         shown["state_reason"] = None if state is None else state.reason
-        shown["shown"] = library.shown.get(example.id, 0)
-    return {**answer, "usage_count": library.usage.get(template.name, 0)}
+        shown["shown"] = use.examples.get(example.id, 0)
+    return {**answer, "usage_count": use.of(template.name)}
 
 
-def print_template(template: Template, library: Library, *, as_json: bool) -> None:
+def print_template(template: Template, library: Library, use: Use, *, as_json: bool) -> None:
     """What is in a template and where it comes from."""
     if as_json:
-        print_json("template", template_answer(template, library))
+        print_json("template", template_answer(template, library, use))
         return
-    used = plural(library.usage.get(template.name, 0), "time")
+    used = plural(use.of(template.name), "time")
     click.echo(f"{template.mark}  {template.task_type or 'any task'}  made {when(template.created_at)}, used {used}")
     for line in (template.description, template.addendum):
         if line:
@@ -119,7 +167,7 @@ def print_template(template: Template, library: Library, *, as_json: bool) -> No
     if template.tags:
         click.echo("tags: " + printable(", ".join(template.tags)))
     for example in template.examples:
-        _print_example(example, library)
+        _print_example(example, library.hidden(template, example), use.examples.get(example.id, 0))
     for title, lines in (
         ("Notes", [f"{note.text}" for note in template.notes]),
         ("Workflows", [f"{' → '.join(one.steps)}; {one.support} lineages" for one in template.workflows]),
@@ -131,11 +179,10 @@ def print_template(template: Template, library: Library, *, as_json: bool) -> No
     click.echo(f"\nLearned from {plural(len(template.sources), 'session')}.")
 
 
-def _print_example(example: Example, library: Library) -> None:
-    state = library.states.get(example.id)
+def _print_example(example: Example, state: ExampleState | None, times_shown: int) -> None:
     marks = [example.kind, f"support {example.support}", example.tier]
-    if library.shown.get(example.id):
-        marks.append(f"shown {plural(library.shown[example.id], 'time')}")
+    if times_shown:
+        marks.append(f"shown {plural(times_shown, 'time')}")
     click.echo(f"\n{example.id}  {printable(example.tool)}  ({', '.join(marks)})")
     if state is not None:
         click.echo(f"  {state.state} {when(state.changed_at)}: {printable(state.reason)}")
@@ -151,16 +198,20 @@ def _print_example(example: Example, library: Library) -> None:
         click.echo(f"  {'from':<10}{printable(', '.join(shown))}" + (f" and {more} more" if more > 0 else ""))
 
 
-def print_rendered(template: Template, library: Library, format: str, form: str, *, as_json: bool) -> None:
+def print_rendered(
+    store: Store, template: Template, library: Library, use: Use, format: str, form: str, *, as_json: bool
+) -> None:
     """The block of a template with everything that may be shown of it."""
     from seasoned.template.render import render
 
     block = Block(template.mark, library.active(template), template.notes, template.addendum)
     rendered = render(block, msgspec.convert(format, Format), msgspec.convert(form, Form))
+    # Whoever is given it will be known by its opening line when the session is read.
+    remember_block(store, block.digest, rendered.example_ids, now=library.now or template.created_at)
     text = rendered.content.decode("utf-8", "replace")
     if as_json:
         shown = {**msgspec.structs.asdict(rendered), "content": text}
-        print_json("template", {**template_answer(template, library), "rendered": shown})
+        print_json("template", {**template_answer(template, library, use), "rendered": shown})
         return
     if rendered.is_empty:
         raise NotFound(
@@ -182,13 +233,13 @@ def print_list(templates: list[Listed], *, as_json: bool) -> None:
         click.echo("No templates match: `seasoned template build` makes one.")
         return
     table(
-        ["name", "version", "task", "examples", "used", "made", "tags", "description"],
+        ["name", "version", "task", "active / all", "used", "made", "tags", "description"],
         [
             (
                 one.name,
                 one.version,
                 one.task_type,
-                one.example_count,
+                f"{one.active_count} / {one.example_count}",
                 one.usage_count,
                 when(one.created_at),
                 ", ".join(one.tags),
@@ -196,8 +247,8 @@ def print_list(templates: list[Listed], *, as_json: bool) -> None:
             )
             for one in templates
         ],
-        right=["version", "examples", "used"],
-        whole=["name", "made"],
+        right=["version", "active / all", "used"],
+        whole=["name", "active / all", "made"],
     )
 
 
@@ -225,15 +276,14 @@ def print_state(example: Example, state: ExampleState, library: Library, *, as_j
     click.echo(f"{example.id} ({printable(example.tool)}, in {', '.join(names)}) {said}: {printable(state.reason)}.")
 
 
-def export_template(template: Template, library: Library, shape: str, to: Path | None) -> None:
+def export_template(template: Template, library: Library, use: Use, shape: str, to: Path | None) -> None:
     """Write a template to standard output, or into a new file that only its owner can read."""
     if shape != "seasoned":
         # Their readers know no states: what may not be shown must not get there.
         template = msgspec.structs.replace(template, examples=library.active(template))
         if not template.examples:
             raise NotFound(f"Nothing of {template.name!r} may be shown now: nothing was written.")
-    usage = library.usage.get(template.name, 0)
-    data = write_template(template, msgspec.convert(shape, Shape), usage_count=usage)
+    data = write_template(template, msgspec.convert(shape, Shape), usage_count=use.of(template.name))
     if to is None:
         sys.stdout.write(data.decode())
         return

@@ -11,7 +11,7 @@ from typing import Any
 
 from seasoned.cli.output import shows_progress
 from seasoned.config import Config, load
-from seasoned.errors import CannotDo, NotFound, StoreError
+from seasoned.errors import CannotDo, NotFound, StoreError, UsageError
 from seasoned.history.discover import discover, homes
 from seasoned.redact.key import Secrecy, load_key, new_key
 from seasoned.scan.batch import Mode
@@ -92,6 +92,8 @@ def store_for(paths: Sequence[Path] | None, *, use_store: bool, config: Config |
 @contextmanager
 def sessions_for(text: str, paths: Sequence[Path] = ()) -> Iterator[tuple[Store, list[int]]]:
     """A store and the row ids of what is meant: a session by its id, or all that a path holds."""
+    if not text.strip():
+        raise UsageError("An empty text names no session: give the id of a session, or a path.")
     config = load()
     if not paths and exists(text):
         with look(config, [Path(text)])[1] as store:
@@ -106,7 +108,7 @@ def sessions_for(text: str, paths: Sequence[Path] = ()) -> Iterator[tuple[Store,
 def exists(text: str) -> bool:
     """Whether there is a file or folder of this name; a text that could be none is none."""
     try:
-        return Path(text).exists()
+        return bool(text.strip()) and Path(text).exists()
     except (OSError, ValueError):
         return False
 

@@ -99,8 +99,8 @@ class Player:
             scribe=Scribe(self._config.store_path, self._secrecy, about),
         )
         turn = await talk.turn(play.prompt)
-        _refuse_outage(turn, play.model)
         note = await asyncio.to_thread(talk.close, turn.stopped)
+        _refuse_outage(turn, play.model)
         if note or turn.notes:
             raise StoreError(note or turn.notes[0])
         return _played(talk, turn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,7 +27,10 @@ def write_page(made: Report, path: Path) -> Path:
         if path.exists() and _MARK not in path.read_text("utf-8", "replace")[:1000]:
             raise UsageError(f"{str(path)!r} exists and is not a report of Seasoned: choose another file with -o.")
         html = render(made).replace("<!doctype html>", f"<!doctype html>\n{_MARK}", 1)
-        path.write_text(html, "utf-8")
+        # It quotes sessions: nobody else may read it, not even for a moment.
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            path.chmod(0o600)
+            file.write(html)
     except OSError as error:
         raise CannotDo(
             f"The page {str(path)!r} cannot be written ({error.strerror}): choose another file with -o."

@@ -19,6 +19,7 @@ _TASK_TYPES = click.Choice(["code", "file", "research", "mixed"])
 _FORMATS = click.Choice(["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"])
 _FORMS = click.Choice(["messages", "text", "guidance"])
 _SHAPES = click.Choice(["seasoned", "warm-v1", "warm-v2", "session-template"])
+_count, _share = click.IntRange, click.FloatRange(0.0, 1.0)
 _tags_option = click.option("--tags", default="", metavar="TAG,TAG", help="Words to find it by.")
 _description_option = click.option("--description", default="", help="What it is for.")
 
@@ -34,11 +35,11 @@ def template() -> None:
 @click.option("--type", "task_type", type=_TASK_TYPES, help="Only sessions of one task type.")
 @_tags_option
 @_description_option
-@click.option("--min-messages", default=30, show_default=True, help="Only sessions with at least so many messages.")
-@click.option("--max-sessions", default=30, show_default=True, help="Learn from at most so many.")
+@click.option("--min-messages", type=_count(0), default=30, show_default=True, help="Only sessions at least so long.")
+@click.option("--max-sessions", type=_count(1), default=30, show_default=True, help="Learn from at most so many.")
 @click.option("--source", help="Only sessions of one agent, such as claude-code.")
-@click.option("--max-error-rate", default=0.5, show_default=True, help="Leave out sessions that failed more often.")
-@click.option("--budget", type=click.IntRange(min=1), help="Keep only as many examples as fit into so many tokens.")
+@click.option("--max-error-rate", type=_share, default=0.5, show_default=True, help="Leave out sessions above it.")
+@click.option("--budget", type=_count(1), help="Keep only as many examples as fit into so many tokens.")
 @click.option("--auto", is_flag=True, help="Build or refresh one template for each task type; no NAME needed.")
 @store_option
 @json_option
@@ -60,7 +61,8 @@ def build(
     """Learn a template from the sessions that went well: calls that worked, and calls that repaired others.
 
     The same name again makes the next version. With a PATH only the sessions that it holds are learned from. --auto
-    learns from the whole store, retires examples that no longer hold, and suspends those that failures follow.
+    learns from the whole store what is not too old, retires examples that no longer hold, and suspends those that
+    failures follow.
 
     \b
     Example: seasoned template build code --type code
@@ -70,12 +72,11 @@ def build(
 
     import msgspec
 
-    from seasoned.cli.library import print_saved
+    from seasoned.cli.library import checked_name, present, print_saved
     from seasoned.errors import UsageError
     from seasoned.template.admit import MiningOptions
     from seasoned.template.build import build as build_template
-    from seasoned.template.library import save, snapshot
-    from seasoned.template.names import check_name
+    from seasoned.template.library import save
 
     if auto:
         if task_type or tags or description or budget:
@@ -85,7 +86,7 @@ def build(
     elif name is None:
         raise UsageError("Name the template to build, or let --auto build one for each task type.")
     else:
-        name = check_name(name)
+        name = checked_name(name)
     options = msgspec.convert(
         {
             "min_messages": min_messages,
@@ -112,7 +113,7 @@ def build(
             paths=paths,
             budget=budget,
         )
-        print_saved(save(store, made), snapshot(store), as_json=as_json)
+        print_saved(save(store, made), *present(store), as_json=as_json)
 
 
 @template.command()
@@ -129,12 +130,12 @@ def create(session: str, name: str | None, tags: str, description: str, as_json:
     """
     import time
 
-    from seasoned.cli.library import print_saved
+    from seasoned.cli.library import present, print_saved
     from seasoned.cli.place import stored
     from seasoned.config import load
     from seasoned.store.find import find_session
     from seasoned.template.build import create as create_template
-    from seasoned.template.library import save, snapshot
+    from seasoned.template.library import save
     from seasoned.template.names import check_name
 
     with stored(load()) as store:
@@ -150,7 +151,7 @@ def create(session: str, name: str | None, tags: str, description: str, as_json:
             description=redactor.text(description),
             tags=[redactor.text(tag) for tag in _words(tags)],
         )
-        print_saved(save(store, made), snapshot(store), as_json=as_json)
+        print_saved(save(store, made), *present(store), as_json=as_json)
 
 
 @template.command("list")
@@ -163,13 +164,14 @@ def list_templates(task_type: str | None, tags: str, as_json: bool) -> None:
     \b
     Example: seasoned template list --type code
     """
-    from seasoned.cli.library import print_list
+    from seasoned.cli.library import present, print_list
     from seasoned.cli.place import stored
     from seasoned.config import load
     from seasoned.template.library import listed
 
     with stored(load()) as store:
-        print_list(listed(store, task_type=task_type, tags=_words(tags)), as_json=as_json)
+        library = present(store)[0]
+        print_list(listed(store, task_type=task_type, tags=_words(tags), library=library), as_json=as_json)
 
 
 @template.command()
@@ -183,20 +185,18 @@ def show(name: str, as_format: str | None, form: str, as_json: bool) -> None:
     \b
     Example: seasoned template show code --format openai
     """
-    from seasoned.cli.library import print_rendered, print_template
+    from seasoned.cli.library import present, print_rendered, print_template
     from seasoned.cli.place import stored
     from seasoned.config import load
     from seasoned.template.library import load as load_template
-    from seasoned.template.library import snapshot
 
     called, at, version = name.rpartition("@")
     with stored(load()) as store:
         found = load_template(store, called, int(version)) if at and version.isdecimal() else load_template(store, name)
-        library = snapshot(store)
-    if as_format is not None:
-        print_rendered(found, library, as_format, form, as_json=as_json)
-    else:
-        print_template(found, library, as_json=as_json)
+        if as_format is not None:
+            print_rendered(store, found, *present(store), as_format, form, as_json=as_json)
+        else:
+            print_template(found, *present(store), as_json=as_json)
 
 
 @template.command()
@@ -234,14 +234,13 @@ def stats(as_json: bool) -> None:
     \b
     Example: seasoned template stats
     """
-    from seasoned.cli.library import print_stats
+    from seasoned.cli.library import present, print_stats
     from seasoned.cli.place import stored
     from seasoned.config import load
-    from seasoned.template.library import snapshot
-    from seasoned.template.library import stats as count
+    from seasoned.template.use import stats as count
 
     with stored(load()) as store:
-        print_stats(count(snapshot(store)), as_json=as_json)
+        print_stats(count(*present(store)), as_json=as_json)
 
 
 @template.command()
@@ -256,14 +255,13 @@ def export(name: str, shape: str, to: Path | None) -> None:
     \b
     Example: seasoned template export code -o ~/templates
     """
-    from seasoned.cli.library import export_template
+    from seasoned.cli.library import export_template, present
     from seasoned.cli.place import stored
     from seasoned.config import load
     from seasoned.template.library import load as load_template
-    from seasoned.template.library import snapshot
 
     with stored(load()) as store:
-        export_template(load_template(store, name), snapshot(store), shape, to)
+        export_template(load_template(store, name), *present(store), shape, to)
 
 
 @template.command("import")
@@ -280,13 +278,13 @@ def import_template(file: Path, name: str | None, as_json: bool) -> None:
     """
     import time
 
-    from seasoned.cli.library import print_saved, read_file
+    from seasoned.cli.library import present, print_saved, read_file
     from seasoned.cli.place import key_of
     from seasoned.config import load
     from seasoned.errors import NotFound
     from seasoned.store import open_store
     from seasoned.template.exchange import read_template
-    from seasoned.template.library import is_empty, save, snapshot
+    from seasoned.template.library import is_empty, save
 
     config = load()
     data = read_file(file)
@@ -297,7 +295,7 @@ def import_template(file: Path, name: str | None, as_json: bool) -> None:
         raise NotFound(f"Nothing in {str(file)!r} can be shown, and nothing was saved ({said}).")
     keep()
     with open_store(config.store_path) as store:
-        print_saved(save(store, found.template), snapshot(store), as_json=as_json, left_out=found.left_out)
+        print_saved(save(store, found.template), *present(store), as_json=as_json, left_out=found.left_out)
 
 
 @template.command()
@@ -347,18 +345,21 @@ def _filled(paths: tuple[Path, ...], *, use_store: bool) -> Store:
 def _keep_up(store: Store, redactor: Redactor, options: MiningOptions, *, as_json: bool) -> None:
     import time
 
-    from seasoned.cli.library import print_upkeep
+    from seasoned.cli.library import print_upkeep, too_old_sentence
     from seasoned.errors import NotFound
     from seasoned.template.library import snapshot
-    from seasoned.template.upkeep import auto, retire_stale, watch
+    from seasoned.template.upkeep import auto, retire_stale, too_old, watch
+    from seasoned.template.use import use_of
 
-    made = auto(store, now=time.time(), redactor=redactor, options=options)
-    library = snapshot(store)
+    now = time.time()
+    made = auto(store, now=now, redactor=redactor, options=options)
+    library, old = snapshot(store, now=now), too_old(store, now=now, options=options)
     if not library.templates:
-        raise NotFound("No task type has sessions to learn from yet, and nothing was saved (try --min-messages).")
-    retired = retire_stale(store, library, now=time.time())
-    ruled = watch(store, snapshot(store, library), now=time.time())
-    print_upkeep(made, library, retired, ruled, as_json=as_json)
+        why = f"; {too_old_sentence(old)}" if old else " (try --min-messages)."
+        raise NotFound(f"No task type has sessions to learn from yet, and nothing was saved{why}")
+    retired = retire_stale(store, library, now=now)
+    ruled = watch(store, snapshot(store, library), now=now)
+    print_upkeep(made, library, use_of(store), retired, ruled, old, as_json=as_json)
 
 
 def _change(example: str, state: State, reason: str, *, as_json: bool) -> None:

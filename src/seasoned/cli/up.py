@@ -76,22 +76,28 @@ def _print_insight(store: Store) -> None:
 
 def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
     """Builds the first templates, or refreshes them, and shows what a new session would be given."""
+    from seasoned.cli.library import example_count, print_retired, print_too_old
+    from seasoned.cli.output import printable
     from seasoned.template.library import snapshot
     from seasoned.template.provision import provision
-    from seasoned.template.upkeep import auto, retire_stale
+    from seasoned.template.upkeep import auto, retire_stale, too_old
+    from seasoned.template.use import template_use
 
     auto(store, now=now, redactor=redactor)
-    retire_stale(store, snapshot(store), now=now)
-    library = snapshot(store)
+    retired = retire_stale(store, snapshot(store), now=now, only_auto=True)
+    library = snapshot(store, now=now)
+    click.echo()
+    print_retired(retired)
+    print_too_old(too_old(store, now=now))
     if not library.templates:
-        click.echo("\nNo templates yet: they are learned from finished sessions with at least 30 messages.")
+        click.echo("No templates yet: they are learned from finished sessions with at least 30 messages.")
         return
-    names = ", ".join(f"{one.mark} ({len(library.active(one))} examples)" for one in library.templates)
-    click.echo(f"\nLearned from what worked: {names}. A new session would begin with:\n")
-    shown = provision([], library=library, budget=_PREVIEW_TOKENS, format="text", form="text")
-    if shown.rendered is not None:
-        from seasoned.cli.output import printable
-
+    names = ", ".join(f"{one.mark} ({example_count(one, library)})" for one in library.templates)
+    shown = provision([], library=library, budget=_PREVIEW_TOKENS, format="text", form="text", use=template_use(store))
+    if shown.rendered is None:
+        click.echo(f"Learned from what worked: {names}. A new session would begin with nothing: {shown.reason}")
+    else:
+        click.echo(f"Learned from what worked: {names}. A new session would begin with:\n")
         click.echo(textwrap.indent(printable(shown.rendered.content.decode("utf-8").strip()), "  "))
     click.echo("\n`seasoned template list` shows what there is, `seasoned warm --task …` what a task would be given.")
 

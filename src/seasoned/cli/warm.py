@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -48,14 +49,19 @@ def warm(
     from seasoned.cli.output import print_json
     from seasoned.cli.place import stored
     from seasoned.config import load
-    from seasoned.template.library import count_use, snapshot
+    from seasoned.errors import UsageError
+    from seasoned.template.library import count_use, current, remember_block
     from seasoned.template.provision import provision
+    from seasoned.template.use import template_use
 
-    messages = [] if messages_file is None else _json(messages_file, "a list of messages")
+    if messages_file is not None and format_ == "skill":
+        raise UsageError("A skill is a file and goes into no messages: leave --messages out, or take another --format.")
+    messages = [] if messages_file is None else _messages(messages_file)
+    now = time.time()
     with stored(load()) as store:
         made = provision(
             messages,
-            library=snapshot(store),
+            library=current(store, now=now),
             tools=None if tools_file is None else _json(tools_file, "a list of tools"),
             task=task,
             template=name,
@@ -63,9 +69,13 @@ def warm(
             format=format_,
             form=form,
             is_small=small,
+            use=template_use(store),
         )
-        if messages_file is not None and made.block is not None and made.rendered is not None:
-            count_use(store, made.block.template, made.rendered.example_ids)
+        if made.block is not None and made.rendered is not None:
+            # Whoever is given it will be known by its opening line when the session is read.
+            remember_block(store, made.block.digest, made.rendered.example_ids, now=now)
+            if messages_file is not None and made.messages != messages:
+                count_use(store, made.block.template, made.rendered.example_ids)
     if as_json:
         rendered, block = made.rendered, made.block
         print_json(
@@ -108,6 +118,17 @@ def _content(content: bytes, format_: str) -> Any:
     return content.decode("utf-8") if format_ in _TEXTS else msgspec.json.decode(content)
 
 
+def _messages(path: Path) -> list[dict[str, Any]]:
+    """The messages in a JSON file, or one sentence."""
+    from seasoned.errors import UsageError
+
+    found: list[Any] = _json(path, "a list of messages")
+    for place, one in enumerate(found, start=1):
+        if not isinstance(one, dict):
+            raise UsageError(f"{str(path)!r} holds something else than a message at place {place}: each is an object.")
+    return found
+
+
 def _json(path: Path, wanted: str) -> Any:
     """The list in a JSON file, or one sentence."""
     import msgspec
@@ -120,6 +141,8 @@ def _json(path: Path, wanted: str) -> Any:
         raise NotFound(f"{str(path)!r} cannot be read ({error.strerror}): give a JSON file with {wanted}.") from error
     except msgspec.DecodeError as error:
         raise UsageError(f"{str(path)!r} is no JSON ({error}): give a JSON file with {wanted}.") from error
+    except RecursionError as error:
+        raise UsageError(f"{str(path)!r} is nested too deeply: give a JSON file with {wanted}.") from error
     if not isinstance(value, list):
         raise UsageError(f"{str(path)!r} holds no list: give a JSON file with {wanted}.")
     return value

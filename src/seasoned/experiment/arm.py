@@ -58,11 +58,15 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
         return self.role is not None or self.template is not None
 
     @property
+    def is_meant(self) -> bool:
+        """Whether it is a start that somebody would want, or the placebo of one."""
+        return (self.role == "good" or self.template is not None) and self.way in ("relevant", "per_tool")
+
+    @property
     def has_order(self) -> bool:
         """Whether it is run with several orders of its examples. Controls are not: they cost as much, and say less."""
-        is_meant = self.role == "good" or self.template is not None
         in_turn = self.form == "messages" and self.way in ("relevant", "per_tool")
-        return is_meant and in_turn and not self.is_placebo and self.most != 1
+        return self.is_meant and in_turn and not self.is_placebo and self.most != 1
 
 
 BUILT_IN: dict[str, Arm] = {
@@ -135,7 +139,11 @@ def arms_named(names: Sequence[str], library: Library) -> tuple[Arm, ...]:
 def show(
     arm: Arm, task: Task, material: Material, *, bank: str = "", k: int = K, count: Count = count_tokens
 ) -> Shown | None:
-    """What a run of this task under this arm begins with; None where the arm has nothing to show for it."""
+    """What a run of this task under this arm begins with; None where the arm says nothing about it.
+
+    Where nothing that is learned has to do with the task, a warm arm shows nothing: so would a new session begin, and
+    to leave such tasks out would be to choose the tasks that suit the arm.
+    """
     told = INSTRUCTIONS.format(about=task.environment.about or task.environment.name)
     if arm.rules:
         rules = task.rules(needed_only=arm.rules == "needed")
@@ -145,14 +153,16 @@ def show(
     shown = Shown(instructions=told, steps=task.steps + arm.retries)
     if not arm.shows_examples:
         return shown
+    if arm.role is not None and arm.role not in material.learned:
+        return None
     block = _block(arm, task, material, bank, arm.most or k)
     if block is None:
-        return None
+        return shown if arm.is_meant else None
     if arm.is_placebo:
         block = placebo(block, count=count)
     rendered = render(block, "pydantic-ai", arm.form)
     if rendered.is_empty:
-        return None
+        return shown if arm.is_meant else None
     return msgspec.structs.replace(shown, rendered=rendered, template=block.template)
 
 
@@ -163,10 +173,8 @@ def _block(arm: Arm, task: Task, material: Material, bank: str, k: int) -> Block
         library = material.library
     else:
         assert arm.role is not None
-        found = material.learned.get(arm.role)
-        if found is None:
-            return None
-        template, library = found, Library((found,))
+        template = material.learned[arm.role]
+        library = Library((template,))
     if arm.way == "one_failed":
         return _one_failed(task, material, template, bank, k)
     tools = [tool.name for tool in task.world().tools.values()]

@@ -97,7 +97,7 @@ def train_units(
     name = train_name(tasks)
     with open_store(store_path) as store:
         records = [one for one in load_records(store, name) if one.model == model and one.repeat < sample]
-    done = {one.task for one in records if one.check == "passed"}
+    done = witnesses(records, tasks)
     found = []
     for task in (task for part in parts for task in tasks.of(part) if task.id not in done):
         shown = show(_TRAIN, task, Material())
@@ -119,6 +119,19 @@ def train_units(
     return found
 
 
+def witnesses(records: Sequence[RunRecord], tasks: TaskSet) -> set[str]:
+    """The tasks that were done well enough to learn from."""
+    by_id = {task.id: task for task in tasks.tasks}
+    return {one.task for one in records if one.task in by_id and _is_witness(one, by_id[one.task])}
+
+
+def _is_witness(record: RunRecord, task: Task) -> bool:
+    """Whether a run did what was asked and nothing else: a call that works and was not asked for teaches the wrong."""
+    asked = {one.called for one in task.check if one.called is not None}
+    worked = {call.tool for call in record.calls if call.counts_as == "ok"}
+    return record.check == "passed" and (not asked or len(asked) < len(task.check) or worked <= asked)
+
+
 def learn(store: Store, tasks: TaskSet, secrecy: Secrecy, *, model: str, now: float) -> dict[Role, Template]:
     """Mine what the train runs of a model have to show, and keep it; what is there already is taken as it is."""
     key = {"task_set": tasks.name, "tasks_digest": tasks.digest, "model": model}
@@ -128,8 +141,8 @@ def learn(store: Store, tasks: TaskSet, secrecy: Secrecy, *, model: str, now: fl
     records = [one for one in load_records(store, train_name(tasks)) if one.model == model]
     redactor = secrecy.redactor()
     found: dict[Role, Template] = {}
-    good = _mined(store, records, "train", redactor, name=f"train-{tasks.name}", now=now)
-    stale = _mined(store, records, "former", redactor, name=f"former-{tasks.name}", now=now)
+    good = _mined(store, records, tasks.of("train"), redactor, name=f"train-{tasks.name}", now=now)
+    stale = _mined(store, records, tasks.of("former"), redactor, name=f"former-{tasks.name}", now=now)
     failed = _failures(store, records, tasks.of("train"), redactor, now=now)
     if good is not None:
         found["good"] = good
@@ -142,11 +155,12 @@ def learn(store: Store, tasks: TaskSet, secrecy: Secrecy, *, model: str, now: fl
 
 
 def _mined(
-    store: Store, records: Sequence[RunRecord], part: Part, redactor: Redactor, *, name: str, now: float
+    store: Store, records: Sequence[RunRecord], tasks: Sequence[Task], redactor: Redactor, *, name: str, now: float
 ) -> Template | None:
-    """From runs whose check passed, through the same mining as everybody's sessions."""
-    passed = [one for one in records if one.part == part and one.check == "passed"]
-    return mine(map(_until_done, _tracks(store, passed)), name=name, now=now, redactor=redactor, options=_OPTIONS)
+    """From runs that are witnesses, through the same mining as everybody's sessions."""
+    by_id = {task.id: task for task in tasks}
+    good = [one for one in records if one.task in by_id and _is_witness(one, by_id[one.task])]
+    return mine(map(_until_done, _tracks(store, good)), name=name, now=now, redactor=redactor, options=_OPTIONS)
 
 
 def _until_done(track: Track) -> Track:

@@ -136,7 +136,10 @@ def units_of(
                         temperature=design.temperature,
                     )
                     found.append(((repeat, at, number, shown.warm), unit))
-    return [unit for _, unit in sorted(found, key=lambda pair: pair[0])]
+    units = [unit for _, unit in sorted(found, key=lambda pair: pair[0])]
+    # An arm that never shows anything is a second cold one, and would be told as something else.
+    empty = {arm.name for arm in arms if arm.shows_examples} - {unit.arm for unit in units if unit.shown.warm}
+    return [unit for unit in units if unit.arm not in empty]
 
 
 def seed_of(seed: int, task: Task, repeat: int) -> int:

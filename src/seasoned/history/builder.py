@@ -29,6 +29,7 @@ _BLOCK_OPENS = "[seasoned:warm "
 _BLOCK_ENDS = "[seasoned:end]"
 _BLOCKS = (_BLOCK_OPENS, "[WARM SESSION", "[Warm pattern", "Session template loaded:")
 _IDS = ("warm_", "template_")
+_OPENING = re.compile(r"\[seasoned:warm v1 \S{1,80} ([0-9a-f]{16})\]")
 _TEMPLATE_ID = re.compile(r"template_.+_\d+\Z")
 
 
@@ -91,6 +92,7 @@ class Builder:
         self._compactions = list(carry.compactions)
         self._unreadable: list[Unreadable] = []
         self._in_block = carry.in_block
+        self._warm: list[str] = []
         self._calls: dict[str, CallDraft] = {}
         self._late: dict[str, CallDraft] = {}
         self._waiting = dict(carry.open)
@@ -126,6 +128,7 @@ class Builder:
             draft = MessageDraft(role, self._first_message + len(self._messages), time, place, key, model, summary)
             if self._in_block or text.startswith(_BLOCKS):
                 draft.synthetic = True
+                self._note_mark(role, text)
                 self._follow_block(text)
             self._messages.append(draft)
             if key is not None:
@@ -282,6 +285,7 @@ class Builder:
             first_call=self._first_call,
             late=tuple([draft.freeze() for draft in self._late.values()]),
             unreadable=tuple(self._unreadable),
+            warm=tuple(self._warm),
         )
         self._told = self._facts()
         self._first_message += len(messages)
@@ -289,6 +293,7 @@ class Builder:
         self._messages.clear()
         self._late.clear()
         self._unreadable.clear()
+        self._warm.clear()
         self._calls = {call_id: call for call_id, call in self._calls.items() if call.is_open}
         self._keys = dict(list(self._keys.items())[-_KEYS_CARRIED:])
         return session
@@ -309,6 +314,12 @@ class Builder:
             total_usage=self.total_usage,
             compactions=tuple(self._compactions),
         )
+
+    def _note_mark(self, role: Role, text: str) -> None:
+        """Which block it is; what the model itself said is no opening."""
+        found = _OPENING.match(text) if role in ("system", "user") else None
+        if found is not None and found[1] not in self._warm:
+            self._warm.append(found[1])
 
     def _follow_block(self, text: str) -> None:
         """Where a block of synthetic messages begins and ends; older ones are one message long."""

@@ -73,6 +73,8 @@ class SessionRows(msgspec.Struct, frozen=True, array_like=True):
     calls: list[CallRow]
     corrections: list[int] = []
     """Indexes of messages in which the user takes back what was just done."""
+    marks: list[str] = []
+    """Digests of the blocks that it was given."""
 
 
 class Batch(msgspec.Struct, frozen=True, array_like=True):

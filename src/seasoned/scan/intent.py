@@ -9,6 +9,7 @@ from seasoned.outcome.pattern import Pattern
 from seasoned.session import Message, Session, ToolCall
 
 INTENT_CHARS = 200
+_QUESTION_CHARS = 300
 _FEWEST_CHARS = 8
 """Less than that ("Done.", "ok") says nothing about what is meant."""
 _WRAPPED = ("<", "[", "Caveat:", "This session is being continued")
@@ -19,6 +20,28 @@ _ASSENT = Pattern(
     r"|great|good)\b.{0,25}\Z"
 )
 _APPENDED = "<system-reminder>"
+_SPELLED = Pattern(r"(?i)\s*(?:action\s*:|[\[{<])")
+"""A call that an agent spells out in its text: not said to anybody."""
+_LEAVE = Pattern(
+    r"""(?ix)(?:
+        \b(?:shall|should|may)\s+(?:i|we)\b[^.?!]{0,200}\?
+      | \b(?:can|could)\s+(?:i|we)\s+(?:proceed|go\s+ahead|continue|start|do\s+(?:that|this|so))\b[^.?!]{0,120}\?
+      | \b(?:do|would)\s+you\s+(?:confirm|agree|approve|consent|accept|want|wish|like|prefer|authori[sz]e)\b
+          [^.?!]{0,200}\?
+      | \b(?:want|like|need)\s+(?:me|us)\s+to\b[^.?!]{0,200}\?
+      | \b(?:is|are|does|do)\s+(?:that|this|it|these|those|everything|all|you)\s+(?:all\s+)?(?:(?:sound|look)s?\s+)?
+          (?:ok(?:ay)?|fine|correct|right|alright|good|acceptable|sure|ready)\b[^.?!]{0,120}\?
+      | \b(?:ok(?:ay)?|ready|good|happy|alright)\s+(?:to|for\s+me\s+to|if\s+i|with)\b[^.?!]{0,120}\?
+      | \b(?:proceed|continue|go\s+ahead|confirm(?:ed)?|ok(?:ay)?|agreed|right|correct)\s*\?
+      | \bplease\s+(?:confirm|reply|respond|answer|say|type)\b[^.?!]{0,200}
+          \b(?:yes|proceed|go\s+ahead|correct|(?:if|whether|that)\s+you|(?:so|before)\s+i)\b[^.?!]{0,120}[.?!]?
+      | \blet\s+(?:me|us)\s+know\s+(?:if|whether|when)\b[^.?!]{0,200}[.?!]?
+      | \b(?:yes\s*/\s*no|y\s*/\s*n)\b
+      | \b(?:soll\s+ich|möchten\s+sie|einverstanden|voulez-vous|quieres\s+que|desea|confirma)\b[^.?!]{0,200}\?
+      | (?:可以吗|好吗|确认吗|よろしいですか|いいですか)[？?]
+    )\W*(?:\b(?:yes\s*/\s*no|y\s*/\s*n)\b)?\W*\Z"""
+)
+"""A question for leave at the end of what was said."""
 
 
 def intents(session: Session) -> Iterator[tuple[ToolCall, str | None]]:
@@ -36,10 +59,13 @@ def intents(session: Session) -> Iterator[tuple[ToolCall, str | None]]:
                 continue
             if said is not None and _ASSENT.compiled.match(words):
                 is_first = False  # "Yes, go on" means what was proposed before it.
+                if asks_leave(said):
+                    # Without its answer the question would say that one may act unasked: better no words.
+                    asked = said = None
             else:
                 asked, said, is_first = words, None, True
         elif message.role == "assistant" and not message.synthetic:
-            if len(message.text) >= _FEWEST_CHARS and not message.summary:
+            if _speaks(message):
                 said = message.text
             if message.calls:
                 words = asked if asked is not None and (is_first or said is None) else said
@@ -51,6 +77,11 @@ def intents(session: Session) -> Iterator[tuple[ToolCall, str | None]]:
             yield call, None
 
 
+def _speaks(message: Message) -> bool:
+    """Whether an agent's message holds words, and not only the call spelled out."""
+    return len(message.text) >= _FEWEST_CHARS and not message.summary and not _SPELLED.compiled.match(message.text[:40])
+
+
 def corrections(session: Session) -> list[int]:
     """Indexes of the messages in which the user takes back what was just done."""
     return [
@@ -58,6 +89,11 @@ def corrections(session: Session) -> list[int]:
         for index, message in enumerate(session.messages, start=session.first_message)
         if message.role == "user" and (words := users_words(message)) is not None and corrects(words)
     ]
+
+
+def asks_leave(words: str) -> bool:
+    """Whether words end in a question for leave: "Shall I?", "Do you confirm this change?"."""
+    return _LEAVE.compiled.search(words[-_QUESTION_CHARS:]) is not None
 
 
 def users_words(message: Message) -> str | None:

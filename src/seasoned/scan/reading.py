@@ -134,6 +134,7 @@ class Reader:
                 *[self._call_row(call, agent, None) for call in session.late if not call.synthetic],
             ],
             corrections(session),
+            list(session.warm),
         )
 
     def _intent(self, words: str | None) -> str | None:

@@ -8,7 +8,7 @@ from seasoned.outcome.verdict import JUDGE
 from seasoned.scan.batch import Batch, SessionRows
 from seasoned.store import Store
 
-_LISTS = ("calls", "corrections")
+_LISTS = ("calls", "corrections", "marks")
 
 
 class Writer:
@@ -71,4 +71,5 @@ class Writer:
             "call.set_corrected",
             [{"session_id": session_id, "message": message} for message in session.corrections],
         )
+        self.store.run_many("guard.mark_session", [(session_id, mark) for mark in session.marks])
         return session_id

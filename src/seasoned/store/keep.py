@@ -8,9 +8,34 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
+
 from seasoned.errors import NotFound, StoreError
 from seasoned.store.database import Store, open_store
 from seasoned.store.unlearn import unlearn, unlearn_everything
+
+_OF_A_SESSION = (
+    "review.forget_session",
+    "review.forget_count",
+    "experiment.drop_assignment",
+    "experiment.drop_exposure",
+    "forget.runs",
+    "forget.begun",
+    "forget.warm_root",
+)
+_EVERYTHING = (
+    "learned.forget_all",
+    "review.forget_all",
+    "review.forget_counts",
+    "experiment.forget_assignments",
+    "experiment.forget_exposures",
+    "experiment.forget_splits",
+    "forget.all_runs",
+    "forget.all_begun",
+    "forget.all_material",
+    "forget.all_designs",
+    "guard.forget_blocks",
+)
 
 
 def forget_sessions(store: Store, session_ids: list[int], *, now: float) -> set[int]:
@@ -21,6 +46,7 @@ def forget_sessions(store: Store, session_ids: list[int], *, now: float) -> set[
             others |= {row["session_id"] for row in store.rows("call.copied_sessions", {"session_id": session_id})}
         unlearn(store, session_ids)
         for session_id in session_ids:
+            _forget_traces(store, session_id)
             store.run("session.remember_forgotten", {"id": session_id, "forgotten_at": now})
             store.run("session.delete", {"id": session_id})
     _erase_freed_pages(store)
@@ -46,8 +72,22 @@ def forget_everything(store: Store) -> int:
             store.run("source.delete", {"id": row["id"]})
         store.run("session.unforget_all")
         unlearn_everything(store)
+        for statement in _EVERYTHING:
+            store.run(statement)
     _erase_freed_pages(store)
     return len(session_ids)
+
+
+def _forget_traces(store: Store, session_id: int) -> None:
+    """Remove what else names a session: its reviews, its part in experiments, and that others came from it."""
+    row = store.row("forget.ref", {"id": session_id})
+    if row is None:
+        return
+    ref = f"{row['agent']}:{row['native_id']}"
+    for statement in _OF_A_SESSION:
+        store.run(statement, {"session": ref})
+    store.run("forget.material", {"written": msgspec.json.encode(ref).decode()[1:-1]})
+    store.run("forget.parent", {"agent": row["agent"], "native_id": row["native_id"]})
 
 
 def undo_forget(store: Store, native_id: str) -> bool:

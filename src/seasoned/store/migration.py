@@ -301,46 +301,7 @@ def m005_message(db: sqlite3.Connection) -> None:
 
 def m006_review(db: sqlite3.Connection) -> None:
     """Reviews with what they took and kept, and how far each conversation is from its next one."""
-    _run(
-        db,
-        """
-        CREATE TABLE review (
-            id INTEGER PRIMARY KEY,
-            ref TEXT NOT NULL UNIQUE,
-            session TEXT NOT NULL,
-            context TEXT NOT NULL,
-            topic TEXT NOT NULL,
-            form TEXT NOT NULL,
-            model TEXT,
-            platform TEXT,
-            task TEXT,
-            pid INTEGER NOT NULL,
-            started_at REAL NOT NULL,
-            ended_at REAL,
-            state TEXT NOT NULL,
-            requests INTEGER NOT NULL DEFAULT 0,
-            input_tokens INTEGER,
-            output_tokens INTEGER,
-            cache_read_tokens INTEGER,
-            cost_usd REAL,
-            unpriced INTEGER NOT NULL DEFAULT 0,
-            calls INTEGER NOT NULL DEFAULT 0,
-            refused INTEGER NOT NULL DEFAULT 0,
-            kept INTEGER NOT NULL DEFAULT 0,
-            staged INTEGER NOT NULL DEFAULT 0,
-            said TEXT,
-            answer TEXT
-        );
-        CREATE INDEX review_session ON review (session);
-        CREATE INDEX review_started ON review (started_at);
-        CREATE TABLE review_count (
-            lineage_root TEXT PRIMARY KEY,
-            turns INTEGER NOT NULL,
-            calls INTEGER NOT NULL,
-            changed_at REAL NOT NULL
-        );
-        """,
-    )
+    _run(db, (_TABLES / "review.sql").read_text("utf-8"))
 
 
 def m007_assignment(db: sqlite3.Connection) -> None:
@@ -351,6 +312,11 @@ def m007_assignment(db: sqlite3.Connection) -> None:
 def m008_run(db: sqlite3.Connection) -> None:
     """Designs of experiments, what was learned for them, and their runs."""
     _run(db, (_TABLES / "run.sql").read_text("utf-8"))
+
+
+def m009_mark(db: sqlite3.Connection) -> None:
+    """Marks of blocks that sessions carry, and what stands in those blocks. Age is no longer kept as a state."""
+    _run(db, (_TABLES / "mark.sql").read_text("utf-8"))
 
 
 def _run(db: sqlite3.Connection, script: str) -> None:
@@ -369,6 +335,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m006_review,
     m007_assignment,
     m008_run,
+    m009_mark,
 )
 VERSION = len(MIGRATIONS)
 

@@ -10,8 +10,26 @@ import msgspec
 from seasoned.store.database import Store
 
 
-def unlearn(store: Store, session_ids: Iterable[int]) -> None:
-    """Remove what shows these sessions, and that they taught the rest. Runs inside a write transaction."""
+class Loss(msgspec.Struct, frozen=True, order=True):
+    """What one version of a template lost when sessions were forgotten."""
+
+    name: str
+    version: int
+    lost: int
+    """Examples that showed calls of the forgotten sessions."""
+    left: int
+    """Examples that it still has."""
+    seen_elsewhere: int = 0
+    """Of the lost ones, how many other sessions showed as well: building the template anew can bring them back."""
+    is_gone: bool = False
+    """Nothing was left to show, so that there is no such version any more."""
+
+
+def unlearn(store: Store, session_ids: Iterable[int]) -> list[Loss]:
+    """Remove what shows these sessions, and that they taught the rest. Runs inside a write transaction.
+
+    Returns what each version of a template lost, by name and version; one that only lost a witness is not told of.
+    """
     refs = set()
     for session_id in session_ids:
         row = store.row("session.track", {"id": session_id})
@@ -26,10 +44,11 @@ def unlearn(store: Store, session_ids: Iterable[int]) -> None:
         for ref in refs
         for row in store.rows("template.of_session", {"session": ref})
     }
+    losses = []
     if found:
         revision = _raise_revision(store)
         for (key, version), document in found.items():
-            _rewrite(store, key, version, document, refs, revision)
+            losses.append(_rewrite(store, key, version, document, refs, revision))
     taught: set[str] = set()
     for ref in refs:
         taught |= {row["example_id"] for row in store.rows("template.examples_from", {"session": ref})}
@@ -37,6 +56,7 @@ def unlearn(store: Store, session_ids: Iterable[int]) -> None:
         store.run("template.drop_source", {"session": ref})
         store.run("template.drop_evidence", {"pattern": f"%{_escaped(ref)}%"})
     _drop_examples(store, {one for one in taught if store.row("template.has_source", {"example_id": one}) is None})
+    return sorted(one for one in losses if one.lost or one.is_gone)
 
 
 def unlearn_everything(store: Store) -> None:
@@ -46,27 +66,30 @@ def unlearn_everything(store: Store) -> None:
     _raise_revision(store)
 
 
-def _rewrite(store: Store, key: str, version: int, document: str, refs: set[str], revision: int) -> None:
+def _rewrite(store: Store, key: str, version: int, document: str, refs: set[str], revision: int) -> Loss:
     """The template without these sessions; no template, where nothing is left to show."""
     template = msgspec.json.decode(document)
     at = {"key": key, "version": version}
     taught = {*template["sources"], *(one["session"] for example in template["examples"] for one in example["sources"])}
-    template["examples"] = [
-        _without(example, refs) for example in template["examples"] if not _is_shown_from(example, template, refs)
-    ]
+    # The words of a forgotten session go, also where others made the same call: theirs are not in this document.
+    lost = [example for example in template["examples"] if _is_shown_from(example, template, refs)]
+    elsewhere = sum(any(one["session"] not in refs for one in example["sources"]) for example in lost)
+    template["examples"] = [_without(example, refs) for example in template["examples"] if example not in lost]
     template["sources"] = [session for session in template["sources"] if session not in refs]
     for name in ("notes", "workflows"):
         # They only say how many taught them: each forgotten session may have been one of those.
         for item in template[name]:
             item["support"] -= len(taught & refs)
         template[name] = [item for item in template[name] if item["support"] > 0]
-    if template["examples"] or template["notes"]:
+    is_gone = not (template["examples"] or template["notes"])
+    if not is_gone:
         text = msgspec.json.encode(template).decode()
         store.run(
             "template.rewrite", {**at, "revision": revision, "examples": len(template["examples"]), "document": text}
         )
     else:
         store.run("template.delete_one", at)
+    return Loss(template["name"], version, len(lost), len(template["examples"]), elsewhere, is_gone)
 
 
 def _is_shown_from(example: dict[str, Any], template: dict[str, Any], refs: set[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice, pairwise, zip_longest
+from itertools import islice, zip_longest
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -13,7 +13,6 @@ import msgspec
 from seasoned.insight.aim import Aim, aim_of, reaches
 from seasoned.insight.likeness import CUT
 from seasoned.insight.track import JudgedCall, Track
-from seasoned.outcome.command import Step, names, parse
 from seasoned.outcome.pattern import Pattern
 from seasoned.outcome.tool import TaskType, command_of, is_trivial, tool_of
 from seasoned.session import ToolCall
@@ -30,21 +29,7 @@ _COMPLAINS = Pattern(
     r"|\b(?:command not found|no such file or directory|permission denied)$"
     r"|^Process running with session|^Command running in (?:the )?background"
 )
-_RISKY = names("rm su kill pkill killall shutdown reboot mkfs dd eval")
-_RISKY_WORDS = {
-    "git": names("--force -f --hard --no-verify --force-with-lease -D clean drop filter-branch"),
-    "docker": names("prune rm rmi kill"),
-    "kubectl": names("delete drain"),
-    "terraform": names("destroy apply"),
-    "helm": names("uninstall"),
-    "gh": names("delete merge close comment review --admin -f -F -X --method --field --raw-field"),
-    "curl": names("-X -d -F -T --request --data --data-raw --data-binary --form --upload-file"),
-    "npm": names("publish unpublish"),
-}
-_AS_ROOT = Pattern(r"(?<![\w./-])(?:sudo|doas)\s")
 _ESCALATED = ("with_escalated_permissions", "dangerouslyDisableSandbox", "require_escalated", "elevated")
-_FETCHED = names("curl wget")
-_SHELLS = names("sh bash zsh python python3 node")
 
 
 class MiningOptions(msgspec.Struct, frozen=True):
@@ -57,9 +42,9 @@ class MiningOptions(msgspec.Struct, frozen=True):
     task_type: TaskType | None = None
     max_examples: int = 60
     max_share: float = 0.2
-    """How much of a template's room one lineage may take."""
+    """How much of a template one lineage may supply, where there are enough of them; of few, each an equal part."""
     max_source_share: float = 0.5
-    """The same for one folder of histories, where there are several."""
+    """How much of a template's room one folder of histories may take, where there are several."""
     quiet_seconds: float = 3600.0
     """So long nothing was added to a session that is finished."""
     allow_unsuccessful: bool = False
@@ -310,19 +295,3 @@ def is_escalated(arguments: Mapping[str, Any]) -> bool:
         arguments.get("sandbox_permissions") not in (None, "", "use_default")
     )
 
-
-def is_risky(command: str) -> bool:
-    """Whether a command is one that a person should be asked about: shown as an example, it would look approved."""
-    steps = parse(command)
-    if _AS_ROOT.compiled.search(command):
-        return True
-    return any(_is_risky(step) for step in steps) or any(
-        first.program in _FETCHED and second.join == "|" and second.program in _SHELLS
-        for first, second in pairwise(steps)
-    )
-
-
-def _is_risky(step: Step) -> bool:
-    if step.program in _RISKY:
-        return True
-    return not _RISKY_WORDS.get(step.program, frozenset()).isdisjoint(step.words)

@@ -6,16 +6,12 @@ from typing import Any
 
 import msgspec
 
-from seasoned.insight.likeness import leaves
 from seasoned.template.binding import Binding
 from seasoned.template.example import INTENT_CHARS
-from seasoned.template.neutral import shortened, speaks_to_reader
+from seasoned.template.neutral import arguments_speak, shortened
 from seasoned.template.vocabulary import Vocabulary, vocabulary_of
 
 __all__ = ["Bound", "Vocabulary", "bind", "vocabulary_of"]
-
-
-_WORD_CHARS = 12
 
 
 class Bound(msgspec.Struct, frozen=True):
@@ -28,16 +24,10 @@ class Bound(msgspec.Struct, frozen=True):
 
 def bind(arguments: dict[str, Any], result: str, intent: str, *, vocabulary: Vocabulary, seed: str) -> Bound:
     """The same with stand-ins; equal values get equal stand-ins, and equal seeds equal ones in every process."""
-    said = [leaf for leaf in leaves(arguments) if len(leaf) > _WORD_CHARS]
-    if said and speaks_to_reader(" ;\n".join(said)):
+    if arguments_speak(arguments):
         # Binding might hide what it says from the gate that drops it.
         return Bound(arguments, result, intent)
     binding = Binding(vocabulary, seed)
-    binding.keep_programs(arguments)
     binding.introduce(intent)
-    before = binding.met
-    bound = binding.pairs(arguments, is_top=True)
-    if binding.met != before:
-        # What was met late may also stand where it was not yet known.
-        bound = binding.pairs(arguments, is_top=True)
+    bound = binding.arguments(arguments)
     return Bound(bound, binding.answer(result), shortened(binding.prose(intent), max(len(intent), INTENT_CHARS)))

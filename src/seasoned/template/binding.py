@@ -3,92 +3,109 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from seasoned.outcome.command import Step, parse
-from seasoned.template.shape import (
-    Draw,
-    is_hex,
-    like_case,
-    like_date,
-    like_drawn,
-    like_figures,
-    like_hex,
-    like_uuid,
-    looks_drawn,
-)
+from seasoned.outcome.pattern import Pattern
+from seasoned.template.people import is_name, people_in
+from seasoned.template.public import is_medium, is_public
+from seasoned.template.shape import PIECE, Draw, like_date, like_uuid
 from seasoned.template.span import (
+    CODE,
     CODES,
     COMMANDS,
     CONTENTS,
     DECIMAL,
     FAMILY_NAMES,
-    FIGURES,
+    FIRMS,
     HOST,
-    ID_FIGURES,
     INTRODUCED,
     IPV4,
     LETTERS,
-    LONG_FROM,
-    NORM,
-    PARTS,
-    PARTS_OF_WORDS,
+    NO_SUBCOMMAND,
     PERSON,
     PLACE,
-    POOLS,
     POST,
+    RANGE,
     SMALLEST_ID,
     SOMEBODY,
     SPAN,
     SUBCOMMAND,
     SUBSTITUTION,
-    TICKET,
     TWO_WORDS,
     UNIT,
-    USER_ID,
     has_figures,
     is_manner,
-    is_own,
     like_ip,
     whole_lines,
 )
-from seasoned.template.stand_in import (
-    ANYONE,
-    ENDINGS,
-    EXTENSIONS,
-    HOST_LABELS,
-    KEPT,
-    KNOWN_HOSTS,
-    MAIL_HOSTS,
-    MAILBOXES,
-    STREETS,
-)
+from seasoned.template.stand_in import ANYONE, ENDINGS, EXTENSIONS, KEPT, STREETS, VAGUE_ENDINGS
 from seasoned.template.vocabulary import Vocabulary
+from seasoned.template.written import Written
 
+WHOLE_FROM = 3
+WHOLE_CHARS = 200
+DRAWN_FROM = 12
+GO_DATE = "20060102"
+"""The day by which programs in Go say how dates are written."""
+PIECES = Pattern(rf"{PIECE}|\d+|[^\W\d_]+")
 _encode = msgspec.json.Encoder().encode
 
 
-class Binding:
+class Binding(Written):
     """The stand-ins of one example."""
 
     def __init__(self, vocabulary: Vocabulary, seed: str) -> None:
-        self.vocabulary = vocabulary
-        self.seed = seed
+        super().__init__(vocabulary, seed)
         self._is_prose = False
-        self._kept: set[str] = set()
-        self._words: dict[str, str] = {}
-        self._used: set[str] = set()
-        self._ids: dict[str, str] = {}
-        self._mail: dict[str, str] = {}
+        self._whole: dict[str, str] = {}
+        self._wholes: re.Pattern[str] | None = None
 
-    @property
-    def met(self) -> int:
-        """How many words have a stand-in."""
-        return len(self._words)
+    def arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of the call; what each of their values became is then known."""
+        self._introduce(arguments)
+        self._keep_programs(arguments)
+        before = len(self.words), len(self.ids)
+        bound = self.pairs(arguments, is_top=True)
+        if (len(self.words), len(self.ids)) != before and self._stands_elsewhere(bound, before):
+            # What was met late may also stand where it was not yet known.
+            bound = self.pairs(arguments, is_top=True)
+        self._remember(arguments, bound)
+        return bound
 
-    def keep_programs(self, arguments: dict[str, Any]) -> None:
+    def _stands_elsewhere(self, bound: dict[str, Any], before: tuple[int, int]) -> bool:
+        """Whether something that was met on the way is still there."""
+        late = {*list(self.words)[before[0] :], *list(self.ids)[before[1] :]}
+        return any(piece.lower() in late for leaf in leaves_of(bound) for piece in PIECES.compiled.findall(leaf))
+
+    def _introduce(self, value: Any, name: str = "") -> None:
+        """Who is named as a person or a firm in the arguments."""
+        if isinstance(value, str):
+            self.introduce(value, is_code=name in CODE or name in CONTENTS, is_command=name in COMMANDS)
+        elif isinstance(value, dict):
+            for inner_name, inner in value.items():
+                self._introduce(inner, inner_name)
+        elif isinstance(value, list | tuple):
+            for item in value:
+                self._introduce(item, name)
+
+    def _remember(self, value: Any, bound: Any) -> None:
+        """Whole values and what they became; the longest are looked for first in what was said about the call."""
+        if isinstance(value, str):
+            if value != bound and WHOLE_FROM <= len(value) <= WHOLE_CHARS:
+                self._whole[value] = bound
+                self._wholes = None
+        elif isinstance(value, dict):
+            for one, other in zip(value.values(), bound.values(), strict=False):
+                self._remember(one, other)
+        elif isinstance(value, list | tuple):
+            for one, other in zip(value, bound, strict=False):
+                self._remember(one, other)
+
+    def _keep_programs(self, arguments: dict[str, Any]) -> None:
         """A command must run the same programs: their names stay, wherever else they stand in it."""
         for name in (*COMMANDS, *CODES):
             value = arguments.get(name)
@@ -99,17 +116,20 @@ class Binding:
     def _keep(self, steps: tuple[Step, ...]) -> None:
         for step in steps:
             self._kept.add(step.program)
-            if SUBCOMMAND.compiled.match(step.sub):
+            is_value = step.program in NO_SUBCOMMAND or step.sub in self.words or self.is_person(step.sub)
+            if not is_value and SUBCOMMAND.compiled.match(step.sub):
                 self._kept.add(step.sub)
 
-    def introduce(self, text: str) -> None:
-        """People who say their name."""
+    def introduce(self, text: str, *, is_code: bool = False, is_command: bool = False) -> None:
+        """People who say their name, and people and firms that are known by how they are named."""
         for found in INTRODUCED.compiled.finditer(text):
             given, family = found.groups()
             if given.lower() not in KEPT:
-                self._word(given, "given")
+                self.word(given, "given")
                 if family and family.lower() not in KEPT:
-                    self._word(family, "family")
+                    self.word(family, "family")
+        for word, kind in people_in(text, is_code=is_code, is_command=is_command):
+            self.word(word, kind)
 
     def pairs(self, value: dict[str, Any], *, is_top: bool = False) -> dict[str, Any]:
         """An object; names stay, except those that are ids themselves."""
@@ -126,10 +146,10 @@ class Binding:
             return self.pairs(value)
         if isinstance(value, list | tuple):
             return [self.value(item, name) for item in value]
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= SMALLEST_ID:
-            if value % 1000 == 0 or is_manner(name):
+        if isinstance(value, int) and not isinstance(value, bool):
+            if (abs(value) < SMALLEST_ID and str(value) not in self.ids) or value % 1000 == 0 or is_manner(name):
                 return value
-            return int(self._figures(str(abs(value)))) * (1 if value > 0 else -1)
+            return int(self.figures(str(abs(value)))) * (1 if value > 0 else -1)
         return value
 
     def answer(self, text: str) -> str:
@@ -142,63 +162,68 @@ class Binding:
         return self.prose(text)
 
     def prose(self, text: str) -> str:
-        """What somebody said."""
+        """What somebody said: whole values of the arguments first, and then what is left."""
         self._is_prose = True
-        return self.text(text)
+        if not self._whole:
+            return self.text(text)
+        if self._wholes is None:
+            known = "|".join(map(re.escape, sorted(self._whole, key=len, reverse=True)))
+            self._wholes = re.compile(rf"(?<![\w/@#.-])({known})(?![\w@-]|[/.]\w)")
+        return "".join(
+            [self._whole[part] if at % 2 else self.text(part) for at, part in enumerate(self._wholes.split(text))]
+        )
 
     def text(self, text: str) -> str:
         """A text with stand-ins for what is found in it."""
         return SPAN.compiled.sub(self._span, text)
 
     def _named(self, name: str, value: str) -> str:
+        if value in self._whole:
+            return self._whole[value]
         if name in CONTENTS and value.endswith(" characters]"):
             value = whole_lines(value)
         if PERSON.compiled.match(name) and len(value) <= 60 and "[" not in value:
             first = "family" if name in FAMILY_NAMES else "given"
-            return value if value.lower() in ANYONE else self._person(value, first)
+            return value if value.lower() in ANYONE else self.person(value, first)
         if name in SOMEBODY and value.isalpha() and value.lower() not in KEPT and value.lower() not in ANYONE:
-            return self._word(value, "given")
+            return self.word(value, "given")
+        if name in FIRMS and len(value) <= 60 and value[:1].isupper():
+            return LETTERS.compiled.sub(lambda found: self._street(found.group()), self.text(value))
         if PLACE.compiled.match(name):
-            return LETTERS.compiled.sub(lambda found: self._street(found.group()), self._numbered(value))
+            return LETTERS.compiled.sub(lambda found: self._street(found.group()), self.numbered(value))
         if POST.compiled.match(name):
-            return self._numbered(value)
+            return self.numbered(value)
         if is_manner(name) and value.isdigit():
             return value
         self._is_prose = " " in value and name not in COMMANDS
         return self.text(value)
 
-    def _person(self, value: str, first: str) -> str:
-        """A name of one or several words: the first is a given name unless only the family's was asked for."""
-        words = iter([first] if first == "family" else ["given"])
-        return LETTERS.compiled.sub(
-            lambda found: self._word(found.group(), next(words, "family")), self._numbered(value)
-        )
-
-    def _numbered(self, value: str) -> str:
-        return FIGURES.compiled.sub(lambda found: self._figures(found.group()), value)
-
     def _street(self, word: str) -> str:
-        return word if word.lower() in STREETS or word.lower() in KEPT else self._word(word)
+        return word if word.lower() in STREETS or word.lower() in KEPT else self.word(word)
 
     def _span(self, found: re.Match[str]) -> str:
         kind, text = found.lastgroup, found.group()
         if text in self._kept:
             return text
         if kind == "token":
+            if len(text) < DRAWN_FROM and text.islower() and text.isalpha() and text not in self.words:
+                return text
             return self._token(text, found)
         if kind == "tag":
-            return self._address(text) if found.group("tag") == "email" else text
+            return self.address(text) if found.group("tag") == "email" else text
         if kind == "url":
             return self._url(text)
         if kind == "windows":
             return self._path(text, "\\")
         if kind == "uuid":
-            return self._id(text, like_uuid)
+            return self.id(text, like_uuid)
         # The last group of a date is what stands between its parts.
+        if "".join([c for c in text if c.isdigit()]) == GO_DATE:
+            return text
         order = "ymd" if found.group("ymd") else "dmy"
-        known = self._ids.get(text)
+        known = self.ids.get(text)
         if known is None:
-            known = self._ids[text] = like_date(text, order, Draw(self.seed, text))
+            known = self.ids[text] = like_date(text, order, Draw(self.seed, text))
         return known
 
     def _token(self, text: str, found: re.Match[str]) -> str:
@@ -206,39 +231,51 @@ class Binding:
             return text
         body = text.rstrip(".")
         after = text[len(body) :]
+        if ".." in body and RANGE.compiled.search(body):
+            # Every second part is what stands between two revisions.
+            parts = RANGE.compiled.split(body)
+            return "".join([part if at % 2 else self._piece(part) for at, part in enumerate(parts)]) + after
         if body[:1] == "-":
             option, slash, rest = body.partition("/")
             return option + (self._path(slash + rest, "/") if slash else "") + after
-        if "/" in body:
-            return self._slashed(body) + after
-        if "@" in body[1:]:
-            local, _, host = body.rpartition("@")
-            return (f"{local}@{self._host(host)}" if "." in host else self._parts(body)) + after
-        if "." in body:
-            return self._dotted(body) + after
+        if not body.isalnum() and ("/" in body or "@" in body[1:] or "." in body):
+            is_called = found.string[found.end() : found.end() + 1] == "("
+            return self._piece(body, is_called=is_called) + after
         if body.isdigit() and found.string[found.start() - 1 : found.start()] == ":":
             return text
         if body.isdigit() and (body.endswith("000") or UNIT.compiled.match(found.string, found.end())):
             return text
         return self._plain(body) + after
 
+    def _piece(self, text: str, *, is_called: bool = False) -> str:
+        """A path, an address, a file, a host, or a word."""
+        if "/" in text:
+            return self._slashed(text)
+        if "@" in text[1:]:
+            return self._mailbox(text)
+        if "." in text:
+            return self._dotted(text, is_called=is_called)
+        return self._plain(text)
+
     def _slashed(self, text: str) -> str:
         """A path; but `loading/saving` in a sentence is two words, and `s/a/b/` a command of its own."""
-        if SUBSTITUTION.compiled.match(text):
+        if SUBSTITUTION.compiled.match(text) or is_medium(text):
             return text
         if self._is_prose and TWO_WORDS.compiled.match(text):
-            return "/".join([self._plain(word) for word in text.split("/")])
+            return "/".join(
+                [self.word(word) if is_name(word.lower()) else self._plain(word) for word in text.split("/")]
+            )
         return self._path(text, "/")
 
-    def _dotted(self, text: str) -> str:
+    def _dotted(self, text: str, *, is_called: bool = False) -> str:
         """A file, a host, a number, or names in code that are joined by dots."""
         if DECIMAL.compiled.match(text):
-            return self._id(text, like_ip) if IPV4.compiled.match(text) else text
+            return self.id(text, like_ip) if IPV4.compiled.match(text) else text
         extension = text.rpartition(".")[2].lower()
         if extension in EXTENSIONS and not text.startswith(("self.", "this.", "os.", "process.")):
             return self._segment(text)
         host = HOST.compiled.match(text)
-        if host is not None and host.group(1).lower() in ENDINGS and text.lower() == text:
+        if host is not None and not is_called and text.lower() == text and _ends_as_host(text, host.group(1)):
             return self._host(text)
         return ".".join([self._plain(part) for part in text.split(".")])
 
@@ -250,145 +287,23 @@ class Binding:
         login, at, host = place.rpartition("@")
         host, colon, port = host.partition(":")
         path, question, query = path.partition("?")
-        done = f"{scheme}://{self._plain(login) if login else ''}{at}{self._host(host)}{colon}{port}{slash}"
+        done = f"{scheme}://{self._login(login) if login else ''}{at}{self._host(host)}{colon}{port}{slash}"
         # Dots, equal signs and the like keep a query's parts apart; each part is a token of its own.
         return f"{done}{self._path(path, '/')}{question}{self.text(query) if query else ''}"
 
-    def _host(self, host: str) -> str:
-        low = host.lower()
-        if low in KNOWN_HOSTS or IPV4.compiled.match(host):
-            return self._id(host, like_ip) if IPV4.compiled.match(host) else host
-        if self.vocabulary.recurs(host) or "." not in host:
-            return host
-        labels = host.split(".")
-        done = [label if label.lower() in HOST_LABELS else self._parts(label) for label in labels[:-1]]
-        return ".".join([*done, labels[-1]])
 
-    def _path(self, text: str, gap: str) -> str:
-        segments = text.split(gap)
-        done = []
-        for at, segment in enumerate(segments):
-            before = segments[at - 1] if at else ""
-            if before in ("home", "Users") and at > 1 and segments[at - 2] in ("", "C:", "c:", "export"):
-                done.append(segment if segment.lower() in ANYONE else self._person(segment, "given"))
-            else:
-                done.append(self._segment(segment))
-        return gap.join(done)
+def _ends_as_host(text: str, ending: str) -> bool:
+    """Whether a name with dots is a host: names in code end with words, too."""
+    return ending in ENDINGS and (ending not in VAGUE_ENDINGS or text.count(".") > 1 or is_public(text))
 
-    def _segment(self, text: str) -> str:
-        """One part of a path; the last one with its extension."""
-        if not text or text in self._kept or text[0] in "$~*" or "*" in text:
-            return text
-        if text[0] == "." and not is_own(text):
-            return text
-        if self.vocabulary.is_account(text):
-            return self._person(text, "given")
-        if (text.lower() in KEPT or self.vocabulary.recurs(text)) and not is_own(text):
-            return text
-        stem, point, extension = text.rpartition(".")
-        if point and stem and len(extension) <= 8 and extension.isalnum() and not extension.isdigit():
-            return f"{self._parts(stem)}.{extension}"
-        return self._parts(text)
 
-    def _parts(self, text: str) -> str:
-        """Words, figures and digests of a name; words that recur stay, those of one session are replaced."""
-        if (user := USER_ID.compiled.match(text)) is not None and not self._says_kind(user.group(1)):
-            return self._plain(text)
-        return PARTS.compiled.sub(self._part, text)
-
-    def _part(self, found: re.Match[str]) -> str:
-        kind, text = found.lastgroup, found.group()
-        if kind == "hex":
-            return f"0x{self._id(text[2:], like_hex)}" if text[:2] == "0x" else self._id(text, like_hex)
-        if kind == "figures":
-            return self._figures(text) if len(text) >= ID_FIGURES else text
-        if kind == "drawn":
-            if looks_drawn(text):
-                return self._id(text, like_drawn)
-            return PARTS_OF_WORDS.compiled.sub(self._part, text)
-        low = text.lower()
-        if low in self._words:
-            return like_case(self._words[low], text)
-        if len(text) < 3 or low in KEPT or text in self._kept or self._is_known(text, low):
-            return text
-        return self._word(text)
-
-    def _is_known(self, text: str, low: str) -> bool:
-        return (self.vocabulary.recurs(text) or self.vocabulary.recurs(low)) and not self.vocabulary.is_person(low)
-
-    def _says_kind(self, prefix: str) -> bool:
-        """Whether the front of an id says what it is an id of, as `credit_card_` does."""
-        return self.vocabulary.is_prefix(prefix) or all(
-            word.lower() in KEPT for word in LETTERS.compiled.findall(prefix)
-        )
-
-    def _plain(self, text: str) -> str:
-        """A word outside of paths: only what was met as a value is replaced, and what is an id."""
-        if text in self._kept:
-            return text
-        low = text.lower()
-        known = self._words.get(low)
-        if known is not None and (text == low or text.isupper() or text.istitle()):
-            return like_case(known, text)
-        if text.isalpha():
-            if known is not None:
-                return PARTS_OF_WORDS.compiled.sub(lambda found: self._word(found.group()), text)
-            if text[0].isupper() and self.vocabulary.is_person(low) and low not in KEPT:
-                return self._word(text, "given")
-            return self._id(text, like_drawn) if looks_drawn(text) else text
-        if is_hex(text):
-            return self._id(text, like_hex)
-        if (ticket := TICKET.compiled.match(text)) is not None:
-            return text if ticket.group(1)[:-1] in NORM else ticket.group(1) + self._figures(ticket.group(2))
-        if (user := USER_ID.compiled.match(text)) is not None and (
-            len(user.group(2)) >= 4 or self.vocabulary.is_prefix(user.group(1))
-        ):
-            prefix = user.group(1)
-            if not self._says_kind(prefix):
-                prefix = self._person(prefix, "given")
-            return prefix + self._figures(user.group(2))
-        return PARTS.compiled.sub(self._met, text)
-
-    def _met(self, found: re.Match[str]) -> str:
-        kind, text = found.lastgroup, found.group()
-        if kind == "drawn" and not looks_drawn(text):
-            return PARTS_OF_WORDS.compiled.sub(self._met, text)
-        if kind != "piece":
-            return self._part(found)
-        known = self._words.get(text.lower())
-        return text if known is None or text in self._kept else like_case(known, text)
-
-    def _word(self, text: str, kind: str = "") -> str:
-        """The stand-in of a word, in its case; another word has another one."""
-        low = text.lower()
-        known = self._words.get(low)
-        if known is None:
-            pool = POOLS[kind or ("long" if len(text) >= LONG_FROM else "short")]
-            at = Draw(self.seed, low).below(len(pool))
-            # Two words never share a stand-in while the pool lasts, and none stands for itself.
-            for step in range(len(pool)):
-                known = pool[(at + step) % len(pool)]
-                if known not in self._used and known != low:
-                    break
-            assert known is not None
-            self._words[low] = known
-            self._used.add(known)
-        return like_case(known, text)
-
-    def _figures(self, text: str) -> str:
-        return self._id(text, like_figures)
-
-    def _id(self, text: str, like: Any) -> str:
-        known = self._ids.get(text)
-        if known is None:
-            known = self._ids[text] = like(text, Draw(self.seed, text))
-        return str(known)
-
-    def _address(self, tag: str) -> str:
-        """An e-mail address that reaches nobody, in the place of one that was redacted."""
-        known = self._mail.get(tag)
-        if known is None:
-            at = Draw(self.seed, tag).below(len(MAILBOXES) * len(MAIL_HOSTS)) + len(self._mail)
-            box, host = MAILBOXES[at % len(MAILBOXES)], MAIL_HOSTS[at // len(MAILBOXES) % len(MAIL_HOSTS)]
-            known = self._mail[tag] = f"{box}@{host}"
-        return known
+def leaves_of(value: Any) -> Iterator[str]:
+    """Every text in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from leaves_of(inner)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from leaves_of(item)

@@ -8,7 +8,7 @@ as two, a very small model is helped by relevant calls alone, and everything irr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import TypeVar
 
@@ -56,9 +56,19 @@ Draw = Callable[[Block], Rendered]
 
 
 def choose(
-    ranking: Ranking, asked: Asked, *, draw: Draw, template: Template | None = None, limits: Limits, seed: str = ""
+    ranking: Ranking,
+    asked: Asked,
+    *,
+    draw: Draw,
+    template: Template | None = None,
+    limits: Limits,
+    seed: str = "",
+    use: Mapping[str, int] | None = None,
 ) -> Choice:
-    """The best template that has something to show, and what of it; `template` takes that one and no other."""
+    """The best template that has something to show, and what of it; `template` takes that one and no other.
+
+    Of templates that are equally good the one is taken that, as `use` says, was shown less often.
+    """
     if not ranking.entries:
         return Choice(None, "The library has no templates yet: build one with `seasoned template build`.")
     if template is not None:
@@ -67,14 +77,28 @@ def choose(
     if not among:
         return Choice(None, f"No template is {_wanted(asked)}: nothing was added.")
     first: Choice | None = None
-    for tried, entry in enumerate(ranking.best_first(asked, among)):
+    for tried, entry in enumerate(ranking.best_first(asked, among, use)):
         found = _of_entry(entry, asked, draw, limits, seed)
         if found.block is not None:
             return found
         first = first or found
         if tried + 1 == _TRIED:
             break
-    return first or Choice(None, "No template has an example for a tool that the session has: nothing was added.")
+    return first or Choice(None, _nothing([ranking.entries[at] for part in among for at in part], asked))
+
+
+def _nothing(entries: Sequence[Entry], asked: Asked) -> str:
+    """Why none of them has anything to show."""
+    if asked.wants_notes:
+        if not any(entry.noted for entry in entries):
+            return "No template has notes: nothing was added."
+        return "No template has a note about a tool that the session has: nothing was added."
+    if not any(entry.examples for entry in entries):
+        return (
+            "Every example is suspended, retired or too old, and nothing was added: `seasoned template show NAME` "
+            "says why of each, `seasoned template restore` lets one be shown again."
+        )
+    return "No template has an example for a tool that the session has: nothing was added."
 
 
 def _wanted(asked: Asked) -> str:
@@ -106,7 +130,7 @@ def _of_entry(entry: Entry, asked: Asked, draw: Draw, limits: Limits, seed: str)
 
 def _none_present(template: Template, entry: Entry, tools: Offered | None) -> str:
     if not entry.examples:
-        return f"Every example of template {template.name!r} is suspended or retired: nothing was added."
+        return f"Every example of template {template.name!r} is suspended, retired or too old: nothing was added."
     if not tools:
         return "The session has no tools: nothing was added."
     if any(example.tool in tools for example in entry.examples):

@@ -12,6 +12,7 @@ from seasoned.redact.clean import is_clean
 from seasoned.redact.redactor import Redactor
 from seasoned.template.example import INTENT_CHARS, RESULT_CHARS, Example
 from seasoned.template.neutral import approves, speaks_to_reader
+from seasoned.template.people import pair_of_names
 from seasoned.template.shape import is_hex, is_stand_in, looks_drawn
 from seasoned.template.stand_in import MAIL_HOSTS
 
@@ -87,6 +88,8 @@ def _personal(whole: str) -> str | None:
         local = found.group().partition("@")[0]
         if found.group(1).lower() not in MAIL_HOSTS and local not in _NOBODY:
             return "it holds an e-mail address"
+    if pair_of_names(whole) is not None:
+        return "it holds a name of a person"
     return "it holds a telephone number" if _PHONE.compiled.search(whole) else None
 
 

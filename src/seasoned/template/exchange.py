@@ -14,7 +14,6 @@ from seasoned.insight.track import JudgedCall
 from seasoned.outcome.tool import TaskType, is_trivial, kind_of
 from seasoned.redact.redactor import Redactor
 from seasoned.session import ToolCall
-from seasoned.template.admit import is_risky
 from seasoned.template.bind import Vocabulary, bind
 from seasoned.template.clean import unclean
 from seasoned.template.example import (
@@ -32,6 +31,7 @@ from seasoned.template.hermes_file import Draft, HermesShape, Outline, drafts_of
 from seasoned.template.merge import pattern_of
 from seasoned.template.names import check_name
 from seasoned.template.neutral import approves, neutral_result, neutral_text, speaks_to_reader
+from seasoned.template.risk import is_risky_call
 
 Shape = Literal["seasoned", "warm-v1", "warm-v2", "session-template"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
@@ -194,8 +194,7 @@ class _Gate:
             return "too long"
         if len(example.intent) > INTENT_CHARS:
             return "too long"
-        command = _call(example.tool, example.arguments, None).command
-        if command is not None and is_risky(command):
+        if is_risky_call(example.tool, _call(example.tool, example.arguments, None).arguments):
             return "risky"
         return "unclean" if unclean(example, self._redactor) is not None else None
 

@@ -13,20 +13,43 @@ from seasoned.insight.track import JudgedCall
 from seasoned.outcome.command import parse
 from seasoned.outcome.pattern import Pattern
 from seasoned.outcome.tool import tool_of
-from seasoned.template.admit import MiningOptions, Worked, is_escalated, is_risky, is_whole
+from seasoned.scan.intent import asks_leave
+from seasoned.template.admit import MiningOptions, Worked, is_escalated, is_whole
 from seasoned.template.example import ExampleKind
 from seasoned.template.merge import Member, is_look, pattern_of, pattern_of_aim, step_of
+from seasoned.template.risk import is_risky_call
 
-_LOOKED_BACK = 8
-"""Calls before this one in which words are sought that it follows from."""
 _FEWEST_CHARS = 12
 _FEWEST_WORDS = 3
 _READ = 400
 _MANY_WORDS = 6
-_CLEAR = 1
 _STEM_CHARS = 5
 _WORDS = Pattern(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
-_REGRETS = Pattern(r"(?i)\b(?:sorry|apolog|cannot|can['’]t|unable|mistake|oops|wrong|remember|fail|error|broken)")
+_REGRETS = Pattern(
+    r"""(?ix)\b(?:sorry|apolog|oops|whoops|mistake|my\ bad|unable|remember|went\ wrong
+      |can(?:no|['’])?t\b|could\ ?n(?:['’]?t|ot)\b
+      |(?:did|does|do|was)(?:n['’]t|\ not)\ (?:work|exist|accept|like|support|match|apply|compile|take|know|find)
+      |no\ longer\ (?:works?|exists?|accept)|not\ (?:a\ )?(?:valid|recogni[sz]ed|supported|allowed)
+      |(?:is|are|was|were)\ (?:gone|wrong|missing|not\ found)
+      |(?:was|were|got|been|is)\ (?:denied|refused|rejected|blocked)
+      |wrong\ (?:path|flag|command|argument|option|tool|format|folder|directory|branch|name|file|place|way)
+      |unknown\ (?:option|flag|argument|command|parameter)|errored|timed\ out|traceback|complain(?:s|ed|ing)
+      |tripp(?:ed|ing)|stumbl|chok(?:ed|es)|hiccup|snag\b|blew\ up|broke\b
+      |retrying|let\ me\ (?:re)?try\b|try(?:ing)?\ (?:it\ |that\ |this\ )?again
+      |(?:second|another|new)\ (?:attempt|try)\b
+      |(?:it|that|this|which|what|command|call|attempt|edit|push|one|ci)\ (?:has\ |have\ )?failed
+      |entschuldig|fehlgeschlagen|désolé|échoué|lo\ siento|falló)|失败|失敗"""
+)
+"""A failure that is told, or an excuse: shown before a call that worked, it would teach the failure."""
+_FAILS = Pattern(
+    r"(?i)\b(?:(?:fail(?:s|ed|ing|ures?)?|crash(?:es|ed|ing)?|broken|(?:an?|the|this|that|same|got|hit|with|of) errors?"
+    r"|errors? (?:is|was|says?|said|occurred|came))\b|error:)"
+)
+"""A failure that is named. Whoever asks for it to be mended asks for just that."""
+_MENDS = Pattern(
+    r"(?i)\W*(?:(?:please|now|then|also|next|and|hey|hi|can you|could you|would you|help me|i want you to"
+    r"|i(?:['’]d| would) like you to)\b[\s,]*)*(?:fix|repair|mend|resolve|debug|correct|address|solve|handle|make)\b"
+)
 _ACTS = Pattern(r"(?is)\A\s*(?:thought\s*:?\s*)?(.*?)\s*(?:\baction\s*:.*)?\Z")
 _ASSENT = Pattern(
     r"(?i)\W*(?:yes|yeah|yep|yup|ok(?:ay)?|sure(?: thing)?|correct|right|perfect|great|good|fine|absolutely|exactly"
@@ -63,7 +86,7 @@ def gather(worked: Worked, options: MiningOptions, source: str) -> Iterator[Memb
         aim, command = worked.aim(at), worked.command(at)
         pattern, step = pattern_of_aim(aim, command), step_of(aim, command)
         about = stems(step)
-        words = words_before(track.calls, at, about)
+        words = words_before(call)
         yield Member(
             track,
             call,
@@ -142,30 +165,34 @@ def _ends_turn(calls: Sequence[JudgedCall], at: int, following: int) -> bool:
 def _can_show(call: JudgedCall, aim: Aim, command: str | None, options: MiningOptions) -> bool:
     if len(call.raw_arguments) > options.max_argument_chars or not is_whole(call) or is_escalated(aim.arguments):
         return False
-    return command is None or not ("<<" in command or command.count("\n") > 3 or is_risky(command))
+    if command is not None and ("<<" in command or command.count("\n") > 3):
+        return False
+    return not is_risky_call(aim.tool, aim.arguments)
 
 
-def words_before(calls: Sequence[JudgedCall], at: int, about: frozenset[str]) -> str:
-    """What a call follows from: the words right before it where they are clear, else those before calls above it."""
-    own = spoken(calls[at].intent or "")
-    given = calls[at].raw_arguments
-    if vagueness(own, about, given) <= _CLEAR:
-        return own
-    first = own
-    for position in range(at - 1, max(-1, at - _LOOKED_BACK), -1):
-        words = spoken(calls[position].intent or "")
-        if words and vagueness(words, about, given) == 0:
-            return words
-        first = first or words
-    return first
+def words_before(call: JudgedCall) -> str:
+    """What a call follows from, as far as it can be shown: short words of its own, or none, never those of another.
+
+    The scan saw the turns and chose among the words of this one; from here a border between turns cannot be told.
+    """
+    words = spoken(call.intent or "")
+    return "" if regrets(words) or asks_leave(words) else words
+
+
+@lru_cache(maxsize=4096)
+def regrets(words: str) -> bool:
+    """Whether words tell of a failure or excuse one; a request to mend what fails does not."""
+    if _REGRETS.compiled.search(words):
+        return True
+    return _FAILS.compiled.search(words) is not None and not _MENDS.compiled.match(words)
 
 
 def vagueness(words: str, about: frozenset[str], given: str) -> int:
-    """How little words say about a call: 0 names it, 1 says much, 2 is short, regrets or is about others, 3 nothing."""
+    """How little words say about a call: 0 names it, 1 says much, 2 is short or is about others, 3 nothing."""
     if not words:
         return 3
-    regrets, ids, said = _reading(words)
-    if regrets or any(number not in given for number in ids):
+    ids, said = _reading(words)
+    if any(number not in given for number in ids):
         return 2
     if not about.isdisjoint(said):
         return 0
@@ -173,9 +200,9 @@ def vagueness(words: str, about: frozenset[str], given: str) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _reading(words: str) -> tuple[bool, tuple[str, ...], frozenset[str]]:
-    """Whether words regret something, which ids they name, and how their words begin."""
-    return _REGRETS.compiled.search(words) is not None, tuple(IDS.compiled.findall(words)), stems(words)
+def _reading(words: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Which ids words name, and how they begin."""
+    return tuple(IDS.compiled.findall(words)), stems(words)
 
 
 @lru_cache(maxsize=1024)

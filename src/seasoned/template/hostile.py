@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from binascii import Error, a2b_base64
+from collections.abc import Iterator
 from functools import lru_cache
 from html import unescape
+from typing import Any
 from urllib.parse import unquote
 
 from seasoned.outcome.pattern import Pattern
+from seasoned.template.hostile_order import ORDERS
 from seasoned.template.hostile_rule import WORDS
 from seasoned.template.hostile_sign import SIGNS
 from seasoned.template.hostile_tongue import TONGUES
@@ -17,6 +20,8 @@ _READ = 20_000
 _SHORT = 600
 _DEEPEST = 2
 _READABLE = 12
+_WORD_CHARS = 12
+"""A shorter text says too little to be an order; what all of them say is looked at in the end."""
 _GAPS = r"[ .*_\-|/]"
 _SPACED = Pattern(rf"(?<!\w)(?:\w{_GAPS}{{1,2}}){{5,}}\w(?!\w)")
 _GAP = Pattern(rf"{_GAPS}(?=\w(?:{_GAPS}|\Z))")
@@ -52,16 +57,21 @@ def _ways(rows: tuple[tuple[str, str], ...]) -> tuple[_Way, ...]:
     return tuple((tuple(words.split("|") if "|" in words else words.split()), Pattern(text)) for words, text in rows)
 
 
-_WORDS = _ways(WORDS)
+_WORDS = _ways((*WORDS, *ORDERS))
 _SIGNS = _ways(SIGNS)
 # Signs above and below letters are taken out of every text, and so they are out of what is looked for.
 _TONGUES = _ways(tuple((_bare(words), _bare(text)) for words, text in TONGUES))
 
 
 def _any(ways: tuple[_Way, ...], text: str) -> bool:
+    # Many ways wait for the same words: each word is looked for once.
+    known: dict[str, bool] = {}
     for words, pattern in ways:
         for word in words:
-            if word in text:
+            is_there = known.get(word)
+            if is_there is None:
+                is_there = known[word] = word in text
+            if is_there:
                 if pattern.compiled.search(text):
                     return True
                 break
@@ -73,6 +83,25 @@ def speaks_to_reader(text: str) -> bool:
     if len(text) <= _SHORT:
         return bool(text) and _speaks_shortly(text)
     return _speaks(text[:_READ], 0)
+
+
+def arguments_speak(arguments: dict[str, Any]) -> bool:
+    """Whether a name or a value among the arguments of a call does so; what only stands between them is no text."""
+    said = [text for text in _texts(arguments) if len(text) > _WORD_CHARS]
+    # One look at all of it is quicker; only what it finds is looked for in each part.
+    return bool(said) and speaks_to_reader(" ;\n".join(said)) and any(map(speaks_to_reader, said))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, dict):
+            waiting += [*one.values(), *one]
+        elif isinstance(one, list | tuple):
+            waiting += one
 
 
 # The words before a call stand before many calls, and are asked about on the way and at the end.

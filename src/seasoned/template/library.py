@@ -1,4 +1,4 @@
-"""The library: templates by name and version, states and use of their examples, blocks of conversations."""
+"""The library: templates by name and version, states of their examples, blocks of conversations."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import msgspec
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.outcome.tool import TaskType
 from seasoned.store import Store
+from seasoned.template.age import age_reason, ages_at, is_auto
 from seasoned.template.example import Example, Template
 from seasoned.template.names import check_name, name_key
 
@@ -44,19 +47,8 @@ class Listed(msgspec.Struct, frozen=True):
     example_count: int
     usage_count: int
     created_at: float
-
-
-class Stats(msgspec.Struct, frozen=True):
-    """How much there is, and how much of it is used."""
-
-    total: int
-    by_type: dict[str, int]
-    examples: int
-    """Different ones: what stands in two templates counts once."""
-    notes: int
-    usage: int
-    shown: int
-    states: dict[str, int]
+    active_count: int | None = None
+    """Of the examples those that may be shown; None where nobody asked."""
 
 
 class WarmBlock(msgspec.Struct, frozen=True):
@@ -78,12 +70,14 @@ class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
 
     templates: tuple[Template, ...] = ()
     """Sorted by name."""
-    usage: Mapping[str, int] = {}
-    """By name: how often a template was shown."""
-    shown: Mapping[str, int] = {}
-    """By example id: how often it was shown."""
     states: Mapping[str, ExampleState] = {}
     """Of examples that are not active."""
+    vouched: Mapping[str, float] = {}
+    """By example id: when it was last said that it may be shown. Its age counts from then on."""
+    now: float | None = None
+    """When it is: what is too old by then is not shown. None where age does not matter."""
+    until: float | None = None
+    """When the next example becomes too old."""
     revision: int = 0
 
     def find(self, name: str) -> Template | None:
@@ -95,15 +89,37 @@ class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
         return {name_key(template.name): template for template in self.templates}
 
     def state_of(self, example_id: str) -> State:
-        """Whether an example may be shown."""
+        """What was said about an example; its age is not asked."""
         state = self.states.get(example_id)
         return "active" if state is None else state.state
 
+    def hidden(self, template: Template, example: Example) -> ExampleState | None:
+        """Why an example of this template may not be shown; None where it may."""
+        state = self.states.get(example.id)
+        ends = None if state is not None or self.now is None else self._ages_at(template, example)
+        if ends is None or self.now is None or self.now <= ends:
+            return state
+        reason, evidence = age_reason(example, self.now)
+        return ExampleState(example.id, "retired", reason, evidence, ends)
+
+    def _ages_at(self, template: Template, example: Example) -> float | None:
+        return ages_at(template, example, self.vouched.get(example.id))
+
     def active(self, template: Template) -> tuple[Example, ...]:
         """The examples that may be shown."""
-        if not self.states:
+        if not self.states and not (self.now is not None and is_auto(template)):
             return template.examples
-        return tuple([example for example in template.examples if example.id not in self.states])
+        kept = [example for example in template.examples if self.hidden(template, example) is None]
+        return template.examples if len(kept) == len(template.examples) else tuple(kept)
+
+    def at(self, now: float | None) -> Library:
+        """The same library at another time; itself where nothing became too old meanwhile."""
+        if now is None or (self.now is not None and self.now <= now and (self.until is None or now <= self.until)):
+            return self
+        built = [template for template in self.templates if is_auto(template)]
+        ends = (self._ages_at(template, example) for template in built for example in template.examples)
+        until = min((end for end in ends if end is not None and end >= now), default=None)
+        return _after(self, msgspec.structs.replace(self, now=now, until=until))
 
 
 def save(store: Store, template: Template) -> Template:
@@ -148,14 +164,17 @@ def delete(store: Store, name: str) -> int:
     return removed
 
 
-def listed(store: Store, *, task_type: str | None = None, tags: Sequence[str] = ()) -> list[Listed]:
-    """The templates, newest first; of one type, with any of these tags."""
+def listed(
+    store: Store, *, task_type: str | None = None, tags: Sequence[str] = (), library: Library | None = None
+) -> list[Listed]:
+    """The templates, newest first; of one type, with any of these tags. A library says what of them may be shown."""
     wanted = {tag.casefold() for tag in tags}
     found = []
     for row in store.rows("template.list", {"task_type": task_type}):
         own = _decode_strings(row["tags"])
         if wanted and wanted.isdisjoint(tag.casefold() for tag in own):
             continue
+        template = None if library is None else library.find(row["name"])
         found.append(
             Listed(
                 row["name"],
@@ -166,6 +185,7 @@ def listed(store: Store, *, task_type: str | None = None, tags: Sequence[str] = 
                 row["examples"],
                 row["usage_count"],
                 row["created_at"],
+                None if library is None or template is None else len(library.active(template)),
             )
         )
     return found
@@ -176,10 +196,12 @@ def revision(store: Store) -> int:
     return int(_first(store, "template.revision")[0])
 
 
-def snapshot(store: Store, known: Library | None = None) -> Library:
-    """The library as it is now; only what changed since `known` is read again."""
+def snapshot(store: Store, known: Library | None = None, *, now: float | None = None) -> Library:
+    """The library as it is now: `known` itself where nothing changed, else only what did is read again."""
     # The revision first: what changes meanwhile is then noticed the next time.
     number = revision(store)
+    if known is not None and known.revision == number:
+        return known.at(now)
     held = {} if known is None else {name_key(template.name): template for template in known.templates}
     since = -1 if known is None else known.revision
     held.update((row["key"], _decode(row["document"])) for row in store.each("template.changed", {"revision": since}))
@@ -192,34 +214,38 @@ def snapshot(store: Store, known: Library | None = None) -> Library:
             template = None if found is None else _decode(found["document"])
         if template is not None:
             templates.append(template)
-    names = {name_key(template.name): template.name for template in templates}
-    return Library(
+    newest = [_state(row) for row in {row["example_id"]: row for row in store.each("template.states")}.values()]
+    made = Library(
         templates=tuple(templates),
-        usage={names[row["key"]]: row["uses"] for row in store.each("template.usage") if row["key"] in names},
-        shown={row["example_id"]: row["shown"] for row in store.each("template.shown")},
-        states=_states(store),
+        states={one.example_id: one for one in newest if one.state != "active"},
+        vouched={one.example_id: one.changed_at for one in newest if one.state == "active"},
         revision=number,
-    )
+    ).at(known.now if now is None and known is not None else now)
+    return made if known is None else _after(known, made)
 
 
-def stats(library: Library) -> Stats:
-    """The library in figures."""
-    by_type: dict[str, int] = {}
-    for template in library.templates:
-        by_type[template.task_type or "any"] = by_type.get(template.task_type or "any", 0) + 1
-    ids = {example.id for template in library.templates for example in template.examples}
-    states = {"active": 0, "suspended": 0, "retired": 0}
-    for example_id in ids:
-        states[library.state_of(example_id)] += 1
-    return Stats(
-        total=len(library.templates),
-        by_type=dict(sorted(by_type.items())),
-        examples=len(ids),
-        notes=sum(len(template.notes) for template in library.templates),
-        usage=sum(library.usage.values()),
-        shown=sum(library.shown.get(example_id, 0) for example_id in ids),
-        states=states,
-    )
+earlier: WeakKeyDictionary[Library, Library] = WeakKeyDictionary()
+"""What a library was made from, so that what was worked out about unchanged templates is not worked out again."""
+_held: dict[tuple[int, int], Library] = {}
+_MOST_HELD = 4
+
+
+def _after(known: Library, made: Library) -> Library:
+    earlier[made] = earlier.pop(known, known)
+    return made
+
+
+def current(store: Store, *, now: float) -> Library:
+    """The library of a store, held once in the whole process; asking again costs one row while nothing changes."""
+    if not store.path:
+        return snapshot(store, now=now)
+    # By its file, not its name: a backup that was restored is another store under the same name.
+    file = Path(store.path).stat()
+    key = (file.st_dev, file.st_ino)
+    library = _held[key] = snapshot(store, _held.get(key), now=now)
+    for oldest in list(_held)[:-_MOST_HELD]:
+        _held.pop(oldest, None)
+    return library
 
 
 def set_state(
@@ -267,6 +293,13 @@ def keep_block(store: Store, block: WarmBlock) -> WarmBlock:
         store.run("template.keep_block", params)
     found = find_block(store, block.lineage_root, block.format)
     return block if found is None else found
+
+
+def remember_block(store: Store, digest: str, example_ids: Sequence[str], *, now: float) -> None:
+    """Which examples stand in the block whose opening line has this digest, wherever it is met again."""
+    with store.write():
+        ids = _encode(tuple(example_ids)).decode()
+        store.run("guard.remember_block", {"digest": digest, "example_ids": ids, "created_at": now})
 
 
 def find_block(store: Store, lineage_root: str, format: str) -> WarmBlock | None:
@@ -344,11 +377,6 @@ def _first(store: Store, name: str, params: Mapping[str, Any] | Sequence[Any] = 
 
 def _raise_revision(store: Store) -> int:
     return int(_first(store, "template.raise_revision")[0])
-
-
-def _states(store: Store) -> dict[str, ExampleState]:
-    newest = {row["example_id"]: row for row in store.each("template.states")}
-    return {key: _state(row) for key, row in newest.items() if row["state"] != "active"}
 
 
 def _state(row: sqlite3.Row) -> ExampleState:

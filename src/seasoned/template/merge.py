@@ -21,6 +21,8 @@ from seasoned.template.example import ExampleKind, digest
 
 KIND_RANK: dict[ExampleKind, int] = {"recovery": 0, "init": 1, "final": 2, "sequence": 3}
 _PATTERN_CHARS = 160
+FEWEST = 2
+"""So many examples every lineage may supply, however small the template is."""
 _ENOUGH = 5
 """Support beyond this adds nothing to the merit of an example: planted sessions cannot buy a place with numbers."""
 _ASIDE = MANNER | names("description timeout explanation justification workdir cwd is_background isBackground")
@@ -256,42 +258,43 @@ def _kind(members: Sequence[Member], support: int, options: MiningOptions, *, is
 
 
 def _rank(kind: ExampleKind) -> Callable[[Member], tuple[Any, ...]]:
-    """Who stands for a group: of its kind, with words before it and nothing blotted out, short, recent."""
-
-    def rank(member: Member) -> tuple[Any, ...]:
-        return (
-            not member.can_show,
-            kind != "sequence" and kind not in member.kinds,
-            not member.is_rewritten,
-            "[redacted:" in member.call.raw_arguments,
-            member.vagueness,
-            not (member.call.result or "").strip(),
-            len(member.call.raw_arguments) // 80,
-            -(member.time or 0.0),
-            str(member.track.ref),
-            member.call.position,
-        )
-
-    return rank
+    """Who stands for a group: the best of it; of equally good ones the newest."""
+    return lambda member: (*_standing(kind, member), *_age(member))
 
 
-class Chosen(msgspec.Struct, frozen=True):
-    """A group and the member that is shown for it."""
+def _standing(kind: ExampleKind, member: Member) -> tuple[Any, ...]:
+    """How well a member would stand for its group: of its kind, with words before it, nothing blotted out, short."""
+    return (
+        not member.can_show,
+        kind != "sequence" and kind not in member.kinds,
+        not member.is_rewritten,
+        "[redacted:" in member.call.raw_arguments,
+        member.vagueness,
+        not (member.call.result or "").strip(),
+        len(member.call.raw_arguments) // 80,
+    )
 
-    group: Group
-    member: Member
+
+def _age(member: Member) -> tuple[Any, ...]:
+    return (-(member.time or 0.0), str(member.track.ref), member.call.position)
 
 
 class Caps:
-    """How much of a template's room each lineage and each folder of histories has taken."""
+    """How many examples each lineage and each folder of histories has supplied, and how many it may."""
 
-    def __init__(self, options: MiningOptions, sources: int) -> None:
-        self.of_lineage = max(1, int(options.max_share * options.max_examples))
+    def __init__(self, options: MiningOptions, sources: int, of_lineage: int | None = None) -> None:
+        room = max(FEWEST, int(options.max_share * options.max_examples))
+        self.of_lineage = room if of_lineage is None else of_lineage
         # Where there is one folder alone, nothing could be taken away from another.
         share = options.max_source_share if sources > 1 else 1.0
         self.of_source = max(1, int(share * options.max_examples))
         self._lineages: Counter[str] = Counter()
         self._sources: Counter[str] = Counter()
+
+    @property
+    def most(self) -> int:
+        """What the lineage that supplied most has supplied."""
+        return max(self._lineages.values(), default=0)
 
     def has_room(self, member: Member) -> bool:
         return self._lineages[member.track.root] < self.of_lineage and self._sources[member.source] < self.of_source
@@ -299,6 +302,20 @@ class Caps:
     def take(self, member: Member) -> None:
         self._lineages[member.track.root] += 1
         self._sources[member.source] += 1
+
+    def ordered(self, one: Group) -> list[Member]:
+        """The members of a group, the best first; of equally good ones those whose lineage has supplied less."""
+
+        def rank(member: Member) -> tuple[Any, ...]:
+            return (*_standing(one.kind, member), self._lineages[member.track.root], *_age(member))
+
+        return sorted(one.members, key=rank)
+
+
+def fair_share(options: MiningOptions, lineages: int, kept: int) -> int:
+    """How many of so many kept examples one lineage may supply; of few lineages each an equal part."""
+    share = max(options.max_share, 1 / max(1, lineages))
+    return max(FEWEST, int(share * kept + 1e-9))
 
 
 def in_turn(groups: Sequence[Group], failures: Mapping[str, int]) -> list[Group]:

@@ -18,7 +18,7 @@ from seasoned.store import Store
 from seasoned.template.admit import MiningOptions, Worked, experience_of, qualified, refusal, select
 from seasoned.template.example import INTENT_CHARS, Example, ExampleKind, Metrics, Repaired, Source, Template, digest
 from seasoned.template.gather import gather
-from seasoned.template.merge import KIND_RANK, Caps, Group, Member, current, group, in_turn, step_of
+from seasoned.template.merge import KIND_RANK, Caps, Group, Member, current, fair_share, group, in_turn, step_of
 from seasoned.template.note import notes
 from seasoned.template.workflow import workflows
 
@@ -145,6 +145,7 @@ class _Builder:
         self._options = options
         self._rates = _error_rates(tracks)
         self._failures = Counter(call.tool for track in tracks for call in track.calls if call.has_failed)
+        self._known: dict[tuple[str, str, int], Example | None] = {}
         self.dropped = 0
 
     def examples(self) -> tuple[Example, ...]:
@@ -155,15 +156,32 @@ class _Builder:
         from seasoned.template.bind import vocabulary_of
 
         vocabulary = vocabulary_of(self._tracks)
-        caps = Caps(self._options, len({member.source for member in self._members}))
+        sources = len({member.source for member in self._members})
+        lineages = len({member.track.root for one in groups for member in one.members if member.can_show})
+        caps = Caps(self._options, sources)
+        found = self._pass(groups, caps, vocabulary)
+        allowed = fair_share(self._options, lineages, len(found))
+        # What one lineage has too much is taken by others where they can: a smaller template allows each still less.
+        while caps.most > allowed:
+            caps = Caps(self._options, sources, allowed)
+            found = self._pass(groups, caps, vocabulary)
+            if lineages * self._options.max_share < 1:
+                break  # So few lineages cannot all have that little; what others lack takes nothing away again.
+            allowed = fair_share(self._options, lineages, len(found))
+        return tuple(found.values())
+
+    def _pass(self, groups: Sequence[Group], caps: Caps, vocabulary: Vocabulary) -> dict[str, Example]:
+        """One example for each group, as far as there is room under these caps."""
         found: dict[str, Example] = {}
+        self.dropped = 0
         for one in groups:
             if len(found) == self._options.max_examples:
                 break
-            made = self._example(one, caps, vocabulary)
-            if made is not None:
-                found.setdefault(made.id, made)
-        return tuple(found.values())
+            chosen = self._example(one, caps, vocabulary)
+            if chosen is not None and chosen[1].id not in found:
+                caps.take(chosen[0])
+                found[chosen[1].id] = chosen[1]
+        return found
 
     def is_clean(self, text: str) -> bool:
         """Whether a text of ours holds no secret and says nothing to the reader that was not meant."""
@@ -171,13 +189,11 @@ class _Builder:
 
         return not self._redactor.find(text) and not speaks_to_reader(text)
 
-    def _example(self, one: Group, caps: Caps, vocabulary: Vocabulary) -> Example | None:
+    def _example(self, one: Group, caps: Caps, vocabulary: Vocabulary) -> tuple[Member, Example] | None:
         """The best member that has room and can be cleaned."""
-        from seasoned.template.clean import unclean
-
         tried = 0
         found: tuple[Member, Example] | None = None
-        for member in one.members:
+        for member in caps.ordered(one):
             if tried == _TRIED or not member.can_show:
                 break
             kind = _kind(one, member, self._options)
@@ -186,8 +202,8 @@ class _Builder:
             if found is not None and (kind != found[1].kind or member.is_rewritten != found[0].is_rewritten):
                 continue
             tried += 1
-            made = self._made(one, member, kind, vocabulary)
-            if made is None or unclean(made, self._redactor) is not None:
+            made = self._clean(one, member, kind, vocabulary)
+            if made is None:
                 continue
             # Words that could not be made harmless are gone by now: one that still has some is better.
             if found is None or made.intent:
@@ -196,9 +212,17 @@ class _Builder:
                 break
         if found is None:
             self.dropped += tried > 0
-            return None
-        caps.take(found[0])
-        return found[1]
+        return found
+
+    def _clean(self, one: Group, member: Member, kind: ExampleKind, vocabulary: Vocabulary) -> Example | None:
+        """The example that a member makes, once for all passes; None where it cannot be cleaned."""
+        from seasoned.template.clean import unclean
+
+        key = (one.pattern, str(member.track.ref), member.call.position)
+        if key not in self._known:
+            made = self._made(one, member, kind, vocabulary)
+            self._known[key] = None if made is None or unclean(made, self._redactor) is not None else made
+        return self._known[key]
 
     def _made(self, one: Group, member: Member, kind: ExampleKind, vocabulary: Vocabulary) -> Example | None:
         from seasoned.template.bind import bind

@@ -14,9 +14,9 @@ from seasoned.outcome.pattern import Pattern
 from seasoned.outcome.tool import speaks, tool_of
 from seasoned.session import ToolCall
 from seasoned.template.example import RESULT_CHARS
-from seasoned.template.hostile import speaks_to_reader
+from seasoned.template.hostile import arguments_speak, speaks_to_reader
 
-__all__ = ["approves", "neutral_result", "neutral_text", "shortened", "speaks_to_reader"]
+__all__ = ["approves", "arguments_speak", "neutral_result", "neutral_text", "shortened", "speaks_to_reader"]
 
 _KEYS = 8
 _ITEMS = 2

@@ -16,12 +16,13 @@ from seasoned.store import Store
 from seasoned.template.block import Block, Form, Format
 from seasoned.template.choose import Limits, choose
 from seasoned.template.insert import carries_block, insert
-from seasoned.template.library import Library, WarmBlock, count_use, find_block, keep_block
+from seasoned.template.library import Library, WarmBlock, count_use, find_block, keep_block, remember_block
 from seasoned.template.offered import Tools, offered
 from seasoned.template.ranking import Asked, ranking_of
 from seasoned.template.relevance import words_of
 from seasoned.template.render import Rendered, render
 from seasoned.template.tokens import count_tokens
+from seasoned.template.use import template_use
 
 BUDGET = 1500
 _ANSWERS = ("function_call", "reasoning", "computer_call", "local_shell_call", "web_search_call")
@@ -64,11 +65,13 @@ def provision(
     form: Form = "messages",
     is_small: bool = False,
     seed: str = "",
+    use: Mapping[str, int] | None = None,
 ) -> Provisioned:
     """Choose, render and insert. Pure: the same arguments give the same bytes in every process.
 
     `tools` in the shape of any provider; None means that nobody knows them. `task` is what the last user message says
-    unless given. `template` takes the one of that name. Nothing that fits adds nothing, and `reason` says why.
+    unless given. `template` takes the one of that name. `use` says how often each was shown: of equals the less used
+    is taken. Nothing that fits adds nothing, and `reason` says why.
     """
     given = _listed(messages)
     if carries_block(given):
@@ -90,7 +93,7 @@ def provision(
         return latest[0]
 
     limits = Limits(budget=budget, is_small=is_small)
-    choice = choose(ranking_of(library), asked, draw=draw, template=chosen, limits=limits, seed=seed)
+    choice = choose(ranking_of(library), asked, draw=draw, template=chosen, limits=limits, seed=seed, use=use)
     if choice.block is None:
         return Provisioned(given, None, None, choice.reason)
     (shown,) = latest  # what was chosen was drawn last
@@ -223,6 +226,7 @@ def ensure_block(
         form=form,
         is_small=is_small,
         seed=lineage_root,
+        use=_use(store),
     )
     if made.rendered is None or made.block is None:
         return Ensured(None, made.reason)
@@ -231,7 +235,14 @@ def ensure_block(
     block = WarmBlock(
         lineage_root, format, form, name, int(version), shown.example_ids, shown.content, shown.digest, now
     )
-    return _keep(store, block, made.reason, memory)
+    return _keep(store, block, made.block.digest, made.reason, memory)
+
+
+def _use(store: Store) -> dict[str, int]:
+    try:
+        return template_use(store)
+    except _STORE_FAILS:
+        return {}
 
 
 def _find(store: Store, lineage_root: str, format: str, memory: Memory) -> WarmBlock | None:
@@ -246,10 +257,11 @@ def _find(store: Store, lineage_root: str, format: str, memory: Memory) -> WarmB
     return None if found is None else memory.keep(store, found, is_stored=True)
 
 
-def _keep(store: Store, block: WarmBlock, reason: str, memory: Memory) -> Ensured:
+def _keep(store: Store, block: WarmBlock, digest: str, reason: str, memory: Memory) -> Ensured:
     kept, is_ours = _store(store, block, memory)
     if is_ours:
         try:
+            remember_block(store, digest, kept.example_ids, now=kept.created_at)
             count_use(store, f"{kept.template}@{kept.version}", kept.example_ids)
         except _STORE_FAILS:
             reason = f"{reason} Its use could not be counted: the store failed."

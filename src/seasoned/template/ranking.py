@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -10,7 +10,8 @@ import msgspec
 
 from seasoned.outcome.tool import TaskType
 from seasoned.template.example import Example, Template
-from seasoned.template.library import Library
+from seasoned.template.library import Library, earlier
+from seasoned.template.names import name_key
 from seasoned.template.offered import Offered
 from seasoned.template.relevance import Relevance, words_of
 
@@ -24,10 +25,11 @@ Key = tuple[str, str | None]
 class Entry:
     """One template with what may be shown of it."""
 
-    __slots__ = ("__dict__", "examples", "keys", "noted", "tags", "template")
+    __slots__ = ("__dict__", "examples", "key", "keys", "noted", "tags", "template")
 
     def __init__(self, template: Template, examples: tuple[Example, ...]) -> None:
         self.template = template
+        self.key = name_key(template.name)
         self.examples = examples
         self.tags = frozenset(tag.casefold() for tag in template.tags)
         keys: set[Key] = set()
@@ -36,6 +38,7 @@ class Entry:
         self.keys: frozenset[Key] = frozenset(keys)
         self.noted: frozenset[Key] = frozenset((note.tool, ANY_SCHEMA) for note in template.notes)
 
+    @cached_property
     def words(self) -> list[str]:
         """What the template is about: its name, description and tags, its tools, and what was said before its calls."""
         template = self.template
@@ -52,6 +55,16 @@ class Entry:
         """Of its examples: what was said before a call, its tool, and the names and values it was given."""
         texts = (f"{one.intent} {one.tool} {one.arguments}" for one in self.examples)
         return Relevance(words_of(text) for text in texts)
+
+
+def _entry(template: Template, examples: tuple[Example, ...], known: Entry | None) -> Entry:
+    if known is not None and known.template is template and known.examples == examples:
+        return known
+    return Entry(template, examples)
+
+
+def _are_same(some: Sequence[Entry], others: Sequence[Entry]) -> bool:
+    return len(some) == len(others) and all(one is other for one, other in zip(some, others, strict=True))
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -78,14 +91,19 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Ranking:
-    """The entries of one library, least used first, then newest, then by name."""
+    """The entries of one library, newest first, then by name. What did not change since `known` is taken from it."""
 
-    def __init__(self, library: Library) -> None:
-        def standing(template: Template) -> tuple[int, float, str]:
-            return library.usage.get(template.name, 0), -template.created_at, template.name
+    def __init__(self, library: Library, known: Ranking | None = None) -> None:
+        def standing(template: Template) -> tuple[float, str]:
+            return -template.created_at, template.name
 
-        self.entries = [Entry(one, library.active(one)) for one in sorted(library.templates, key=standing)]
+        held = {} if known is None else {entry.template.name: entry for entry in known.entries}
+        self.entries: list[Entry] = [
+            _entry(one, library.active(one), held.get(one.name)) for one in sorted(library.templates, key=standing)
+        ]
         self._at = {entry.template.name: at for at, entry in enumerate(self.entries)}
+        if known is not None and "_relevance" in vars(known) and _are_same(self.entries, known.entries):
+            self._relevance = known._relevance
 
     def entry(self, template: Template) -> Entry:
         """What may be shown of this template."""
@@ -105,13 +123,19 @@ class Ranking:
             parts = [[at for at in part if not asked.tags.isdisjoint(self.entries[at].tags)] for part in parts]
         return [part for part in parts if part]
 
-    def best_first(self, asked: Asked, parts: Iterable[Sequence[int]]) -> Iterator[Entry]:
-        """Part by part by merit: relevance in tenths of the best, then tools covered; of equals the less used."""
-        wanted = asked.keys()
+    def best_first(
+        self, asked: Asked, parts: Iterable[Sequence[int]], use: Mapping[str, int] | None = None
+    ) -> Iterator[Entry]:
+        """Part by part by merit: relevance in tenths of the best, then tools covered; of equals the less used.
+
+        `use` says by the key of its name how often a template was shown.
+        """
+        wanted, used = asked.keys(), use or {}
         scores = self._relevance.scores(asked.words) if asked.words and len(self.entries) > 1 else None
         for part in parts:
             for group in self._groups(asked, wanted, part, scores):
-                yield from (self.entries[at] for _, at in sorted(group))
+                order = [(covered, used.get(self.entries[at].key, 0), at) for covered, at in group]
+                yield from (self.entries[at] for _, _, at in sorted(order))
 
     def _groups(
         self, asked: Asked, wanted: frozenset[Key] | None, part: Sequence[int], scores: Sequence[float] | None
@@ -150,7 +174,7 @@ class Ranking:
 
     @cached_property
     def _relevance(self) -> Relevance:
-        return Relevance(entry.words() for entry in self.entries)
+        return Relevance(entry.words for entry in self.entries)
 
 
 _KNOWN: WeakKeyDictionary[Library, Ranking] = WeakKeyDictionary()
@@ -160,5 +184,6 @@ def ranking_of(library: Library) -> Ranking:
     """Made when first asked for, and then as long as the library is held."""
     found = _KNOWN.get(library)
     if found is None:
-        found = _KNOWN[library] = Ranking(library)
+        before = earlier.pop(library, None)
+        found = _KNOWN[library] = Ranking(library, None if before is None else _KNOWN.get(before))
     return found

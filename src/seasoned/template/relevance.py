@@ -52,7 +52,7 @@ class Relevance:
     """Texts made ready to be scored; made once, asked often."""
 
     def __init__(self, documents: Iterable[Sequence[str]]) -> None:
-        self._documents = [list(words) for words in documents]
+        self._documents = list(documents)
 
     def scores(self, words: Sequence[str]) -> list[float]:
         """One score for each text, in their order; all zero where nothing is shared."""

@@ -14,6 +14,8 @@ POOLS = {"short": SHORT.split(), "long": LONG.split(), "given": GIVEN.split(), "
 LONG_FROM = 7
 ID_FIGURES = 5
 """Numbers with as many figures as this are ids; shorter ones are lines, limits and counts."""
+SHORTEST_FIGURES = 3
+"""Where a name says that figures are somebody's, as in a house's number, so many of them are replaced."""
 SMALLEST_ID = 10 ** (ID_FIGURES - 1)
 SPAN = Pattern(
     r"\[redacted:(?P<tag>[a-z0-9\-]{1,32}):[0-9a-f]{8}\]"
@@ -53,10 +55,21 @@ NAME_PIECES = Pattern(PIECE)
 FAMILY_NAMES = names("last_name lastName family_name familyName surname")
 SOMEBODY = names("user login recipient attendee reviewer sender owner username user_name")
 """Names of arguments whose values are often, but not always, names of people."""
+FIRMS = names("customer client company company_name companyName organization organisation tenant vendor supplier")
+"""Names of arguments whose values are often names of firms."""
+RANGE = Pattern(r"(?<=[^./])(\.{2,3})(?=[^./])")
+"""What stands between two revisions."""
 COMMANDS = ("command", "cmd", "script", "commands", "CommandLine", "commandLine")
 CODES = ("input", "code")
 """What holds a command in one line, or else a patch or a program."""
 SUBCOMMAND = Pattern(r"[a-z][a-z-]{1,20}\Z")
+CODE = names("query sql statement patch diff expression") | {*COMMANDS, *CODES}
+"""What holds code, in which quoted literals are values; so do contents of files."""
+NO_SUBCOMMAND = names(
+    "cd ls cat echo printf grep rg find psql mysql ssh scp su sudo chown mkdir touch cp mv rm less head tail python"
+    " python3 node bash sh zsh source vim nano open code cut sort wc tee tree stat file export"
+)
+"""Programs whose first argument is a value."""
 CUT = Pattern(r" … \[\d+ characters\]\Z")
 CONTENTS = names("content contents file_text new_string old_string new_str old_str file_content text body description")
 PARTS_OF_WORDS = Pattern(rf"(?P<figures>\d+)|(?P<piece>{PIECE})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from seasoned.outcome.command import names
+from seasoned.template.public import TOOLS
 
 SHORT = (
     "acorn amber apron arch atlas bale barn basin birch bloom brook cabin cedar chalk cliff clover coral cove"
@@ -40,7 +41,7 @@ MAILBOXES = ("jane", "john", "info", "hello", "contact", "support")
 MAIL_HOSTS = ("example.com", "example.org", "example.net")
 """Addresses that are set aside for documents: they reach nobody, and no redactor takes them for a person's."""
 
-KEPT = names(
+KEPT = TOOLS | names(
     # Folders and files of every machine and project.
     "home users user root tmp temp var usr etc opt bin sbin lib lib64 dev proc sys mnt media srv run private library"
     " volumes applications documents desktop downloads pictures windows system32 program files appdata local roaming"
@@ -86,19 +87,20 @@ KEPT = names(
 ANYONE = names(
     "user users root admin administrator guest ubuntu debian runner vscode node app dev developer me shared public"
     " default circleci travis jenkins build agent nobody test tester first last unknown none name value"
+    " copilot codex claude gemini cursor dependabot renovate bot"
 )
 """Accounts that are no person's."""
-KNOWN_HOSTS = names(
-    "localhost github.com api.github.com raw.githubusercontent.com gitlab.com bitbucket.org example.com example.org"
-    " example.net schemas.xmlsoap.org www.w3.org json-schema.org stackoverflow.com en.wikipedia.org"
-)
-HOST_LABELS = names("www api docs app mail static cdn dev test staging admin blog raw git auth")
+HOST_LABELS = names("www api docs app mail static cdn dev test staging admin blog raw git auth hooks web")
 ENDINGS = names(
     "com org net io dev app ai co uk de fr nl eu us ca au jp cn in br it es ch se no fi dk pl ru gov edu mil int info"
     " biz tech cloud sh me tv xyz site online local internal lan example invalid"
 )
+VAGUE_ENDINGS = names(
+    "app co us in it es no me ai info int site local internal example invalid cloud tech online sh tv"
+)
+"""Endings that are words, too: `logger.info` is no host."""
 EXTENSIONS = names(
-    "go py pyi pyc js mjs cjs ts tsx jsx vue svelte md mdx rst json jsonl json5 yaml yml toml txt sh bash zsh"
+    "go py pyi pyc pl pm js mjs cjs ts tsx jsx vue svelte md mdx rst json jsonl json5 yaml yml toml txt sh bash zsh"
     " rs java kt"
     " kts c h cc cpp hpp cs rb php html htm css scss sass less lock sql ini cfg conf env xml csv tsv log png"
     " jpg jpeg gif"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from sys import maxsize
 from typing import Any, get_args
 
 import msgspec
@@ -13,15 +14,14 @@ from seasoned.insight.track import Track
 from seasoned.outcome.tool import TaskType
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
-from seasoned.template.admit import MiningOptions, qualified
+from seasoned.template.admit import Experience, MiningOptions, qualified, select
+from seasoned.template.age import AUTO, DAY_SECONDS, MAX_AGE_DAYS, ages_at, is_auto
 from seasoned.template.example import Example, Template
 from seasoned.template.guard import Ruling, Watched, drawn_rate, guard
 from seasoned.template.library import Library, State, load, save, set_state
-from seasoned.template.mine import mine_store
+from seasoned.template.mine import mine
 from seasoned.template.offered import Offered
 
-MAX_AGE_DAYS = 180.0
-_DAY_SECONDS = 86400.0
 _DEFAULTS = MiningOptions()
 _strings = msgspec.json.Decoder(tuple[str, ...]).decode
 
@@ -38,49 +38,78 @@ class Retirement(msgspec.Struct, frozen=True):
 def auto(store: Store, *, now: float, redactor: Redactor, options: MiningOptions = _DEFAULTS) -> tuple[Template, ...]:
     """Build or refresh `auto-code`, `auto-file`, `auto-research` and `auto-mixed`; what was saved.
 
-    Nothing is mined for a task type whose good sessions are those that its template was made of, and nothing is saved
-    that shows what the last version shows.
+    Nothing is learned that is too old to be shown, nothing is mined for a task type whose good sessions are those that
+    its template was made of, and nothing is saved that shows what the last version shows.
     """
     made = (_refresh(store, kind, now, redactor, options) for kind in get_args(TaskType))
     return tuple(template for template in made if template is not None)
 
 
+def too_old(store: Store, *, now: float, options: MiningOptions = _DEFAULTS) -> int:
+    """How many good sessions `auto` does not learn from because they ended too long ago."""
+    every = msgspec.structs.replace(options, max_sessions=maxsize)
+    return sum(not _is_young(one, now) for one in qualified(store, every, now))
+
+
 def _refresh(
     store: Store, task_type: TaskType, now: float, redactor: Redactor, options: MiningOptions
 ) -> Template | None:
-    name = f"auto-{task_type}"
+    name = f"{AUTO}{task_type}"
     wanted = msgspec.structs.replace(options, task_type=task_type)
-    good = {one.key for one in qualified(store, wanted, now)}
+    chosen = _young(store, wanted, now)
+    good = {one.key for one in chosen}
     try:
         known = load(store, name)
     except NotFound:
         known = None
     if not good or (known is not None and good <= set(known.sources)):
         return None
-    made = mine_store(
-        store,
+    made = mine(
+        tracks(store, sessions=[one.row for one in chosen]),
         name=name,
         now=now,
         redactor=redactor,
         options=wanted,
         description=f"What worked in earlier {task_type} sessions.",
         tags=("auto",),
+        sources={one.key: one.source for one in chosen},
     )
+    made = None if made is None else _without_old(store, made, wanted, now)
     if made is None or (known is not None and (made.examples, made.notes) == (known.examples, known.notes)):
         return None
     return save(store, made)
 
 
+def _young(store: Store, options: MiningOptions, now: float) -> list[Experience]:
+    """The sessions to learn from; the older ones are left out before the choice, so that they take nobody's place."""
+    chosen = qualified(store, options, now)
+    if all(_is_young(one, now) for one in chosen):
+        return chosen
+    every = msgspec.structs.replace(options, max_sessions=maxsize)
+    return select([one for one in qualified(store, every, now) if _is_young(one, now)], options.max_sessions)
+
+
+def _is_young(one: Experience, now: float) -> bool:
+    return one.ended is None or now - one.ended <= MAX_AGE_DAYS * DAY_SECONDS
+
+
+def _without_old(store: Store, made: Template, options: MiningOptions, now: float) -> Template | None:
+    """Without what a long session did long before it ended; with the number of sessions that there are."""
+    ends = [(example, ages_at(made, example)) for example in made.examples]
+    kept = tuple(example for example, end in ends if end is None or now <= end)
+    scanned = store.row("mining.scanned", {"agent": options.agent, "task_type": options.task_type})
+    metrics = msgspec.structs.replace(made.metrics, sessions_scanned=0 if scanned is None else scanned["sessions"])
+    return msgspec.structs.replace(made, examples=kept, metrics=metrics) if kept else None
+
+
 def stale(
     examples: Iterable[Example],
     *,
-    now: float,
     tools: Offered | None = None,
     later: Iterable[Track] = (),
     rates: Mapping[str, float] | None = None,
-    max_age_days: float = MAX_AGE_DAYS,
 ) -> tuple[Retirement, ...]:
-    """Which examples no longer hold: the schema of their tool changed, they are old, or later sessions contradict them.
+    """Which examples no longer hold: the schema of their tool changed, or later sessions contradict them.
 
     `later` are sessions that were shown nothing; of them only those that began after an example was last seen to work
     speak about it. The first reason found is given.
@@ -88,7 +117,7 @@ def stale(
     known = {example.id: example for example in examples}
     found: dict[str, Retirement] = {}
     for example in known.values():
-        one = _changed(example, tools) or _aged(example, now, max_age_days)
+        one = _changed(example, tools)
         if one is not None:
             found[example.id] = one
     for ruling in _contradicted([one for one in known.values() if one.id not in found], later, rates):
@@ -103,15 +132,6 @@ def _changed(example: Example, tools: Offered | None) -> Retirement | None:
         return None
     reason = "The schema of its tool has changed since it was made."
     return Retirement(example.id, example.tool, reason, {"was": example.schema_hash, "is": tool.schema_hash})
-
-
-def _aged(example: Example, now: float, max_age_days: float) -> Retirement | None:
-    seen = example.last_seen if example.last_seen is not None else example.first_seen
-    if seen is None or now - seen <= max_age_days * _DAY_SECONDS:
-        return None
-    days = (now - seen) / _DAY_SECONDS
-    reason = f"It was last seen to work {days:.0f} days ago (limit: {max_age_days:g})."
-    return Retirement(example.id, example.tool, reason, {"last_seen": seen, "days": round(days, 1)})
 
 
 def _contradicted(examples: list[Example], later: Iterable[Track], rates: Mapping[str, float] | None) -> list[Ruling]:
@@ -136,19 +156,23 @@ def _contradicted(examples: list[Example], later: Iterable[Track], rates: Mappin
 
 
 def retire_stale(
-    store: Store,
-    library: Library,
-    *,
-    now: float,
-    tools: Offered | None = None,
-    max_age_days: float = MAX_AGE_DAYS,
+    store: Store, library: Library, *, now: float, tools: Offered | None = None, only_auto: bool = False
 ) -> tuple[Retirement, ...]:
-    """Retire what is stale among the examples that are shown, with its reason; what was retired."""
-    examples = [example for example in _examples(library) if library.state_of(example.id) == "active"]
+    """Retire what is stale among the examples that are shown, with its reason; what was retired.
+
+    `only_auto` touches nothing that a template holds which a person built. What is merely old is not retired here: the
+    library finds that out whenever it is read.
+    """
+    theirs = {example.id for one in library.templates if not is_auto(one) for example in one.examples}
+    examples = [
+        example
+        for example in _examples(library)
+        if library.state_of(example.id) == "active" and not (only_auto and example.id in theirs)
+    ]
     shown = _shown(store)
     seen = [(example.tool, example.last_seen) for example in examples if example.last_seen is not None]
     later = tracks(store, sessions=_later(store, seen) - shown.keys())
-    found = stale(examples, now=now, tools=tools, later=later, rates=_rates(store, shown), max_age_days=max_age_days)
+    found = stale(examples, tools=tools, later=later, rates=_rates(store, shown))
     for one in found:
         set_state(store, one.example_id, "retired", one.reason, one.evidence, now=now)
     return found
@@ -161,8 +185,10 @@ def watch(store: Store, library: Library, *, now: float) -> tuple[Ruling, ...]:
     shown = _shown(store)
     since = [(example.tool, suspended[example.id]) for example in examples if example.id in suspended]
     watched = [
-        Watched(track, shown.get(row, ()))
+        Watched(track, ids)
         for row in sorted(shown.keys() | _later(store, since))
+        # Whoever was shown nobody knows what speaks neither for an example nor against it.
+        if (ids := shown.get(row, ())) is not None
         for track in tracks(store, sessions=[row])
     ]
     restored = {row["example_id"]: row["changed_at"] for row in store.rows("guard.restored")}
@@ -179,12 +205,17 @@ def _examples(library: Library) -> list[Example]:
     return list({example.id: example for template in library.templates for example in template.examples}.values())
 
 
-def _shown(store: Store) -> dict[int, tuple[str, ...]]:
-    """The sessions of conversations that have a block, by row id, with the examples that they were shown."""
+def _shown(store: Store) -> dict[int, tuple[str, ...] | None]:
+    """The sessions that were given a block, by row id, with the examples in it; None where nobody knows which."""
     found: dict[int, set[str]] = {}
+    unknown = set()
     for row in store.rows("guard.shown"):
-        found.setdefault(row["id"], set()).update(_strings(row["example_ids"]))
-    return {row: tuple(sorted(ids)) for row, ids in found.items()}
+        ids = found.setdefault(row["id"], set())
+        if row["example_ids"] is None:
+            unknown.add(row["id"])
+        else:
+            ids.update(_strings(row["example_ids"]))
+    return {row: tuple(sorted(ids)) if ids or row not in unknown else None for row, ids in found.items()}
 
 
 def _later(store: Store, since: Iterable[tuple[str, float]]) -> set[int]:

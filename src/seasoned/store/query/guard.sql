@@ -4,7 +4,23 @@ FROM warm_block
 JOIN session AS first ON first.agent || ':' || first.native_id = warm_block.lineage_root
 JOIN session ON session.id = first.id OR session.root_id = first.id
 WHERE session.relation IS NULL OR session.relation NOT IN ('review', 'subagent')
-ORDER BY session.id;
+UNION ALL
+SELECT session.id, session.agent, session.native_id, shown_block.example_ids
+FROM warm_mark
+LEFT JOIN shown_block ON shown_block.digest = warm_mark.digest
+JOIN session ON session.id = warm_mark.session_id OR session.root_id = warm_mark.session_id
+WHERE session.relation IS NULL OR session.relation NOT IN ('review', 'subagent')
+ORDER BY 1;
+
+-- name: remember_block
+INSERT INTO shown_block (digest, example_ids, created_at) VALUES (:digest, :example_ids, :created_at)
+ON CONFLICT (digest) DO NOTHING;
+
+-- name: mark_session
+INSERT INTO warm_mark (session_id, digest) VALUES (?, ?) ON CONFLICT DO NOTHING;
+
+-- name: forget_blocks
+DELETE FROM shown_block;
 
 -- name: rates
 SELECT session_tool.tool, SUM(session_tool.ok) AS ok, SUM(session_tool.failed) AS failed

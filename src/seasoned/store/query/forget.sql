@@ -1,0 +1,35 @@
+-- name: ref
+SELECT agent, native_id FROM session WHERE id = :id;
+
+-- name: taught
+SELECT session AS ref FROM learned WHERE session IS NOT NULL
+UNION
+SELECT parent AS ref FROM learned WHERE parent IS NOT NULL;
+
+-- name: runs
+DELETE FROM run WHERE session = :session;
+
+-- name: begun
+DELETE FROM begun WHERE session = :session;
+
+-- name: material
+DELETE FROM material WHERE instr(document, :written) > 0;
+
+-- name: warm_root
+UPDATE recording SET warm = NULL WHERE warm = :session;
+
+-- name: parent
+UPDATE session SET parent_agent = NULL, parent_native_id = NULL
+WHERE parent_agent = :agent AND parent_native_id = :native_id;
+
+-- name: all_runs
+DELETE FROM run;
+
+-- name: all_begun
+DELETE FROM begun;
+
+-- name: all_material
+DELETE FROM material;
+
+-- name: all_designs
+DELETE FROM design;

@@ -1,0 +1,145 @@
+"""The commands of experiments, through the real agent and a model that answers over HTTP."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import time
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+
+from seasoned.testing import Answer, Call, call, serve_script
+from tests.cli.run import SEASONED, seasoned
+from tests.experiment.scripted import TASKS, many_tasks, write_tasks
+
+
+def _answer(messages: list[dict[str, Any]]) -> str | Call:
+    """Knows how a parcel is written when anything it was given says so, and answers when a call was made."""
+    if messages[-1]["role"] == "tool":
+        return "Done."
+    asked, given = str(messages[-1]["content"]), json.dumps(messages)
+    if "parcel" in asked:
+        number = "1" if "one" in asked else "2"
+        return call("parcel_find", parcel=f"GX-{number}" if "GX-" in given or "QT-" in given else number)
+    return call("weigh", weight="20g" if "20g" in asked else "30g")
+
+
+def _seasoned(tmp_path: Path, *words: str, expect: int = 0) -> CompletedProcess[str]:
+    return seasoned(*words, expect=expect, SEASONED_HOME=str(tmp_path / "home"))
+
+
+def _run(tmp_path: Path, *words: str, url: str, expect: int = 0) -> CompletedProcess[str]:
+    return _seasoned(
+        tmp_path, "experiment", "run", *words, "--base-url", url, "--model", "scripted", "--yes", expect=expect
+    )
+
+
+def test_an_experiment_learns_runs_and_says_what_it_found(tmp_path: Path) -> None:
+    file = write_tasks(tmp_path)
+    with serve_script(*[_answer] * 200) as server:
+        words = (str(file), "--arms", "cold,warm,placebo,rule", "--json")
+        done = _run(tmp_path, *words, "--parallel", "3", url=server.base_url)
+        heard = len(server.heard)
+        again = _run(tmp_path, *words, url=server.base_url)
+        assert len(server.heard) == heard, "what is there is not run again"
+    assert "Learning on the train part" in done.stderr
+    assert "calls of the model (at most" in done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["schema"] == "seasoned/experiment/1"
+    by_arm = {arm["arm"]: arm["measures"]["success"]["value"] for arm in answer["arms"]}
+    assert by_arm["cold"] < by_arm["rule"]
+    assert by_arm["cold"] < by_arm["warm"], "what was learned on the train part is shown, and helps"
+    assert json.loads(again.stdout)["runs"] == answer["runs"]
+    listed = json.loads(_seasoned(tmp_path, "experiment", "list", "--json").stdout)
+    assert [one["name"] for one in listed["experiments"]] == ["depot-confirmation"]
+    page = tmp_path / "page.html"
+    shown = _seasoned(tmp_path, "experiment", "show", "depot-confirmation", "-o", str(page))
+    assert "May be said" in shown.stdout
+    assert "<html" in page.read_text("utf-8")
+    sessions = json.loads(_seasoned(tmp_path, "sessions", "--store", "--json").stdout)
+    assert sessions["sessions"], "every run is a recorded session"
+
+
+KILLS = 20 if os.environ.get("SEASONED_TORTURE") else 2
+
+
+def test_the_whole_command_killed_in_mid_run_comes_to_the_same_result(tmp_path: Path) -> None:
+    file = write_tasks(tmp_path, many_tasks(40))
+    words = [str(file), "--arms", "cold,retries", "--json"]
+    draw = random.Random(7)
+
+    def slow(messages: list[dict[str, Any]]) -> Answer:
+        found = _answer(messages)
+        return Answer(found, wait_seconds=0.02) if isinstance(found, str) else Answer(calls=(found,), wait_seconds=0.02)
+
+    with serve_script(*[slow] * 4000) as server:
+        arguments = ["experiment", "run", *words, "--base-url", server.base_url, "--model", "scripted", "--yes"]
+        for _ in range(KILLS):
+            heard = len(server.heard)
+            with subprocess.Popen(
+                [str(SEASONED), *arguments],
+                env={**os.environ, "CI": "1", "SEASONED_HOME": str(tmp_path / "home")},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL,
+            ) as child:
+                wanted = heard + draw.randint(1, 7)
+                while len(server.heard) < wanted and child.poll() is None:
+                    time.sleep(0.01)
+                child.kill()
+            assert child.returncode == -9
+        cut = json.loads(_run(tmp_path, *words, url=server.base_url).stdout)
+        whole = json.loads(_run(tmp_path / "whole", *words, url=server.base_url).stdout)
+    assert cut["runs"] == whole["runs"] == 80
+    measures = ("executed", "first_call", "success", "errors", "calls_to_success", "valid")
+    for one, other in zip(cut["arms"], whole["arms"], strict=True):
+        assert [one["measures"][name] for name in measures] == [other["measures"][name] for name in measures]
+
+
+def test_a_model_that_is_unreachable_stops_with_what_was_saved(tmp_path: Path) -> None:
+    file = write_tasks(tmp_path)
+    done = _run(tmp_path, str(file), "--arms", "cold,rule", url="http://127.0.0.1:9/v1", expect=3)
+    assert "'scripted' cannot be reached" in done.stderr
+    assert "0 of 3 runs are saved: run the same command again to go on" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["nowhere.yaml"], 1, "is no file and no set"),
+        (["{file}", "--arms", "cold,template:gone"], 1, "names no template"),
+        (["{file}", "--arms", "cold,warmish"], 2, "There is no arm 'warmish'"),
+        (["{file}", "--arms", "cold"], 2, "at least two arms"),
+        (["{broken}"], 2, "expected one of"),
+        ([], 2, "Name the tasks to run"),
+    ],
+)
+def test_bad_input_is_answered_with_a_sentence(tmp_path: Path, words: list[str], code: int, said: str) -> None:
+    names = {
+        "file": str(write_tasks(tmp_path)),
+        "broken": str(write_tasks(tmp_path, TASKS.replace("part: former", "part: once"), "broken.yaml")),
+    }
+    done = _run(tmp_path, *[word.format(**names) for word in words], url="http://127.0.0.1:9/v1", expect=code)
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_session_keeps_the_arm_that_it_was_given(tmp_path: Path) -> None:
+    words = ("experiment", "assign")
+    first = _seasoned(tmp_path, *words, "autumn", "codex:1", "--arms", "cold,warm:3", "--json")
+    arm = json.loads(first.stdout)["arm"]
+    assert arm in ("cold", "warm")
+    assert _seasoned(tmp_path, *words, "autumn", "codex:1").stdout.strip() == arm
+    _seasoned(tmp_path, *words, "winter", "codex:1", expect=1)
+
+
+def test_tasks_are_counted(tmp_path: Path) -> None:
+    done = _seasoned(tmp_path, "experiment", "tasks", "conventions", "--json")
+    found = json.loads(done.stdout)
+    assert sum(sum(one["parts"].values()) for one in found["environments"]) >= 60

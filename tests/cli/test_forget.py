@@ -1,0 +1,84 @@
+"""`forget` leaves no trace of a session in any table, nor of what it taught memory and skills."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from seasoned.agent import memory, skill_writing
+from seasoned.agent.provenance import Provenance, changes
+from seasoned.store import Store, open_store
+from tests.agent.desks import desk_at
+from tests.cli.run import answer, seasoned
+
+WORD = "Zanzibar"
+
+
+def traces(store: Store, *wanted: str) -> list[str]:
+    """Tables in which any of these stands, in whatever column.
+
+    That a session is forgotten must be remembered, and where files lie that are named after their sessions.
+    """
+    tables = [row[0] for row in store.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    return [
+        table
+        for table in tables
+        if table not in ("forgotten", "source")
+        and any(one in str(tuple(row)) for row in store.connection.execute(f"SELECT * FROM {table}") for one in wanted)
+    ]
+
+
+def teach(home: Path, ref: str) -> None:
+    """Memory, a skill, a review and parts in experiments, all from one session."""
+    agent = Provenance(actor="agent", origin="chat", session=ref, platform="cli", tool="memory", task=WORD)
+    review = Provenance(actor="review", origin="review", session="seasoned:r1", parent=ref, platform="cli", task=WORD)
+    desk = desk_at(home)
+    memory.add(desk, "notes", f"{WORD} one.", by=agent)
+    skill_writing.create(desk, "build", f"{WORD}.", description=f"{WORD}.", by=review)
+    memory.add(desk_at(home, staging=True), "notes", f"{WORD} waits.", by=review)
+    with desk.store.write():
+        run = desk.store.connection.execute
+        run(
+            "INSERT INTO review (ref, session, context, topic, form, task, pid, started_at, state, said, answer)"
+            " VALUES ('seasoned:r1', ?, 'background', 'memory', 'digest', ?, 1, 1.0, 'kept', ?, ?)",
+            (ref, WORD, WORD, WORD),
+        )
+        run("INSERT INTO review_count (lineage_root, turns, calls, changed_at) VALUES (?, 1, 1, 1.0)", (ref,))
+        run("INSERT INTO assignment (experiment, session, arm, split, at) VALUES ('e', ?, 'warm', 's', 1.0)", (ref,))
+        run("INSERT INTO exposure (experiment, session, arm, example_ids, at) VALUES ('e', ?, 'w', '[]', 1.0)", (ref,))
+        run("INSERT INTO begun VALUES (?, 'e', 'm', 'warm', 'b', 't', 'k', 1, 1.0)", (ref,))
+        run("INSERT INTO run VALUES ('e', 'm', 'warm', 'b', 't', 'k', 1, 'p', ?, 1.0, ?)", (ref, WORD))
+        run("INSERT INTO material VALUES ('t', 'd', 'm', 'good', ?, 1.0)", (f'{{"sources":["{ref}"],"x":"{WORD}"}}',))
+        run("INSERT INTO warm_mark (session_id, digest) SELECT id, 'd' FROM session")
+        run("INSERT INTO session (agent, native_id, parent_agent, parent_native_id, relation) VALUES ('x','y',?,?,'fork')",
+            ref.split(":", 1))  # fmt: skip
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_no_table_and_no_file_tells_of_a_forgotten_session(everything: bool, samples: Path, home: Path) -> None:
+    seasoned("scan", samples / "codex")
+    native_id = answer("sessions", "--store")["sessions"][0]["session_id"]
+    teach(home / ".seasoned", f"codex:{native_id}")
+    own = Provenance(actor="person", origin="person", platform="cli")
+    memory.add(desk_at(home / ".seasoned"), "notes", "Stays.", by=own)
+    with open_store(home / ".seasoned" / "seasoned.db") as store:
+        assert {"learned", "review", "review_count", "run", "material"} <= set(traces(store, native_id, WORD))
+    found = answer("forget", *(["--all"] if everything else [native_id]), "--yes")
+    assert found["left"] == []
+    with open_store(home / ".seasoned" / "seasoned.db") as store:
+        assert traces(store, native_id, WORD) == []
+        assert [change.actor for change in changes(store)] == ([] if everything else ["person"])
+    files = [file for folder in ("memory", "skills", "aside") for file in (home / ".seasoned" / folder).rglob("*")]
+    assert WORD.encode() not in b"".join(file.read_bytes() for file in files if file.is_file())
+    assert "Stays." in (home / ".seasoned" / "memory" / "MEMORY.md").read_text("utf-8")
+
+
+def test_what_could_not_be_taken_back_is_said(samples: Path, home: Path) -> None:
+    seasoned("scan", samples / "codex")
+    native_id = answer("sessions", "--store")["sessions"][0]["session_id"]
+    desk = desk_at(home / ".seasoned")
+    memory.add(desk, "notes", f"{WORD} one.", by=Provenance(actor="agent", origin="chat", session=f"codex:{native_id}"))
+    (home / ".seasoned" / "memory" / "MEMORY.md").write_text("Written by hand.", "utf-8")
+    done = seasoned("forget", native_id, "--yes")
+    assert "Still there: The entry" in done.stderr and "Forgot codex:" in done.stdout

@@ -1,0 +1,123 @@
+"""`warm` and `up` as a user meets them: what is given to a new session, and what is said where nothing is."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from seasoned.store import open_store
+from seasoned.template.library import load, save, set_state
+from seasoned.template.use import use_of
+from tests.cli.run import answer, seasoned
+from tests.template.examples import example, template
+
+
+@pytest.fixture
+def store_path(home: Path) -> Path:
+    path = home / ".seasoned" / "seasoned.db"
+    with open_store(path) as store:
+        save(store, template())
+    return path
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "messages.json"
+    file.write_text(text, "utf-8")
+    return file
+
+
+@pytest.mark.usefixtures("store_path")
+@pytest.mark.parametrize("option", ["--messages", "--tools"])
+@pytest.mark.parametrize("text", ['["hi"]', "[1]", "[null]", "[" * 100_000, "{}", "[", '"x"'])
+def test_what_is_no_list_of_messages_gets_one_clear_sentence(tmp_path: Path, option: str, text: str) -> None:
+    if option == "--tools" and text in ('["hi"]', "[1]", "[null]"):
+        done = seasoned("warm", option, written(tmp_path, text), expect=1)
+    else:
+        done = seasoned("warm", option, written(tmp_path, text), expect=2)
+        assert "messages.json" in done.stderr
+    assert "Traceback" not in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_use_is_counted_only_where_a_block_was_put_in(tmp_path: Path, store_path: Path) -> None:
+    ask = written(tmp_path, '[{"role": "user", "content": "find where it starts"}]')
+    assert "goes into no messages" in seasoned("warm", "--messages", ask, "--format", "skill", expect=2).stderr
+    seasoned("warm")
+    with open_store(store_path) as store:
+        assert use_of(store).templates == {}
+    filled = seasoned("warm", "--messages", ask).stdout
+    seasoned("warm", "--messages", written(tmp_path, filled))
+    with open_store(store_path) as store:
+        assert use_of(store).templates == {"code-work": 1}
+
+
+def test_who_is_given_a_block_on_the_command_line_is_known_by_its_mark(tmp_path: Path, store_path: Path) -> None:
+    ask = written(tmp_path, '[{"role": "user", "content": "find where it starts"}]')
+    filled = json.loads(seasoned("warm", "--messages", ask).stdout)
+    answers = [{"role": "assistant", "content": "It is done."}, {"role": "user", "content": "Thank you."}]
+    (tmp_path / "talks").mkdir()
+    (tmp_path / "talks" / "one.jsonl").write_text(json.dumps({"messages": [*filled, *answers]}) + "\n", "utf-8")
+    assert answer("scan", tmp_path / "talks")["sessions"] == 1
+    with open_store(store_path) as store:
+        (row,) = store.rows("guard.shown")
+        assert set(json.loads(row["example_ids"])) == {one.id for one in load(store, "code-work").examples}
+
+
+def test_that_everything_is_retired_is_said(store_path: Path) -> None:
+    with open_store(store_path) as store:
+        for one in load(store, "code-work").examples:
+            set_state(store, one.id, "retired", "old", now=1.0)
+    assert "suspended, retired or too old" in seasoned("warm", "--task", "find it", expect=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--max-sessions", 0), ("--max-sessions", -1), ("--min-messages", -5), ("--max-error-rate", 7)],
+)
+def test_figures_that_make_no_sense_are_wrong_use(option: str, value: int) -> None:
+    assert option in seasoned("template", "build", "x", "--store", option, value, expect=2).stderr
+
+
+def test_a_path_without_a_name_is_said_to_be_one(samples: Path) -> None:
+    assert "give a name before the path" in seasoned("template", "build", samples, expect=2).stderr
+
+
+@pytest.mark.parametrize("text", ["", " "])
+def test_an_empty_text_is_no_session(text: str, samples: Path) -> None:
+    seasoned("scan", samples / "codex")
+    done = seasoned("profile", text, expect=2)
+    assert "An empty text names no session" in done.stderr
+
+
+def test_a_report_can_be_read_by_its_owner_alone(samples: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    seasoned("report", samples / "codex", "-o", page)
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    page.chmod(0o644)
+    seasoned("report", samples / "codex", "-o", page)
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+
+
+def test_up_on_old_histories_learns_nothing_by_itself_and_a_person_still_can(samples: Path) -> None:
+    out = seasoned("up", samples).stdout
+    assert re.search(r"\d+ good sessions? ended more than 180 days ago", out) and "0 examples" not in out
+    built = seasoned("template", "build", "mine", "--store").stdout
+    assert "examples" in built and "will not be shown" not in built
+    listed = answer("template", "list")["templates"][0]
+    assert listed["active_count"] == listed["example_count"] > 0
+    assert f"{listed['active_count']} / {listed['example_count']}" in seasoned("template", "list").stdout
+    assert "A new session would begin with:\n" in seasoned("up", samples).stdout
+
+
+def test_up_says_why_a_new_session_would_be_given_nothing(samples: Path, store_path: Path) -> None:
+    old = example(last_seen=2.0)
+    with open_store(store_path) as store:
+        save(store, template("auto-code", old))
+        for one in load(store, "code-work").examples:
+            set_state(store, one.id, "retired", "old", now=1.0)
+    out = seasoned("up", samples / "codex").stdout
+    assert "auto-code@1 (0 of 1 example)" in out and "would begin with nothing: Every example is" in out
+    assert answer("template", "list")["templates"][0].keys() >= {"active_count", "example_count"}

@@ -1,0 +1,77 @@
+"""Learning on the train part: which runs are tried again, and which are witnesses."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from seasoned.experiment.design import new_design
+from seasoned.experiment.ledger import keep_material, load_material, load_records
+from seasoned.experiment.mine_train import learn, make_train_runs, train_name, train_units, witnesses
+from seasoned.experiment.play import Play
+from seasoned.experiment.run_record import RunCall, RunRecord
+from seasoned.experiment.task import load_tasks
+from seasoned.redact.key import Secrecy
+from seasoned.store import open_store
+from seasoned.template.example import Template
+from tests.experiment.scripted import Scripted, write_tasks
+
+
+def _record(task: str, check: str, *calls: tuple[str, str]) -> RunRecord:
+    made = tuple(RunCall(tool, counts_as, 1) for tool, counts_as in calls)
+    return RunRecord(experiment="e", model="m", arm="train", task=task, repeat=0, check=check, calls=made)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("record", "is_witness"),
+    [
+        (_record("t1", "passed", ("parcel_find", "ok")), True),
+        (_record("t1", "passed", ("parcel_find", "ok"), ("weigh", "failed")), True),
+        (_record("t1", "passed", ("weigh", "ok"), ("parcel_find", "ok")), False),
+        (_record("t1", "failed", ("parcel_find", "ok")), False),
+        (_record("t1", "broken", ("parcel_find", "ok")), False),
+        (_record("gone", "passed", ("parcel_find", "ok")), False),
+    ],
+)
+def test_only_a_run_that_did_what_was_asked_is_a_witness(tmp_path: Path, record: RunRecord, is_witness: bool) -> None:
+    tasks = load_tasks(str(write_tasks(tmp_path)))
+    assert (record.task in witnesses([record], tasks)) == is_witness
+
+
+def test_a_task_is_tried_again_until_it_is_done(tmp_path: Path) -> None:
+    file = write_tasks(tmp_path)
+    tasks, design = load_tasks(str(file)), new_design(name="trial", tasks=str(file), samples=3)
+
+    def weighs_at_second_try(play: Play) -> list[tuple[str, dict[str, object]]]:
+        if "weight" in play.prompt:
+            return [("weigh", {"weight": "20g" if play.temperature else "20"})]
+        return [("parcel_find", {"parcel": "7"})]
+
+    model = Scripted(weighs_at_second_try)
+    path = tmp_path / "s.db"
+    finished = make_train_runs(path, design, tasks, model, model="scripted", parts=("train",), clock=time.time)
+    with open_store(path) as store:
+        records = load_records(store, train_name(tasks))
+    assert finished.made == 5
+    assert sorted((one.task, one.repeat, one.check) for one in records) == [
+        ("t1", 0, "failed"),
+        ("t1", 1, "failed"),
+        ("t1", 2, "failed"),
+        ("t2", 0, "failed"),
+        ("t2", 1, "passed"),
+    ]
+    assert [play.temperature for play in model.plays] == [0.0, 0.0, 0.7, 0.7, 0.7]
+    assert train_units(path, design, tasks, model="another", sample=1, parts=("train",)), "each model learns by itself"
+
+
+def test_what_was_learned_is_kept_and_not_learned_again(tmp_path: Path) -> None:
+    tasks = load_tasks(str(write_tasks(tmp_path)))
+    template = Template("train-depot", description="kept")
+    with open_store(tmp_path / "s.db") as store:
+        key = {"task_set": tasks.name, "tasks_digest": tasks.digest, "model": "scripted"}
+        keep_material(store, {"good": template}, **key, now=1.0)
+        assert load_material(store, **key) == {"good": template}
+        assert learn(store, tasks, Secrecy(b"k" * 32), model="scripted", now=2.0) == {"good": template}
+        assert learn(store, tasks, Secrecy(b"k" * 32), model="another", now=2.0) == {}
