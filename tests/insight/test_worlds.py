@@ -82,7 +82,7 @@ def test_few_sessions_are_not_enough_and_it_says_how_many_would_be() -> None:
 def test_bad_sessions_that_end_early_are_recognised_even_if_no_single_call_ends_them() -> None:
     answers = Counter(verdict(cohort(by_luck(seed))).answer for seed in range(DRAWS))
     _print("bad sessions end early", answers)
-    assert answers["the difference between lengths is selection"] >= 0.8 * DRAWS
+    assert answers["the difference between lengths is selection"] >= 0.7 * DRAWS
 
 
 def test_sessions_of_one_lineage_are_one_cluster() -> None:

@@ -17,10 +17,12 @@ from tools import make_docs
 
 from seasoned import config
 from seasoned.testing import call, serve_script
+from tests.experiment.scripted import write_tasks
 from tests.structure.source_tree import PACKAGE, ROOT, SAMPLES, modules
 
 DOCS = ROOT / "docs"
 PAGES = [*make_docs.pages(), ROOT / "CHANGELOG.md"]
+TASKS = "{tasks} --arms cold,rule --model scripted --base-url {server} --yes"
 ANSWERS = {
     "up": "up {samples} --json",
     "scan": "scan {samples} --json",
@@ -49,6 +51,10 @@ ANSWERS = {
     "review-plan": "review 40904d81 {samples} --model scripted --base-url {server} --dry-run --json",
     "review-ledger": 'review 40904d81 {samples} --model scripted --base-url {server} > "$HOME/made"'
     " && seasoned review --ledger --json",
+    "tasks": "experiment tasks plain --json",
+    "assignment": "experiment assign autumn codex:1 --arms cold,warm --json",
+    "experiment": f"experiment run {TASKS} --json",
+    "experiments": f'experiment run {TASKS} > "$HOME/made" && seasoned experiment list --json',
     "doctor": "doctor --json",
     "config": "config show --json",
     "forget": "forget --all --yes --json",
@@ -57,8 +63,8 @@ ANSWERS = {
 """How to get each answer of the command line. Those that need a store get one, and those that need a model a script."""
 FETCHED = {"model": ("path", "bytes", "is_new")}
 """Answers of commands that download something, with their fields."""
-SCRIPT = (call("terminal", command="ls"), "A README and a folder.", "Nothing to save.")
-FREE = {"arguments", "tool_distribution", "tool_success_rates", "by_type", "content"}
+SCRIPT = (call("terminal", command="ls"), "A README and a folder.", "Nothing to save.", *["Done."] * 40)
+FREE = {"arguments", "tool_distribution", "tool_success_rates", "by_type", "content", "measures", "banks", "parts"}
 """Fields whose own fields are whatever tools there are, or whatever a tool was given."""
 
 
@@ -116,7 +122,7 @@ def test_every_field_of_an_answer_is_described(name: str, tmp_path: Path) -> Non
     if name in ("forget", "export", "doctor"):
         assert make_docs.run(f"seasoned scan {SAMPLES}", tmp_path).returncode == 0
     with serve_script(*SCRIPT) as server:
-        command = ANSWERS[name].format(samples=SAMPLES, server=server.base_url)
+        command = ANSWERS[name].format(samples=SAMPLES, server=server.base_url, tasks=write_tasks(tmp_path))
         done = make_docs.run(f"seasoned {command}", tmp_path)
     answers = (
         [json.loads(done.stdout)]

@@ -62,7 +62,6 @@ class Binding(Written):
         super().__init__(vocabulary, seed)
         self._is_prose = False
         self._whole: dict[str, str] = {}
-        self._wholes: re.Pattern[str] | None = None
 
     def arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """The arguments of the call; what each of their values became is then known."""
@@ -97,7 +96,6 @@ class Binding(Written):
         if isinstance(value, str):
             if value != bound and WHOLE_FROM <= len(value) <= WHOLE_CHARS:
                 self._whole[value] = bound
-                self._wholes = None
         elif isinstance(value, dict):
             for one, other in zip(value.values(), bound.values(), strict=False):
                 self._remember(one, other)
@@ -164,14 +162,11 @@ class Binding(Written):
     def prose(self, text: str) -> str:
         """What somebody said: whole values of the arguments first, and then what is left."""
         self._is_prose = True
-        if not self._whole:
+        there = sorted([value for value in self._whole if value in text], key=len, reverse=True)
+        if not there:
             return self.text(text)
-        if self._wholes is None:
-            known = "|".join(map(re.escape, sorted(self._whole, key=len, reverse=True)))
-            self._wholes = re.compile(rf"(?<![\w/@#.-])({known})(?![\w@-]|[/.]\w)")
-        return "".join(
-            [self._whole[part] if at % 2 else self.text(part) for at, part in enumerate(self._wholes.split(text))]
-        )
+        wholes = re.compile(rf"(?<![\w/@#.-])({'|'.join(map(re.escape, there))})(?![\w@-]|[/.]\w)")
+        return "".join([self._whole[part] if at % 2 else self.text(part) for at, part in enumerate(wholes.split(text))])
 
     def text(self, text: str) -> str:
         """A text with stand-ins for what is found in it."""
