@@ -164,3 +164,18 @@ def test_a_file_that_is_no_model_is_refused_in_one_sentence(tmp_path: Path) -> N
     file.write_bytes(b"this is no model")
     with pytest.raises(CannotDo, match="is it a GGUF file"):
         open_model(Choice("local", path=file))
+
+
+def test_the_words_that_close_a_warm_block_are_not_the_models_own() -> None:
+    block = [
+        ModelRequest([UserPromptPart("[seasoned:warm v1 t@1 x] Weigh it")]),
+        ModelResponse([ToolCallPart("weigh", '{"parcel": "GX-1"}', "warm_1")]),
+        ModelRequest([ToolReturnPart("weigh", "20g", "warm_1")]),
+        ModelResponse([TextPart("The demonstrations end here. [seasoned:end]")]),
+        ModelRequest([UserPromptPart("Weigh parcel 2")]),
+    ]
+    flat = flatten(block)
+    assert [type(message).__name__ for message in flat] == ["ModelRequest", "ModelResponse", "ModelRequest"]
+    last = flat[-1].parts[-1]
+    assert isinstance(last, UserPromptPart)
+    assert str(last.content).index("[seasoned:end]") < str(last.content).index("Weigh parcel 2")

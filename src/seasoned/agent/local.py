@@ -36,6 +36,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from seasoned.errors import CannotDo
+from seasoned.template.block import ENDS
 
 CONTEXT_LENGTH = 8192
 _MOST_TOKENS = 700
@@ -175,7 +176,7 @@ def _without_words(value: Any, *, names: bool = False) -> Any:
 def flatten(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """Calls and results as words in the form that is asked for, the sides taking turns."""
     flat: list[ModelMessage] = []
-    for message in messages:
+    for message in map(_told, messages):
         if isinstance(message, ModelResponse):
             said = [text for part in message.parts if (text := _spoken(part))]
             flat.append(replace(message, parts=[TextPart("\n".join(said))]))
@@ -195,6 +196,15 @@ def flatten(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
         parts = [*rest, *([UserPromptPart("\n\n".join(texts))] if texts else [])]
         flat.append(replace(message, parts=parts))
     return flat
+
+
+def _told(message: ModelMessage) -> ModelMessage:
+    """The words that close a warm block, said to the model: as an answer of its own a small one would repeat them."""
+    if isinstance(message, ModelResponse):
+        texts = [part.content for part in message.parts if isinstance(part, TextPart)]
+        if len(texts) == len(message.parts) and any(ENDS in text for text in texts):
+            return ModelRequest([UserPromptPart("\n".join(texts))])
+    return message
 
 
 def _only_words(request: ModelRequest) -> bool:

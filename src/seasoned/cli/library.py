@@ -109,8 +109,8 @@ def print_retired(retired: Sequence[Retirement]) -> None:
 def too_old_sentence(old: int) -> str:
     """What `auto` did not learn from, and what to do about it."""
     return (
-        f"{plural(old, 'good session')} ended more than {MAX_AGE_DAYS:g} days ago, too long to be learned from unasked: "
-        "`seasoned template build NAME --store` learns from old ones too."
+        f"{plural(old, 'good session')} ended more than {MAX_AGE_DAYS:g} days ago, too long to be learned from unasked:"
+        " `seasoned template build NAME --store` learns from old ones too."
     )
 
 

@@ -294,4 +294,3 @@ def is_escalated(arguments: Mapping[str, Any]) -> bool:
     return any(bool(arguments.get(name)) for name in _ESCALATED) or (
         arguments.get("sandbox_permissions") not in (None, "", "use_default")
     )
-

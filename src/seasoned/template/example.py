@@ -11,7 +11,7 @@ from seasoned.outcome.tool import TaskType
 
 ExampleKind = Literal["init", "sequence", "recovery", "final"]
 Tier = Literal["own", "recorded", "imported"]
-"""How far an example is trusted: mined from histories of this user's agents, recorded by Seasoned itself, from a file."""
+"""How far an example is trusted: mined from histories of this user's agents, recorded by Seasoned, from a file."""
 INTENT_CHARS = 200
 RESULT_CHARS = 500
 
