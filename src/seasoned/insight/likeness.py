@@ -11,6 +11,7 @@ from seasoned.outcome.pattern import Pattern
 IDS = Pattern(r"\d{3,}")
 CUT = Pattern(r" … \[\d+ characters\]\Z")
 """How a text ends that was shortened for the store."""
+_MARKS = Pattern(r"[\W_]+")
 _WORDS = Pattern(r"\w{2,60}")
 _TEXT_CHARS = 60
 """A value longer than this is a text: two of them are alike when they share most of their words."""
@@ -45,7 +46,7 @@ def alike(one: Any, other: Any) -> bool:
 
 def letters(text: str) -> str:
     """A text by its letters and digits alone: blanks, marks and case are what is written wrongly most often."""
-    return "".join([c for c in text[:_READ].casefold() if c.isalnum()])
+    return _MARKS.compiled.sub("", text[:_READ].casefold())
 
 
 def share(one: str, other: str) -> float:

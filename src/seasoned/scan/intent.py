@@ -42,6 +42,8 @@ _LEAVE = Pattern(
     )\W*(?:\b(?:yes\s*/\s*no|y\s*/\s*n)\b)?\W*\Z"""
 )
 """A question for leave at the end of what was said."""
+_ASKING = ("?", "？", "please", "know", "y/n", "y / n", "yes/no", "yes / no")
+"""One of these is in every question for leave."""
 
 
 def intents(session: Session) -> Iterator[tuple[ToolCall, str | None]]:
@@ -93,7 +95,9 @@ def corrections(session: Session) -> list[int]:
 
 def asks_leave(words: str) -> bool:
     """Whether words end in a question for leave: "Shall I?", "Do you confirm this change?"."""
-    return _LEAVE.compiled.search(words[-_QUESTION_CHARS:]) is not None
+    end = words[-_QUESTION_CHARS:].lower()
+    # Most words ask nothing, and looking for every way of asking takes long.
+    return any(sign in end for sign in _ASKING) and _LEAVE.compiled.search(end) is not None
 
 
 def users_words(message: Message) -> str | None:
