@@ -16,6 +16,7 @@ from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.template.admit import Experience, MiningOptions, qualified, select
 from seasoned.template.age import AUTO, DAY_SECONDS, MAX_AGE_DAYS, ages_at, is_auto
+from seasoned.template.beside import begin
 from seasoned.template.example import Example, Template
 from seasoned.template.guard import Ruling, Watched, drawn_rate, guard
 from seasoned.template.library import Library, State, load, save, set_state
@@ -23,6 +24,7 @@ from seasoned.template.mine import mine
 from seasoned.template.offered import Offered
 
 _DEFAULTS = MiningOptions()
+_templates = msgspec.json.Decoder(list[Template | None]).decode
 _strings = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
@@ -41,8 +43,14 @@ def auto(store: Store, *, now: float, redactor: Redactor, options: MiningOptions
     Nothing is learned that is too old to be shown, nothing is mined for a task type whose good sessions are those that
     its template was made of, and nothing is saved that shows what the last version shows.
     """
-    made = (_refresh(store, kind, now, redactor, options) for kind in get_args(TaskType))
-    return tuple(template for template in made if template is not None)
+    plans = [plan for kind in get_args(TaskType) if (plan := _planned(store, kind, now, options)) is not None]
+    saved = []
+    for plan, mined in zip(plans, _mined(plans, now, redactor), strict=True):
+        made = None if mined is None else _without_old(store, mined, plan.options, now)
+        known = plan.known
+        if made is not None and (known is None or (made.examples, made.notes) != (known.examples, known.notes)):
+            saved.append(save(store, made))
+    return tuple(saved)
 
 
 def too_old(store: Store, *, now: float, options: MiningOptions = _DEFAULTS) -> int:
@@ -51,33 +59,55 @@ def too_old(store: Store, *, now: float, options: MiningOptions = _DEFAULTS) -> 
     return sum(not _is_young(one, now) for one in qualified(store, every, now))
 
 
-def _refresh(
-    store: Store, task_type: TaskType, now: float, redactor: Redactor, options: MiningOptions
-) -> Template | None:
-    name = f"{AUTO}{task_type}"
+class _Plan(msgspec.Struct, frozen=True):
+    """A template that is to be made or refreshed, and the sessions it is made of."""
+
+    task_type: TaskType
+    options: MiningOptions
+    known: Template | None
+    sources: dict[str, str]
+    tracks: tuple[Track, ...]
+
+
+def _planned(store: Store, task_type: TaskType, now: float, options: MiningOptions) -> _Plan | None:
+    """None where there is nothing new to learn from."""
     wanted = msgspec.structs.replace(options, task_type=task_type)
     chosen = _young(store, wanted, now)
-    good = {one.key for one in chosen}
     try:
-        known = load(store, name)
+        known = load(store, f"{AUTO}{task_type}")
     except NotFound:
         known = None
-    if not good or (known is not None and good <= set(known.sources)):
+    if not chosen or (known is not None and {one.key for one in chosen} <= set(known.sources)):
         return None
-    made = mine(
-        tracks(store, sessions=[one.row for one in chosen]),
-        name=name,
+    sources = {one.key: one.source for one in chosen}
+    return _Plan(task_type, wanted, known, sources, tuple(tracks(store, sessions=[one.row for one in chosen])))
+
+
+def _mined(plans: list[_Plan], now: float, redactor: Redactor) -> list[Template | None]:
+    """What each plan gives, in the order of the plans; the largest here, the others beside it."""
+    if len(plans) < 2:
+        return [_mine(plan, now, redactor) for plan in plans]
+    largest = max(plans, key=lambda plan: sum(len(track.calls) for track in plan.tracks))
+    others = [plan for plan in plans if plan is not largest]
+    wait = begin(lambda: msgspec.json.encode([_mine(plan, now, redactor) for plan in others]))
+    first = _mine(largest, now, redactor)
+    done = wait()
+    rest = [_mine(plan, now, redactor) for plan in others] if done is None else _templates(done)
+    found = iter(rest)
+    return [first if plan is largest else next(found) for plan in plans]
+
+
+def _mine(plan: _Plan, now: float, redactor: Redactor) -> Template | None:
+    return mine(
+        plan.tracks,
+        name=f"{AUTO}{plan.task_type}",
         now=now,
         redactor=redactor,
-        options=wanted,
-        description=f"What worked in earlier {task_type} sessions.",
+        options=plan.options,
+        description=f"What worked in earlier {plan.task_type} sessions.",
         tags=("auto",),
-        sources={one.key: one.source for one in chosen},
+        sources=plan.sources,
     )
-    made = None if made is None else _without_old(store, made, wanted, now)
-    if made is None or (known is not None and (made.examples, made.notes) == (known.examples, known.notes)):
-        return None
-    return save(store, made)
 
 
 def _young(store: Store, options: MiningOptions, now: float) -> list[Experience]:
