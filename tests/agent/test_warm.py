@@ -164,4 +164,4 @@ def test_a_store_that_cannot_be_opened_makes_a_cold_start(tmp_path: Path) -> Non
     (tmp_path / "store.db").mkdir()
     warmth = warm_block(tmp_path / "store.db", lineage_root="seasoned:1", task="x", tools=[])
     assert warmth.messages == ()
-    assert "cannot be opened" in warmth.reason
+    assert "store.db' cannot be" in warmth.reason

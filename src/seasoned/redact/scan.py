@@ -28,7 +28,22 @@ LONG = 20
 BEFORE = 24
 """Characters before a long word that belong to what anchors look at: `SG.`, `Bearer `, `sig=`."""
 DEEPEST = 3
-WITHOUT_DIGITS = ("hf_", "AKIA", "ASIA", "sk-", "gl", "gh", "earer", "SG.", "=")
+WITHOUT_DIGITS = (
+    "hf_",
+    "AKIA",
+    "ASIA",
+    "sk-",
+    "gl",
+    "gh",
+    "earer",
+    "SG.",
+    "=",
+    "k_live_",
+    "k_test_",
+    "k_prod_",
+    "npm_",
+    "rzp_",
+)
 UNWRITTEN = Pattern(r"[a-z][A-Z]{1,3}[a-z][A-Z]|[A-Z]{4}[a-z]{1,2}[A-Z]|=$")
 REACH = 256
 FEW = 2000

@@ -46,7 +46,9 @@ ORDERS: tuple[tuple[str, str], ...] = (
             rf"|\b(?:never|don't|do not|stop|without) (?:bother |ever |first |even |to )*ask(?:ing)? (?:the "
             rf"|your )?{PERSON}s?\b"
             r"(?! ?(?:id|name|account|input|data|prompt|model|interface)\b)"
-            r"|\bwithout (?:ever |first |even )?(?:asking|confirming|verifying)(?: (?:first|again|anyone|anybody"
+            # "Never push without asking" asks for the question, so nothing may deny the clause before.
+            r"|(?:^|[.!?;:,] ?)(?:(?!\b(?:never|don't|do not|not|avoid|cannot|can't|must not)\b)[^.!?;:,]){0,120}?"
+            r"\bwithout (?:ever |first |even )?(?:asking|confirming|verifying)(?: (?:first|again|anyone|anybody"
             r"|me|anything))?"
             r"(?:[.!;]|$)"
         ),
