@@ -59,7 +59,7 @@ evidence: $(VENV)/run.stamp
 	$(BIN)/python tools/make_evidence.py --model local $(EVIDENCE)
 
 torture: $(VENV)/dev.stamp
-	SEASONED_TORTURE=1 $(BIN)/python -m pytest -n auto tests/history tests/redact tests/store tests/scan tests/stats tests/insight tests/template
+	SEASONED_TORTURE=1 $(BIN)/python -m pytest -n auto tests/history tests/redact tests/store tests/scan tests/stats tests/insight tests/template tests/agent tests/experiment tests/cli
 
 samples: $(VENV)/run.stamp
 	$(BIN)/python tools/make_samples.py
