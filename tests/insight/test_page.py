@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.insight.page import charts, render
-from seasoned.insight.page.page import plot_data
+from seasoned.insight.page.frame import plot_data
 from seasoned.insight.page.plots import Plot, plots
 from seasoned.insight.page.value import short_number, visible
 from seasoned.insight.report import Report

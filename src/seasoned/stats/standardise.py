@@ -53,7 +53,7 @@ def standardise(clusters: Sequence[Strata], mix: Mapping[str, float], *, level: 
 
 
 def standardise_tables(failures: Array, totals: Array, weights: Array, *, level: float = 0.95) -> Standardised:
-    """The same from tables with a row for each cluster and a column for each stratum, and the weights of the strata."""
+    """The same from tables: rows are clusters, columns strata, and `missing` names columns by their number."""
     check_level(level)
     held = ((totals > 0).sum(axis=0) >= FEWEST_CLUSTERS) & (weights > 0)
     missing = tuple(str(column) for column in ((weights > 0) & ~held).nonzero()[0].tolist())

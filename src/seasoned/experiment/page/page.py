@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from seasoned.experiment.analysis import Analysis
 from seasoned.experiment.measure import KINDS, MEASURES
 from seasoned.experiment.page.plots import between, effect_cells, plots
 from seasoned.experiment.sentence import amount, change, sentences
-from seasoned.insight.page import charts
-from seasoned.insight.page.page import plot_data, policy
+from seasoned.insight.page.frame import environment, frame
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import p_value
-from seasoned.insight.page.value import DASH, moment, number, plural, visible
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from seasoned.insight.page.value import DASH, number, plural, visible
 
 _FOLDER = Path(__file__).parent
-_REPORT = Path(charts.__file__).parent
-_SCRIPTS = ("vega/vega.js", "vega/vega-lite.js", "vega/vega-interpreter.js", "show.js")
 Rows = tuple[tuple[str, ...], ...]
 
 
@@ -30,27 +23,17 @@ def render(
     title: str, analyses: Sequence[Analysis], *, made_at: float, versions: Mapping[str, str] | None = None
 ) -> str:
     """The whole page, a section for each analysis. The same analyses always give the same page."""
-    from markupsafe import Markup
-
-    style = _read(_REPORT / "page.css") + _read(_FOLDER / "page.css")
-    scripts = [_read(_REPORT / name) for name in _SCRIPTS]
     parts = [_part(found, f"a{place}") for place, found in enumerate(analyses, start=1)]
     drawn: list[Plot] = [plot for part in parts for plot in part["plots"]]
-    licences = sorted((_REPORT / "vega").glob("LICENSE-*"))
     return (
-        _environment()
+        environment(_FOLDER)
         .get_template("page.html")
         .render(
             title=title,
             made_at=made_at,
             versions=dict(versions or {}),
             parts=parts,
-            policy=policy(scripts, style),
-            # These are the project's own, or made so that nothing in them can end their element.
-            style=Markup(style),
-            scripts=[Markup(script) for script in scripts],
-            licences=Markup("\n".join([_read(path) for path in licences])),
-            data=Markup(plot_data(drawn)),
+            **frame(drawn, more_style=(_FOLDER / "page.css").read_text("utf-8")),
         )
     )
 
@@ -115,17 +98,3 @@ def _plan(found: Analysis) -> str:
         f"{plural(len(plan.contrasts), 'contrast')}, the test ({plan.test}), "
         f"Holm's correction at {100 * plan.level:g} % and a power of {100 * plan.power:g} %."
     )
-
-
-@cache
-def _read(path: Path) -> str:
-    return path.read_text("utf-8")
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"visible": visible, "plural": plural, "moment": moment}
-    return environment
