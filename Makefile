@@ -69,7 +69,7 @@ lock: $(BIN)/python
 	for name in run dev; do \
 	  $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	    --no-annotate --extra insight --extra template pyproject.toml requirements/build.in \
-	    $$([ $$name = dev ] && echo --extra agent --extra local --extra experiment requirements/dev.in) \
+	    $$([ $$name = dev ] && echo --extra agent --extra local --extra experiment --extra server --extra schedule --extra mcp --extra postgres requirements/dev.in) \
 	    -o requirements/$$name.lock || exit 1; \
 	done
 

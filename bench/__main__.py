@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bench import agreement, insight, redact, scan, template
+from bench import agreement, confirm, insight, redact, scan, schedule, template
 from bench.record import write
 
 
@@ -13,9 +13,11 @@ def main() -> None:
     """All benchmarks, or those named on the command line."""
     known = {
         "agreement": agreement.figures,
+        "confirm": confirm.figures,
         "insight": insight.figures,
         "redact": redact.figures,
         "scan": scan.figures,
+        "schedule": schedule.figures,
         "template": template.figures,
     }
     for name in sys.argv[1:] or known:

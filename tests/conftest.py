@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.databases import any_database, database_config, postgres_server, postgres_url
+
+__all__ = ["any_database", "database_config", "postgres_server", "postgres_url"]
+
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"
 

@@ -64,6 +64,19 @@ class Config(msgspec.Struct, frozen=True):
     """Whether a review may change skills that a person wrote."""
     review_model: str | None = None
     """Another, cheaper model for reviews; it is given a digest."""
+    confirm_url: str | None = None
+    """Where the confirmation service listens: `http://127.0.0.1:7327`, `unix:/run/seasoned.sock` (SEASONED_CONFIRM_URL)."""
+    telegram_url: str = "https://api.telegram.org"
+    telegram_chat: str | None = None
+    """The chat that confirmations and scheduled answers go to."""
+    discord_url: str = "https://discord.com/api/v10"
+    discord_channel: str | None = None
+    discord_public_key: str | None = None
+    """With which Discord signs a pressed button; the application's page shows it."""
+    webhook_url: str | None = None
+    smtp_url: str | None = None
+    """The mail server for scheduled answers: `smtp://user@host:587`; its password is the secret `smtp_password`."""
+    mail_from: str | None = None
     origins: dict[str, Origin] = {}
 
     @property
@@ -91,6 +104,7 @@ _ENVIRONMENT = {
     "base_url": "SEASONED_BASE_URL",
     "local_model": "SEASONED_LOCAL_MODEL",
     "context_length": "SEASONED_CONTEXT_LENGTH",
+    "confirm_url": "SEASONED_CONFIRM_URL",
 }
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _PATHS = {"home", "hermes_home", "claude_config_dir", "codex_home", "gemini_home", "copilot_home"}
@@ -103,7 +117,19 @@ _COUNTS = {"review_memory_turns", "review_skill_calls", "review_tokens_per_day"}
 """Numbers that may be 0, which switches something off."""
 _AMOUNTS = {"review_usd_per_day"}
 _SWITCHES = {"review_staging", "review_allow_person_skills"}
-_TEXTS = {"database_url", "model", "base_url", "review_model"}
+_TEXTS = {"database_url", "model", "base_url", "review_model", "confirm_url"}
+_TEXTS |= {"telegram_url", "telegram_chat", "discord_url", "discord_channel", "discord_public_key"}
+_TEXTS |= {"webhook_url", "smtp_url", "mail_from"}
+SECRETS = (
+    "confirm_token",
+    "telegram_token",
+    "telegram_secret",
+    "discord_token",
+    "webhook_secret",
+    "hook_secret",
+    "smtp_password",
+)
+"""What may only be handed on: each in SEASONED_<NAME> or in the file `secrets/<name>` of the home folder."""
 _SETTABLE = set(Config.__struct_fields__) - {"origins"}
 
 
@@ -140,6 +166,22 @@ def api_key(provider: str, environment: Mapping[str, str] | None = None) -> str 
     """The user's key for a provider. It is only ever handed on, so it is no part of the configuration that is shown."""
     env = os.environ if environment is None else environment
     return env.get(_KEYS[provider]) or None if provider in _KEYS else None
+
+
+def secret(name: str, home: Path, environment: Mapping[str, str] | None = None) -> str | None:
+    """One of `SECRETS`, from the environment or from its file; no part of the configuration that is shown or logged."""
+    env = os.environ if environment is None else environment
+    if name not in SECRETS:
+        raise UsageError(f"There is no secret {name!r}; known are {', '.join(SECRETS)}.")
+    if text := env.get(f"SEASONED_{name.upper()}"):
+        return text
+    file = home / "secrets" / name
+    try:
+        return file.read_text("utf-8").strip() or None
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{str(file)!r} cannot be read ({error}): check its rights, or remove it.") from error
 
 
 def is_quiet(environment: Mapping[str, str] | None = None) -> bool:

@@ -34,6 +34,7 @@ EVERYWHERE = {"msgspec"}
 NUMBERS = {"numpy", "scipy"}
 PAGES = {"jinja2", "markupsafe"}
 SEARCH = {"bm25s"}
+SHARED = {"psycopg"}
 TERMINAL = {"click", "rich", "typer"}
 KEPT_APART = {
     "stats": (frozenset(ROOMS) - {"errors", "stats"}, "it is given numbers and knows nothing of sessions"),
@@ -90,7 +91,8 @@ def _foreign(room: str, top: str, each: Import) -> str | None:
         if room in THIN and room not in ("stats", "insight"):
             return "numbers are for stats and insight"
         return None if each.is_deferred else "it is heavy: import it inside the function that uses it"
-    if (top in PAGES and room == "insight") or (top in SEARCH and room == "template"):
+    own = {"insight": PAGES, "template": SEARCH, "store": SHARED}.get(room, set())
+    if top in own:
         return None if each.is_deferred else "it is heavy: import it inside the function that uses it"
     return "the thin core runs on msgspec and the standard library" if room in THIN else None
 
@@ -122,6 +124,7 @@ def test_a_module_imports_only_what_it_may(one: Module) -> None:
         ("seasoned.stats.mean", "import numpy as np", "import it inside the function"),
         ("seasoned.outcome.rate", "def f():\n    import numpy", "numbers are for stats"),
         ("seasoned.insight.page", "import jinja2", "import it inside the function"),
+        ("seasoned.store.postgres", "import psycopg", "import it inside the function"),
         ("seasoned.outcome.page", "def f():\n    import jinja2", "the thin core"),
         ("seasoned", "from seasoned.session import Session", "importing the package does nothing"),
         ("seasoned", "import msgspec.json, click", "only the command line"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from seasoned.insight.load import tracks
 from seasoned.insight.track import JudgedCall
 from seasoned.redact import Secrecy
 from seasoned.scan.whole import Target, scan
+from seasoned.template import admit
 from seasoned.template.admit import (
     Experience,
     MiningOptions,
@@ -299,3 +301,17 @@ def test_a_session_whose_source_says_that_the_task_was_not_done_is_left_out(samp
         assert {one.row for one in qualified(store, options, NOW)} == {one.row for one in some[2:]}
         more = qualified(store, msgspec.structs.replace(options, allow_unsuccessful=True), NOW)
         assert {one.row for one in more} == {one.row for one in some} - {some[1].row}
+
+
+@given(st.from_regex(admit._COMPLAINS.compiled))
+def test_every_complaint_is_seen_whatever_stands_around_it(said: str) -> None:
+    assert admit._complains(said)
+
+
+@given(
+    st.lists(st.sampled_from(["a", ":", " ", ": ", "error", "fatal:", "usage ", "x" * 59, "x" * 60, "\n", "Error("]))
+)
+def test_what_complains_is_named_before_the_complaint_at_most_three_times_and_shortly(parts: list[str]) -> None:
+    said = "".join(parts)
+    names = r"(?im)^(?:\S{1,60}: ){0,3}(?:fatal|error|panic|traceback|usage)\b[:( ]"
+    assert admit._complains(said) == (re.search(names, said) is not None)

@@ -251,7 +251,7 @@ def test_a_better_member_comes_first_whatever_its_lineage_supplied() -> None:
     (found,) = group(members(clear, vague), SMALL)
     caps = Caps(SMALL, sources=1)
     caps.take(found.members[0])
-    assert caps.ordered(found)[0].track.root == "a"
+    assert next(caps.ordered(found)).track.root == "a"
 
 
 @pytest.mark.parametrize(
@@ -264,3 +264,63 @@ def test_a_fair_share_is_a_fifth_of_what_is_kept_or_an_equal_part(lineages: int,
 
 def test_one_folder_alone_has_no_cap() -> None:
     assert Caps(SMALL, sources=1).of_source == SMALL.max_examples
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["s1", "s2", "s3"]),
+            st.sampled_from(
+                ["make check", "make check X=1", "make check # a longer one " + 80 * "x", "make check <<E"]
+            ),
+            st.sampled_from(
+                ["", "Now check all of it, please do.", "Sorry, that failed.", "Look at the next one now."]
+            ),
+            st.sampled_from(["fine", "", "[redacted:key:00000000]"]),
+        ),
+        min_size=1,
+        max_size=12,
+    ),
+    st.dictionaries(st.sampled_from(["s1", "s2", "s3"]), st.integers(0, 3)),
+)
+def test_members_come_in_the_order_of_all_that_is_known_about_them(
+    made: list[tuple[str, str, str, str]], supplied: dict[str, int]
+) -> None:
+    tracks = [
+        session(
+            name, *[bash(command, _intent=words, _result=told) for other, command, words, told in made if other == name]
+        )
+        for name in {one[0] for one in made}
+    ]
+    for found in group(members(*tracks), SMALL):
+        caps = Caps(SMALL, sources=1)
+        for one in {member.track.root: member for member in found.members}.values():
+            for _ in range(supplied.get(one.track.root, 0)):
+                caps.take(one)
+
+        def rank(one: Member, kind: str = found.kind, known: dict[str, int] = supplied) -> tuple[Any, ...]:
+            return (
+                kind != "sequence" and kind not in one.kinds,
+                not one.is_rewritten,
+                "[redacted:" in one.call.raw_arguments,
+                one.vagueness,
+                not (one.call.result or "").strip(),
+                len(one.call.raw_arguments) // 80,
+                known.get(one.track.root, 0),
+                -(one.time or 0.0),
+                str(one.track.ref),
+                one.call.position,
+            )
+
+        ordered = sorted((one for one in found.members if one.can_show), key=rank)
+        assert list(caps.ordered(found)) == ordered
+        assert found.members[0].can_show
+
+
+def test_what_takes_long_is_asked_only_of_those_that_lead() -> None:
+    looks = [call("Grep", pattern=f"p{number}") for number in range(5)]
+    tracks = [session(name, *looks, day=day) for day, name in enumerate("abc")]
+    (found,) = group(members(*tracks), SMALL)
+    assert found.kind == "init"
+    asked = [one for one in found.members if {"vagueness", "can_show"} & vars(one).keys()]
+    assert len(asked) == 3  # the first call of each session; the twelve others cannot be better

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from seasoned.template import people
 from seasoned.template.bind import Bound, Vocabulary, bind
 from seasoned.template.people import pair_of_names
 from seasoned.template.shape import shape
@@ -95,3 +98,13 @@ def test_a_pair_of_names_is_seen(text: str) -> None:
 )
 def test_a_stand_in_or_a_title_is_no_person(text: str) -> None:
     assert pair_of_names(text) is None
+
+
+@given(st.from_regex(people._TITLED.compiled))
+def test_every_title_is_looked_for(text: str) -> None:
+    assert any(sign in text for sign in people._TITLES)
+
+
+@given(st.from_regex(people._FIRM.compiled))
+def test_every_form_of_a_firm_is_looked_for(text: str) -> None:
+    assert any(sign in text for sign in people._FORMS)

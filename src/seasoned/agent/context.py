@@ -10,6 +10,7 @@ from threading import Event
 
 from seasoned.agent.desk import Desk
 from seasoned.agent.provenance import Actor, Origin, Provenance
+from seasoned.config import Config
 from seasoned.redact.key import Secrecy
 from seasoned.store import open_store
 
@@ -32,6 +33,8 @@ class Context:
     staging: bool = False
     """Writes of memory and skills wait until a person accepts them."""
     allow_person_skills: bool = False
+    config: Config | None = None
+    """Where the confirmation service is, for tools that ask it."""
     stopping: Event = field(default_factory=Event)
     """Set when the turn is ended: commands that are under way end with it."""
 

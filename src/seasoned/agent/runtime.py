@@ -31,14 +31,20 @@ class Question(msgspec.Struct, frozen=True):
     """It continues a sentence that begins with "it"."""
 
 
-Confirm = Callable[[Question], Awaitable[bool]]
+class Denial(msgspec.Struct, frozen=True):
+    """A no with its reason, which the model is told."""
+
+    reason: str
+
+
+Confirm = Callable[[Question], Awaitable[bool | Denial]]
 Refuse = Callable[[str], str | None]
 """Whether a tool may be called: None, or the sentence that the model is told instead."""
 Explain = Callable[[str, Mapping[str, Any]], str]
 DENIED = "Denied: nobody allowed this call. Find a way without it, or ask the user to do it."
 
 
-async def deny(question: Question) -> bool:
+async def deny(question: Question) -> bool | Denial:
     """The answer where nobody can be asked."""
     return False
 
@@ -124,14 +130,19 @@ class _Refusal(AbstractCapability[Any]):
         return args
 
 
+def _denied(said: bool | Denial) -> str:
+    return f"Denied: {said.reason}" if isinstance(said, Denial) and said.reason else DENIED
+
+
 def _asking(runtime: Runtime, confirm: Confirm) -> HandleDeferredToolCalls[Any]:
     async def answer(ctx: RunContext[Any], requests: DeferredToolRequests) -> DeferredToolResults:
         approvals: dict[str, bool | ToolDenied] = {}
         for call in requests.approvals:
             arguments = call.args_as_dict()
             reason = "must be allowed" if runtime.explain is None else runtime.explain(call.tool_name, arguments)
-            allowed = await confirm(Question(call.tool_name, arguments, reason))
-            approvals[call.tool_call_id] = True if allowed else ToolDenied(DENIED)
+            said = await confirm(Question(call.tool_name, arguments, reason))
+            # A denial is a value like any other: only a plain yes lets a call run.
+            approvals[call.tool_call_id] = True if said is True else ToolDenied(_denied(said))
         return requests.build_results(approvals=approvals)
 
     return HandleDeferredToolCalls(handler=answer)

@@ -12,6 +12,7 @@ import msgspec
 
 from seasoned.agent.body import messages_of
 from seasoned.agent.compress import Compressor
+from seasoned.agent.confirming import Tell, confirming
 from seasoned.agent.context import Context
 from seasoned.agent.conversation import Conversation, Warm
 from seasoned.agent.limits import Limits
@@ -40,9 +41,19 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def start(
-    config: Config, secrecy: Secrecy, wish: Wish, *, recorded: Recorded | None = None, confirm: Confirm = deny
+    config: Config,
+    secrecy: Secrecy,
+    wish: Wish,
+    *,
+    recorded: Recorded | None = None,
+    confirm: Confirm = deny,
+    tell: Tell = lambda line: None,
 ) -> Conversation:
-    """A conversation that is ready for its first turn; with `recorded`, one that goes on where it ended."""
+    """A conversation that is ready for its first turn; with `recorded`, one that goes on where it ended.
+
+    What must be allowed is put to the confirmation service where one is configured, else to `confirm`; `tell` is
+    given a line while a person is waited for.
+    """
     runtime = build_runtime(config, secrecy, wish, recorded=recorded)
     names = toolset_names(config, wish, recorded)
     about = recorded.about if recorded is not None else _about(wish, runtime, names)
@@ -54,7 +65,9 @@ def start(
         parent=about.parent,
         history=messages_of(recorded.bodies) if recorded is not None else (),
         limits=Limits(steps=config.turn_steps, turn_seconds=config.turn_seconds, context_tokens=window),
-        confirm=confirm,
+        confirm=confirming(
+            config, otherwise=confirm, session_key=about.lineage_root, folder=wish.folder.resolve(), tell=tell
+        ),
         scribe=scribe,
         compress=Compressor(config.store_path, secrecy),
         warm=_warming(config, wish, runtime, about) if wish.warm and recorded is None else None,
@@ -71,6 +84,7 @@ def build_runtime(config: Config, secrecy: Secrecy, wish: Wish, *, recorded: Rec
         memory_folder=config.memory_folder,
         skill_folder=config.skill_folder,
         platform=wish.platform,
+        config=config,
     )
     folder = wish.folder.resolve()
     instructions = recorded.about.instructions if recorded is not None else ""
@@ -101,7 +115,9 @@ def toolset_names(config: Config, wish: Wish, recorded: Recorded | None = None) 
         return wish.toolsets
     if recorded is not None:
         return recorded.about.toolsets
-    return config.toolsets or (SMALL_TOOLSETS if wish.choice.is_small else TOOLSETS)
+    if config.toolsets or wish.choice.is_small:
+        return config.toolsets or SMALL_TOOLSETS
+    return TOOLSETS if config.confirm_url is not None else tuple(name for name in TOOLSETS if name != "confirm")
 
 
 def _about(wish: Wish, runtime: Runtime, names: tuple[str, ...]) -> About:

@@ -18,6 +18,7 @@ from seasoned.agent.context import Context
 from seasoned.agent.toolset.danger import Danger, danger_in, danger_in_code
 from seasoned.agent.toolset.inside import Folder
 from seasoned.agent.toolset.reach import Limits, Reach
+from seasoned.confirm.mapping import need_of_call
 from seasoned.errors import UsageError
 
 _MACHINE = {
@@ -26,8 +27,13 @@ _MACHINE = {
     "code": ("code:execute_code",),
     "web": ("web:web_fetch",),
 }
-_LEARNED = {"memory": "learned_tool:MEMORY", "skill": "learned_tool:SKILLS"}
-TOOLSETS: tuple[str, ...] = (*_MACHINE, *_LEARNED)
+_OTHERS = {
+    "memory": "learned_tool:MEMORY",
+    "skill": "learned_tool:SKILLS",
+    "warm_session": "toolset.warm:WARM",
+    "confirm": "toolset.confirm:CONFIRM",
+}
+TOOLSETS: tuple[str, ...] = (*_MACHINE, *_OTHERS)
 SMALL_TOOLSETS = ("terminal", "file")
 """What a small model can be expected to handle."""
 
@@ -59,7 +65,7 @@ def build_toolsets(
             tools = FunctionToolset(functions, id=name)
             built.append(ApprovalRequiredToolset(tools, _must_be_asked(reach.folder.root)))
         else:
-            built.append(FunctionToolset(list(_load(_LEARNED[name], package="seasoned.agent")), id=name))
+            built.append(FunctionToolset(list(_load(_OTHERS[name], package="seasoned.agent")), id=name))
     return tuple(built)
 
 
@@ -78,9 +84,14 @@ def listed_tools(toolsets: Sequence[AbstractToolset[Context]]) -> list[dict[str,
 
 def danger_of(tool: str, arguments: Mapping[str, Any], folder: Path) -> Danger | None:
     """What is dangerous about a call; None where nothing is known to be."""
+    found: Danger | None = None
     if tool == "terminal":
-        return danger_in(str(arguments.get("command", "")), folder=folder)
-    return danger_in_code(str(arguments.get("code", "")), folder=folder) if tool == "execute_code" else None
+        found = danger_in(str(arguments.get("command", "")), folder=folder)
+    elif tool == "execute_code":
+        found = danger_in_code(str(arguments.get("code", "")), folder=folder)
+    if found is None and (need := need_of_call(tool, arguments, folder=folder)) is not None:
+        found = Danger(f"counts as {need.action}, which a person must confirm", f"confirm: {need.action}")
+    return found
 
 
 def _must_be_asked(folder: Path) -> Callable[[RunContext[Context], ToolDefinition, dict[str, Any]], bool]:

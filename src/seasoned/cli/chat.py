@@ -25,7 +25,9 @@ from seasoned.cli.options import json_option
 )
 @click.option("--toolsets", help="Toolsets by name, with commas between them; `none` for no tools.")
 @click.option(
-    "--once", metavar="PROMPT", help="One turn without questions: what must be allowed is denied. `-` reads it."
+    "--once",
+    metavar="PROMPT",
+    help="One turn without questions: what must be allowed is denied, or put to `confirm_url`. `-` reads it.",
 )
 @json_option
 def chat(

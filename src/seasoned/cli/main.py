@@ -29,6 +29,8 @@ COMMANDS = {
     "review": "review:review",
     "memory": "memory:memory",
     "skill": "skill:skill",
+    "confirm": "confirm:confirm",
+    "mcp": "mcp:mcp",
     "model": "model:model",
     "redact": "state:redact",
     "forget": "keep:forget",

@@ -2,56 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from seasoned.cli.output import plural, print_json, shown, table
+from seasoned.insight.answer import track_answer
 from seasoned.insight.profile import Profile
 from seasoned.insight.track import Track
 from seasoned.insight.words import points_between, share, share_between
-from seasoned.stats.interval import Estimate
-
-_LEFT_OUT = ("declined", "cancelled", "interrupted", "trivial", "synthetic")
-
-
-def profile_answer(found: Profile) -> dict[str, Any]:
-    """A profile as programs see it: what is unknown is null, and a reason stands beside it."""
-    counts = found.counts
-    return {
-        "message_count": found.messages,
-        "tool_call_count": found.calls,
-        "successful_calls": counts.ok,
-        "failed_calls": counts.failed,
-        "unclear_calls": counts.unclear,
-        "left_out": {**{name: getattr(counts, name) for name in _LEFT_OUT}, "copies": found.copies},
-        "error_rate": found.error_rate.value,
-        "error_rate_interval": ends(found.error_rate),
-        "error_rate_reason": found.error_rate.reason,
-        "tool_distribution": {tool: use.calls for tool, use in found.tools.items()},
-        "tool_success_rates": {tool: use.success_rate for tool, use in found.tools.items()},
-        "early_error_rate": found.early.value,
-        "late_error_rate": found.late.value,
-        "early_calls": found.early.n or None,
-        "proficiency_gain": found.gain.value,
-        "proficiency_gain_interval": ends(found.gain),
-        "proficiency_gain_reason": found.gain.reason,
-        "dominant_tool_type": found.dominant_tool_type,
-        "task_type": found.task_type,
-        "compaction_count": found.compactions,
-        "usage": {name: getattr(found.usage, name) for name in found.usage.__struct_fields__},
-        "cost_usd": found.cost_usd,
-    }
-
-
-def ends(estimate: Estimate) -> list[float] | None:
-    """The two ends of a 95 % interval."""
-    return None if estimate.interval is None else [estimate.interval.low, estimate.interval.high]
-
-
-def track_answer(track: Track, found: Profile) -> dict[str, Any]:
-    """The profile of a session, with its name."""
-    return {"session_id": track.ref.native_id, "agent": track.ref.agent, **profile_answer(found)}
 
 
 def print_profiles(profiles: list[tuple[Track, Profile]], *, as_json: bool, include: tuple[str, ...]) -> None:

@@ -56,11 +56,12 @@ def config_show(as_json: bool) -> None:
         value = getattr(found, name)
         if name == "redact":
             value = f"{len(value)} of your own"  # what is to be hidden is not shown
-        elif name in ("database_url", "base_url") and value:
+        elif name.endswith("_url") and value:
             from seasoned.cli.place import key_of
             from seasoned.redact import Redactor
+            from seasoned.store.address import without_password
 
-            value = Redactor(key_of(found)[0]).text(value)
+            value = Redactor(key_of(found)[0]).text(without_password(value))
         settings.append((name, list(value) if isinstance(value, tuple) else value, origin))
     if as_json:
         answer = {name: {"value": str(v) if isinstance(v, Path) else v, "from": origin} for name, v, origin in settings}

@@ -72,13 +72,13 @@ class Plan:
         secrecy = Secrecy(load_key(config.home), config.redact)
         return Plan(config, secrecy, choice, folder, toolsets, warm, recorded)
 
-    def start(self, confirm: Confirm | None = None) -> Conversation:
+    def start(self, confirm: Confirm | None = None, tell: Callable[[str], None] = lambda line: None) -> Conversation:
         """The conversation. Importing what it needs takes a second."""
         from seasoned.agent.runtime import deny
         from seasoned.agent.start import Wish, start
 
         wish = Wish(choice=self.choice, folder=self.folder, toolsets=self.toolsets, warm=self.warm)
-        return start(self.config, self.secrecy, wish, recorded=self.recorded, confirm=confirm or deny)
+        return start(self.config, self.secrecy, wish, recorded=self.recorded, confirm=confirm or deny, tell=tell)
 
 
 def _recorded(config: Config, text: str) -> Recorded:
@@ -90,10 +90,10 @@ def _recorded(config: Config, text: str) -> Recorded:
 
 
 def talk_once(plan: Plan, prompt: str, *, as_json: bool) -> None:
-    """One turn. Nobody is asked, so whatever must be allowed is denied."""
-    conversation = plan.start()
+    """One turn. Nobody is asked here: what must be allowed goes to the confirmation service, or is denied."""
     called: list[dict[str, Any]] = []
     screen = None if as_json else Screen(console(), console(stderr=True))
+    conversation = plan.start() if screen is None else plan.start(tell=screen.note)
 
     def hear(event: Event) -> None:
         from seasoned.agent.event import Called
@@ -152,7 +152,7 @@ def talk(plan: Plan) -> None:
     asking = _Asking(screen)
     # While the user types the first words, what the conversation needs is imported.
     with ThreadPoolExecutor(max_workers=1) as loader, asyncio.Runner() as runner:
-        started = loader.submit(plan.start, asking)
+        started = loader.submit(plan.start, asking, screen.note)
         _greet(plan, out)
         while True:
             try:
@@ -162,7 +162,7 @@ def talk(plan: Plan) -> None:
                 _close(started, screen)
             if leaves:
                 return
-            started = loader.submit(replace(plan, recorded=None).start, asking)
+            started = loader.submit(replace(plan, recorded=None).start, asking, screen.note)
             out.print("A new conversation.", style="dim")
 
 
@@ -346,6 +346,11 @@ class Screen:
 
         for line in lines:
             self._print_beside(Text(printable(line), style="dim"))
+
+    def note(self, line: str) -> None:
+        """What is waited for, from whichever thread."""
+        self.pause()
+        self.warn(line)
 
     def warn(self, text: str) -> None:
         from rich.text import Text

@@ -11,7 +11,7 @@ import msgspec
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.session import Relation
-from seasoned.store.database import Store
+from seasoned.store import Database
 
 HOLDOUT = "holdout"
 """The arm of sessions that no experiment touches. What it is worth to leave all alone can be seen from them."""
@@ -110,7 +110,7 @@ def _uniform(salt: str, purpose: str, session: str) -> float:
     return ((drawn >> 11) + 0.5) / 2**53
 
 
-def keep_split(store: Store, split: Split, *, now: float) -> None:
+def keep_split(store: Database, split: Split, *, now: float) -> None:
     """Keep the way in which sessions are divided from now on; the newest one is in force."""
     with store.write():
         store.run(
@@ -124,7 +124,7 @@ def keep_split(store: Store, split: Split, *, now: float) -> None:
         )
 
 
-def load_split(store: Store, experiment: str) -> Split:
+def load_split(store: Database, experiment: str) -> Split:
     """The split of an experiment that is in force."""
     rows = store.rows("experiment.splits", {"experiment": experiment})
     if not rows:
@@ -134,7 +134,7 @@ def load_split(store: Store, experiment: str) -> Split:
 
 
 def assign_logged(
-    store: Store, split: Split, session: str, *, now: float, relation: Relation | None = None
+    store: Database, split: Split, session: str, *, now: float, relation: Relation | None = None
 ) -> Assignment | None:
     """The arm that a session was first given, logged before anything is shown; a session never changes its arm."""
     found = assign(split, session, relation=relation)
@@ -151,7 +151,7 @@ def assign_logged(
 
 
 def log_exposure(
-    store: Store, experiment: str, session: str, *, arm: str, example_ids: Sequence[str], now: float
+    store: Database, experiment: str, session: str, *, arm: str, example_ids: Sequence[str], now: float
 ) -> None:
     """What a session was really shown, the first time only; the analysis by intention to treat does not need it."""
     with store.write():

@@ -13,7 +13,7 @@ from seasoned.insight.words import points_between, share
 from seasoned.stats.anytime import difference_sequence, mean_sequence
 from seasoned.stats.interval import Estimate, check_level
 from seasoned.stats.multiple import holm
-from seasoned.store.database import Store
+from seasoned.store import Database, Store
 
 ALARM = 0.001
 """A sample ratio less likely than this is no chance: the assignment, the log or the counting is broken."""
@@ -124,24 +124,36 @@ def analyse_online(split: Split, sessions: Iterable[AssignedSession], *, level: 
 
 
 def load_sessions(
-    store: Store, split: Split, *, now: float, window_seconds: float = WINDOW_SECONDS
+    database: Database,
+    split: Split,
+    *,
+    now: float,
+    window_seconds: float = WINDOW_SECONDS,
+    history: Store | None = None,
 ) -> list[AssignedSession]:
-    """The sessions that this split assigned, with the calls that they made inside their window."""
-    asked = {"experiment": split.experiment, "split": split.digest, "window_seconds": window_seconds}
-    outcomes = {row["session"]: row for row in store.rows("experiment.outcomes", asked)}
+    """The sessions that this split assigned, with the calls that they made inside their window.
+
+    `history` is the store with those calls, where assignments are shared in another database.
+    """
+    calls = history or database
+    if not isinstance(calls, Store):
+        raise UsageError("assignments in PostgreSQL have no calls beside them: give the store with the histories")
     found = []
-    for row in store.rows("experiment.assignments", {"experiment": split.experiment}):
+    for row in database.rows("experiment.assignments", {"experiment": split.experiment}):
         if row["split"] != split.digest:
             continue
-        outcome = outcomes.get(row["session"])
+        agent, _, native_id = row["session"].partition(":")
+        end = row["at"] + window_seconds
+        counts = calls.row("call.counts_until", {"agent": agent, "native_id": native_id, "until": end})
+        assert counts is not None  # sums give one row, of nothing too
         found.append(
             AssignedSession(
                 session=row["session"],
                 arm=row["arm"],
                 at=row["at"],
-                ok=outcome["ok"] if outcome else 0,
-                failed=outcome["failed"] if outcome else 0,
-                is_settled=row["at"] + window_seconds <= now,
+                ok=counts["ok"] or 0,
+                failed=counts["failed"] or 0,
+                is_settled=end <= now,
                 exposed_arm=row["exposed_arm"],
             )
         )

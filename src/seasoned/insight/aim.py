@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property, lru_cache
 from typing import Any
 
 import msgspec
@@ -76,7 +77,7 @@ class Run(msgspec.Struct, frozen=True):
     decides: bool = True
 
 
-class Aim(msgspec.Struct, frozen=True):
+class Aim(msgspec.Struct, frozen=True, dict=True):
     """What one call was for."""
 
     tool: str
@@ -84,12 +85,25 @@ class Aim(msgspec.Struct, frozen=True):
     arguments: dict[str, Any]
     path: str | None = None
     runs: tuple[Run, ...] = ()
-    text: str = ""
-    """What was run or asked for, in full."""
-    lines: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    """The lines that an edit looked for, and those that it wrote: what tells two edits of one file apart."""
+    command: str | None = None
+    """The shell command that it ran; None when it ran none."""
     is_whole: bool = False
     complaint: str = ""
+
+    @cached_property
+    def text(self) -> str:
+        """What was run or asked for, in full."""
+        if self.command is not None:
+            return self.command
+        asked = {name: value for name, value in self.arguments.items() if name not in PATH_NAMES and name not in MANNER}
+        return " ".join(leaves(asked))
+
+    @cached_property
+    def lines(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The lines that an edit looked for, and those that it wrote: what tells two edits of one file apart."""
+        if self.speech != "file_write":
+            return (), ()
+        return _edit_lines(self.arguments, self.text) if self.command is None else _patch_lines(self.text)
 
     @property
     def label(self) -> str:
@@ -105,22 +119,20 @@ def aim_of(call: JudgedCall) -> Aim:
     plain = ToolCall("", call.tool, arguments)
     speech = str(speaks(plain))
     complaint = f"{call.reason} {(call.result or '')[:600]}" if call.has_failed else ""
-    command = command_of(plain)
+    command = command_of(plain) if speech == "shell" else None
     if command is not None:
-        patched = _PATCHED.compiled.search(command[:4000])
+        patched = _PATCHED.compiled.search(command[:4000]) if "*** " in command else None
         if patched is None:
-            return Aim(call.tool, speech, arguments, runs=runs_of(command), text=command, complaint=complaint)
-        path, lines = patched.group(1).strip(), _patch_lines(command)
-        return Aim(call.tool, "file_write", arguments, path, text=command, lines=lines, complaint=complaint)
+            runs = runs_of(command)
+            return Aim(call.tool, speech, arguments, None, runs, command, complaint=complaint)
+        path = patched.group(1).strip()
+        return Aim(call.tool, "file_write", arguments, path, (), command, complaint=complaint)
     path = next((arguments[name] for name in PATH_NAMES if isinstance(arguments.get(name), str)), None)
-    text = " ".join(
-        leaves({name: arguments[name] for name in arguments if name not in PATH_NAMES and name not in MANNER})
-    )
-    if path is None and speech.startswith("file"):
-        path = _path_in(call.tool, text)
-    lines = _edit_lines(arguments, text) if speech == "file_write" else ((), ())
     is_whole = any(name in arguments for name in _WHOLE_FILE)
-    return Aim(call.tool, speech, arguments, path, (), text, lines, is_whole, complaint)
+    aim = Aim(call.tool, speech, arguments, path, (), None, is_whole, complaint)
+    if path is None and speech.startswith("file"):
+        return msgspec.structs.replace(aim, path=_path_in(call.tool, aim.text))
+    return aim
 
 
 def _edit_lines(arguments: dict[str, Any], text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -153,6 +165,7 @@ def _path_in(tool: str, text: str) -> str | None:
     return words[1] if has_path else None
 
 
+@lru_cache(maxsize=1024)
 def runs_of(command: str) -> tuple[Run, ...]:
     """The programs that a command is about, in order; what only prepares or filters is left out."""
     steps = parse(command)

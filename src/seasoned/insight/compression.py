@@ -208,6 +208,12 @@ def outlines(store: Store) -> list[tuple[Track, ...]]:
     )
 
 
+def around(chain: Sequence[Track]) -> tuple[tuple[JudgedCall, ...], tuple[JudgedCall, ...]]:
+    """The calls before the first compression, and all that came after it."""
+    parts = segments(chain)
+    return parts[0].calls if parts else (), tuple([call for part in parts[1:] for call in part.calls])
+
+
 def fill(store: Store, chain: Sequence[Track], *, include: Include = NOTHING_MORE) -> tuple[Track, ...]:
     """The same chain with its calls."""
     rows = [store.row("session.find_ref", {"agent": one.ref.agent, "native_id": one.ref.native_id}) for one in chain]

@@ -48,12 +48,12 @@ class Repair(msgspec.Struct, frozen=True):
     """What was done in between and mattered: tools, or the programs of a shell."""
 
 
-def repairs(calls: Sequence[JudgedCall], *, within: int = WITHIN) -> tuple[Repair, ...]:
+def repairs(calls: Sequence[JudgedCall], *, within: int = WITHIN, aims: Aims | None = None) -> tuple[Repair, ...]:
     """For every failed call the first later one that worked and was aimed at the same; none where there is none."""
     failed = [at for at, call in enumerate(calls) if call.has_failed]
     if not failed:
         return ()
-    aims = _Aims(calls)
+    aims = aims or Aims(calls)
     ends: dict[int, int] = {}
     for at in reversed(failed):
         end = _end(aims, at, within, ends)
@@ -62,7 +62,7 @@ def repairs(calls: Sequence[JudgedCall], *, within: int = WITHIN) -> tuple[Repai
     return tuple(_repair(aims, at, ends[at]) for at in failed if at in ends)
 
 
-class _Aims:
+class Aims:
     """The aims of calls, each worked out when it is first asked for."""
 
     def __init__(self, calls: Sequence[JudgedCall]) -> None:
@@ -75,7 +75,7 @@ class _Aims:
         return self._known[at]
 
 
-def _end(aims: _Aims, at: int, within: int, ends: dict[int, int]) -> int | None:
+def _end(aims: Aims, at: int, within: int, ends: dict[int, int]) -> int | None:
     """Where a failed call was repaired: directly, or by way of a further failed attempt at the same."""
     calls = aims.calls
     for later in range(at + 1, min(at + within, len(calls) - 1) + 1):
@@ -98,11 +98,12 @@ def _may(failed: JudgedCall, later: JudgedCall) -> bool:
     return failed.tool == later.tool or failed.kind == later.kind or "file" in (failed.kind, later.kind)
 
 
-def _repair(aims: _Aims, at: int, end: int) -> Repair:
+def _repair(aims: Aims, at: int, end: int) -> Repair:
     failed, repaired = aims[at], aims[end]
     changed = _changed(failed, repaired)
-    via = tuple(dict.fromkeys(label for label, _ in _via(aims, at, end, changed)))[-3:]
-    how = _how(aims, at, end, changed)
+    met = list(_via(aims, at, end, changed))
+    via = tuple(dict.fromkeys(label for label, _ in met))[-3:]
+    how = _how(failed, repaired, changed, _after(met))
     return Repair(at, end, end - at, how, tuple(_quoted(name) for name in changed), via)
 
 
@@ -114,7 +115,7 @@ def _changed(failed: Aim, repaired: Aim) -> tuple[str, ...]:
     return tuple(name for name in given if name not in aside and before.get(name) != after.get(name))
 
 
-def _via(aims: _Aims, at: int, end: int, changed: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
+def _via(aims: Aims, at: int, end: int, changed: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
     """What worked in between and mattered, each with whether it was about the same file."""
     failed, repaired = aims[at], aims[end]
     old = set(leaves(failed.arguments))
@@ -154,9 +155,7 @@ def _looks(run: Run) -> bool:
     return run.program in _LOOKS or run.is_inline or (run.program == "sed" and "-i" not in run.options)
 
 
-def _how(aims: _Aims, at: int, end: int, changed: tuple[str, ...]) -> str:
-    failed, repaired = aims[at], aims[end]
-    after = _after(list(_via(aims, at, end, changed)))
+def _how(failed: Aim, repaired: Aim, changed: tuple[str, ...], after: str) -> str:
     if failed.tool != repaired.tool:
         return f"with {_code(repaired.tool)} instead of {_code(failed.tool)}"
     if failed.runs and repaired.runs:

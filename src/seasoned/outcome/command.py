@@ -55,7 +55,7 @@ _KEYWORDS = frozenset(
     {"if", "then", "elif", "else", "while", "until", "do", "!", "{", "}", "done", "fi", "esac", "time"}
 )
 _WRAPPERS = {
-    "sudo": frozenset({"-u", "-g"}),
+    "sudo": names("-u -g -h -p -C -D -R -T -r -t -U --user --group --chdir"),
     "env": frozenset({"-u", "-C"}),
     "nohup": frozenset[str](),
     "exec": frozenset[str](),
@@ -90,6 +90,10 @@ _TOKEN = Pattern(
     r"|(?P<word>(?:\\.|[^\s'\"\\;|&()<>$]|\$(?!\(|'))+|\\|\$)",
     re.DOTALL,
 )
+_ESCAPED = {
+    "double": Pattern(r"\\(?P<plain>[\"\\$`])"),
+    "single": Pattern(r"\\(?:(?P<code>x[0-9a-fA-F]{1,2}|[0-7]{1,3})|(?P<plain>.))", re.DOTALL),
+}
 _MAX = 20_000
 
 
@@ -145,7 +149,19 @@ def _unquoted(kind: str, value: str) -> str:
     if kind == "word":
         return value.replace("\\", "") if "\\" in value else value
     body = value[value.index("'" if kind == "single" else '"') + 1 :]
-    return body[:-1] if body and body[-1] in "'\"" else body
+    body = body[:-1] if body and body[-1] in "'\"" else body
+    if "\\" in body and (kind == "double" or value[0] == "$"):
+        return _ESCAPED[kind].compiled.sub(_unescaped, body)
+    return body
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    """What an escape in quotes stands for."""
+    plain = found["plain"]
+    if plain is not None:
+        return {"n": "\n", "t": "\t"}.get(plain, plain)
+    code = found["code"]
+    return chr(int(code[1:], 16) if code[0] == "x" else int(code, 8))
 
 
 def _add(steps: list[Step], join: Join, words: list[str]) -> None:
@@ -163,7 +179,7 @@ def _add(steps: list[Step], join: Join, words: list[str]) -> None:
             inner = _after_options(rest[1:], _WRAPPERS[first])
             if first == "command" and len(inner) < len(rest) - 1:  # `command -v x` asks; it does not run x
                 break
-            rest = inner
+            rest = [*inner[0].split(), *inner[1:]] if first == "env" and inner and " " in inner[0] else inner
         else:
             break
     if rest:

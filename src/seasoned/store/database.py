@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Literal
 from weakref import finalize
 
-from seasoned.errors import StoreError
+from seasoned.config import Config
+from seasoned.errors import RuleBroken, StoreError
 from seasoned.store.migration import migrate
 from seasoned.store.query import query
+from seasoned.store.seam import Database, Params
 
 _BUSY_SECONDS = 30.0
-Params = Mapping[str, Any] | Sequence[Any]
+_FAILS = (sqlite3.Error, UnicodeEncodeError)
 
 
 class Store:
     """A connection to the store. Statements go by name: `store.rows("session.list", {...})`."""
+
+    kind: Literal["sqlite"] = "sqlite"
 
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self.connection = connection
@@ -29,41 +33,69 @@ class Store:
 
     def rows(self, name: str, params: Params = ()) -> list[sqlite3.Row]:
         """All rows of a named query."""
-        return self.connection.execute(query(name), params).fetchall()
+        try:
+            return self.connection.execute(query(name), params).fetchall()
+        except _FAILS as error:
+            raise _error(self.path, error) from error
 
     def row(self, name: str, params: Params = ()) -> sqlite3.Row | None:
         """The first row of a named query."""
-        found: sqlite3.Row | None = self.connection.execute(query(name), params).fetchone()
+        try:
+            found: sqlite3.Row | None = self.connection.execute(query(name), params).fetchone()
+        except _FAILS as error:
+            raise _error(self.path, error) from error
         return found
 
     def each(self, name: str, params: Params = ()) -> Iterator[sqlite3.Row]:
         """The rows of a named query one by one, for answers of any length."""
-        yield from self.connection.execute(query(name), params)
+        try:
+            yield from self.connection.execute(query(name), params)
+        except _FAILS as error:
+            raise _error(self.path, error) from error
 
     def run(self, name: str, params: Params = ()) -> int:
         """Run a named statement; how many rows it changed."""
-        return self.connection.execute(query(name), params).rowcount
+        try:
+            cursor = self.connection.execute(query(name), params)
+            if cursor.description is not None:
+                # Rows are counted when the last of them was given.
+                cursor.fetchall()
+        except _FAILS as error:
+            raise _error(self.path, error) from error
+        return cursor.rowcount
 
     def run_many(self, name: str, params: Iterable[Params]) -> None:
         """Run a named statement once for each set of parameters."""
-        self.connection.executemany(query(name), params)
+        try:
+            self.connection.executemany(query(name), params)
+        except _FAILS as error:
+            raise _error(self.path, error) from error
 
     @contextmanager
     def write(self) -> Iterator[None]:
         """One short write transaction: all of it happens, or nothing."""
-        try:
-            self.connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            raise StoreError(_sentence(self.path, error)) from error
+        self._step("BEGIN IMMEDIATE")
         try:
             yield
         except BaseException:
-            self.connection.execute("ROLLBACK")
+            self._roll_back()
             raise
         try:
-            self.connection.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            raise StoreError(_sentence(self.path, error)) from error
+            self._step("COMMIT")
+        except StoreError:
+            self._roll_back()
+            raise
+
+    def _step(self, statement: str) -> None:
+        try:
+            self.connection.execute(statement)
+        except sqlite3.Error as error:
+            raise _error(self.path, error) from error
+
+    def _roll_back(self) -> None:
+        # After a full disk and the like SQLite has rolled back by itself.
+        if self.connection.in_transaction:
+            self._step("ROLLBACK")
 
     def close(self) -> None:
         self._end()
@@ -75,7 +107,20 @@ class Store:
         self.close()
 
 
-def open_store(path: Path, *, create: bool = True) -> Store:
+def open_database(config: Config, *, durable: bool = False) -> Database:
+    """PostgreSQL where one is configured, else the store in the home folder.
+
+    `durable` is for what must not be lost once it was acknowledged: it outlives a crash of the machine too.
+    """
+    if config.database_url:
+        # Most people have none, and the store must open without psycopg.
+        from seasoned.store.postgres import PostgresStore
+
+        return PostgresStore(config.database_url, durable=durable)
+    return open_store(config.store_path, durable=durable)
+
+
+def open_store(path: Path, *, create: bool = True, durable: bool = False) -> Store:
     """The store at this path, brought to the present version; made where there is none yet."""
     if not create and not path.exists():
         raise StoreError(f"There is no store at {str(path)!r} yet: run `seasoned scan` first.")
@@ -91,7 +136,9 @@ def open_store(path: Path, *, create: bool = True) -> Store:
         raise StoreError(_sentence(str(path), error)) from error
     try:
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
+        # With NORMAL a crash of the machine may take back the last changes; with FULL each is on the disk first.
+        connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        connection.execute(f"PRAGMA fullfsync = {'ON' if durable else 'OFF'}")
         connection.execute("PRAGMA wal_autocheckpoint = 8000")
         connection.execute("PRAGMA cache_size = -16000")
         migrate(connection, str(path))
@@ -125,11 +172,23 @@ def _connect(path: str) -> sqlite3.Connection:
     return connection
 
 
+def _error(path: str, error: Exception) -> StoreError:
+    if isinstance(error, sqlite3.IntegrityError):
+        return RuleBroken(f"The store {path!r} refused a row: {error}.")
+    if isinstance(error, UnicodeEncodeError):
+        return StoreError(
+            f"The store {path!r} cannot keep a text that is no valid Unicode: take the broken characters out."
+        )
+    return StoreError(_sentence(path, error))
+
+
 def _sentence(path: str, error: Exception) -> str:
-    text = str(error)
+    text = str(error).rstrip(".")
     if isinstance(error, OSError):
         text = error.strerror or text
         return f"The store {path!r} cannot be opened ({text}): check the folder's rights, or set SEASONED_HOME."
+    if "created in a thread" in text:
+        return "A connection belongs to the thread that opened it: open another one."
     if "locked" in text or "busy" in text:
         return f"The store {path!r} is locked by another program: try again when it has finished."
     if "malformed" in text or "not a database" in text:

@@ -1,12 +1,22 @@
-"""Named queries: the files in `query/`, each statement under a line `-- name: …`."""
+"""Named queries: the files in `query/`, each statement under a line `-- name: …`; the same for every database."""
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "query"
+_TABLES = Path(__file__).parent / "table"
 _MARK = "-- name: "
+_TOKEN = re.compile(
+    r"""
+    (?P<kept> '(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | /\*.*?\*/ | :: )
+    | (?<!\w) : (?P<name> [A-Za-z_]\w* )
+    | (?P<percent> % )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
 
 
 @cache
@@ -23,3 +33,26 @@ def query(name: str) -> str:
     """The statement called `subject.name`."""
     subject, _, statement = name.partition(".")
     return queries(subject)[statement]
+
+
+@cache
+def postgres_query(name: str) -> str:
+    """The same statement with its parameters as psycopg wants them."""
+    return with_percent_names(query(name))
+
+
+def with_percent_names(statement: str) -> str:
+    """`:name` as `%(name)s`, outside of texts, quoted names and comments; every other `%` doubled."""
+    return _TOKEN.sub(_translated, statement)
+
+
+def _translated(match: re.Match[str]) -> str:
+    if match["name"]:
+        return f"%({match['name']})s"
+    # psycopg reads the sign in texts and comments too.
+    return match[0].replace("%", "%%")
+
+
+def table_script(name: str) -> str:
+    """The statements in one file of `table/`."""
+    return (_TABLES / f"{name}.sql").read_text("utf-8")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice, zip_longest
 from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
 
-from seasoned.insight.aim import Aim, aim_of, reaches
+from seasoned.insight.aim import Aim, reaches
 from seasoned.insight.likeness import CUT
+from seasoned.insight.repair import Aims
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.outcome.pattern import Pattern
-from seasoned.outcome.tool import TaskType, command_of, is_trivial, tool_of
-from seasoned.session import ToolCall
+from seasoned.outcome.tool import TaskType, is_trivial, tool_of
 from seasoned.store import Store
 
 _LOOKED_AT = 400
@@ -23,12 +24,14 @@ _LOOKED_AT = 400
 _NOTHING = Pattern(
     r"(?i)\s*(?:no (?:files?|matches|results?)(?: (?:were )?found)?\.?|found 0 files|\[\]|\{\}|null|none|\"\"|0)?\s*\Z",
 )
-_NOTHING_MATCHED = Pattern(r"Exit code 1: ")
+_NOTHING_MATCHED = "Exit code 1: "
 _COMPLAINS = Pattern(
-    r"(?im)^(?:\S{1,60}: ){0,3}(?:fatal|error|panic|traceback|usage)\b[:( ]|^--- FAIL|^FAIL\b|^\d+ failed"
+    r"(?im)^(?:\S{2,61}+(?<=:) ){0,3}(?:fatal|error|panic|traceback|usage)\b[:( ]|^--- FAIL|^FAIL\b|^\d+ failed"
     r"|\b(?:command not found|no such file or directory|permission denied)$"
     r"|^Process running with session|^Command running in (?:the )?background"
 )
+_COMPLAINT = ("error", "fail", "fatal", "panic", "traceback", "usage", "not found", "no such", "denied", "running")
+"""One of these is in every complaint."""
 _ESCALATED = ("with_escalated_permissions", "dangerouslyDisableSandbox", "require_escalated", "elevated")
 
 
@@ -103,7 +106,7 @@ def experience_of(track: Track, source: str | None = None) -> Experience:
 
 def select(experiences: Iterable[Experience], limit: int) -> list[Experience]:
     """The most useful ones: many tools, those too that failed at first, many lineages and folders; then the newest."""
-    left = sorted(experiences, key=lambda one: (-(one.ended or 0.0), one.key))
+    left = sorted(experiences, key=_newest)
     if len(left) <= limit:
         return left
     left = _spread(left)
@@ -125,6 +128,10 @@ def select(experiences: Iterable[Experience], limit: int) -> list[Experience]:
         sources[one.source] += 1
         chosen.append(one)
     return chosen
+
+
+def _newest(one: Experience) -> tuple[float, str]:
+    return -(one.ended or 0.0), one.key
 
 
 def _spread(experiences: Sequence[Experience]) -> list[Experience]:
@@ -149,6 +156,11 @@ def _worth(one: Experience) -> list[tuple[str, float]]:
 
 def qualified(store: Store, options: MiningOptions, now: float) -> list[Experience]:
     """The sessions of a store to learn from, by what is known about each as a whole: no call is loaded for it."""
+    return choose(store, candidates(store, options, now), options.max_sessions)
+
+
+def candidates(store: Store, options: MiningOptions, now: float) -> list[Experience]:
+    """All sessions of a store that could be learned from; their tools are not looked up."""
     rows = store.rows(
         "mining.sessions",
         {
@@ -164,9 +176,14 @@ def qualified(store: Store, options: MiningOptions, now: float) -> list[Experien
     for row in rows:
         key = f"{row['agent']}:{row['native_id']}"
         found.append(Experience(key, row["root"], source_of(row["agent"], row["path"]), (), row["ended"], row["id"]))
-    if len(found) > options.max_sessions:
-        found = _spread(found)
-    return select([msgspec.structs.replace(one, tools=_tools(store, one.row)) for one in found], options.max_sessions)
+    return found
+
+
+def choose(store: Store, found: Sequence[Experience], limit: int) -> list[Experience]:
+    """The most useful of these sessions; tools are looked up of no more than are compared."""
+    if len(found) > limit:
+        found = _spread(sorted(found, key=_newest))
+    return select([msgspec.structs.replace(one, tools=_tools(store, one.row)) for one in found], limit)
 
 
 def _tools(store: Store, row: int) -> tuple[tuple[str, int, int], ...]:
@@ -185,6 +202,7 @@ def source_of(agent: str, path: str | None) -> str:
     return f"{agent}:{folder}"
 
 
+@lru_cache(maxsize=1024)
 def is_minable(tool: str) -> bool:
     """Whether calls of a tool say something about skill: plans, thoughts and questions to the user do not."""
     return not is_trivial(tool) and tool_of(tool).kind != "meta"
@@ -196,18 +214,8 @@ class Worked:
     def __init__(self, track: Track, options: MiningOptions) -> None:
         self.track = track
         self._options = options
-        self._aims: dict[int, Aim] = {}
+        self.aims = Aims(track.calls)
         self.positions = tuple(at for at in range(len(track.calls)) if self._has_worked(at))
-
-    def aim(self, at: int) -> Aim:
-        if at not in self._aims:
-            self._aims[at] = aim_of(self.track.calls[at])
-        return self._aims[at]
-
-    def command(self, at: int) -> str | None:
-        """The shell command that a call ran; None when it ran none."""
-        aim = self.aim(at)
-        return command_of(ToolCall("", aim.tool, aim.arguments))
 
     def _has_worked(self, at: int) -> bool:
         call = self.track.calls[at]
@@ -217,16 +225,15 @@ class Worked:
 
     def is_redone(self, at: int) -> bool:
         """Whether the agent soon made the call again otherwise, although nothing had failed in between."""
-        calls = self.track.calls
-        if tool_of(calls[at].tool).speaks == "file_read":
+        call = self.track.calls[at]
+        if tool_of(call.tool).speaks == "file_read":
             return False  # To read on is not to read again.
-        for later in range(at + 1, min(at + self._options.redone_within, len(calls) - 1) + 1):
-            call = calls[later]
-            if call.has_failed:
+        for later, other in enumerate(self.track.calls[at + 1 : at + 1 + self._options.redone_within], at + 1):
+            if other.counts_as == "failed":
                 return False
-            if call.tool != calls[at].tool or call.counts_as != "ok" or call.message <= calls[at].message:
+            if other.tool != call.tool or other.counts_as != "ok" or other.message <= call.message:
                 continue
-            if call.raw_arguments != calls[at].raw_arguments and _redoes(self.aim(at), self.aim(later)):
+            if other.raw_arguments != call.raw_arguments and _redoes(self.aims[at], self.aims[later]):
                 return True
         return False
 
@@ -236,7 +243,13 @@ def _found_nothing(call: JudgedCall) -> bool:
     speaks = tool_of(call.tool).speaks
     if speaks in ("search", "web", "api", "python", "file_read"):
         return bool(_NOTHING.compiled.match((call.result or "")[:60]))
-    return bool(_NOTHING_MATCHED.compiled.match(call.reason) or _COMPLAINS.compiled.search((call.result or "")[:1000]))
+    return call.reason.startswith(_NOTHING_MATCHED) or _complains((call.result or "")[:1000])
+
+
+def _complains(said: str) -> bool:
+    low = said.lower()
+    # Beyond ASCII other letters too are read as these.
+    return (not low.isascii() or any(word in low for word in _COMPLAINT)) and bool(_COMPLAINS.compiled.search(said))
 
 
 def _redoes(first: Aim, later: Aim) -> bool:

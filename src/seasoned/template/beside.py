@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -18,10 +19,14 @@ def begin(work: Callable[[], bytes]) -> Callable[[], bytes | None]:
     # What is not written yet would be written twice.
     sys.stdout.flush()
     sys.stderr.flush()
+    # What is there by now stays while both work: a collector that looks at it makes them copy its pages.
+    gc.freeze()
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
+        # The process is short and what it makes is handed over: collecting cycles would only cost time.
+        gc.disable()
         code = 1
         try:
             with os.fdopen(writing, "wb") as pipe:
@@ -35,6 +40,7 @@ def begin(work: Callable[[], bytes]) -> Callable[[], bytes | None]:
         with os.fdopen(reading, "rb") as pipe:
             done = pipe.read()
         _, status = os.waitpid(child, 0)
+        gc.unfreeze()
         return done if status == 0 else None
 
     return wait

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from sys import maxsize
 
 import msgspec
 
@@ -13,7 +12,7 @@ from seasoned.errors import NotFound
 from seasoned.insight.load import tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
-from seasoned.template.admit import MiningOptions, qualified, refusal, select
+from seasoned.template.admit import MiningOptions, candidates, choose, refusal
 from seasoned.template.example import Template
 from seasoned.template.mine import mine, mine_store
 from seasoned.template.tokens import count_tokens
@@ -48,8 +47,8 @@ def build(
     """What worked in the sessions of a store, or of those below the paths; NotFound where nothing is worth keeping."""
     if paths:
         below = sessions_below(store, paths)
-        every = msgspec.structs.replace(options, max_sessions=maxsize)
-        chosen = select([one for one in qualified(store, every, now) if one.row in below], options.max_sessions)
+        found = [one for one in candidates(store, options, now) if one.row in below]
+        chosen = choose(store, found, options.max_sessions)
         made = mine(
             tracks(store, sessions=[one.row for one in chosen]),
             name=name,

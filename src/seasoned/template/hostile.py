@@ -49,12 +49,17 @@ def _bare(text: str) -> str:
     return "".join([c for c in text if unicodedata.category(c) != "Mn"])
 
 
-_Way = tuple[tuple[str, ...], Pattern]
-"""One way of speaking to the reader: its expression is only asked where one of its words is there."""
+_Ways = dict[str, list[Pattern]]
+"""Ways of speaking to the reader, by words: an expression is only asked where one of its words is there."""
 
 
-def _ways(rows: tuple[tuple[str, str], ...]) -> tuple[_Way, ...]:
-    return tuple((tuple(words.split("|") if "|" in words else words.split()), Pattern(text)) for words, text in rows)
+def _ways(rows: tuple[tuple[str, str], ...]) -> _Ways:
+    found: _Ways = {}
+    for words, text in rows:
+        pattern = Pattern(text)
+        for word in words.split("|") if "|" in words else words.split():
+            found.setdefault(word, []).append(pattern)
+    return found
 
 
 _WORDS = _ways((*WORDS, *ORDERS))
@@ -63,19 +68,9 @@ _SIGNS = _ways(SIGNS)
 _TONGUES = _ways(tuple((_bare(words), _bare(text)) for words, text in TONGUES))
 
 
-def _any(ways: tuple[_Way, ...], text: str) -> bool:
-    # Many ways wait for the same words: each word is looked for once.
-    known: dict[str, bool] = {}
-    for words, pattern in ways:
-        for word in words:
-            is_there = known.get(word)
-            if is_there is None:
-                is_there = known[word] = word in text
-            if is_there:
-                if pattern.compiled.search(text):
-                    return True
-                break
-    return False
+def _any(ways: _Ways, text: str) -> bool:
+    asked = {pattern for word in ways if word in text for pattern in ways[word]}
+    return any(pattern.compiled.search(text) for pattern in asked)
 
 
 def speaks_to_reader(text: str) -> bool:

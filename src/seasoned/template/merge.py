@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from seasoned.insight.aim import MANNER, PATH_NAMES, Aim, Run, runs_of
-from seasoned.insight.repair import Repair
-from seasoned.insight.track import JudgedCall, Track
 from seasoned.outcome.command import names, parse
 from seasoned.outcome.pattern import Pattern
 from seasoned.outcome.tool import command_of
 from seasoned.session import ToolCall
 from seasoned.template.admit import MiningOptions
 from seasoned.template.example import ExampleKind, digest
+from seasoned.template.member import Member
+
+__all__ = [
+    "FREE",
+    "KIND_RANK",
+    "Caps",
+    "Group",
+    "Member",
+    "current",
+    "fair_share",
+    "group",
+    "in_turn",
+    "is_look",
+    "letter_shape",
+    "pattern_of",
+    "pattern_of_aim",
+    "step_of",
+]
 
 KIND_RANK: dict[ExampleKind, int] = {"recovery": 0, "init": 1, "final": 2, "sequence": 3}
 _PATTERN_CHARS = 160
@@ -49,35 +66,6 @@ _ID = Pattern(r"(?=\D{0,23}\d)[\w#:@-]{1,24}\Z")
 """What a command is given that says how ids are written."""
 
 
-class Member(msgspec.Struct, frozen=True):
-    """One call that worked, in its session, with what makes it worth keeping."""
-
-    track: Track
-    call: JudgedCall
-    aim: Aim
-    command: str | None
-    pattern: str
-    step: str
-    """Its step: the tool, or for a shell the program as well. Each step gets one example before any gets a second."""
-    kinds: frozenset[ExampleKind]
-    intent: str
-    vagueness: int
-    """How little the words before it say about it: 0 names it, 3 is nothing."""
-    source: str
-    is_plain: bool = False
-    """Whether anybody could have made it: a look around in a shell."""
-    can_show: bool = True
-    """Whether it may stand for the others: whole, short, and nothing that a person should be asked about."""
-    repair: Repair | None = None
-    failed: JudgedCall | None = None
-    is_rewritten: bool = False
-    """Whether the repaired call is written otherwise than the failed one, and not merely about another thing."""
-
-    @property
-    def time(self) -> float | None:
-        return self.call.time if self.call.time is not None else self.track.ended
-
-
 class Group(msgspec.Struct, frozen=True):
     """All calls of one pattern."""
 
@@ -87,7 +75,7 @@ class Group(msgspec.Struct, frozen=True):
     kind: ExampleKind
     support: int
     members: tuple[Member, ...]
-    """Those that may be shown first, the best of them at the head."""
+    """The best at the head, the others in any order."""
 
     @property
     def merit(self) -> tuple[int, int, int, str]:
@@ -105,13 +93,13 @@ def pattern_of(tool: str, arguments: Mapping[str, Any]) -> str:
     """The tool and the shape of what it was given: calls with one pattern show the same thing."""
     given = dict(arguments)
     command = command_of(ToolCall("", tool, given))
-    return pattern_of_aim(Aim(tool, "", given, runs=runs_of(command) if command else (), text=command or ""), command)
+    return pattern_of_aim(Aim(tool, "", given, runs=runs_of(command) if command else (), command=command))
 
 
-def pattern_of_aim(aim: Aim, command: str | None) -> str:
+def pattern_of_aim(aim: Aim) -> str:
     """The same of a call whose aim is known."""
-    if command is not None:
-        shape = " + ".join(sorted({_run_shape(run) for run in aim.runs})) or _scenery(command)
+    if aim.command is not None:
+        shape = " + ".join(sorted({_run_shape(run) for run in aim.runs})) or _scenery(aim.command)
     else:
         given = [(name, value) for name, value in sorted(aim.arguments.items()) if name not in _ASIDE]
         shape = " ".join(f"{name}={_shape(name, value)}" for name, value in given if value not in (None, False, ""))
@@ -119,16 +107,16 @@ def pattern_of_aim(aim: Aim, command: str | None) -> str:
     return text if len(text) <= _PATTERN_CHARS else f"{text[: _PATTERN_CHARS - 17]} {digest(text)}"
 
 
-def step_of(aim: Aim, command: str | None) -> str:
+def step_of(aim: Aim) -> str:
     """The name of a step: `Read`, or for a shell `Bash: pytest`."""
-    if command is None:
+    if aim.command is None:
         return aim.tool
-    return f"{aim.tool}: {_label(aim.runs[-1]) if aim.runs else _scenery(command)}"
+    return f"{aim.tool}: {_label(aim.runs[-1]) if aim.runs else _scenery(aim.command)}"
 
 
-def is_look(aim: Aim, command: str | None) -> bool:
+def is_look(aim: Aim) -> bool:
     """Whether a shell command does nothing but look, or nothing that anybody could get wrong."""
-    return command is not None and all(_looks(run) for run in aim.runs)
+    return aim.command is not None and all(_looks(run) for run in aim.runs)
 
 
 def _looks(run: Run) -> bool:
@@ -144,6 +132,7 @@ def _label(run: Run) -> str:
     return run.label if run.label.isprintable() and len(run.label) <= _LABEL_CHARS else run.program[:_LABEL_CHARS]
 
 
+@lru_cache(maxsize=1024)
 def _run_shape(run: Run) -> str:
     if run.is_inline:
         return f"{run.program} inline"
@@ -217,8 +206,9 @@ def group(members: Iterable[Member], options: MiningOptions) -> list[Group]:
         kind = _kind(alike, support, options, is_small=is_small)
         if kind is None or not any(member.can_show for member in alike):
             continue
-        ordered = tuple(sorted(alike, key=_rank(kind)))
-        groups.append(Group(pattern, ordered[0].step, ordered[0].call.tool, kind, support, ordered))
+        best = next(_best_first(kind, alike, Counter()))
+        members = (best, *[member for member in alike if member is not best])
+        groups.append(Group(pattern, best.step, best.call.tool, kind, support, members))
     return groups
 
 
@@ -247,7 +237,7 @@ def _convention(pattern: str, is_shell: bool) -> str:
 def _kind(members: Sequence[Member], support: int, options: MiningOptions, *, is_small: bool) -> ExampleKind | None:
     kinds: set[ExampleKind] = set()
     for member in members:
-        if member.can_show:
+        if not member.kinds <= kinds and member.can_show:
             kinds |= member.kinds
     if support >= options.fewest_lineages:
         kinds.add("sequence")
@@ -257,26 +247,35 @@ def _kind(members: Sequence[Member], support: int, options: MiningOptions, *, is
     return min(kinds, key=KIND_RANK.__getitem__, default=None)
 
 
-def _rank(kind: ExampleKind) -> Callable[[Member], tuple[Any, ...]]:
-    """Who stands for a group: the best of it; of equally good ones the newest."""
-    return lambda member: (*_standing(kind, member), *_age(member))
+def _best_first(kind: ExampleKind, members: Iterable[Member], supplied: Mapping[str, int]) -> Iterator[Member]:
+    """The members that can be shown, the best first; of equally good ones those whose lineage has supplied less.
 
+    What takes long to find out is asked only of those that nothing else puts behind.
+    """
 
-def _standing(kind: ExampleKind, member: Member) -> tuple[Any, ...]:
-    """How well a member would stand for its group: of its kind, with words before it, nothing blotted out, short."""
-    return (
-        not member.can_show,
-        kind != "sequence" and kind not in member.kinds,
-        not member.is_rewritten,
-        "[redacted:" in member.call.raw_arguments,
-        member.vagueness,
-        not (member.call.result or "").strip(),
-        len(member.call.raw_arguments) // 80,
-    )
+    def first(member: Member) -> tuple[bool, bool, bool]:
+        return (
+            kind != "sequence" and kind not in member.kinds,
+            not member.is_rewritten,
+            "[redacted:" in member.call.raw_arguments,
+        )
 
+    def then(member: Member) -> tuple[Any, ...]:
+        return (
+            member.vagueness,
+            not (member.call.result or "").strip(),
+            len(member.call.raw_arguments) // 80,
+            supplied.get(member.track.root, 0),
+            -(member.time or 0.0),
+            str(member.track.ref),
+            member.call.position,
+        )
 
-def _age(member: Member) -> tuple[Any, ...]:
-    return (-(member.time or 0.0), str(member.track.ref), member.call.position)
+    equal: dict[tuple[bool, bool, bool], list[Member]] = {}
+    for member in members:
+        equal.setdefault(first(member), []).append(member)
+    for _, some in sorted(equal.items()):
+        yield from (member for member in sorted(some, key=then) if member.can_show)
 
 
 class Caps:
@@ -303,13 +302,9 @@ class Caps:
         self._lineages[member.track.root] += 1
         self._sources[member.source] += 1
 
-    def ordered(self, one: Group) -> list[Member]:
-        """The members of a group, the best first; of equally good ones those whose lineage has supplied less."""
-
-        def rank(member: Member) -> tuple[Any, ...]:
-            return (*_standing(one.kind, member), self._lineages[member.track.root], *_age(member))
-
-        return sorted(one.members, key=rank)
+    def ordered(self, one: Group) -> Iterator[Member]:
+        """The members of a group that can be shown, the best first."""
+        return _best_first(one.kind, one.members, self._lineages)
 
 
 def fair_share(options: MiningOptions, lineages: int, kept: int) -> int:

@@ -18,7 +18,7 @@ from seasoned.store import Store
 from seasoned.template.admit import MiningOptions, Worked, experience_of, qualified, refusal, select
 from seasoned.template.example import INTENT_CHARS, Example, ExampleKind, Metrics, Repaired, Source, Template, digest
 from seasoned.template.gather import gather
-from seasoned.template.merge import KIND_RANK, Caps, Group, Member, current, fair_share, group, in_turn, step_of
+from seasoned.template.merge import KIND_RANK, Caps, Group, Member, current, fair_share, group, in_turn
 from seasoned.template.note import notes
 from seasoned.template.workflow import workflows
 
@@ -85,7 +85,8 @@ def mine(
     experiences = [experience_of(track, folders.get(key)) for key, track in found.items()]
     chosen = {one.key: one for one in select(experiences, options.max_sessions)}
     worked = [Worked(found[key], options) for key in sorted(chosen)]
-    gathered = [member for one in worked for member in gather(one, options, chosen[str(one.track.ref)].source)]
+    walks = [list(gather(one, options, chosen[str(one.track.ref)].source)) for one in worked]
+    gathered = [member for walk in walks for member in walk]
     members = current(gathered)
     builder = _Builder(members, [one.track for one in worked], redactor, options)
     examples = builder.examples()
@@ -99,7 +100,7 @@ def mine(
         examples=examples,
         notes=notes(members, options, builder.is_clean),
         workflows=workflows(
-            ((one.track.root, [step_of(one.aim(at), one.command(at)) for at in one.positions]) for one in worked),
+            ((walk[0].track.root, [member.step for member in walk]) for walk in walks if walk),
             fewest_lineages=options.fewest_lineages,
             limit=options.max_workflows,
         ),
@@ -157,7 +158,7 @@ class _Builder:
 
         vocabulary = vocabulary_of(self._tracks)
         sources = len({member.source for member in self._members})
-        lineages = len({member.track.root for one in groups for member in one.members if member.can_show})
+        lineages = len(_shown_roots(groups))
         caps = Caps(self._options, sources)
         found = self._pass(groups, caps, vocabulary)
         allowed = fair_share(self._options, lineages, len(found))
@@ -194,7 +195,7 @@ class _Builder:
         tried = 0
         found: tuple[Member, Example] | None = None
         for member in caps.ordered(one):
-            if tried == _TRIED or not member.can_show:
+            if tried == _TRIED:
                 break
             kind = _kind(one, member, self._options)
             if kind is None or not caps.has_room(member):
@@ -256,6 +257,16 @@ class _Builder:
             error_rate=self._rates.get(call.tool),
             repaired=repaired,
         )
+
+
+def _shown_roots(groups: Sequence[Group]) -> set[str]:
+    """The lineages of which something can be shown; of each one call is enough to know it."""
+    roots: set[str] = set()
+    for one in groups:
+        for member in one.members:
+            if member.track.root not in roots and member.can_show:
+                roots.add(member.track.root)
+    return roots
 
 
 def _json(value: dict[str, object]) -> str:

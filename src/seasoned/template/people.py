@@ -116,6 +116,11 @@ _SQL = Pattern(
 _LITERAL = Pattern(rf"(?<![\w'])'%?({_NAME}(?: {_NAME}){{0,2}})%?'(?!\w)")
 _QUOTED = Pattern(rf"(?P<quote>['\"])({_NAME}(?: {_NAME}))(?P=quote)")
 # One of these must be there before a closer look is worth its time.
+_TITLES = ("Mr", "Ms", "Dr", "Prof", "Herr", "Frau", "Mme", "Monsieur", "Señor")
+_FORMS = (
+    *("Inc", "GmbH", "Ltd", "LLC", "Corp", "Limited", "Pty", "S.A", "B.V", "Oy", "AB", "AG", "KG"),
+    *("ustomer", "lient", "ompany", "enant", "endor", "upplier", "mployer"),
+)
 _ACCOUNTS = (
     "user",
     "--author",
@@ -184,7 +189,9 @@ def people_in(text: str, *, is_code: bool = False, is_command: bool = False) -> 
     for first, last in _pairs(text):
         yield first, "given"
         yield last, "family"
-    for pattern in (_TITLED, _FIRM):
+    for pattern, signs in ((_TITLED, _TITLES), (_FIRM, _FORMS)):
+        if not any(sign in text for sign in signs):
+            continue
         for found in pattern.compiled.finditer(text):
             for word in found.groups():
                 if word and _could_be(word.lower()):

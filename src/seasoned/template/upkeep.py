@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from sys import maxsize
 from typing import Any, get_args
 
 import msgspec
@@ -14,7 +13,7 @@ from seasoned.insight.track import Track
 from seasoned.outcome.tool import TaskType
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
-from seasoned.template.admit import Experience, MiningOptions, qualified, select
+from seasoned.template.admit import Experience, MiningOptions, candidates, choose
 from seasoned.template.age import AUTO, DAY_SECONDS, MAX_AGE_DAYS, ages_at, is_auto
 from seasoned.template.beside import begin
 from seasoned.template.example import Example, Template
@@ -45,7 +44,7 @@ def auto(store: Store, *, now: float, redactor: Redactor, options: MiningOptions
     """
     plans = [plan for kind in get_args(TaskType) if (plan := _planned(store, kind, now, options)) is not None]
     saved = []
-    for plan, mined in zip(plans, _mined(plans, now, redactor), strict=True):
+    for plan, mined in zip(plans, _mined(store, plans, now, redactor), strict=True):
         made = None if mined is None else _without_old(store, mined, plan.options, now)
         known = plan.known
         if made is not None and (known is None or (made.examples, made.notes) != (known.examples, known.notes)):
@@ -55,8 +54,7 @@ def auto(store: Store, *, now: float, redactor: Redactor, options: MiningOptions
 
 def too_old(store: Store, *, now: float, options: MiningOptions = _DEFAULTS) -> int:
     """How many good sessions `auto` does not learn from because they ended too long ago."""
-    every = msgspec.structs.replace(options, max_sessions=maxsize)
-    return sum(not _is_young(one, now) for one in qualified(store, every, now))
+    return sum(not _is_young(one, now) for one in candidates(store, options, now))
 
 
 class _Plan(msgspec.Struct, frozen=True):
@@ -65,8 +63,11 @@ class _Plan(msgspec.Struct, frozen=True):
     task_type: TaskType
     options: MiningOptions
     known: Template | None
-    sources: dict[str, str]
-    tracks: tuple[Track, ...]
+    chosen: tuple[Experience, ...]
+
+    @property
+    def calls(self) -> int:
+        return sum(ok + failed for one in self.chosen for _, ok, failed in one.tools)
 
 
 def _planned(store: Store, task_type: TaskType, now: float, options: MiningOptions) -> _Plan | None:
@@ -79,44 +80,45 @@ def _planned(store: Store, task_type: TaskType, now: float, options: MiningOptio
         known = None
     if not chosen or (known is not None and {one.key for one in chosen} <= set(known.sources)):
         return None
-    sources = {one.key: one.source for one in chosen}
-    return _Plan(task_type, wanted, known, sources, tuple(tracks(store, sessions=[one.row for one in chosen])))
+    return _Plan(task_type, wanted, known, tuple(chosen))
 
 
-def _mined(plans: list[_Plan], now: float, redactor: Redactor) -> list[Template | None]:
+def _mined(store: Store, plans: list[_Plan], now: float, redactor: Redactor) -> list[Template | None]:
     """What each plan gives, in the order of the plans; the largest here, the others beside it."""
     if len(plans) < 2:
-        return [_mine(plan, now, redactor) for plan in plans]
-    largest = max(plans, key=lambda plan: sum(len(track.calls) for track in plan.tracks))
-    others = [plan for plan in plans if plan is not largest]
-    wait = begin(lambda: msgspec.json.encode([_mine(plan, now, redactor) for plan in others]))
-    first = _mine(largest, now, redactor)
+        return [_mine(plan, _tracks(store, plan), now, redactor) for plan in plans]
+    largest = max(plans, key=lambda plan: plan.calls)
+    # Read before the processes part: only one of them may use the store.
+    others = [(plan, _tracks(store, plan)) for plan in plans if plan is not largest]
+    wait = begin(lambda: msgspec.json.encode([_mine(plan, read, now, redactor) for plan, read in others]))
+    first = _mine(largest, _tracks(store, largest), now, redactor)
     done = wait()
-    rest = [_mine(plan, now, redactor) for plan in others] if done is None else _templates(done)
+    rest = [_mine(plan, read, now, redactor) for plan, read in others] if done is None else _templates(done)
     found = iter(rest)
     return [first if plan is largest else next(found) for plan in plans]
 
 
-def _mine(plan: _Plan, now: float, redactor: Redactor) -> Template | None:
+def _tracks(store: Store, plan: _Plan) -> tuple[Track, ...]:
+    return tuple(tracks(store, sessions=[one.row for one in plan.chosen]))
+
+
+def _mine(plan: _Plan, read: tuple[Track, ...], now: float, redactor: Redactor) -> Template | None:
     return mine(
-        plan.tracks,
+        read,
         name=f"{AUTO}{plan.task_type}",
         now=now,
         redactor=redactor,
         options=plan.options,
         description=f"What worked in earlier {plan.task_type} sessions.",
         tags=("auto",),
-        sources=plan.sources,
+        sources={one.key: one.source for one in plan.chosen},
     )
 
 
 def _young(store: Store, options: MiningOptions, now: float) -> list[Experience]:
     """The sessions to learn from; the older ones are left out before the choice, so that they take nobody's place."""
-    chosen = qualified(store, options, now)
-    if all(_is_young(one, now) for one in chosen):
-        return chosen
-    every = msgspec.structs.replace(options, max_sessions=maxsize)
-    return select([one for one in qualified(store, every, now) if _is_young(one, now)], options.max_sessions)
+    young = [one for one in candidates(store, options, now) if _is_young(one, now)]
+    return choose(store, young, options.max_sessions)
 
 
 def _is_young(one: Experience, now: float) -> bool:

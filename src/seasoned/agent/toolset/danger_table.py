@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from seasoned.confirm.mapping_row import any_of, first, flag, pattern
 from seasoned.outcome.command import names
 from seasoned.outcome.pattern import Pattern
 
@@ -20,30 +21,8 @@ class Row(msgspec.Struct, frozen=True):
     unless: Pattern | None = None
 
 
-def _row(pattern: str, programs: str, reason: str, words: str = "", unless: str = "") -> Row:
-    return Row(
-        pattern,
-        names(programs),
-        reason,
-        Pattern(words) if words else None,
-        Pattern(unless) if unless else None,
-    )
-
-
-def _any(words: str) -> str:
-    """Any of these among the arguments, as a word of its own."""
-    return rf"(?:^| )(?:{'|'.join(words.split())})(?= |$)"
-
-
-def _first(words: str) -> str:
-    """One of these as the first argument."""
-    return rf"^(?:{'|'.join(words.split())})(?= |$)"
-
-
-def _flag(short: str, long: str = "") -> str:
-    """An option by its letter, also among others (`-rf`), or by its long name."""
-    longer = rf"|--(?:{long})" if long else ""
-    return rf"(?:^| )(?:-[A-Za-z]*[{short}][A-Za-z]*{longer})(?= |=|$)"
+def _row(name: str, programs: str, reason: str, words: str = "", unless: str = "") -> Row:
+    return Row(name, names(programs), reason, pattern(words), pattern(unless))
 
 
 _SQL = (
@@ -55,7 +34,7 @@ _ROOTS = (
     r"(?:^| )(?:/|/\*|/(?:bin|boot|dev|etc|home|lib|opt|proc|root|sbin|srv|sys|usr|var)(?:/\S*)?|~/?|\$HOME/?)(?= |$)"
 )
 _CLOUDS = "aws gcloud gsutil az doctl heroku fly flyctl vercel netlify wrangler ibmcloud oci"
-_CLOUD = r"(?i)(?:^| )[\w:-]*(?:delete|destroy|terminate|purge|remove|deregister)[\w-]*(?= |$)|" + _any(
+_CLOUD = r"(?i)(?:^| )[\w:-]*(?:delete|destroy|terminate|purge|remove|deregister)[\w-]*(?= |$)|" + any_of(
     r"rm rb mv cp sync put-\S+ create-\S+ update-\S+ deploy run-instances stop-instances"
 )
 _SERVICE = (
@@ -79,17 +58,17 @@ _CLUSTER = "changes or deletes what runs in a cluster"
 _TRY = r"--dry-run"
 
 FILES = (
-    _row("rm -r", "rm", _TREES, _flag("rR", "recursive")),
+    _row("rm -r", "rm", _TREES, flag("rR", "recursive")),
     _row("rm *", "rm", "deletes everything that matches a pattern", r"[*?]|\[.+\]"),
     _row(
         "rm outside", "rm unlink rmdir", "deletes outside of the working folder", _ROOTS + r"|(?:^| )(?:\.\.|~|\$HOME)/"
     ),
     _row("rimraf", "rimraf del-cli", _TREES),
-    _row("find -delete", "find fd fdfind", "deletes everything that it finds", _any("-delete")),
+    _row("find -delete", "find fd fdfind", "deletes everything that it finds", any_of("-delete")),
     _row("shred", "shred srm wipe scrub", "makes files unrecoverable"),
-    _row("truncate", "truncate", "cuts the content of files off", _flag("s", "size")),
+    _row("truncate", "truncate", "cuts the content of files off", flag("s", "size")),
     _row("tar --remove-files", "tar", "deletes the files that it packs", r"--remove-files"),
-    _row("chmod -R", "chmod chown chgrp setfacl", "changes the rights of a whole tree", _flag("R", "recursive")),
+    _row("chmod -R", "chmod chown chgrp setfacl", "changes the rights of a whole tree", flag("R", "recursive")),
     _row("chmod outside", "chmod chown chgrp chattr", "changes rights outside of the working folder", _ROOTS),
     _row(
         "code that deletes",
@@ -97,7 +76,7 @@ FILES = (
         "runs code that deletes",
         _DELETING_CODE,
     ),
-    _row("history -c", "history", "deletes the history of the shell", _flag("c")),
+    _row("history -c", "history", "deletes the history of the shell", flag("c")),
     _row("Windows", "Remove-Item Clear-Content Format-Volume del erase rd format", "deletes files", r"\S"),
 )
 DISKS = (
@@ -111,12 +90,12 @@ DISKS = (
         "partition",
         "fdisk sfdisk gdisk sgdisk parted diskpart",
         "changes partitions of a disk",
-        unless=_flag("l", "list"),
+        unless=flag("l", "list"),
     ),
     _row("diskutil erase", "diskutil", "erases a disk", r"(?i)erase|partition|zero"),
     _row("dd of=", "dd dcfldd", "writes over a file or device", r"(?:^| )of=(?!/dev/(?:null|stdout)(?: |$))"),
     _row("volumes", "lvremove vgremove pvremove", "removes a volume of disks"),
-    _row("volumes", "zfs zpool", "destroys a file system", _any("destroy labelclear rollback")),
+    _row("volumes", "zfs zpool", "destroys a file system", any_of("destroy labelclear rollback")),
     _row("volumes", "btrfs cryptsetup mdadm", "destroys a file system", r"delete|luksFormat|erase|--zero-superblock"),
     _row("mount", "mount umount swapoff losetup", "changes what is mounted", r"\S"),
 )
@@ -127,14 +106,14 @@ GIT = (
         "overwrites or deletes commits that others have",
         r"^push(?= ).* (?:-f|-d|--force\S*|--delete|--mirror|--prune|\+\S+|:\S+)(?= |$)",
     ),
-    _row("git push", "git", "publishes commits to others", r"^push(?= |$)", unless=_any("-n --dry-run")),
+    _row("git push", "git", "publishes commits to others", r"^push(?= |$)", unless=any_of("-n --dry-run")),
     _row("git reset --hard", "git", _UNCOMMITTED, r"^reset\b.* --(?:hard|merge)(?= |$)"),
     _row(
         "git clean",
         "git",
         "deletes files that git does not track",
         r"^clean\b.*(?: -[a-zA-Z]*f| --force)",
-        unless=_flag("n", "dry-run"),
+        unless=flag("n", "dry-run"),
     ),
     _row("git checkout", "git", _UNCOMMITTED, r"^checkout\b.*(?: -f| --force| --(?= |$)| \.(?= |$))"),
     _row("git checkout", "git", _UNCOMMITTED, r"^switch\b.*(?: -f| --force| --discard-changes)"),
@@ -142,7 +121,7 @@ GIT = (
         "git restore",
         "git",
         _UNCOMMITTED,
-        _first("restore"),
+        first("restore"),
         unless=r" (?:--staged|-S)(?= |$)(?!.*(?: --worktree| -W))",
     ),
     _row(
@@ -158,7 +137,7 @@ GIT = (
         r"^(?:tag|update-ref)\b.* (?:-d|--delete)(?= |$)",
     ),
     _row("git stash drop", "git", "throws away changes that were put aside", r"^stash (?:drop|clear)(?= |$)"),
-    _row("git history", "git", "rewrites or prunes history for good", _first("filter-branch filter-repo prune")),
+    _row("git history", "git", "rewrites or prunes history for good", first("filter-branch filter-repo prune")),
     _row(
         "git history",
         "git",
@@ -177,20 +156,23 @@ GIT = (
 MACHINE = (
     _row("sudo", "sudo doas su pkexec runuser run0 gosu", "runs with the rights of another user"),
     _row("shutdown", "shutdown reboot halt poweroff telinit", "stops the machine"),
-    _row("shutdown", "init", "stops the machine", _first("[016]")),
+    _row("shutdown", "init", "stops the machine", first("[016]")),
     _row(
-        "systemctl", "systemctl service launchctl rc-service initctl", "changes services of the machine", _any(_SERVICE)
+        "systemctl",
+        "systemctl service launchctl rc-service initctl",
+        "changes services of the machine",
+        any_of(_SERVICE),
     ),
     _row("kill 1", "kill", "ends processes that it did not start", r"(?:^| )1(?= |$)| -\d+(?= |$)"),
     _row("killall", "killall killall5 pkill skill", "ends processes by name, whoever started them"),
-    _row("crontab", "crontab", "replaces or removes what runs by the clock", unless=_first("-l")),
-    _row("at", "at batch", "lets a command run later, when nobody watches", unless=_first("-l -V")),
+    _row("crontab", "crontab", "replaces or removes what runs by the clock", unless=first("-l")),
+    _row("at", "at batch", "lets a command run later, when nobody watches", unless=first("-l -V")),
     _row("users", _USERS, "changes users or passwords of the machine"),
     _row(
         "firewall",
         "iptables ip6tables nft ufw firewall-cmd pfctl",
         "changes the firewall",
-        unless=_first("-L -S list status"),
+        unless=first("-L -S list status"),
     ),
     _row("kernel", "insmod rmmod modprobe kexec", "changes the running system"),
     _row("kernel", "sysctl", "changes the running system", r"(?:^| )-w(?= |$)|\w=\S"),
@@ -198,13 +180,13 @@ MACHINE = (
         "packages",
         "apt apt-get aptitude dnf yum zypper apk snap flatpak port brew",
         "removes programs from the machine",
-        _any("remove purge autoremove erase del uninstall dist-upgrade full-upgrade"),
+        any_of("remove purge autoremove erase del uninstall dist-upgrade full-upgrade"),
     ),
     _row(
         "packages",
         "dpkg rpm pacman",
         "removes programs from the machine",
-        _any(r"-r -P -e -R\w* --remove --purge --erase"),
+        any_of(r"-r -P -e -R\w* --remove --purge --erase"),
     ),
     _row("system", "tmutil nvram csrutil reg bcdedit vssadmin", "changes or deletes something of the system", r"\S"),
 )
@@ -212,8 +194,8 @@ DATABASES = (
     _row("SQL", _DATABASES, "deletes data from a database", _SQL),
     _row("redis", "redis-cli valkey-cli", "deletes data from a database", r"(?i)\b(?:flushall|flushdb|shutdown)\b"),
     _row("dropdb", "dropdb dropuser", "deletes a database or a user of one"),
-    _row("dropdb", "mysqladmin", "deletes a database", _any("drop")),
-    _row("pg_restore --clean", "pg_restore", "drops tables before it restores them", _flag("c", "clean")),
+    _row("dropdb", "mysqladmin", "deletes a database", any_of("drop")),
+    _row("pg_restore --clean", "pg_restore", "drops tables before it restores them", flag("c", "clean")),
 )
 CLOUD = (
     _row(
@@ -234,15 +216,15 @@ CLOUD = (
         "kubectl",
         "kubectl oc",
         _CLUSTER,
-        _any("delete drain cordon evict replace apply patch scale rollout"),
+        any_of("delete drain cordon evict replace apply patch scale rollout"),
         unless=_TRY,
     ),
-    _row("helm", "helm", _CLUSTER, _any("uninstall delete rollback install upgrade"), unless=_TRY),
+    _row("helm", "helm", _CLUSTER, any_of("uninstall delete rollback install upgrade"), unless=_TRY),
     _row(
         "terraform",
         "terraform tofu terragrunt pulumi cdk",
         "changes or destroys infrastructure",
-        _any("destroy apply up deploy taint import") + r"|(?:^| )state rm(?= |$)",
+        any_of("destroy apply up deploy taint import") + r"|(?:^| )state rm(?= |$)",
     ),
     _row("cloud", _CLOUDS, "changes or deletes something in a cloud", _CLOUD),
 )
@@ -251,20 +233,20 @@ OTHERS = (
         "publish",
         "npm pnpm yarn cargo poetry uv hatch flit gem pod",
         "publishes a package to everyone, or takes one back",
-        _any("publish unpublish deprecate yank owner push"),
+        any_of("publish unpublish deprecate yank owner push"),
         unless=_TRY,
     ),
-    _row("publish", "twine", "publishes a package to everyone", _any("upload")),
+    _row("publish", "twine", "publishes a package to everyone", any_of("upload")),
     _row("publish", "docker podman buildah skopeo", "publishes an image", r"^(?:image )?(?:push|copy)(?= |$)"),
     _row("send", "curl", "sends data to another machine", _SENDING),
     _row("send", "wget", "sends data to another machine", r"--(?:post|body|method)"),
-    _row("send", "http https xh httpie", "sends data to another machine", _any("POST PUT PATCH DELETE")),
+    _row("send", "http https xh httpie", "sends data to another machine", any_of("POST PUT PATCH DELETE")),
     _row("connect", "nc ncat netcat socat telnet ftp sftp lftp tftp", "opens a connection to another machine", r"\S"),
     _row("mail", "mail mailx sendmail mutt msmtp swaks", "sends mail"),
-    _row("ssh", "ssh mosh autossh", "runs on another machine", r"\S", unless=_first("-V")),
+    _row("ssh", "ssh mosh autossh", "runs on another machine", r"\S", unless=first("-V")),
     _row("ssh", "scp rcp", "copies from or to another machine", r"\S"),
     _row("rsync --delete", "rsync", "deletes what is not in the source", r"(?:^| )--(?:del\S*|remove-source-files)"),
     _row("rsync", "rsync", "copies from or to another machine", r"(?:^| )(?:[\w.-]+@)?[\w.-]{2,}::?\S"),
-    _row("rclone", "rclone", "changes or deletes files elsewhere", _first("delete deletefile purge sync move copy")),
+    _row("rclone", "rclone", "changes or deletes files elsewhere", first("delete deletefile purge sync move copy")),
 )
 ROWS: tuple[Row, ...] = (*FILES, *DISKS, *GIT, *MACHINE, *DATABASES, *CLOUD, *OTHERS)

@@ -30,19 +30,6 @@ INSERT INTO exposure (experiment, session, arm, example_ids, at)
 VALUES (:experiment, :session, :arm, :example_ids, :at)
 ON CONFLICT (experiment, session) DO NOTHING;
 
--- name: outcomes
-SELECT assignment.session,
-    SUM(CASE WHEN call.counts_as = 'ok' THEN 1 ELSE 0 END) AS ok,
-    SUM(CASE WHEN call.counts_as = 'failed' THEN 1 ELSE 0 END) AS failed
-FROM assignment
-JOIN session AS first ON first.agent || ':' || first.native_id = assignment.session
-JOIN session ON session.id = first.id OR session.root_id = first.id
-JOIN call ON call.session_id = session.id
-WHERE assignment.experiment = :experiment AND assignment.split = :split
-  AND (session.relation IS NULL OR session.relation NOT IN ('review', 'subagent'))
-  AND call.copy_of IS NULL AND (call.time IS NULL OR call.time <= assignment.at + :window_seconds)
-GROUP BY assignment.session;
-
 -- name: drop_assignment
 DELETE FROM assignment WHERE session = :session;
 

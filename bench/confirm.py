@@ -1,0 +1,254 @@
+"""The confirmation service: durable submits against raw commits, looks with many pending, and many who wait."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from seasoned.config import Config
+from seasoned.confirm.book import Book
+from seasoned.confirm.credential import Credential, make
+from seasoned.confirm.policy import load_policy
+from seasoned.confirm.request import Asked
+from seasoned.confirm.seal import load_seal
+from seasoned.redact.key import Secrecy, load_key
+from seasoned.store import open_database
+
+ROUNDS = 5
+ROUND_SECONDS = 2.0
+CONNECTIONS = 16
+FEW, MANY = 10, 10_000
+LOOKS = 1500
+WAITING = 1000
+_ACTIONS = 500
+_POLICY = "[rate]\ncount = 1000000\nwindow_seconds = 3600\n"
+
+
+def figures() -> Iterator[str]:
+    """The lines that the benchmark prints."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    with tempfile.TemporaryDirectory(prefix="seasoned-bench-") as name:
+        yield from _submitting(Path(name))
+    with tempfile.TemporaryDirectory(prefix="seasoned-bench-") as name:
+        yield from _looking(Path(name))
+    with tempfile.TemporaryDirectory(prefix="seasoned-bench-") as name:
+        yield from _waiting(Path(name))
+
+
+def _submitting(folder: Path) -> Iterator[str]:
+    """Rounds of raw commits and of submits by turns, since a shared disk is not always equally fast."""
+    raw, one, many = [], [], []
+    with _service(folder) as (port, tokens):
+        for _ in range(ROUNDS):
+            raw.append(_commits(folder))
+            one.append(asyncio.run(_submits(port, tokens["agent"], 1)))
+            many.append(asyncio.run(_submits(port, tokens["agent"], CONNECTIONS)))
+        kept = asyncio.run(_call(port, "GET", "/health", tokens["agent"]))["pending_count"]
+    wanted = round(sum(one + many) * ROUND_SECONDS)
+    commits, alone, together = map(statistics.median, (raw, one, many))
+    yield f"raw commits of one row, SQLite, WAL, synchronous FULL: {commits:,.0f} a second, median of {ROUNDS} rounds"
+    yield f"durable submits over HTTP, {CONNECTIONS} connections: {together:,.0f} a second; one alone: {alone:,.0f}"
+    yield f"ratio submits / raw commits: {together / commits:.2f} (wanted: at least 0.40), alone {alone / commits:.2f}"
+    yield f"  acknowledged {wanted:,}, in the store {kept:,}"
+
+
+def _commits(folder: Path) -> float:
+    connection = sqlite3.connect(folder / "raw.db", isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("CREATE TABLE IF NOT EXISTS raw (text TEXT)")
+    begun, count = time.perf_counter(), 0
+    while time.perf_counter() - begun < ROUND_SECONDS:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("INSERT INTO raw VALUES ('one row')")
+        connection.execute("COMMIT")
+        count += 1
+    connection.close()
+    return count / ROUND_SECONDS
+
+
+async def _submits(port: int, token: str, connections: int) -> float:
+    ends = time.perf_counter() + ROUND_SECONDS
+    counts = await asyncio.gather(*(_submit_until(port, token, ends, number) for number in range(connections)))
+    return sum(counts) / ROUND_SECONDS
+
+
+async def _submit_until(port: int, token: str, ends: float, number: int) -> int:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    count = 0
+    while time.perf_counter() < ends:
+        said = _asked(number * 97 + count)
+        status, _ = await _exchange(reader, writer, _request("POST", "/confirm", token, said))
+        assert status == 202, status
+        count += 1
+    writer.close()
+    return count
+
+
+def _looking(folder: Path) -> Iterator[str]:
+    """Looks at single requests of one service, first with few pending and then with many."""
+    medians = {}
+    with _service(folder) as (port, tokens):
+        for count in (FEW, MANY):
+            ids = _fill(folder, count)
+            medians[count] = asyncio.run(_looks(port, tokens["approver"], ids[-FEW:]))
+    for path in ("status", "health", "list"):
+        few, many = medians[FEW][path], medians[MANY][path]
+        wanted = " (wanted: at most 2)" if path == "status" else ""
+        yield (
+            f"{path}: median {1e3 * few:.2f} ms with {FEW} pending, {1e3 * many:.2f} ms with {MANY:,}; "
+            f"ratio {many / few:.2f}{wanted}"
+        )
+
+
+async def _looks(port: int, token: str, ids: list[str]) -> dict[str, float]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    seconds: dict[str, list[float]] = {"status": [], "health": [], "list": []}
+    for number in range(LOOKS):
+        paths = {"status": f"/confirm/{ids[number % len(ids)]}"}
+        if number % 5 == 0:
+            paths |= {"health": "/health", "list": "/confirm?status=pending&limit=10"}
+        for name, path in paths.items():
+            begun = time.perf_counter()
+            status, _ = await _exchange(reader, writer, _request("GET", path, token))
+            seconds[name].append(time.perf_counter() - begun)
+            assert status == 200, status
+    writer.close()
+    return {name: statistics.median(taken) for name, taken in seconds.items()}
+
+
+def _fill(folder: Path, count: int) -> list[str]:
+    """So many pending requests; without waiting for the disk, which is not what is measured here."""
+    config = Config(home=folder / "home")
+    database = open_database(config)
+    secrecy = Secrecy(load_key(config.home))
+    policy = load_policy(config.home / "policy.toml")
+    book = Book(database, policy=policy, seal=load_seal(config.home), secrecy=secrecy)
+    who = Credential(**{name: database.row("confirm.credential_named", {"name": "agent"})[name] for name in _FIELDS})  # type: ignore[index]
+    asked = (Asked(**_asked(number), timeout_seconds=3600) for number in range(count - book.pending_count()))
+    ids = [book.submit(who, one).request.id for one in asked]
+    database.close()
+    return ids
+
+
+_FIELDS = ("id", "name", "role", "person", "created_at")
+
+
+def _waiting(folder: Path) -> Iterator[str]:
+    for way in ("wait", "events"):
+        for elsewhere in (False, True):
+            with _service(folder) as (port, tokens):
+                deciding = port
+                if elsewhere:
+                    with _service(folder) as (deciding, _):
+                        late = asyncio.run(_wait_all(port, deciding, tokens, way))
+                else:
+                    late = asyncio.run(_wait_all(port, deciding, tokens, way))
+            place = "another process" if elsewhere else "the same process"
+            late.sort()
+            yield (
+                f"{WAITING:,} clients in ?wait= or SSE ({way}), decided in {place}: all answered, median "
+                f"{1e3 * statistics.median(late):.0f} ms after the decision, the last after {1e3 * late[-1]:.0f} ms "
+                "(wanted: under 1,000)"
+            )
+
+
+async def _wait_all(port: int, deciding: int, tokens: dict[str, str], way: str) -> list[float]:
+    made = await _call(port, "POST", "/confirm", tokens["agent"], _asked(0))
+    path = f"/confirm/{made['id']}" + ("?wait=120" if way == "wait" else "/events")
+    waiters = [asyncio.ensure_future(_wait(port, tokens["agent"], path)) for _ in range(WAITING)]
+    while (await _call(port, "GET", "/health", tokens["agent"]))["waiting"] < WAITING:
+        await asyncio.sleep(0.2)
+    await _call(deciding, "POST", f"/confirm/{made['id']}/approve", tokens["approver"], {"reason": "measured"})
+    decided = time.perf_counter()
+    ends = await asyncio.gather(*waiters)
+    return [max(end - decided, 0.0) for end in ends]
+
+
+async def _wait(port: int, token: str, path: str) -> float:
+    """When the decision was here, read from the connection by hand: a client's own work should not be measured."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**20)
+    writer.write(_request("GET", path, token))
+    await reader.readuntil(b'"status":"approved"')
+    ended = time.perf_counter()
+    writer.close()
+    return ended
+
+
+def _asked(number: int) -> dict[str, Any]:
+    return {
+        "action": f"measured_{number % _ACTIONS}",
+        "description": f"Restart the worker of queue {number}.",
+        "details": {"host": f"worker-{number}.example.org", "command": "systemctl restart worker", "force": False},
+    }
+
+
+@contextmanager
+def _service(folder: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """A service in a process of its own; its port, and tokens by role."""
+    home = folder / "home"
+    config = Config(home=home)
+    database = open_database(config)
+    kept = folder / "tokens.json"
+    if not kept.exists():
+        made = {role: make(database, role, role, now=time.time())[1] for role in ("agent", "approver")}
+        kept.write_text(json.dumps(made), "utf-8")
+        (home / "policy.toml").write_text(_POLICY, "utf-8")
+    database.close()
+    process = subprocess.Popen([sys.executable, "-c", _SERVE, str(home)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        port = int(process.stdout.readline().rpartition(":")[2])
+        yield port, json.loads(kept.read_text("utf-8"))
+    finally:
+        process.terminate()
+        process.wait(60)
+        process.stdout.close()
+
+
+def _request(method: str, path: str, token: str, body: dict[str, Any] | None = None) -> bytes:
+    content = b"" if body is None else json.dumps(body).encode()
+    head = f"{method} {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {token}\r\n"
+    if body is not None:
+        head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
+    return f"{head}\r\n".encode() + content
+
+
+async def _exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> tuple[int, bytes]:
+    writer.write(request)
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    length = int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0])
+    return int(head.split(b" ", 2)[1]), await reader.readexactly(length)
+
+
+async def _call(port: int, method: str, path: str, token: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    status, content = await _exchange(reader, writer, _request(method, path, token, body))
+    writer.close()
+    assert status < 300, content
+    return dict(json.loads(content))
+
+
+_SERVE = """
+import sys
+from pathlib import Path
+
+from seasoned.config import Config
+from seasoned.confirm.policy import Listen
+from seasoned.confirm.service import Service, create_app, serve
+
+service = Service(Config(home=Path(sys.argv[1])))
+serve(create_app(service), service, Listen(port=0), ready=lambda found: print(found[0], flush=True))
+"""

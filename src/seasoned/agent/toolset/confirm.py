@@ -1,0 +1,97 @@
+"""The tools by which an agent asks a person, and looks what came of it. It can never decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic_ai import RunContext
+
+from seasoned.agent.context import Context
+from seasoned.confirm.async_client import in_thread
+from seasoned.confirm.client import ConfirmClient, Seen, check_approved, configured_client
+from seasoned.confirm.line import Line
+from seasoned.confirm.request import Asked
+from seasoned.errors import SeasonedError
+
+Answer = dict[str, Any]
+_LONGEST_WAIT_SECONDS = 120.0
+
+
+async def request_confirmation(
+    ctx: RunContext[Context],
+    action: str,
+    description: str,
+    details: dict[str, Any] | None = None,
+    timeout_seconds: float | None = None,
+) -> Answer:
+    """Ask a person to agree to an action before you go on with it. Returns the id of the request at once.
+
+    Ask before anything that cannot be undone or that others will notice, unless the tool you call asks by itself, as
+    the terminal does. Say exactly what will be done: only that is agreed to. Then look with confirmation_status.
+
+    Args:
+        action: What kind of action it is, in lower case, for example "deploy_production", "delete_data", "send_email".
+        description: One sentence that lets a person decide without asking back.
+        details: The exact values: targets, amounts, commands.
+        timeout_seconds: How long a person may take, 30 to 3600; 300 if you leave it out.
+    """
+
+    def ask(client: ConfirmClient, line: Line) -> Seen:
+        asked = Asked(
+            action=action,
+            description=description,
+            details=details or {},
+            label="seasoned",
+            session_key=ctx.deps.session or "",
+            timeout_seconds=timeout_seconds,
+        )
+        return client.submit(asked, line=line)
+
+    return await _answered(ctx, ask)
+
+
+async def confirmation_status(
+    ctx: RunContext[Context], id: str, wait_seconds: float = 0.0, begin: bool = False
+) -> Answer:
+    """Look how a request for confirmation stands: pending, approved, denied, expired or auto_approved.
+
+    Go on only when it is approved or auto_approved, and then only with exactly what was asked. When it is denied,
+    `reason` says why: tell the user, and do not try the same another way.
+
+    Args:
+        id: The id that request_confirmation returned.
+        wait_seconds: Wait so long for a decision, at most 120.
+        begin: Set it right before you do what was approved. It uses the approval up, which works once.
+    """
+    seconds = min(max(wait_seconds, 0.0), _LONGEST_WAIT_SECONDS)
+
+    def look(client: ConfirmClient, line: Line) -> Seen:
+        seen = client.wait(id, seconds, line=line)
+        if begin:
+            check_approved(seen)
+            client.redeem(seen.id, seen.digest, line=line)
+        return seen
+
+    return await _answered(ctx, look)
+
+
+async def _answered(ctx: RunContext[Context], work: Callable[[ConfirmClient, Line], Seen]) -> Answer:
+    try:
+        client = configured_client(ctx.deps.config)
+        seen = await in_thread(lambda line: work(client, line))
+    except SeasonedError as error:
+        return {"success": False, "error": str(error)}
+    return {
+        "success": True,
+        "id": seen.id,
+        "action": seen.action,
+        "status": seen.status,
+        "may_go_on": seen.is_approved,
+        "resolved_by": seen.resolved_by,
+        "reason": seen.reason,
+        "timeout_seconds": seen.timeout_seconds,
+    }
+
+
+CONFIRM = (request_confirmation, confirmation_status)

@@ -1,0 +1,78 @@
+"""Where the commands of `confirm` find the service, the store and the token."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from seasoned.config import Config, load
+from seasoned.confirm.client import ConfirmClient, configured_client
+from seasoned.errors import CannotDo, UsageError
+
+if TYPE_CHECKING:
+    from seasoned.confirm.book import Book
+
+_NEEDED = ("rfc8785", "argon2", "cryptography")
+_MOST_TOKEN = 4096
+
+
+def service_client(url: str | None, token_file: Path | None) -> ConfirmClient:
+    """The service over HTTP: with what was given, else as configured."""
+    if url is None and token_file is None:
+        return configured_client()
+    address = url or load().confirm_url
+    if address is None:
+        raise UsageError("Say where the service is: --url http://127.0.0.1:7327, or set confirm_url.")
+    if token_file is None and address.startswith("unix:"):
+        return ConfirmClient(address, None)
+    return ConfirmClient(address, read_token(token_file))
+
+
+def read_token(file: Path | None) -> str:
+    """The token in a file; without one, as it is typed. Never from an argument: every process can read those."""
+    if file is None:
+        from seasoned.cli.secret_prompt import ask_passphrase
+
+        return ask_passphrase("Token: ").strip()
+    try:
+        with file.open("rb") as handle:
+            return handle.read(_MOST_TOKEN).decode("ascii").strip()
+    except OSError as error:
+        raise CannotDo(f"The token in {str(file)!r} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{str(file)!r} holds no token: it is a line that begins with ssn_.") from error
+
+
+def need_server(*more: str) -> None:
+    """Refuse in one sentence what cannot be done here. Asking over HTTP needs none of this."""
+    missing = [name for name in (*_NEEDED, *more) if find_spec(name) is None]
+    if missing:
+        raise CannotDo(f"This needs {', '.join(missing)}: pip install 'seasoned[server]', or use --url.")
+
+
+@contextmanager
+def open_book(config: Config | None = None) -> Iterator[Book]:
+    """The book of this machine's store, under the policy in force."""
+    need_server()
+    from seasoned.confirm.book import Book
+    from seasoned.confirm.policy import FILE, load_policy
+    from seasoned.confirm.seal import load_seal
+    from seasoned.redact.key import Secrecy, load_key
+    from seasoned.store import open_database
+
+    config = config or load()
+    database = open_database(config, durable=True)
+    try:
+        yield Book(
+            database,
+            policy=load_policy(config.home / FILE),
+            seal=load_seal(config.home),
+            secrecy=Secrecy(load_key(config.home), config.redact),
+            clock=time.time,
+        )
+    finally:
+        database.close()

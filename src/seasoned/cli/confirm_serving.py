@@ -1,0 +1,72 @@
+"""`confirm serve`: the service alone, where the policy and the options say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import msgspec
+
+from seasoned.cli.confirm_place import need_server
+from seasoned.config import Config, load
+
+_FORBIDDEN_TO_BROWSERS = 6000
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What the options ask for; what is None is the policy's."""
+
+    host: str | None
+    port: int | None
+    socket: Path | None
+    tls_certificate: Path | None
+    tls_key: Path | None
+    allow_plain: bool
+    policy_file: Path | None
+
+
+def has_admin(config: Config) -> bool:
+    """Whether somebody can change who may do what; until then whoever comes first could become that."""
+    from seasoned.confirm.credential import active_admins
+    from seasoned.store import open_database
+
+    database = open_database(config)
+    try:
+        return bool(active_admins(database))
+    finally:
+        database.close()
+
+
+def run_service(wanted: Wanted) -> None:
+    """Serve until interrupted, and say where."""
+    need_server("fastapi", "uvicorn", "httpx2", "prometheus_client")
+    from seasoned.confirm.policy import FILE, load_policy
+    from seasoned.confirm.service import Service, create_app, serve
+
+    config = load()
+    policy = load_policy(wanted.policy_file or config.home / FILE)
+    given = {
+        name: value
+        for name in ("host", "port", "socket", "tls_certificate", "tls_key")
+        if (value := getattr(wanted, name)) is not None
+    }
+    listen = msgspec.structs.replace(policy.listen, **given)
+    if wanted.allow_plain:
+        listen = msgspec.structs.replace(listen, allow_plain=True)
+    # Only a file in its usual place is watched for changes.
+    service = Service(config, policy=policy if wanted.policy_file is not None else None)
+
+    def ready(addresses: Sequence[str]) -> None:
+        for address in addresses:
+            click.echo(f"Listening on {address}")
+        if (told := policy.gives_up()) is not None:
+            click.echo(told, err=True)
+        if not has_admin(config):
+            click.echo(
+                "There is no admin yet: `seasoned confirm token make NAME --role admin`, before agents run.", err=True
+            )
+        if listen.port == _FORBIDDEN_TO_BROWSERS:
+            click.echo("Browsers refuse port 6000: there is no page here, only the service.", err=True)
+
+    serve(create_app(service), service, listen, ready=ready)

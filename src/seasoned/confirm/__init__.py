@@ -1,0 +1,1 @@
+"""Confirmations: agents hand over risky actions, and a person agrees, once, to exactly that one."""

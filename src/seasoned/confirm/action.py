@@ -1,0 +1,67 @@
+"""Names of actions, and the ten that always need a person: compiled in, so that no file or flag makes them fewer."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from seasoned.errors import UsageError
+
+HIGH_RISK = frozenset(
+    {
+        "deploy_production",
+        "delete_data",
+        "transfer_funds",
+        "modify_permissions",
+        "shutdown_service",
+        "wipe_database",
+        "exec_remote",
+        "publish_package",
+        "rotate_keys",
+        "migrate_database",
+    }
+)
+CHANGE_POLICY = "modify_permissions"
+"""What changing the policy counts as: it decides who may do what."""
+MOST_CHARACTERS = 64
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_BETWEEN = re.compile(r"[\s._:/-]+")
+_LOOKS_LIKE = str.maketrans("0134579$@|", "oleastgsai", "_")
+
+
+def _shape(name: str) -> str:
+    """What a hurried reader sees: no lines between words, and figures as the letters that they resemble."""
+    return name.translate(_LOOKS_LIKE).replace("l", "i")
+
+
+_BY_SHAPE = {_shape(name): name for name in HIGH_RISK}
+
+
+def check_action(name: str) -> str:
+    """The one spelling of a name. What only looks like one of the ten is that one; what is no name is refused."""
+    if len(name) > 4 * MOST_CHARACTERS:
+        raise UsageError(
+            f"an action's name has at most {MOST_CHARACTERS} characters, this one {len(name)}; shorten it."
+        )
+    plain = unicodedata.normalize("NFKC", name).strip()
+    if not plain.isascii():
+        raise UsageError(f"action {name!r} holds letters that look like others; use a-z, 0-9 and '_' only.")
+    spelled = _BETWEEN.sub("_", _HUMP.sub("_", plain)).lower().strip("_")
+    risky = _BY_SHAPE.get(_shape(_BETWEEN.sub("_", plain).lower()))
+    if risky is not None:
+        return risky
+    if not _NAME.fullmatch(spelled) or len(spelled) > MOST_CHARACTERS:
+        raise UsageError(
+            f"action {name!r} is no name of one; write it in lower case with '_' between words, at most"
+            f" {MOST_CHARACTERS} characters, such as 'send_email'."
+        )
+    return spelled
+
+
+def is_high_risk(name: str) -> bool:
+    """Whether an action always needs a person. A name that cannot be read is treated as one that does."""
+    try:
+        return check_action(name) in HIGH_RISK
+    except UsageError:
+        return True

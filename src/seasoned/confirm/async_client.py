@@ -1,0 +1,46 @@
+"""The client for asynchronous callers: the same calls in threads."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from seasoned.confirm.client import ConfirmClient, Seen
+from seasoned.confirm.line import Line
+from seasoned.confirm.request import Asked, Grant
+
+_T = TypeVar("_T")
+
+
+class AsyncConfirmClient:
+    """The same for asynchronous callers. A call that is cancelled ends at once, in its thread as well."""
+
+    def __init__(self, url: str, token: str | None) -> None:
+        self.sync = ConfirmClient(url, token)
+
+    async def submit(self, asked: Asked) -> Seen:
+        return await in_thread(lambda line: self.sync.submit(asked, line=line))
+
+    async def look(self, request_id: str, *, wait_seconds: float = 0.0) -> Seen:
+        return await in_thread(lambda line: self.sync.look(request_id, wait_seconds=wait_seconds, line=line))
+
+    async def wait(self, request_id: str, seconds: float) -> Seen:
+        return await in_thread(lambda line: self.sync.wait(request_id, seconds, line=line))
+
+    async def redeem(self, request_id: str, digest: str) -> Grant:
+        return await in_thread(lambda line: self.sync.redeem(request_id, digest, line=line))
+
+    async def confirm(self, action: str, description: str, details: dict[str, Any] | None = None, **more: Any) -> Grant:
+        """See `ConfirmClient.confirm`."""
+        return await in_thread(lambda line: self.sync.confirm(action, description, details, line=line, **more))
+
+
+async def in_thread(work: Callable[[Line], _T]) -> _T:
+    """Run what waits in a thread; when the task is cancelled its line is cut, so that no thread is left behind."""
+    line = Line()
+    try:
+        return await asyncio.to_thread(work, line)
+    except asyncio.CancelledError:
+        line.cut()
+        raise

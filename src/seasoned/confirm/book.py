@@ -1,0 +1,380 @@
+"""The book of requests: every change is one short transaction with its audit row and its notifications."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import get_args
+
+import msgspec
+
+from seasoned.confirm import audit
+from seasoned.confirm.action import check_action
+from seasoned.confirm.allow import is_allowed
+from seasoned.confirm.audit import AuditEntry, Chain
+from seasoned.confirm.canonical import check_text, digest_of, request_bytes
+from seasoned.confirm.credential import Credential, current
+from seasoned.confirm.policy import Policy
+from seasoned.confirm.request import (
+    APPROVED,
+    BY_ALLOW_LIST,
+    BY_TIMEOUT,
+    Asked,
+    Grant,
+    Request,
+    Status,
+    Submitted,
+    finite,
+)
+from seasoned.confirm.right import check_pending, forbids, forbids_redeeming, unknown
+from seasoned.confirm.row import request_from_row, unsealed, votes_of
+from seasoned.confirm.seal import Seal
+from seasoned.errors import Conflict, Refused, TooMany, UsageError
+from seasoned.redact.key import Secrecy
+from seasoned.store import Database, Row
+
+MOST_DESCRIPTION = 10_000
+MOST_LABEL = 200
+MOST_SESSION_KEY = 500
+MOST_REASON = 2_000
+MOST_IDEMPOTENCY_KEY = 255
+MOST_LISTED = 500
+BATCH = 100
+"""Requests that expire in one transaction."""
+Requests = list[Request]
+Changes = list[tuple[int, str]]
+Entries = list[AuditEntry]
+_STATUSES: tuple[Status, ...] = get_args(Status)
+
+
+class Book:
+    """All requests of one store. Open one for each thread: a connection belongs to the thread that made it."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        policy: Policy,
+        seal: Seal,
+        secrecy: Secrecy,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.database = database
+        self.policy = policy
+        self.seal = seal
+        self.redactor = secrecy.redactor()
+        self.clock = clock
+
+    def submit(self, who: Credential, asked: Asked) -> Submitted:
+        """Ask for a decision. Allow-listed: auto_approved (never a high-risk action). Else TooMany beyond the limit.
+
+        UsageError names the field that is wrong. The same idempotency key gives the same request (is_new False);
+        with another content: Conflict.
+        """
+        asked, written = self._checked(who, asked)
+        # Redacting may take long; it is done before the lock is taken.
+        shown = {
+            "description": self.redactor.text(asked.description),
+            "label": self.redactor.text(asked.label),
+            "session_key": self.redactor.text(asked.session_key),
+        }
+        details = msgspec.json.encode(self.redactor.value(asked.details)).decode()
+        key = None if asked.idempotency_key is None else sha256(asked.idempotency_key.encode()).hexdigest()
+        with audit.writing(self.database) as chain:
+            now = self._now()
+            who = current(self.database, who)
+            if key is not None and (again := self._again(who, key, digest_of(written))) is not None:
+                return Submitted(again, False)
+            by_list = self._is_allow_listed(asked.action, asked.session_key, shown["session_key"], now)
+            if not by_list:
+                self._check_rate(asked.action, now)
+            request_id = secrets.token_urlsafe(16)
+            timeout = self.policy.timeout_seconds(asked.action, asked.timeout_seconds)
+            facts = {
+                **shown,
+                "action": asked.action,
+                "digest": digest_of(written),
+                "timeout_seconds": timeout,
+                "expires_at": now + timeout,
+                "redeem_before": now + self.policy.redeem_seconds if by_list else None,
+                "quorum": self.policy.quorum(asked.action),
+            }
+            self.database.run(
+                "confirm.add_request",
+                {
+                    **facts,
+                    "id": request_id,
+                    "details": details,
+                    "sealed": None if by_list else self.seal.close(request_id, written),
+                    "requester": who.id,
+                    "requester_name": who.name,
+                    "person": who.person,
+                    "single_operator": int(self.policy.single_operator),
+                    "status": "auto_approved" if by_list else "pending",
+                    "created_at": now,
+                    "resolved_at": now if by_list else None,
+                    "resolved_by": BY_ALLOW_LIST if by_list else None,
+                    "reason": "",
+                    "idempotency_hash": key,
+                },
+            )
+            event, actor = ("auto_approved", BY_ALLOW_LIST) if by_list else ("submitted", who.name)
+            chain.append(event, facts | {"requester": who.name}, at=now, actor=actor, request_id=request_id)
+            if not by_list:
+                self._tell(request_id, "submitted", now)
+            return Submitted(self._request(self._row(request_id)), True)
+
+    def decide(
+        self, who: Credential, request_id: str, *, approve: bool, reason: str = "", via: str = "http"
+    ) -> Request:
+        """Cast a vote; the request may still be pending after it where the quorum is larger. One denial decides.
+
+        NotFound; Refused: not an approver, the requester itself, the same person again, a revoked credential;
+        Conflict(status) when it is already resolved or expired; CannotDo when what was asked cannot be opened.
+        """
+        reason = self.redactor.text(check_text(reason, "reason", most=MOST_REASON))
+        via = check_text(via, "via", most=40)
+        self._expire_if_due(self._row(request_id), self._now())
+        refusal: Refused
+        with audit.writing(self.database) as chain:
+            now = self._now()
+            who = current(self.database, who)
+            row = self._row(request_id)
+            if who.role == "agent" and row["requester"] != who.id:
+                raise unknown(request_id)
+            wrong = forbids(who, row, self.policy)
+            if wrong is None:
+                check_pending(row, now)
+                wrong = self._has_voted(who, row)
+            if wrong is None:
+                return self._vote(chain, who, row, approve=approve, reason=reason, via=via, now=now)
+            refusal = Refused(wrong)
+            self._note_refusal(chain, who, request_id, wrong, via=via, now=now)
+        raise refusal
+
+    def redeem(self, who: Credential, request_id: str, *, digest: str) -> Grant:
+        """Use an approval, once: only by the credential that asked, for the digest that was approved, in time.
+
+        NotFound: not this requester's. Refused: digest differs, or credential revoked. Conflict(status): not
+        approved, already redeemed, or the second clock has run out.
+        """
+        check_text(digest, "digest", most=128)
+        self._expire_if_due(self._row(request_id), self._now())
+        with audit.writing(self.database) as chain:
+            now = self._now()
+            who = current(self.database, who)
+            wrong = forbids_redeeming(who, self._row(request_id), digest, now)
+            if wrong is None:
+                return self.redeem_in(chain, who, request_id, digest=digest, now=now)
+            if isinstance(wrong, Refused):
+                self._note_refusal(chain, who, request_id, str(wrong), via="", now=now)
+        raise wrong
+
+    def redeem_in(self, chain: Chain, who: Credential, request_id: str, *, digest: str, now: float) -> Grant:
+        """The same inside a transaction that is open, so that what is granted can happen in it or not at all."""
+        wrong = forbids_redeeming(who, self._row(request_id), digest, now)
+        if wrong is not None:
+            raise wrong
+        key = {"id": request_id, "requester": who.id, "digest": digest, "now": now}
+        rows = self.database.rows("confirm.redeem", key)
+        if not rows:
+            raise Conflict(
+                f"request {request_id!r} cannot be redeemed any more", status=self._row(request_id)["status"]
+            )
+        chain.append("redeemed", {"digest": digest}, at=now, actor=who.name, request_id=request_id)
+        return Grant(request_id, digest, now)
+
+    def look(self, who: Credential, request_id: str) -> Request:
+        """One request; an agent sees its own only (NotFound for any other). Expires it if its time has come."""
+        who = current(self.database, who)
+        row = self._row(request_id)
+        if who.role == "agent" and row["requester"] != who.id:
+            raise unknown(request_id)
+        if self._expire_if_due(row, self._now()):
+            row = self._row(request_id)
+        return self._request(row)
+
+    def list(
+        self,
+        who: Credential,
+        *,
+        status: Status | None = None,
+        unused: bool = False,
+        limit: int = 50,
+        before: str | None = None,
+    ) -> Requests:
+        """Requests, newest first; an agent's own only. `unused`: approved and never redeemed; `before`: an id."""
+        if not 1 <= limit <= MOST_LISTED:
+            raise UsageError(f"limit is between 1 and {MOST_LISTED}, not {limit!r}")
+        if status is not None and status not in _STATUSES:
+            raise UsageError(f"status is one of {', '.join(_STATUSES)}, not {status!r}")
+        if before is not None:
+            self._row(before)
+        who = current(self.database, who)
+        self.expire_due()
+        key = {"requester": who.id if who.role == "agent" else None, "status": status, "unused": int(unused)}
+        rows = self.database.rows("confirm.requests", {**key, "limit": limit, "before": before})
+        return [self._request(row) for row in rows]
+
+    def expire_due(self) -> Requests:
+        """Expire every pending request whose time has come; those that this call expired."""
+        now = self._now()
+        due = [str(row["id"]) for row in self.database.rows("confirm.due", {"now": now})]
+        batches = [due[start : start + BATCH] for start in range(0, len(due), BATCH)]
+        return [self._request(self._row(one)) for batch in batches for one in self._expire(batch, now)]
+
+    def next_expiry(self) -> float | None:
+        """When the next pending request expires."""
+        row = self.database.row("confirm.next_expiry")
+        return None if row is None or row["at"] is None else float(row["at"])
+
+    def pending_count(self) -> int:
+        """Requests that wait for a person and are still in time."""
+        row = self.database.row("confirm.pending_count", {"now": self._now()})
+        return 0 if row is None else int(row["count"])
+
+    def changes_since(self, seq: int, *, limit: int = 1000) -> Changes:
+        """What happened after an audit sequence number: (seq, request id), the oldest first."""
+        rows = self.database.rows("confirm.audit_since", {"seq": seq, "limit": limit})
+        return [(int(row["seq"]), str(row["request_id"])) for row in rows]
+
+    def last_seq(self) -> int:
+        """The newest audit sequence number, to begin `changes_since` with."""
+        return audit.head(self.database).seq
+
+    def audit(self, limit: int = 50) -> Entries:
+        """The newest audit entries, newest first (limit 1 to 500)."""
+        return audit.newest(self.database, limit)
+
+    def _now(self) -> float:
+        return float(self.clock())
+
+    def _row(self, request_id: str) -> Row:
+        row = None
+        if isinstance(request_id, str) and request_id.isascii() and "\0" not in request_id:
+            row = self.database.row("confirm.request", {"id": request_id})
+        if row is None:
+            raise unknown(request_id)
+        return row
+
+    def _request(self, row: Row) -> Request:
+        return request_from_row(self.database, row, self.seal)
+
+    def _checked(self, who: Credential, asked: Asked) -> tuple[Asked, bytes]:
+        """What is asked in its one spelling, and as the bytes that the digest is made of."""
+        check_text(asked.description, "description", most=MOST_DESCRIPTION, least=1)
+        check_text(asked.label, "requester", most=MOST_LABEL)
+        check_text(asked.session_key, "session_key", most=MOST_SESSION_KEY)
+        if asked.idempotency_key is not None:
+            check_text(asked.idempotency_key, "idempotency key", most=MOST_IDEMPOTENCY_KEY, least=1)
+        check_text(asked.action, "action", least=1)
+        asked = msgspec.structs.replace(
+            asked, action=check_action(asked.action), timeout_seconds=finite(asked.timeout_seconds)
+        )
+        written = request_bytes(
+            action=asked.action,
+            description=asked.description,
+            details=asked.details,
+            session_key=asked.session_key,
+            requester=current(self.database, who).name,
+        )
+        return asked, written
+
+    def _again(self, who: Credential, key: str, digest: str) -> Request | None:
+        row = self.database.row("confirm.request_by_idempotency", {"requester": who.id, "idempotency_hash": key})
+        if row is None:
+            return None
+        if row["digest"] != digest:
+            raise Conflict(
+                f"this idempotency key belongs to request {row['id']!r}, which asks for something else: use a new key",
+                status=row["status"],
+            )
+        return self._request(row)
+
+    def _is_allow_listed(self, action: str, session_key: str, redacted_key: str, now: float) -> bool:
+        return bool(self.policy.allows(action, session_key, now)) or is_allowed(
+            self.database, action, redacted_key, now=now
+        )
+
+    def _check_rate(self, action: str, now: float) -> None:
+        most, window = self.policy.rate_limit(action)
+        row = self.database.row("confirm.recent", {"action": action, "since": now - window})
+        if row is not None and int(row["count"]) >= most:
+            raise TooMany(
+                f"{action!r} was asked for {most} times in {window:g} seconds: wait, or put several into one request",
+                remaining=0,
+                window_seconds=window,
+            )
+
+    def _has_voted(self, who: Credential, row: Row) -> str | None:
+        if any(vote.person == who.person for vote in votes_of(self.database, str(row["id"]))):
+            return f"{who.person!r} has voted on {row['id']!r} already: another person must agree"
+        return None
+
+    def _vote(
+        self, chain: Chain, who: Credential, row: Row, *, approve: bool, reason: str, via: str, now: float
+    ) -> Request:
+        if approve:
+            # Nobody agrees to what cannot be shown, or is no longer what was asked.
+            unsealed(row, self.seal)
+        request_id = str(row["id"])
+        said = {"person": who.person, "approve": int(approve), "reason": reason}
+        cast = {"request_id": request_id, "voter": who.id, "voter_name": who.name, "role": who.role}
+        self.database.run("confirm.add_vote", {**cast, **said, "via": via, "at": now})
+        chain.append(
+            "voted", {**said, "approve": bool(approve)}, at=now, actor=who.name, request_id=request_id, via=via
+        )
+        votes = votes_of(self.database, request_id)
+        if not approve:
+            self._resolve(chain, request_id, "denied", by=who.name, reason=reason, via=via, now=now)
+        elif sum(vote.approve for vote in votes) >= int(row["quorum"]):
+            self._resolve(chain, request_id, "approved", by=who.name, reason=reason, via=via, now=now)
+        return self._request(self._row(request_id))
+
+    def _resolve(
+        self, chain: Chain, request_id: str, status: Status, *, by: str, reason: str, via: str, now: float
+    ) -> bool:
+        """The one step from pending to final, of which there is one winner."""
+        redeem_before = now + self.policy.redeem_seconds if status in APPROVED else None
+        rows = self.database.rows(
+            "confirm.resolve",
+            {
+                "id": request_id,
+                "status": status,
+                "now": now,
+                "resolved_by": by,
+                "reason": reason,
+                "redeem_before": redeem_before,
+            },
+        )
+        if not rows:
+            return False
+        facts = {"reason": reason, "redeem_before": redeem_before}
+        chain.append(status, facts, at=now, actor=by, request_id=request_id, via=via)
+        self._tell(request_id, "expired" if status == "expired" else "decided", now)
+        return True
+
+    def _expire_if_due(self, row: Row, now: float) -> bool:
+        return row["status"] == "pending" and now >= float(row["expires_at"]) and bool(self._expire([row["id"]], now))
+
+    def _expire(self, ids: Sequence[str], now: float) -> Sequence[str]:
+        with audit.writing(self.database) as chain:
+            return [
+                one for one in ids if self._resolve(chain, one, "expired", by=BY_TIMEOUT, reason="", via="", now=now)
+            ]
+
+    def _tell(self, request_id: str, event: str, now: float) -> None:
+        """Notifications in the same transaction: sent later, and never lost with a process."""
+        for channel in self.policy.channels:
+            key = {"id": secrets.token_urlsafe(16), "request_id": request_id, "event": event}
+            self.database.run("confirm.add_outbox", {**key, "channel": channel, "now": now})
+
+    def _note_refusal(
+        self, chain: Chain, who: Credential, request_id: str, reason: str, *, via: str, now: float
+    ) -> None:
+        """Attempts are worth knowing, once each: repeating one must not fill the audit."""
+        known = self.database.row("confirm.refusal", {"request_id": request_id, "actor": who.name})
+        if known is None:
+            chain.append("refused", {"reason": reason}, at=now, actor=who.name, request_id=request_id, via=via)

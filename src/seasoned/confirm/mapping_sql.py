@@ -1,0 +1,61 @@
+"""Rules for what a database is told: SQL, and the words of MongoDB's shell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from seasoned.confirm.mapping_finding import Finding
+
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|--[^\n]*(?=\n|\Z)|^\s*#[^\n]*", re.DOTALL)
+_LITERAL = re.compile(r"'(?:[^']|'')*'")
+_LEAD = re.compile(r"\A-{1,2}[A-Za-z][\w-]*=|\A-[A-Za-z](?=[A-Za-z]{4})")
+_HOLDS_SQL = re.compile(
+    r"(?i)drop|truncate|delete|update|alter|grant|revoke|create|remove|terminate|shutdown|flush|rename"
+)
+_NAME = r"(?:only\s+)?[\w.\"`\[\]$-]+"
+_WIPES = re.compile(
+    r"(?i)\b(?:drop\s+(?:database|schema|table|keyspace|collection|tablespace|owned|materialized\s+view)\b"
+    r"|truncate\s+(?:table\s+)?(?:only\s+)?[\w\"`\[]|detach\s+delete\b)|\bdropDatabase\b|\.drop\s*\("
+    r"|\bdrop(?:All)?Collections?\s*\("
+)
+_DELETES = re.compile(rf"(?i)\bdelete\s+from\s+{_NAME}|\bupdate\s+{_NAME}(?:\s+(?:as\s+)?\w+)?\s+set\b")
+_WHERE = re.compile(r"(?i)\bwhere\b(?!\s*\(?\s*(?:1\s*=\s*1|true|''\s*=\s*''|1)\s*\)?\s*(?:;|\Z))")
+_MONGO_ALL = re.compile(r"\.(?:deleteMany|remove|delete_many|updateMany)\s*\(\s*(?:\{\s*\}\s*[,)]|\))")
+_RIGHTS = re.compile(
+    r"(?i)\b(?:grant\s+[\w, ()*]{1,200}?\s+(?:on|to)\b|revoke\s+[\w, ()*]{1,200}?\s+(?:on|from)\b|(?:create|alter"
+    r"|drop)\s+(?:user|role|login)\b"
+    r"|alter\s+default\s+privileges|set\s+password)|\b(?:createUser|grantRolesToUser|dropUser)\s*\("
+)
+_SHAPE = re.compile(
+    r"(?i)\b(?:alter\s+(?:table|database|schema|type|column)|drop\s+(?:index|view|column|function|trigger|type"
+    r"|sequence|extension|procedure)"
+    r"|rename\s+table)\b|\.dropIndex(?:es)?\s*\("
+)
+_STOPS = re.compile(
+    r"(?i)\bpg_terminate_backend\s*\(|\bdb\.shutdownServer\s*\(|\bkill\s+(?:query|connection)\s+\d|^\s*shutdown\b"
+)
+
+
+def findings(text: str) -> Iterator[Finding]:
+    """What a text would do to a database, if it were told to one."""
+    if not _HOLDS_SQL.search(text):
+        return
+    plain = _COMMENT.sub(" ", _LEAD.sub("", text))
+    if not re.search(r"(?i)\bexecute\b|\bprepare\b|\$\$", plain):
+        plain = _LITERAL.sub("''", plain)
+    if _WIPES.search(plain):
+        yield Finding("wipe_database", "drops or empties tables, or a whole database", "SQL: DROP, TRUNCATE")
+    for statement in plain.split(";"):
+        deletes = _DELETES.search(statement)
+        if deletes is not None and not _WHERE.search(statement, deletes.end()):
+            yield Finding("delete_data", "deletes or overwrites every row of a table", "SQL: no WHERE")
+            break
+    if _MONGO_ALL.search(plain):
+        yield Finding("delete_data", "deletes or overwrites every document", "Mongo: all")
+    if _RIGHTS.search(plain):
+        yield Finding("modify_permissions", "changes who may use a database", "SQL: GRANT, REVOKE")
+    if _SHAPE.search(plain):
+        yield Finding("migrate_database", "changes the shape of a database", "SQL: ALTER, DROP")
+    if _STOPS.search(plain):
+        yield Finding("shutdown_service", "ends connections or the server of a database", "SQL: stop")

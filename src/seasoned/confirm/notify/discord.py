@@ -1,0 +1,178 @@
+"""Discord by its HTTP interface: a message with two buttons; what people press comes back signed with Ed25519."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import httpx2
+import msgspec
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from seasoned.confirm.book import Book
+from seasoned.confirm.notify.answer import NOT_ALLOWED, decide_as, once
+from seasoned.confirm.notify.message import Message
+from seasoned.confirm.notify.post import NotSent, call, check
+from seasoned.confirm.notify.way import Way
+from seasoned.confirm.notify.wording import as_markdown, escape_markdown
+
+SIGNATURE_HEADER = "x-signature-ed25519"
+TIMESTAMP_HEADER = "x-signature-timestamp"
+FRESH_SECONDS = 300.0
+_PING, _COMPONENT = 1, 3
+_ANSWER = 4
+_ONLY_FOR_THEM = 1 << 6
+_COLOURS = {True: 0xE0A000, False: 0x808080}
+_APPROVE, _DENY = "approve", "deny"
+
+
+class _User(msgspec.Struct):
+    id: str
+    bot: bool = False
+
+
+class _Member(msgspec.Struct):
+    user: _User
+
+
+class _Data(msgspec.Struct):
+    custom_id: str = ""
+
+
+class Interaction(msgspec.Struct):
+    """What Discord tells: a ping, or a pressed button."""
+
+    id: str
+    type: int
+    channel_id: str = ""
+    data: _Data = msgspec.field(default_factory=_Data)
+    member: _Member | None = None
+    """In a server."""
+    user: _User | None = None
+    """In a direct message."""
+
+    @property
+    def sender(self) -> _User | None:
+        return self.member.user if self.member is not None else self.user
+
+
+class Discord:
+    """Shows requests in one channel. One message a request; it always says how the request stands."""
+
+    is_board = True
+
+    def __init__(self, way: Way, client: httpx2.Client) -> None:
+        self.way = way
+        self._client = client
+
+    def tell(self, message: Message, place: str | None) -> str | None:
+        """Send it, or bring the message that stands at this place up to date; where it stands now."""
+        said: dict[str, Any] = {
+            "content": "",
+            "embeds": [
+                {
+                    "title": message.wording.title,
+                    "description": as_markdown(message.wording) + _links(message),
+                    "color": _COLOURS[message.is_open],
+                }
+            ],
+            "components": _buttons(message),
+            # Whatever the text says, it calls nobody.
+            "allowed_mentions": {"parse": []},
+        }
+        folder = f"{self.way.url}/channels/{self.way.to}/messages"
+        if place is None:
+            said |= {"nonce": message.id[:25], "enforce_nonce": True}
+            number = self._ask("POST", folder, said).get("id")
+            if not isinstance(number, str) or not number:
+                raise NotSent("Discord's answer holds no id; check the address of its interface.")
+            return number
+        try:
+            self._ask("PATCH", f"{folder}/{place}", said)
+        except NotSent as error:
+            # Somebody took the message away: there is nothing left to bring up to date.
+            if error.status != 404:
+                raise
+        return place
+
+    def _ask(self, method: str, url: str, said: dict[str, Any]) -> dict[str, Any]:
+        headers = {"authorization": f"Bot {self.way.token}", "user-agent": "DiscordBot (seasoned, 1)"}
+        reply = call(self._client, method, url, body=msgspec.json.encode(said), headers=headers, hide=self.way.token)
+        return check(reply, hide=self.way.token).value()
+
+
+def is_from_discord(ways: Sequence[Way], *, signature: str, timestamp: str, body: bytes, now: float) -> list[Way]:
+    """The ways with whose key this was signed, just now; none for anything else."""
+    try:
+        at = int(timestamp)
+        signed = bytes.fromhex(signature)
+    except ValueError:
+        return []
+    if not timestamp.isascii() or not timestamp.isdigit() or abs(now - at) > FRESH_SECONDS:
+        return []
+    return [way for way in ways if _is_signed(way.hearing, signed, timestamp.encode() + body)]
+
+
+def hear_interaction(book: Book, ways: Sequence[Way], body: bytes, *, now: float) -> dict[str, Any] | None:
+    """One interaction that is known to be Discord's: the decision it makes, and the answer; None for no such thing."""
+    try:
+        heard = msgspec.json.decode(body, type=Interaction)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    if heard.type == _PING:
+        return {"type": 1}
+    if heard.type != _COMPONENT:
+        return None
+    verb, _, request_id = heard.data.custom_id.partition(":")
+    way = next((way for way in ways if way.to == heard.channel_id), None)
+    sender = heard.sender
+    if not (heard.id.isascii() and heard.id.isdigit()):
+        return None
+    if way is None or sender is None or sender.bot or verb not in (_APPROVE, _DENY) or not request_id:
+        return _whisper(NOT_ALLOWED)
+    answer = once(
+        book,
+        channel=way.name,
+        message_id=heard.id,
+        body=msgspec.json.encode([sender.id, heard.data.custom_id]),
+        now=now,
+        decide=lambda: decide_as(
+            book,
+            channel=way.name,
+            person=sender.id,
+            request_id=request_id,
+            approve=verb == _APPROVE,
+            via="discord",
+        ),
+    )
+    return _whisper(answer.sentence)
+
+
+def _is_signed(public_key: str, signature: bytes, signed: bytes) -> bool:
+    try:
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key)).verify(signature, signed)
+    except (ValueError, InvalidSignature):
+        return False
+    return True
+
+
+def _whisper(sentence: str) -> dict[str, Any]:
+    content = escape_markdown(sentence)[:2000]
+    said = {"content": content, "flags": _ONLY_FOR_THEM, "allowed_mentions": {"parse": []}}
+    return {"type": _ANSWER, "data": said}
+
+
+def _buttons(message: Message) -> list[dict[str, Any]]:
+    if not message.is_open:
+        return []
+    verbs = (("Approve", _APPROVE, 3), ("Deny", _DENY, 4))
+    buttons = [
+        {"type": 2, "style": style, "label": label, "custom_id": f"{verb}:{message.request_id}"}
+        for label, verb, style in verbs
+    ]
+    return [{"type": 1, "components": buttons}]
+
+
+def _links(message: Message) -> str:
+    return "".join(f"\n{escape_markdown(person)}: {url}" for person, url in message.links.items())

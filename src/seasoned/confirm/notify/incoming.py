@@ -1,0 +1,102 @@
+"""What comes in from Telegram, Discord and webhooks. A call proves by itself where it is from, or changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request as HttpRequest
+from starlette.responses import JSONResponse
+
+from seasoned.confirm.book import Book
+from seasoned.confirm.notify.answer import Answer
+from seasoned.confirm.notify.discord import SIGNATURE_HEADER, TIMESTAMP_HEADER, hear_interaction, is_from_discord
+from seasoned.confirm.notify.telegram import SECRET_HEADER, hear_update, is_from_telegram
+from seasoned.confirm.notify.way import Way
+from seasoned.confirm.notify.webhook import hear_ruling
+from seasoned.errors import Unauthorised, UsageError
+
+MOST_BYTES = 256_000
+_STATUS = {"decided": 200, "counted": 200, "already": 409, "refused": 403, "unknown": 404}
+_T = TypeVar("_T")
+
+
+class Ask(Protocol):
+    """Runs something with a book, in a thread where a book may be used."""
+
+    def __call__(self, do: Callable[[Book], _T], /) -> Awaitable[_T]: ...
+
+
+def router(ask: Ask, ways: Callable[[], Mapping[str, Way]], clock: Callable[[], float]) -> APIRouter:
+    """The three addresses that others call. `ways` is asked each time, since a policy can change."""
+    routes = APIRouter(include_in_schema=False)
+
+    def of(kind: str) -> Sequence[Way]:
+        return [way for way in ways().values() if way.kind == kind]
+
+    @routes.post("/confirm/telegram")
+    async def hear_telegram(request: HttpRequest) -> JSONResponse:
+        known = is_from_telegram(of("telegram"), _only(request, SECRET_HEADER))
+        if not known:
+            return _error(401, "This is not from Telegram: the secret header is missing or wrong.")
+        body = await read_body(request, MOST_BYTES)
+        if body is None:
+            return _error(413, "The update is too long.")
+        reply = await ask(lambda book: hear_update(book, known, body, now=clock()))
+        # Telegram repeats whatever it gets no 200 for, so that a malformed update gets one too.
+        return JSONResponse(reply or {})
+
+    @routes.post("/confirm/discord")
+    async def hear_discord(request: HttpRequest) -> JSONResponse:
+        body = await read_body(request, MOST_BYTES)
+        if body is None:
+            return _error(413, "The interaction is too long.")
+        signature, timestamp = _only(request, SIGNATURE_HEADER), _only(request, TIMESTAMP_HEADER)
+        known = is_from_discord(of("discord"), signature=signature, timestamp=timestamp, body=body, now=clock())
+        if not known:
+            return _error(401, "This is not from Discord: its signature is missing, wrong or old.")
+        reply = await ask(lambda book: hear_interaction(book, known, body, now=clock()))
+        return JSONResponse(reply) if reply is not None else _error(400, "The interaction is of an unknown kind.")
+
+    @routes.post("/confirm/hook")
+    async def hear_hook(request: HttpRequest) -> JSONResponse:
+        body = await read_body(request, MOST_BYTES)
+        if body is None:
+            return _error(413, "The webhook is too long.")
+        given = {name: _only(request, name) for name in ("webhook-id", "webhook-timestamp", "webhook-signature")}
+        try:
+            answer = await ask(lambda book: hear_ruling(book, of("webhook"), given, body, now=clock()))
+        except Unauthorised as error:
+            return _error(401, str(error))
+        except UsageError as error:
+            return _error(400, str(error))
+        return _told(answer)
+
+    return routes
+
+
+async def read_body(request: HttpRequest, most: int) -> bytes | None:
+    """The body as it came, or None where it is longer than it may be."""
+    found = bytearray()
+    async for piece in request.stream():
+        found += piece
+        if len(found) > most:
+            return None
+    return bytes(found)
+
+
+def _only(request: HttpRequest, name: str) -> str:
+    """A header that came once; twice is as good as not at all."""
+    given = request.headers.getlist(name)
+    return given[0] if len(given) == 1 else ""
+
+
+def _told(answer: Answer) -> JSONResponse:
+    said: dict[str, Any] = {"schema": "seasoned/confirm-hook/1", **msgspec.to_builtins(answer)}
+    return JSONResponse(said, status_code=_STATUS[answer.outcome])
+
+
+def _error(status: int, sentence: str) -> JSONResponse:
+    return JSONResponse({"schema": "seasoned/error/1", "error": sentence}, status_code=status)

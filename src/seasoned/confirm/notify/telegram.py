@@ -1,0 +1,224 @@
+"""Telegram by its Bot API: a message with two buttons, edited when it is decided; a press counts by its sender's id."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import httpx2
+import msgspec
+
+from seasoned.confirm.book import Book
+from seasoned.confirm.notify.answer import NOT_ALLOWED, decide_as, once
+from seasoned.confirm.notify.message import Message
+from seasoned.confirm.notify.post import NotSent, call, check
+from seasoned.confirm.notify.way import Way
+from seasoned.confirm.notify.wording import as_html
+from seasoned.errors import SeasonedError
+
+SECRET_HEADER = "x-telegram-bot-api-secret-token"
+POLL_SECONDS = 10
+"""Telegram allows longer polls, but one that is under way holds up stopping."""
+_GONE = ("message is not modified", "message to edit not found", "message can't be edited")
+_APPROVE, _DENY = "a", "d"
+_log = logging.getLogger("seasoned.confirm")
+
+
+class _Chat(msgspec.Struct):
+    id: int
+
+
+class _Message(msgspec.Struct):
+    chat: _Chat
+
+
+class _User(msgspec.Struct):
+    id: int
+    is_bot: bool = False
+
+
+class _Press(msgspec.Struct):
+    id: str
+    user: _User = msgspec.field(name="from")
+    data: str = ""
+    message: _Message | None = None
+
+
+class Update(msgspec.Struct):
+    """What Telegram tells: here only a pressed button matters."""
+
+    update_id: int
+    callback_query: _Press | None = None
+
+
+class Telegram:
+    """Shows requests in one chat. One message a request; it always says how the request stands."""
+
+    is_board = True
+
+    def __init__(self, way: Way, client: httpx2.Client) -> None:
+        self.way = way
+        self._client = client
+
+    def tell(self, message: Message, place: str | None) -> str | None:
+        """Send it, or bring the message that stands at this place up to date; where it stands now."""
+        said: dict[str, Any] = {
+            "chat_id": self.way.to,
+            "text": as_html(message.wording) + _links(message),
+            "parse_mode": "HTML",
+            "link_preview_options": {"is_disabled": True},
+            "reply_markup": {"inline_keyboard": _buttons(message)},
+        }
+        if place is None:
+            result = self.ask("sendMessage", said).get("result")
+            number = result.get("message_id") if isinstance(result, dict) else None
+            if not isinstance(number, int):
+                raise NotSent("Telegram's answer holds no message_id; check the address of its interface.")
+            return str(number)
+        try:
+            self.ask("editMessageText", {**said, "message_id": int(place)})
+        except NotSent as error:
+            if error.status != 400 or not any(words in str(error) for words in _GONE):
+                raise
+        return place
+
+    def ask(self, method: str, said: dict[str, Any], *, answer_seconds: float | None = None) -> dict[str, Any]:
+        """One method of the Bot API."""
+        reply = call(
+            self._client,
+            "POST",
+            f"{self.way.url}/bot{self.way.token}/{method}",
+            body=msgspec.json.encode(said),
+            answer_seconds=answer_seconds,
+            hide=self.way.token,
+        )
+        found = check(reply, hide=self.way.token).value()
+        if found.get("ok") is not True:
+            raise NotSent("what answers is not Telegram's interface; check its address.", status=reply.status)
+        return found
+
+    def set_webhook(self, url: str) -> None:
+        """Have Telegram call this address, with the secret by which its calls are known."""
+        said = {"url": url, "secret_token": self.way.hearing, "allowed_updates": ["callback_query"]}
+        self.ask("setWebhook", said)
+
+
+def is_from_telegram(ways: Sequence[Way], given: str | None) -> list[Way]:
+    """The ways whose secret header this is; without a secret nothing is believed."""
+    sent = (given or "").encode()
+    return [way for way in ways if way.hearing and hmac.compare_digest(sent, way.hearing.encode())]
+
+
+def hear_update(book: Book, ways: Sequence[Way], body: bytes, *, now: float) -> dict[str, Any] | None:
+    """One update: the decision it makes, and the method that answers the press; None where there is nothing to say."""
+    try:
+        update = msgspec.json.decode(body, type=Update)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    press = update.callback_query
+    if press is None:
+        return None
+    verb, _, request_id = press.data.partition(":")
+    chat = str(press.message.chat.id) if press.message is not None else None
+    way = next((way for way in ways if way.to == chat), None)
+    if way is None or verb not in (_APPROVE, _DENY) or not request_id or press.user.is_bot:
+        return _reply(press, NOT_ALLOWED)
+    answer = once(
+        book,
+        channel=way.name,
+        message_id=f"{update.update_id}",
+        body=msgspec.json.encode([press.user.id, press.data]),
+        now=now,
+        decide=lambda: decide_as(
+            book,
+            channel=way.name,
+            person=str(press.user.id),
+            request_id=request_id,
+            approve=verb == _APPROVE,
+            via="telegram",
+        ),
+    )
+    return _reply(press, answer.sentence)
+
+
+class Poller:
+    """Asks Telegram for presses where it cannot call us. Give it every way that shares one token."""
+
+    def __init__(
+        self,
+        ways: Sequence[Way],
+        open_client: Callable[[], httpx2.Client],
+        open_book: Callable[[], Book],
+        *,
+        clock: Callable[[], float],
+        poll_seconds: int = POLL_SECONDS,
+    ) -> None:
+        self._ways = ways
+        self._open_client = open_client
+        self._open_book = open_book
+        self._clock = clock
+        self._poll_seconds = poll_seconds
+        self._offset = 0
+
+    def run(self, stop: threading.Event) -> None:
+        """Poll until told to stop. An update is let go of only after it was heard."""
+        wait = 1.0
+        book = self._open_book()
+        try:
+            with self._open_client() as client:
+                chat = Telegram(self._ways[0], client)
+                while not stop.is_set():
+                    try:
+                        self.poll(book, chat)
+                        wait = 1.0
+                    except SeasonedError as error:
+                        _log.warning("Telegram was not heard: %s", error)
+                        asked = error.wait_seconds if isinstance(error, NotSent) else 0.0
+                        stop.wait(max(wait, asked))
+                        wait = min(2 * wait, 60.0)
+        finally:
+            book.database.close()
+
+    def poll(self, book: Book, chat: Telegram) -> int:
+        """One long poll; how many updates it brought."""
+        said = {"offset": self._offset, "timeout": self._poll_seconds, "allowed_updates": ["callback_query"]}
+        found = chat.ask("getUpdates", said, answer_seconds=self._poll_seconds + 5.0).get("result")
+        updates = found if isinstance(found, list) else []
+        for update in updates:
+            reply = hear_update(book, self._ways, msgspec.json.encode(update), now=self._clock())
+            if isinstance(update, dict) and isinstance(number := update.get("update_id"), int):
+                self._offset = max(self._offset, number + 1)
+            if reply is not None:
+                self._answer(chat, reply)
+        return len(updates)
+
+    def _answer(self, chat: Telegram, reply: dict[str, Any]) -> None:
+        try:
+            chat.ask(reply.pop("method"), reply)
+        except NotSent as error:
+            # The decision stands; only the word about it is lost, and the message itself is edited anyway.
+            _log.warning("a press on Telegram was not answered: %s", error)
+
+
+def _reply(press: _Press, sentence: str) -> dict[str, Any]:
+    return {
+        "method": "answerCallbackQuery",
+        "callback_query_id": press.id,
+        "text": sentence[:200],
+        "show_alert": True,
+    }
+
+
+def _buttons(message: Message) -> list[list[dict[str, str]]]:
+    if not message.is_open:
+        return []
+    verbs = (("Approve", _APPROVE), ("Deny", _DENY))
+    return [[{"text": text, "callback_data": f"{verb}:{message.request_id}"} for text, verb in verbs]]
+
+
+def _links(message: Message) -> str:
+    # An address of ours holds nothing that HTML could take for a sign.
+    return "".join(f"\n{person}: {url}" for person, url in message.links.items())

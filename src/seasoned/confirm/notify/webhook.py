@@ -1,0 +1,142 @@
+"""Webhooks in the manner of Standard Webhooks: id, time and HMAC-SHA256, both for those we send and those we hear."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Callable, Mapping, Sequence
+
+import httpx2
+import msgspec
+
+from seasoned.confirm.book import Book
+from seasoned.confirm.notify.answer import Answer, decide_as, once
+from seasoned.confirm.notify.message import Message
+from seasoned.confirm.notify.post import call, check
+from seasoned.confirm.notify.way import Way
+from seasoned.errors import Unauthorised, UsageError
+
+FRESH_SECONDS = 300.0
+_PREFIX = "whsec_"
+_LEAST_BYTES = 16
+_MOST_ID = 200
+
+
+class Ruling(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The body of an incoming webhook: who decides what about which request."""
+
+    request: str
+    person: str
+    approve: bool
+    """There is no default: what is not said is not agreed to."""
+    reason: str = ""
+    channel: str = ""
+    """Needed only where the policy has several webhooks."""
+
+
+class Webhook:
+    """Tells an address of every event, signed."""
+
+    is_board = False
+
+    def __init__(self, way: Way, client: httpx2.Client, *, clock: Callable[[], float]) -> None:
+        self.way = way
+        self._client = client
+        self._clock = clock
+
+    def tell(self, message: Message, place: str | None) -> str | None:
+        """Send one event. The receiver knows a copy by `webhook-id`."""
+        said = {"schema": "seasoned/confirm-event/1", "type": f"confirm.{message.event}", "data": message.data}
+        if message.links:
+            said["links"] = message.links
+        body = msgspec.json.encode(said)
+        headers = sign(self.way.token, message_id=message.id, now=self._clock(), body=body)
+        check(call(self._client, "POST", self.way.url, body=body, headers=headers, hide=self.way.token))
+        return place
+
+
+def sign(secret: str, *, message_id: str, now: float, body: bytes) -> dict[str, str]:
+    """The three headers that prove a body's origin and age."""
+    timestamp = str(int(now))
+    return {
+        "webhook-id": message_id,
+        "webhook-timestamp": timestamp,
+        "webhook-signature": f"v1,{_mac(_key(secret), message_id, timestamp, body)}",
+    }
+
+
+def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float) -> str:
+    """The id of a webhook that was signed with this secret, just now; anything else is Unauthorised."""
+    message_id = headers.get("webhook-id", "")
+    timestamp = headers.get("webhook-timestamp", "")
+    signatures = headers.get("webhook-signature", "")
+    if not secret or not message_id or len(message_id) > _MOST_ID or "." in message_id or not signatures:
+        raise Unauthorised("The webhook is not signed: send webhook-id, webhook-timestamp and webhook-signature.")
+    if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) < 15):
+        raise Unauthorised("webhook-timestamp must be whole seconds since 1970.")
+    if abs(now - int(timestamp)) > FRESH_SECONDS:
+        raise Unauthorised(f"The webhook is older or newer than {FRESH_SECONDS:g} s: check the clocks, and sign anew.")
+    expected = f"v1,{_mac(_key(secret), message_id, timestamp, body)}".encode()
+    # Every one is compared, so that time tells nothing.
+    matches = [hmac.compare_digest(expected, each.encode("utf-8", "replace")) for each in signatures.split(" ")[:16]]
+    if not any(matches):
+        raise Unauthorised("The webhook's signature does not match: check the secret.")
+    return message_id
+
+
+def hear_ruling(book: Book, ways: Sequence[Way], headers: Mapping[str, str], body: bytes, *, now: float) -> Answer:
+    """A decision that came by webhook: signature first, then body; what is not exactly right decides nothing."""
+    believed = {way.name: message_id for way in ways if (message_id := _believed(way, headers, body, now))}
+    if not believed:
+        raise Unauthorised("The webhook's signature does not match any secret, or is not fresh.")
+    try:
+        ruling = msgspec.json.decode(body, type=Ruling)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise UsageError(f"The webhook's body is wrong ({error}): send request, person and approve.") from error
+    names = [ruling.channel] if ruling.channel else list(believed)
+    if len(names) != 1 or names[0] not in believed:
+        raise UsageError(f"Say which channel it is for: `channel` must be one of {sorted(believed)}.")
+    name = names[0]
+    return once(
+        book,
+        channel=name,
+        message_id=believed[name],
+        body=body,
+        now=now,
+        decide=lambda: decide_as(
+            book,
+            channel=name,
+            person=ruling.person,
+            request_id=ruling.request,
+            approve=ruling.approve,
+            via="webhook",
+            reason=ruling.reason,
+        ),
+    )
+
+
+def _believed(way: Way, headers: Mapping[str, str], body: bytes, now: float) -> str | None:
+    try:
+        return verify(way.hearing, headers, body, now=now)
+    except Unauthorised:
+        return None
+
+
+def _mac(key: bytes, message_id: str, timestamp: str, body: bytes) -> str:
+    signed = b".".join((message_id.encode(), timestamp.encode(), body))
+    return base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
+
+
+def _key(secret: str) -> bytes:
+    """What the secret stands for: Base64 behind `whsec_`, else its own bytes."""
+    key = secret.encode()
+    if secret.startswith(_PREFIX):
+        try:
+            key = base64.b64decode(secret.removeprefix(_PREFIX), validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise UsageError("The webhook's secret is no Base64 behind 'whsec_': make a new one.") from error
+    if len(key) < _LEAST_BYTES:
+        raise UsageError(f"The webhook's secret has {len(key)} bytes: use at least {_LEAST_BYTES}.")
+    return key

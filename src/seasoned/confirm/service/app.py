@@ -1,0 +1,167 @@
+"""The confirmation service as a web application, alone or as a part of a larger one."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+import seasoned
+from seasoned.confirm.service import overview, routes
+from seasoned.confirm.service.answer import say
+from seasoned.confirm.service.body import TooLarge, TooSlow, field_of
+from seasoned.confirm.service.document import document
+from seasoned.confirm.service.state import Service
+from seasoned.errors import CannotDo, Conflict, NotFound, Refused, SeasonedError, TooMany, Unauthorised, UsageError
+
+STATUS: dict[type[SeasonedError], int] = {
+    UsageError: 400,
+    Unauthorised: 401,
+    Refused: 403,
+    NotFound: 404,
+    TooSlow: 408,
+    Conflict: 409,
+    TooLarge: 413,
+    TooMany: 429,
+    CannotDo: 503,
+}
+"""Which status an error gives; the nearest class counts."""
+_TITLE = "Seasoned confirmations"
+_DESCRIPTION = "A person decides: high-risk actions wait until somebody who may agrees, once, to exactly that."
+_log = logging.getLogger("seasoned.confirm")
+_access = logging.getLogger("seasoned.confirm.access")
+
+
+def create_app(service: Service) -> FastAPI:
+    """The service alone, with its document at `/openapi.json` for those who have a credential."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with service.running():
+            yield
+
+    app = FastAPI(
+        title=_TITLE,
+        version=seasoned.__version__,
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    attach(app, service)
+    return app
+
+
+def describe() -> dict[str, Any]:
+    """The OpenAPI document, without a service."""
+    app = FastAPI(title=_TITLE, version=seasoned.__version__, description=_DESCRIPTION)
+    for router in (routes.router, overview.router):
+        app.include_router(router)
+    return document(app)
+
+
+def attach(app: FastAPI, service: Service) -> None:
+    """Put the service into an application; whoever runs it also runs `service.running()`."""
+    app.state.confirm = service
+    for router in (routes.router, overview.router, *service.notices.routers(service.desk)):
+        app.include_router(router)
+    app.add_exception_handler(SeasonedError, _on_error)
+    app.add_exception_handler(RequestValidationError, _on_wrong_parameter)
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(ClientDisconnect, _on_gone)
+    app.add_exception_handler(Exception, _on_unexpected)
+    app.add_middleware(_Counted, service=service)
+    app.openapi = lambda: document(app)  # type: ignore[method-assign]
+
+
+def status_of(error: SeasonedError) -> int:
+    """The status that an error gives."""
+    return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
+
+
+async def _on_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, SeasonedError)
+    status = status_of(error)
+    values: dict[str, object] = {"error": str(error)}
+    headers = {"www-authenticate": 'Bearer realm="seasoned"'} if status == 401 else {}
+    if isinstance(error, UsageError):
+        values["field"] = field_of(error)
+    elif isinstance(error, Conflict):
+        values["status"] = error.status
+    elif isinstance(error, TooMany):
+        values |= {"remaining": error.remaining, "window_seconds": error.window_seconds}
+    elif isinstance(error, TooLarge | TooSlow):
+        headers["connection"] = "close"
+    if status >= 500:
+        # What it says may name paths or a database, which are nobody's business but the operator's.
+        _log.error("%s", error)
+        values["error"] = "The store cannot be used at the moment: try again later, and look at the service's log."
+    return say("error", values, status=status, headers=headers)
+
+
+async def _on_wrong_parameter(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    field = str(first["loc"][-1])
+    return say("error", {"error": f"{field}: {first['msg']}.", "field": field}, status=400)
+
+
+async def _on_http(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    said = {404: "There is no such address here.", 405: "This address does not take this method."}
+    values = {"error": said.get(error.status_code, str(error.detail))}
+    return say("error", values, status=error.status_code, headers=dict(error.headers or {}))
+
+
+async def _on_gone(_: Request, __: Exception) -> Response:
+    return Response(status_code=400)
+
+
+async def _on_unexpected(_: Request, __: Exception) -> Response:
+    return say("error", {"error": "Something unexpected happened: look at the service's log."}, status=500)
+
+
+class _Counted:
+    """Counts every answer and writes a line about it, without addresses, queries or tokens."""
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self._app = app
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = time.perf_counter()
+        status = 500
+
+        async def sent(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sent)
+        finally:
+            seconds = time.perf_counter() - begun
+            state = scope.get("state", {})
+            route = getattr(scope.get("route"), "path", "-")
+            method = scope["method"] if scope["method"] in _METHODS else "OTHER"
+            self._service.metrics.answered(method, route, status, None if state.get("waited") else seconds)
+            who = state.get("credential", "-")
+            _access.info("%s %s %d %.1f ms %s", method, route, status, 1e3 * seconds, who)
+
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})

@@ -1,0 +1,229 @@
+"""The threads between the event loop and the store: several that read, one that writes and commits in groups."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple, TypeVar
+
+from seasoned.confirm.book import Book
+from seasoned.errors import CannotDo, SeasonedError
+from seasoned.store import Database
+from seasoned.store.seam import Kind, Params, Row
+
+_T = TypeVar("_T")
+_GROUP = 64
+"""Changes that one commit may hold: more would make the first of them wait for the last."""
+
+
+class Place(NamedTuple):
+    """What one thread works with: its own connection, and the book on it."""
+
+    database: Database
+    book: Book
+
+
+class _Job(NamedTuple):
+    do: Callable[[Place], Any]
+    answer: asyncio.Future[Any]
+    grouped: bool
+
+
+class _Group:
+    """A connection whose `write` becomes a part of the transaction that is open, where one is."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._is_open = False
+
+    @property
+    def kind(self) -> Kind:
+        return self._database.kind
+
+    def rows(self, name: str, params: Params = ()) -> Sequence[Row]:
+        return self._database.rows(name, params)
+
+    def row(self, name: str, params: Params = ()) -> Row | None:
+        return self._database.row(name, params)
+
+    def each(self, name: str, params: Params = ()) -> Iterator[Row]:
+        return self._database.each(name, params)
+
+    def run(self, name: str, params: Params = ()) -> int:
+        return self._database.run(name, params)
+
+    def run_many(self, name: str, params: Iterable[Params]) -> None:
+        self._database.run_many(name, params)
+
+    def write(self) -> AbstractContextManager[None]:
+        return self._part() if self._is_open else self._database.write()
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """One transaction around several parts, of which each may fail by itself."""
+        with self._database.write():
+            self._is_open = True
+            try:
+                yield
+            finally:
+                self._is_open = False
+
+    @contextmanager
+    def _part(self) -> Iterator[None]:
+        self._database.run("service.begin_part")
+        try:
+            yield
+        except BaseException:
+            self._database.run("service.undo_part")
+            self._database.run("service.end_part")
+            raise
+        self._database.run("service.end_part")
+
+    def close(self) -> None:
+        self._database.close()
+
+
+class Desk:
+    """Takes work from the event loop to threads with their own connections, and brings back what came of it."""
+
+    def __init__(
+        self, open_database: Callable[[], Database], make_book: Callable[[Database], Book], *, readers: int = 3
+    ) -> None:
+        self._open_database = open_database
+        self._make_book = make_book
+        self._readers = readers
+        self._reading: SimpleQueue[_Job | None] = SimpleQueue()
+        self._writing: SimpleQueue[_Job | None] = SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._edition = 0
+        self._is_open = False
+        self.largest_group = 0
+
+    async def start(self) -> None:
+        """Open every connection; an error of the first one is raised here."""
+        loop = asyncio.get_running_loop()
+        queues = [self._writing, *[self._reading] * self._readers]
+        opened: list[asyncio.Future[Any]] = [loop.create_future() for _ in queues]
+        for queue, future in zip(queues, opened, strict=True):
+            thread = threading.Thread(target=self._work, args=(queue, loop, future), name="seasoned-desk", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+        self._is_open = True
+        try:
+            await asyncio.gather(*opened)
+        except BaseException:
+            await asyncio.gather(*opened, return_exceptions=True)
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        """Finish what was begun, then close every connection in the thread that opened it."""
+        self._is_open = False
+        self._writing.put(None)
+        for _ in range(self._readers):
+            self._reading.put(None)
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join)
+        self._threads.clear()
+
+    def renew(self) -> None:
+        """Have every thread make its book anew, as a changed policy asks for."""
+        self._edition += 1
+
+    async def read(self, ask: Callable[[Place], _T]) -> _T:
+        """What a question gives, asked in one of the reading threads."""
+        return await self._put(self._reading, ask, grouped=False)
+
+    async def write(self, do: Callable[[Place], _T], *, grouped: bool = True) -> _T:
+        """What a change gives; the answer comes after its commit and never before.
+
+        Grouped ones share a transaction with whatever else is there; what takes long is better left alone.
+        """
+        return await self._put(self._writing, do, grouped=grouped)
+
+    async def _put(self, queue: SimpleQueue[_Job | None], do: Callable[[Place], _T], *, grouped: bool) -> _T:
+        if not self._is_open:
+            raise CannotDo("The service is stopping: try again when it runs.")
+        answer: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
+        queue.put(_Job(do, answer, grouped))
+        return await answer
+
+    def _work(
+        self, queue: SimpleQueue[_Job | None], loop: asyncio.AbstractEventLoop, opened: asyncio.Future[Any]
+    ) -> None:
+        _, group, error = outcome = _tried(opened, lambda: _Group(self._open_database()))
+        loop.call_soon_threadsafe(_settle, [outcome])
+        if error is not None:
+            return
+        place, edition = Place(group, self._make_book(group)), self._edition
+        try:
+            while (job := queue.get()) is not None:
+                if edition != self._edition:
+                    place, edition = Place(group, self._make_book(group)), self._edition
+                jobs = [job, *(_more(queue) if queue is self._writing else ())]
+                grouped = [one for one in jobs if one.grouped]
+                self.largest_group = max(self.largest_group, len(grouped))
+                if grouped:
+                    _, outcomes, error = _tried(job.answer, partial(_together, grouped, place, group))
+                    loop.call_soon_threadsafe(_settle, outcomes or [(one.answer, None, error) for one in grouped])
+                for one in jobs:
+                    if not one.grouped:
+                        loop.call_soon_threadsafe(_settle, [_tried(one.answer, partial(one.do, place))])
+        finally:
+            group.close()
+
+
+_Outcome = tuple["asyncio.Future[Any]", Any, BaseException | None]
+
+
+def _more(queue: SimpleQueue[_Job | None]) -> Iterator[_Job]:
+    """What came in the meantime."""
+    for _ in range(_GROUP - 1):
+        try:
+            job = queue.get_nowait()
+        except Empty:
+            return
+        if job is None:
+            # The end is for the one who asks next.
+            queue.put(None)
+            return
+        yield job
+
+
+def _together(jobs: list[_Job], place: Place, group: _Group) -> list[_Outcome]:
+    """One commit for all; where one of them met more than a no, nothing of it is kept and each is done by itself."""
+    try:
+        with group.whole():
+            outcomes = [_tried(job.answer, partial(job.do, place)) for job in jobs]
+            if any(error is not None and _is_broken(error) for _, _, error in outcomes):
+                raise CannotDo("Nothing of this group is kept.")
+    except SeasonedError:
+        return [_tried(job.answer, partial(job.do, place)) for job in jobs]
+    return outcomes
+
+
+def _is_broken(error: BaseException) -> bool:
+    """Whether the transaction may be unusable: refusals are raised in passing, all else is not."""
+    return isinstance(error, CannotDo) or not isinstance(error, SeasonedError)
+
+
+def _tried(answer: asyncio.Future[Any], do: Callable[[], Any]) -> _Outcome:
+    """What came of it; an error of any kind goes to the one who asked, and never ends the thread."""
+    try:
+        return answer, do(), None
+    except Exception as error:  # noqa: BLE001
+        return answer, None, error
+
+
+def _settle(outcomes: list[_Outcome]) -> None:
+    for answer, result, error in outcomes:
+        if answer.done():
+            continue  # whoever asked is gone
+        if error is not None:
+            answer.set_exception(error)
+        else:
+            answer.set_result(result)

@@ -1,0 +1,290 @@
+"""Where the service listens: loopback, or with TLS; and a Unix socket that tells who is at the other end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import logging
+import os
+import signal
+import socket
+import ssl
+import stat
+import struct
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from seasoned.confirm.policy import Listen
+from seasoned.confirm.service.state import Service
+from seasoned.errors import CannotDo, UsageError
+from seasoned.redact.key import Secrecy
+
+_GRACE_SECONDS = 10
+_KEEP_ALIVE_SECONDS = 30
+_BACKLOG = 2048
+_FILES = 16_384
+_SWITCH_SECONDS = 0.0005
+
+
+class _Protocol(H11Protocol):
+    """HTTP that also knows the user id at the other end of a Unix socket, as the kernel tells it."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        uid = peer_uid(transport.get_extra_info("socket"))
+        self.app_state = {**self.app_state, "peer_uid": uid}
+
+
+def peer_uid(connection: socket.socket | None) -> int | None:
+    """The user id of the process that opened this connection; None where the kernel does not tell it."""
+    if connection is None or connection.family != getattr(socket, "AF_UNIX", None) or sys.platform != "linux":
+        return None
+    _, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    return int(uid)
+
+
+class Server(uvicorn.Server):
+    """One listener; signals are for all of them together."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def check_listen(listen: Listen) -> list[tuple[Any, ...]]:
+    """The addresses to bind; refused where others could read the tokens on the way."""
+    try:
+        found = socket.getaddrinfo(listen.host, listen.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (socket.gaierror, UnicodeError) as error:
+        raise UsageError(f"The address {listen.host!r} is not known here ({error}): give another one.") from error
+    if (listen.tls_certificate is None) != (listen.tls_key is None):
+        raise UsageError("The certificate and its key belong together: give both or neither.")
+    open_to_others = [entry[4][0] for entry in found if not _is_loopback(str(entry[4][0]))]
+    if open_to_others and listen.tls_certificate is None and not listen.allow_plain:
+        raise UsageError(
+            f"{listen.host!r} can be reached from other machines, and tokens would go over the line in the clear: "
+            "listen on 127.0.0.1, give a certificate and its key, or say --insecure-listen behind a proxy that has TLS."
+        )
+    return [entry for entry in found if entry[0] in (socket.AF_INET, socket.AF_INET6)]
+
+
+def _is_loopback(address: str) -> bool:
+    return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+
+
+def bind(listen: Listen) -> socket.socket:
+    """The listening socket for TCP, on the first address that can be had."""
+    problems = []
+    for family, kind, protocol, _, address in check_listen(listen):
+        made = socket.socket(family, kind, protocol)
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(address)
+        except OSError as error:
+            made.close()
+            problems.append(error.strerror or str(error))
+            continue
+        made.set_inheritable(False)
+        return made
+    raise CannotDo(
+        f"Cannot listen on {listen.host!r}, port {listen.port} ({'; '.join(problems)}): "
+        "stop what is there, or give another port."
+    )
+
+
+def bind_unix(path: Path, *, shared: bool) -> socket.socket:
+    """The listening Unix socket, for its owner alone or, where others are mapped, for the group as well."""
+    if not hasattr(socket, "AF_UNIX"):
+        raise CannotDo("This system has no Unix sockets: leave `socket` out of the policy.")
+    _clear(path)
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    # The file must never exist with wider rights, not even for a moment.
+    before = os.umask(0o117 if shared else 0o177)
+    try:
+        made.bind(str(path))
+    except OSError as error:
+        made.close()
+        raise CannotDo(f"Cannot listen on {str(path)!r} ({error.strerror or error}): check the folder.") from error
+    finally:
+        os.umask(before)
+    return made
+
+
+def _clear(path: Path) -> None:
+    """Take away what a service that was killed left behind, and nothing else."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise CannotDo(f"Cannot look at {str(path)!r} ({error.strerror}): check the folder.") from error
+    if not stat.S_ISSOCK(found.st_mode):
+        raise CannotDo(f"{str(path)!r} is there and no socket: move it away, or give another path.")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            path.unlink(missing_ok=True)
+            return
+    raise CannotDo(f"Another service listens on {str(path)!r}: stop it, or give another path.")
+
+
+def address_of(listener: socket.socket, *, tls: bool) -> str:
+    """The address that callers use."""
+    if listener.family == getattr(socket, "AF_UNIX", None):
+        return f"unix:{listener.getsockname()}"
+    host, port = listener.getsockname()[:2]
+    return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def serve(
+    app: FastAPI,
+    service: Service,
+    listen: Listen,
+    *,
+    ready: Callable[[Sequence[str]], None] | None = None,
+    stopping: threading.Event | None = None,
+) -> None:
+    """Answer until a signal comes (or `stopping` is set), then finish what was begun and let all go who wait."""
+    tls = listen.tls_certificate is not None
+    listeners: list[tuple[socket.socket, bool]] = []
+    try:
+        listeners.append((bind(listen), tls))
+        if tls:
+            check_certificate(listen)
+        if listen.socket is not None:
+            shared = any(uid != str(os.getuid()) for uid in listen.peers)
+            listeners.append((bind_unix(listen.socket, shared=shared), False))
+        addresses = [address_of(one, tls=with_tls) for one, with_tls in listeners]
+        service.base_url = service.base_url or addresses[0]
+        open_log(service.secrecy)
+        _allow_many_connections()
+        # After each send the event loop would wait so long for a thread that computes: 5 ms, four times a request.
+        sys.setswitchinterval(_SWITCH_SECONDS)
+        asyncio.run(_serve(app, service, listen, listeners, lambda: ready and ready(addresses), stopping))
+    finally:
+        for one, _ in listeners:
+            one.close()
+        if len(listeners) > 1 and listen.socket is not None:
+            listen.socket.unlink(missing_ok=True)
+
+
+def _allow_many_connections() -> None:
+    """Everyone who waits holds a file open, and the usual limit of 1,024 is soon reached."""
+    try:
+        import resource
+    except ImportError:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def check_certificate(listen: Listen) -> None:
+    """Refuse a certificate that cannot be used, before anybody is told that the service is there."""
+    assert listen.tls_certificate is not None
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(listen.tls_certificate, listen.tls_key)
+    except (OSError, ssl.SSLError) as error:
+        raise UsageError(
+            f"The certificate {str(listen.tls_certificate)!r} and its key cannot be used ({error}): check both files."
+        ) from error
+
+
+async def _serve(
+    app: FastAPI,
+    service: Service,
+    listen: Listen,
+    listeners: list[tuple[socket.socket, bool]],
+    ready: Callable[[], object],
+    stopping: threading.Event | None,
+) -> None:
+    servers = [Server(_config(app, listen, tls=tls)) for _, tls in listeners]
+
+    def stop() -> None:
+        # Who waits is answered first: a server that stops waits for them.
+        service.waiting.stop()
+        for server in servers:
+            server.should_exit = True
+
+    loop = asyncio.get_running_loop()
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stop)
+    async with app.router.lifespan_context(app):
+        tasks = [
+            asyncio.ensure_future(server.serve(sockets=[one]))
+            for server, (one, _) in zip(servers, listeners, strict=True)
+        ]
+        watching = asyncio.ensure_future(_watch(servers, ready, stopping, stop))
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            watching.cancel()
+
+
+async def _watch(
+    servers: list[Server], ready: Callable[[], object], stopping: threading.Event | None, stop: Callable[[], None]
+) -> None:
+    while not all(server.started for server in servers):
+        await asyncio.sleep(0.01)
+    ready()
+    while stopping is not None:
+        if stopping.is_set():
+            stop()
+            return
+        await asyncio.sleep(0.05)
+
+
+def _config(app: FastAPI, listen: Listen, *, tls: bool) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=_Protocol,
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        # Whom a proxy says it speaks for is nobody that this service knows.
+        proxy_headers=False,
+        server_header=False,
+        backlog=_BACKLOG,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        ssl_certfile=listen.tls_certificate if tls else None,
+        ssl_keyfile=listen.tls_key if tls else None,
+    )
+
+
+class _Redacted(logging.Formatter):
+    """Redacts the whole line, whatever a library puts into it."""
+
+    def __init__(self, secrecy: Secrecy) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%S%z")
+        self._redactor = secrecy.redactor()
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._redactor.text(super().format(record))
+
+
+def open_log(secrecy: Secrecy) -> None:
+    """Errors of the server go where the service's own lines go, redacted; to the terminal where nothing was opened."""
+    ours = logging.getLogger("seasoned")
+    if not ours.handlers:
+        shown = logging.StreamHandler()
+        shown.setLevel(logging.WARNING)
+        shown.setFormatter(_Redacted(secrecy))
+        ours.addHandler(shown)
+    server = logging.getLogger("uvicorn")
+    server.handlers = list(ours.handlers)
+    server.setLevel(logging.WARNING)
+    server.propagate = False

@@ -1,0 +1,56 @@
+"""Counters of one service in the form that Prometheus reads; no name of anybody, and nothing that was asked."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from seasoned.confirm.request import Request
+from seasoned.confirm.service.waiting import Waiting
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Metrics:
+    """What is counted, in a registry of its own so that two services in one process do not mix."""
+
+    def __init__(self, waiting: Waiting) -> None:
+        self._registry = CollectorRegistry()
+        self._submitted = Counter(
+            "seasoned_confirm_submitted", "Requests taken in.", ["status"], registry=self._registry
+        )
+        self._votes = Counter("seasoned_confirm_votes", "Votes cast.", ["vote"], registry=self._registry)
+        self._redeemed = Counter("seasoned_confirm_redeemed", "Grants given out.", registry=self._registry)
+        self._answers = Counter(
+            "seasoned_confirm_http_answers",
+            "Answers by route and status.",
+            ["method", "route", "status"],
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "seasoned_confirm_http_seconds",
+            "Time until an answer, waiting left out.",
+            registry=self._registry,
+            buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0),
+        )
+        self._pending = Gauge("seasoned_confirm_pending", "Requests that wait for a person.", registry=self._registry)
+        waiters = Gauge("seasoned_confirm_waiting", "Connections that wait for a decision.", registry=self._registry)
+        waiters.set_function(lambda: float(waiting.count))
+
+    def submitted(self, request: Request) -> None:
+        self._submitted.labels(request.status).inc()
+
+    def voted(self, *, approve: bool) -> None:
+        self._votes.labels("approve" if approve else "deny").inc()
+
+    def redeemed(self) -> None:
+        self._redeemed.inc()
+
+    def answered(self, method: str, route: str, status: int, seconds: float | None) -> None:
+        self._answers.labels(method, route, str(status)).inc()
+        if seconds is not None:
+            self._seconds.observe(seconds)
+
+    def text(self, pending_count: int) -> bytes:
+        """All of it, as it stands now."""
+        self._pending.set(pending_count)
+        return generate_latest(self._registry)

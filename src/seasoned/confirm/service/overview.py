@@ -1,0 +1,107 @@
+"""What is there: the list of requests, the audit, health, counters, and the document that describes it all."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from fastapi import APIRouter, Query
+from starlette.requests import Request as HTTPRequest
+from starlette.responses import Response
+
+import seasoned
+from seasoned.confirm.request import Status
+from seasoned.confirm.service import answer, document
+from seasoned.confirm.service.document import answers
+from seasoned.confirm.service.metrics import CONTENT_TYPE
+from seasoned.confirm.service.routes import Who, authenticated, check_id
+from seasoned.confirm.service.state import service_of
+from seasoned.errors import CannotDo, Denied, Refused
+
+router = APIRouter(tags=["overview"])
+_SEES_ALL = ("approver", "admin")
+Limit = Annotated[int, Query(ge=1, le=500, description="How many at most.")]
+
+
+@router.get("/confirm", responses=answers(400, 404, on_200=(document.RequestsAnswer, "Requests; an agent's own only.")))
+async def requests(
+    request: HTTPRequest,
+    who: Who,
+    status: Annotated[Status | None, Query(description="Only those that stand so.")] = None,
+    unused: Annotated[bool, Query(description="Only those that were approved and never redeemed.")] = False,
+    limit: Limit = 50,
+    before: Annotated[str | None, Query(description="Only those older than this one: an id.")] = None,
+) -> Response:
+    """Requests, the newest first."""
+    older = None if before is None else check_id(before)
+    found = await service_of(request).desk.read(
+        lambda place: place.book.list(who, status=status, unused=unused, limit=limit, before=older)
+    )
+    values = {"count": len(found), "requests": [answer.shown(one) for one in found]}
+    return answer.say("confirm-requests", values)
+
+
+@router.get("/audit", responses=answers(400, 403, on_200=(document.AuditAnswer, "Entries of the audit.")))
+async def audit(request: HTTPRequest, who: Who, limit: Limit = 50) -> Response:
+    """What happened, the newest first; for those who may see everything."""
+    if who.role not in _SEES_ALL:
+        raise Refused("The audit is for approvers and admins: ask one of them.")
+    found = await service_of(request).desk.read(lambda place: place.book.audit(limit=limit))
+    entries = [answer.with_iso(msgspec.structs.asdict(entry)) for entry in found]
+    return answer.say("confirm-audit", {"count": len(entries), "entries": entries})
+
+
+@router.get(
+    "/health",
+    responses={
+        200: {"model": document.HealthAnswer, "description": "It works."},
+        503: {"model": document.HealthAnswer, "description": "It does not; restart it or look at its log."},
+    },
+)
+async def health(request: HTTPRequest) -> Response:
+    """Whether the service works. Needs no credential, and says more to those who have one."""
+    service = service_of(request)
+    try:
+        pending = await service.pending_count()
+        works = service.broken is None
+    except CannotDo:
+        pending, works = None, False
+    values: dict[str, object] = {
+        "status": "ok" if works else "failing",
+        "pending_count": pending,
+        "timestamp": answer.iso(service.clock()),
+    }
+    if works and await _is_known(request):
+        values |= {
+            "version": seasoned.__version__,
+            "database": "postgres" if service.config.database_url else "sqlite",
+            "waiting": service.waiting.count,
+            "single_operator": service.policy.gives_up(),
+        }
+    return answer.say("health", values, status=200 if works else 503)
+
+
+async def _is_known(request: HTTPRequest) -> bool:
+    try:
+        await authenticated(request)
+    except (Denied, CannotDo):
+        return False
+    return True
+
+
+@router.get(
+    "/metrics",
+    responses=answers()
+    | {200: {"description": "Counters for Prometheus.", "content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def metrics(request: HTTPRequest, who: Who) -> Response:
+    """Counters without names; any credential may read them, so that a collector needs no rights beyond an agent's."""
+    service = service_of(request)
+    pending = await service.pending_count()
+    return Response(service.metrics.text(pending), media_type=CONTENT_TYPE, headers={"cache-control": "no-store"})
+
+
+@router.get("/openapi.json", include_in_schema=False)
+async def openapi(request: HTTPRequest, who: Who) -> Response:
+    """The OpenAPI document."""
+    return Response(msgspec.json.encode(document.document(request.app)), media_type="application/json")

@@ -1,0 +1,188 @@
+"""The life of a request over HTTP: submit, look, wait, decide, redeem. GET changes nothing but expiry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Query
+from starlette.requests import Request as HTTPRequest
+from starlette.responses import Response, StreamingResponse
+
+from seasoned.confirm.credential import Credential
+from seasoned.confirm.request import Request
+from seasoned.confirm.service import answer, document
+from seasoned.confirm.service.auth import Bearer
+from seasoned.confirm.service.body import read_asked, read_digest, read_reason
+from seasoned.confirm.service.document import answers
+from seasoned.confirm.service.state import Service, service_of
+from seasoned.errors import Denied, NotFound
+
+router = APIRouter(tags=["confirm"])
+authenticated = Bearer()
+Who = Annotated[Credential, Depends(authenticated)]
+RequestId = Annotated[str, Path(description="The id that submitting gave.")]
+Wait = Annotated[float, Query(ge=0, le=3600, description="Seconds to wait for the decision.")]
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+_SMALL = 16_000
+"""Bytes of a submission that is quickly redacted, so that it may share a transaction with others."""
+_HEARTBEAT_SECONDS = 15.0
+
+
+@router.post(
+    "/confirm",
+    status_code=202,
+    responses=answers(
+        400,
+        403,
+        408,
+        413,
+        on_200=(document.SubmittedAnswer, "An allow-list covers it: approved without a person."),
+        on_202=(document.SubmittedAnswer, "Taken in, and kept: a person decides."),
+        on_409=(document.ConflictAnswer, "The idempotency key was used for something else."),
+        on_429=(document.TooManyAnswer, "Too many requests of this action."),
+    ),
+    openapi_extra={**document.SUBMISSION, "parameters": [document.KEY]},
+)
+async def submit(request: HTTPRequest, who: Who) -> Response:
+    """Ask a person to agree to one action."""
+    service = service_of(request)
+    asked, size = await read_asked(request)
+    done = await service.desk.write(lambda place: place.book.submit(who, asked), grouped=size <= _SMALL)
+    if done.is_new:
+        service.metrics.submitted(done.request)
+        service.notices.wake()
+    status = 200 if done.request.status == "auto_approved" else 202
+    return answer.say("confirm-submitted", answer.submitted(done.request, service.base_url), status=status)
+
+
+_DECIDED = answers(
+    400,
+    403,
+    404,
+    408,
+    413,
+    on_200=(document.DecidedAnswer, "The vote is kept; `status` says whether that decides it."),
+    on_409=document.CONFLICT,
+)
+
+
+@router.post("/confirm/{request_id}/approve", responses=_DECIDED, openapi_extra=document.VERDICT)
+async def approve(request: HTTPRequest, request_id: RequestId, who: Who) -> Response:
+    """Agree to exactly this action."""
+    return await _decide(request, who, request_id, approve=True)
+
+
+@router.post("/confirm/{request_id}/deny", responses=_DECIDED, openapi_extra=document.VERDICT)
+async def deny(request: HTTPRequest, request_id: RequestId, who: Who) -> Response:
+    """Refuse it; one denial decides."""
+    return await _decide(request, who, request_id, approve=False)
+
+
+async def _decide(request: HTTPRequest, who: Credential, request_id: str, *, approve: bool) -> Response:
+    service = service_of(request)
+    reason = await read_reason(request)
+    checked = check_id(request_id)
+    decided = await service.desk.write(
+        lambda place: place.book.decide(who, checked, approve=approve, reason=reason, via="http")
+    )
+    service.metrics.voted(approve=approve)
+    service.waiting.tell(decided)
+    service.notices.wake()
+    return answer.say("confirm-decided", answer.decided(decided))
+
+
+@router.post(
+    "/confirm/{request_id}/redeem",
+    responses=answers(
+        400,
+        403,
+        404,
+        408,
+        413,
+        on_200=(document.RedeemedAnswer, "The grant: do it now, once."),
+        on_409=document.CONFLICT,
+    ),
+    openapi_extra=document.REDEMPTION,
+)
+async def redeem(request: HTTPRequest, request_id: RequestId, who: Who) -> Response:
+    """Use an approval, once, for what was approved."""
+    service = service_of(request)
+    digest = await read_digest(request)
+    checked = check_id(request_id)
+    grant = await service.desk.write(lambda place: place.book.redeem(who, checked, digest=digest))
+    service.metrics.redeemed()
+    return answer.say("confirm-redeemed", answer.redeemed(grant))
+
+
+_SHOWN = (document.RequestAnswer, "The request as it stands.")
+
+
+@router.get("/confirm/{request_id}", responses=answers(400, 404, on_200=_SHOWN))
+async def look(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait = 0.0) -> Response:
+    """One request; with `wait`, as soon as it is resolved or when the seconds are over."""
+    service = service_of(request)
+    checked = check_id(request_id)
+    if wait == 0:
+        found = await service.waiting.look(who, checked)
+    else:
+        request.state.waited = True
+        found = await service.waiting.until_resolved(who, checked, wait, lambda: _gone(request))
+    return answer.as_json(answer.look_of(found))
+
+
+async def _gone(request: HTTPRequest) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+@router.get(
+    "/confirm/{request_id}/events",
+    responses=answers(400, 404)
+    | {
+        200: {
+            "description": "One event `status` for each change, each with the request; it ends when it is resolved.",
+            "content": {"text/event-stream": {"schema": document.EVENT}},
+        }
+    },
+)
+async def events(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait = 3600.0) -> Response:
+    """How a request goes on, as server-sent events."""
+    service = service_of(request)
+    checked = check_id(request_id)
+    await service.waiting.look(who, checked)
+    request.state.waited = True
+    headers = {"cache-control": "no-store", "x-content-type-options": "nosniff", "x-accel-buffering": "no"}
+    stream = _stream(service, request, who, checked, wait)
+    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+
+
+async def _stream(
+    service: Service, request: HTTPRequest, who: Credential, request_id: str, seconds: float
+) -> AsyncIterator[bytes]:
+    ends = service.waiting.now() + seconds
+    with service.waiting.watch(who, request_id) as watch:
+        found: Request = await service.waiting.look(who, request_id)
+        yield answer.event(found)
+        while not found.is_resolved and (left := ends - service.waiting.now()) > 0:
+            news = await watch.next(min(left, _HEARTBEAT_SECONDS))
+            if news is not None:
+                found = news
+                yield answer.event(found)
+                continue
+            if watch.is_stopping:
+                return
+            try:
+                # A stream may last for an hour: a credential that was revoked meanwhile sees no more of it.
+                await authenticated(request)
+            except Denied:
+                return
+            yield b": still waiting\n\n"
+
+
+def check_id(request_id: str) -> str:
+    """An id that could be one; all else is not there, whatever a database would make of it."""
+    if not _ID.match(request_id):
+        raise NotFound("There is no request with this id: look at `GET /confirm`.")
+    return request_id

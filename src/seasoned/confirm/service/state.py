@@ -1,0 +1,170 @@
+"""What one running service holds: its desk, its waiters, its counters and the policy in force."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+from starlette.requests import Request
+
+from seasoned.config import Config
+from seasoned.confirm.book import Book
+from seasoned.confirm.policy import FILE, Policy, load_policy
+from seasoned.confirm.seal import load_seal
+from seasoned.confirm.service.desk import Desk, Place
+from seasoned.confirm.service.metrics import Metrics
+from seasoned.confirm.service.notices import LINK_PURPOSE, Notices
+from seasoned.confirm.service.waiting import Waiting
+from seasoned.errors import CannotDo, SeasonedError
+from seasoned.redact.key import Secrecy, load_key
+from seasoned.store import Database, open_database
+
+Companion = Callable[["Service"], Awaitable[None]]
+"""Something that runs beside the service as long as it does, such as the sender of notifications."""
+_POLICY_SECONDS = 1.0
+_log = logging.getLogger("seasoned.confirm")
+
+
+class Service:
+    """The parts of one service. `running` brings them to life and ends them."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        policy: Policy | None = None,
+        base_url: str | None = None,
+        clock: Callable[[], float] = time.time,
+        companions: Sequence[Companion] = (),
+    ) -> None:
+        self.config = config
+        self.clock = clock
+        self.secrecy = Secrecy(load_key(config.home), config.redact)
+        self.seal = load_seal(config.home)
+        self._policy_file = None if policy is not None else config.home / FILE
+        self.policy = policy if policy is not None else load_policy(config.home / FILE)
+        self.base_url = (base_url or self.policy.listen.public_url or "").rstrip("/")
+        self.desk = Desk(lambda: open_database(config, durable=True), self.make_book)
+        self.waiting = Waiting(self.desk, clock=clock)
+        self.metrics = Metrics(self.waiting)
+        link_key = self.seal.derive(LINK_PURPOSE)
+        self.notices = Notices(config, self.policy, self.open_book, link_key=link_key, clock=clock)
+        self.broken: str | None = None
+        """What ended that should run as long as the service; health says it."""
+        self._companions = companions
+        self._pending = (-1, 0.0, 0)
+
+    async def pending_count(self) -> int:
+        """Requests that wait for a person; counted anew only after a change, or when one of them expires."""
+        seq, until, count = self._pending
+        if seq != await self.desk.read(lambda place: place.book.last_seq()) or self.clock() >= until:
+            seq, until, count = self._pending = await self.desk.read(_count_pending)
+        return count
+
+    def make_book(self, database: Database) -> Book:
+        """A book on a connection, under the policy that is in force now."""
+        return Book(database, policy=self.policy, seal=self.seal, secrecy=self.secrecy, clock=self.clock)
+
+    def open_book(self) -> Book:
+        """A book on a connection of its own, for a thread that is not the desk's."""
+        return self.make_book(open_database(self.config, durable=True))
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Everything that must run while requests are answered."""
+        await self.desk.start()
+        try:
+            await self._check_policy()
+        except BaseException:
+            await self.desk.stop()
+            raise
+        await self.waiting.start()
+        self.notices.start()
+        beside: list[Callable[[], Awaitable[None]]] = [self.waiting.poll, self.waiting.expire, self._watch_policy]
+        beside += [lambda one=one: one(self) for one in self._companions]  # type: ignore[misc]
+        tasks = [asyncio.ensure_future(start()) for start in beside]
+        for task in tasks:
+            task.add_done_callback(self._ended)
+        try:
+            yield
+        finally:
+            self.waiting.stop()
+            for task in tasks:
+                task.cancel()
+            for task in tasks:
+                with suppress(asyncio.CancelledError, SeasonedError):
+                    await task
+            await self.notices.stop()
+            await self.desk.stop()
+
+    def _ended(self, task: asyncio.Future[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.broken = f"a part of the service ended: {error!r}"
+            _log.error("%s; restart the service", self.broken, exc_info=error)
+
+    async def _watch_policy(self) -> None:
+        """Take up a changed policy file that was agreed to; any other leaves the last good one in force."""
+        seen = self._stamp()
+        while self._policy_file is not None:
+            await asyncio.sleep(_POLICY_SECONDS)
+            if (stamp := self._stamp()) == seen:
+                continue
+            seen = stamp
+            try:
+                await self._check_policy()
+                self.policy = load_policy(self._policy_file)
+            except SeasonedError as error:
+                _log.error("the policy stays as it was: %s", error)
+                continue
+            self.desk.renew()
+            await self.notices.renew(self.policy)
+            _log.info("the policy was read anew")
+
+    async def _check_policy(self) -> None:
+        """Changing the policy needs a person: after the first agreed one, a file that nobody agreed to is refused."""
+        if self._policy_file is None:
+            return
+        row = await self.desk.read(lambda place: place.database.row("service.agreed_policy"))
+        if row is None:
+            return
+        agreed = msgspec.json.decode(row["document"])["sha256"]
+        if sha256(_bytes_of(self._policy_file)).hexdigest() != agreed:
+            raise CannotDo(
+                f"{str(self._policy_file)!r} is not the policy that was agreed to: put it into force with "
+                "`seasoned confirm policy use`, or bring the agreed one back."
+            )
+
+    def _stamp(self) -> tuple[int, int, int] | None:
+        if self._policy_file is None:
+            return None
+        try:
+            found = self._policy_file.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _bytes_of(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
+
+
+def _count_pending(place: Place) -> tuple[int, float, int]:
+    # The number first: what changes after it is seen at the next question.
+    seq, due = place.book.last_seq(), place.book.next_expiry()
+    return seq, math.inf if due is None else due, place.book.pending_count()
+
+
+def service_of(request: Request) -> Service:
+    """The service that a request came to."""
+    found: Service = request.app.state.confirm
+    return found

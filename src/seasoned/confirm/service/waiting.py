@@ -1,0 +1,170 @@
+"""Whoever waits for a decision: woken by this process at once, and by one look for all at what other processes did."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from seasoned.confirm.credential import Credential
+from seasoned.confirm.request import Request
+from seasoned.confirm.service.desk import Desk, Place
+from seasoned.errors import NotFound, SeasonedError
+
+_POLL_SECONDS = 0.1
+_EXPIRE_SECONDS = 1.0
+"""Requests live for 30 seconds at least, so whatever another process took in is seen long before it expires."""
+_PAGE = 1000
+_log = logging.getLogger("seasoned.confirm")
+
+
+class Watch:
+    """One who waits for news of one request."""
+
+    def __init__(self, who: Credential, stopping: asyncio.Event) -> None:
+        self.who = who
+        self._news: asyncio.Queue[Request | None] = asyncio.Queue()
+        self._stopping = stopping
+
+    def put(self, news: Request | None) -> None:
+        self._news.put_nowait(news)
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._stopping.is_set()
+
+    async def next(self, seconds: float) -> Request | None:
+        """How the request stands after its next change; None when time is up or the service stops."""
+        if self.is_stopping:
+            return None
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._news.get()
+        except TimeoutError:
+            return None
+
+
+class Waiting:
+    """All who wait, by the request that they wait for. Used from the event loop alone."""
+
+    def __init__(self, desk: Desk, *, clock: Callable[[], float]) -> None:
+        self._desk = desk
+        self._clock = clock
+        self._watches: defaultdict[str, set[Watch]] = defaultdict(set)
+        self._stopping = asyncio.Event()
+        self._seq = 0
+
+    @property
+    def count(self) -> int:
+        """How many wait now."""
+        return sum(map(len, self._watches.values()))
+
+    @staticmethod
+    def now() -> float:
+        """The clock by which waiting is measured, which nobody sets."""
+        return asyncio.get_running_loop().time()
+
+    @contextmanager
+    def watch(self, who: Credential, request_id: str) -> Iterator[Watch]:
+        """Begin to wait before looking, so that no change falls in between."""
+        watch = Watch(who, self._stopping)
+        self._watches[request_id].add(watch)
+        try:
+            yield watch
+        finally:
+            self._watches[request_id].discard(watch)
+            if not self._watches[request_id]:
+                del self._watches[request_id]
+
+    def tell(self, request: Request) -> None:
+        """Give news of a request to all who wait for it."""
+        for watch in self._watches.get(request.id, ()):
+            watch.put(request)
+
+    async def look(self, who: Credential, request_id: str) -> Request:
+        """How a request stands now."""
+        return await self._desk.read(lambda place: place.book.look(who, request_id))
+
+    async def until_resolved(
+        self, who: Credential, request_id: str, seconds: float, gone: Callable[[], Awaitable[None]]
+    ) -> Request:
+        """How a request stands once it is resolved, time is up, the one who asks is gone, or the service stops."""
+        with self.watch(who, request_id) as watch:
+            found = await self.look(who, request_id)
+            if found.is_resolved or seconds <= 0:
+                return found
+            ends = self.now() + seconds
+            leaving = asyncio.ensure_future(gone())
+            leaving.add_done_callback(lambda _: watch.put(None))
+            try:
+                while not found.is_resolved:
+                    news = await watch.next(ends - self.now())
+                    if news is None:
+                        break
+                    found = news
+            finally:
+                leaving.cancel()
+        return found
+
+    async def start(self) -> None:
+        """Begin at the present end of the audit: what is older has been seen by whoever looks."""
+        self._seq = await self._desk.read(lambda place: place.book.last_seq())
+
+    def stop(self) -> None:
+        """Let all go who wait, with what is known now."""
+        self._stopping.set()
+        for watches in self._watches.values():
+            for watch in watches:
+                watch.put(None)
+
+    async def poll(self) -> None:
+        """Look for what any process changed, once for all who wait."""
+        while True:
+            await asyncio.sleep(_POLL_SECONDS)
+            try:
+                await self._catch_up()
+            except SeasonedError as error:
+                _log.warning("cannot look for changes, trying again: %s", error)
+
+    async def _catch_up(self) -> None:
+        changed: set[str] = set()
+        while True:
+            page = await self._desk.read(partial(_changes, since=self._seq))
+            changed |= {request_id for _, request_id in page}
+            if page:
+                self._seq = max(seq for seq, _ in page)
+            if len(page) < _PAGE:
+                break
+        for request_id in changed & self._watches.keys():
+            # Everyone here was shown this request before, so what one of them sees the others may see.
+            for watch in list(self._watches[request_id])[:1]:
+                try:
+                    self.tell(await self.look(watch.who, request_id))
+                except NotFound:
+                    continue
+
+    async def expire(self) -> None:
+        """End what nobody decided, at its time."""
+        while True:
+            try:
+                seconds = await self._expire_due()
+            except SeasonedError as error:
+                _log.warning("cannot expire requests, trying again: %s", error)
+                seconds = _EXPIRE_SECONDS
+            await asyncio.sleep(seconds)
+
+    async def _expire_due(self) -> float:
+        due = await self._desk.read(lambda place: place.book.next_expiry())
+        if due is not None and due <= self._clock():
+            for request in await self._desk.write(lambda place: place.book.expire_due()):
+                self.tell(request)
+            due = await self._desk.read(lambda place: place.book.next_expiry())
+        left = _EXPIRE_SECONDS if due is None else due - self._clock()
+        return min(max(left, 0.02), _EXPIRE_SECONDS)
+
+
+def _changes(place: Place, since: int) -> list[tuple[int, str]]:
+    return place.book.changes_since(since, limit=_PAGE)

@@ -1,0 +1,293 @@
+"""Looks into a shell command: the programs that it runs, and those inside of wrappers, quotes, pipes and substitutions.
+
+It reads what is written. It is no sandbox: a command can hide what it does in a script, a variable or another language.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from seasoned.outcome.command import Step, names, parse
+
+MOST_CHARACTERS = 20_000
+MOST_STEPS = 500
+_MOST_LAYERS = 60
+_MOST_GUESSES = 8
+_MOST_SUM = 3 * MOST_CHARACTERS
+SHELLS = names("sh bash zsh dash ksh fish ash busybox rbash")
+INTERPRETERS = SHELLS | names("python python2 python3 perl ruby node bun deno php source . eval iex")
+DOWNLOADS = names("curl wget fetch aria2c lynx http https xh")
+_WRAPPERS = names(
+    "sudo doas su setsid ionice chrt taskset busybox parallel watch caffeinate unshare nsenter chroot strace ltrace gdb"
+    " script flock systemd-run chronic pkexec runuser run0 gosu proot firejail bwrap entr xargs time nice env timeout"
+    " docker podman nerdctl docker-compose podman-compose kubectl ssh stdbuf nohup exec command systemd-inhibit"
+    " heroku fly flyctl dotenv direnv doppler"
+    " aws-vault chamber op infisical rtk arch linux32 linux64 faketime fakeroot unbuffer winpty coproc oc case"
+)
+"""Programs that run what stands behind them."""
+_CONTAINERS = names(
+    "docker podman nerdctl docker-compose podman-compose kubectl oc heroku fly flyctl doppler op infisical"
+)
+_RUNNING = names("run exec ssh rsh debug")
+_SSH_VALUES = names("-b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w")
+_FUNCTION = re.compile(r"(?:^|(?<=[;&|\n\s]))(?:function\s+)?[\w:.-]+\s*\(\s*\)\s*\{")
+_SUDO = re.compile(r"(?<![\w./-])(?P<path>(?:/[\w./-]*/)?)(?P<name>sudo)(?=\s)")
+HEREDOC = re.compile(
+    r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+)
+_HERE_STRING = re.compile(r"<<<[ \t]*((?:'[^']*'|\"(?:\\.|[^\"\\])*\"|[^\s'\";|&<>()])+)")
+_ASSIGNED = re.compile(
+    r"(?:^|[;&|\n(]|\b(?:export|local|readonly|declare|do|then))[ \t]*"
+    r"([A-Za-z_]\w{0,60})=(?:'([^'\n]*)'|\"([^\"\n`]*)\"|([^\s;&|'\"`()]*))"
+)
+_LOOPED = re.compile(r"\bfor[ \t]+([A-Za-z_]\w{0,60})[ \t]+in[ \t]+([^;\n]{1,500})")
+_MADE = re.compile(r"\b([A-Za-z_]\w{0,60})=\"?(?:\$\(|`)mktemp\b")
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+_ARM = re.compile(r"(?<=[\w*\"'])\)(?=\s)")
+_RUNNERS = names(
+    "system popen run call check_call check_output Popen getoutput getstatusoutput create_subprocess_shell"
+    " execSync spawn spawnSync execFileSync shell_exec passthru"
+)
+_CODE_RUNS = re.compile(
+    r"(?:\b(?:system|exec|execSync|spawn|spawnSync|popen|shell_exec|passthru|qx"
+    r"|execFileSync)\s*[({]?\s*\[?\s*|%x[({]|`)"
+    r"(?:'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|([^`)}]*))"
+)
+_CODE_PROGRAMS = names("python python2 python3 perl ruby node bun deno php pypy pypy3")
+_CODE_OPTION = re.compile(r"-[A-Za-z]*[cerE]|--eval|--print|--command|eval")
+
+
+class Layer(msgspec.Struct, frozen=True):
+    """One command text that runs: the command itself, or one inside of it."""
+
+    text: str
+    steps: tuple[Step, ...]
+    given: tuple[str, ...] = ()
+    """What stands in here-documents and here-strings."""
+    substitutions: tuple[str, ...] = ()
+    unread: Literal["", "steps", "layers"] = ""
+    """Why it was not looked through to its end: too many steps, or too many commands in each other."""
+
+
+def layers(command: str, *, shows_sudo: bool = False) -> Iterator[Layer]:
+    """A command, then those inside of it, each once. `shows_sudo`: as a program of its own, not only as a wrapper."""
+    waiting, seen, total = [command], set[str](), 0
+    while waiting:
+        text = waiting.pop()
+        if text in seen or not text.strip():
+            continue
+        total += len(text)
+        if len(seen) > _MOST_LAYERS or total > _MOST_SUM:
+            yield Layer(text, (), unread="layers")
+            return
+        seen.add(text)
+        layer = _layer(text, shows_sudo=shows_sudo)
+        yield layer
+        if layer.unread:
+            return
+        waiting.extend(reversed(list(_inside(layer))))
+
+
+def _layer(text: str, *, shows_sudo: bool) -> Layer:
+    readable = _expanded(text) if "$" in text else text
+    given = tuple(found[3] for found in HEREDOC.finditer(readable)) if "<<" in readable else ()
+    if "<<<" in readable:
+        given += tuple(" ".join(parse(f"echo {text}")[0].words) for text in _HERE_STRING.findall(readable))
+    plain = _FUNCTION.sub("{ ", readable) if "{" in readable else readable
+    if shows_sudo:
+        plain = _SUDO.sub(r"\g<path>\g<name>_", plain)
+    steps = parse(plain)
+    if shows_sudo:
+        steps = tuple(
+            msgspec.structs.replace(each, program="sudo") if each.program == "sudo_" else each for each in steps
+        )
+    if len(steps) > MOST_STEPS:
+        return Layer(readable, (), unread="steps")
+    return Layer(readable, steps, given, tuple(substitutions(readable)))
+
+
+def _expanded(text: str) -> str:
+    """The text with variables that it sets itself put in, once, and the shell's own blank as a blank."""
+    values = {name: one or two or bare for name, one, two, bare in _ASSIGNED.findall(text)} if "=" in text else {}
+    values |= dict.fromkeys(_MADE.findall(text), "/tmp/made")
+    values |= {name: listed for name, listed in _LOOPED.findall(text) if "$" not in listed and "`" not in listed}
+    values["IFS"] = " "
+
+    def value(found: re.Match[str]) -> str:
+        known = values.get(found[1] or found[2])
+        return found[0] if known is None or "$" in known or len(known) > 500 else known
+
+    grown = _VARIABLE.sub(value, text)
+    return grown if len(grown) <= 2 * MOST_CHARACTERS else text
+
+
+def piped_into(steps: tuple[Step, ...], at: int) -> tuple[Step, ...]:
+    """The steps whose output this one reads."""
+    first = at
+    while first > 0 and steps[first].join == "|":
+        first -= 1
+    return steps[first:at]
+
+
+def texts_given(layer: Layer, before: tuple[Step, ...]) -> tuple[str, ...]:
+    """What a step is given to read and that stands in the command."""
+    return (*(" ".join(each.words) for each in before if each.program in ("echo", "printf")), *layer.given)
+
+
+def is_script(step: Step) -> bool:
+    """Whether a shell is told what to run, so that it does not read it from its input."""
+    return bool(step.sub) or any(word.startswith("-") and "c" in word for word in step.words)
+
+
+def code_in(step: Step) -> str | None:
+    """The code that an interpreter is given as an argument: `python -c …`."""
+    if step.program not in _CODE_PROGRAMS:
+        return None
+    found = [step.words[at + 1] for at, word in enumerate(step.words[:-1]) if _CODE_OPTION.fullmatch(word)]
+    return found[0] if found else None
+
+
+def commands_in_code(code: str) -> Iterator[str]:
+    """Shell commands that a piece of code runs, as far as they stand in it as text."""
+    tree = parse_code(code)
+    if tree is None:
+        for one, two, bare in _CODE_RUNS.findall(code[:MOST_CHARACTERS]):
+            yield one or two or bare
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and name_of_call(node) in _RUNNERS and node.args:
+            yield _command(node.args[0])
+
+
+def parse_code(code: str) -> ast.Module | None:
+    """The tree of a piece of Python; None for what is none."""
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def name_of_call(node: ast.Call) -> str:
+    """The last name of what is called: `run` in `subprocess.run(…)`."""
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _command(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "$?" for part in node.values)
+    if isinstance(node, ast.List | ast.Tuple):
+        words = [each.value for each in node.elts if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        return shlex.join(words)
+    return ""
+
+
+def _inside(layer: Layer) -> Iterator[str]:
+    """Commands that run because this one does."""
+    for at, step in enumerate(layer.steps):
+        if step.program in SHELLS and not is_script(step):
+            before = piped_into(layer.steps, at)
+            yield from (text.replace("\\n", "\n") for text in texts_given(layer, before))
+        yield from _arguments(step)
+        code = code_in(step)
+        if code is not None:
+            yield from commands_in_code(code)
+        elif step.program in _CODE_PROGRAMS and not step.sub:
+            for text in layer.given:
+                yield from commands_in_code(text)
+    yield from layer.substitutions
+    if "case " in layer.text and _ARM.search(layer.text):
+        yield _ARM.sub(" ;", layer.text)
+
+
+def _arguments(step: Step) -> Iterator[str]:
+    """Commands that stand in the arguments of another."""
+    words = step.words
+    program = step.program
+    if program in SHELLS or program in (
+        "su",
+        "script",
+        "runuser",
+        "flock",
+        "watch",
+        "wsl",
+        "cmd",
+        "powershell",
+        "pwsh",
+    ):
+        for at, word in enumerate(words[:-1]):
+            if re.fullmatch(r"-[a-zA-Z]*c|--command|/[cC]|-[cC]ommand", word):
+                yield words[at + 1] if program != "cmd" else " ".join(words[at + 1 :])
+    if program in ("eval", "watch", "trap", "coproc"):
+        yield " ".join(words)
+    elif program == "ssh":
+        yield " ".join(_behind_host(words))
+    elif program == "command" and words[:1] in (("-v",), ("-V",)):
+        return
+    elif program in _WRAPPERS and (program not in _CONTAINERS or not _RUNNING.isdisjoint(words[:6])):
+        # Which word begins the inner command depends on options that differ from program to program.
+        yield from (
+            shlex.join(words[at:]) for at in range(min(len(words), _MOST_GUESSES)) if not words[at].startswith("-")
+        )
+        if "--" in words:
+            yield shlex.join(words[words.index("--") + 1 :])
+    if program in ("find", "fd", "fdfind"):
+        starts = [at for at, word in enumerate(words) if word in ("-exec", "-execdir", "-ok", "-x", "-X", "--exec")]
+        for at in starts[:_MOST_GUESSES]:
+            yield shlex.join(each for each in words[at + 1 :] if each not in (";", "+"))
+
+
+def _behind_host(words: tuple[str, ...]) -> tuple[str, ...]:
+    skip = False
+    for at, word in enumerate(words):
+        if skip:
+            skip = False
+        elif word.startswith("-"):
+            skip = word in _SSH_VALUES
+        else:
+            return words[at + 1 :]
+    return ()
+
+
+def substitutions(command: str) -> Iterator[str]:
+    """What stands in `$(…)`, `<(…)` and backticks, outside of single quotes."""
+    if "(" not in command and "`" not in command:
+        return
+    at, quoted = 0, False
+    while at < len(command):
+        here = command[at]
+        if here == "\\":
+            at += 1
+        elif here == '"':
+            quoted = not quoted
+        elif here == "'" and not quoted:
+            at = command.find("'", at + 1)
+            if at < 0:
+                return
+        elif here == "`":
+            end = command.find("`", at + 1)
+            if end < 0:
+                return
+            yield command[at + 1 : end]
+            at = end
+        elif here == "(" and at and command[at - 1] in "$<>":
+            end = _closing(command, at)
+            yield command[at + 1 : end]
+            at = end
+        at += 1
+
+
+def _closing(command: str, at: int) -> int:
+    depth = 0
+    for position in range(at, len(command)):
+        depth += {"(": 1, ")": -1}.get(command[position], 0)
+        if depth == 0:
+            return position
+    return len(command)

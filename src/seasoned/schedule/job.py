@@ -1,0 +1,240 @@
+"""What a job is, what one slot of it is, and what is known of a run. Values only: no I/O, no clock."""
+
+from __future__ import annotations
+
+import math
+import re
+import secrets
+from typing import Literal, Protocol
+
+import msgspec
+
+from seasoned.errors import UsageError
+
+Missed = Literal["skip", "once", "all"]
+"""What becomes of slots that nobody was awake for: none runs, the last one runs, or each runs."""
+Overlap = Literal["skip", "queue", "allow"]
+"""What becomes of a slot while an earlier run goes on: it is left out, it waits, or it runs beside the other."""
+Outcome = Literal["waiting", "running", "ok", "silent", "empty", "failed", "unknown", "skipped"]
+"""Waiting and running have not ended. Unknown: the scheduler died during the run, so that nobody saw its end."""
+RunFault = Literal["", "script", "agent", "context", "timeout"]
+DeliveryState = Literal["none", "pending", "delivered", "failed"]
+ENDED: tuple[Outcome, ...] = ("ok", "silent", "empty", "failed", "unknown", "skipped")
+DESTINATIONS = ("stdout", "file", "webhook", "telegram", "discord", "email", "none")
+"""What a delivery may begin with; what stands after the colon is the address: `file:/srv/report.md`."""
+DAY_SECONDS = 86_400.0
+MAX_RETRIES = 10
+_NAME = re.compile(r"[\w][\w .:@+\-]{0,79}\Z")
+_ID = re.compile(r"[A-Za-z0-9_\-]{1,64}\Z")
+
+
+class Cron(msgspec.Struct, frozen=True, tag="cron", tag_field="kind"):
+    """Times that a cron expression of five fields names, as the clocks of the job's zone show them."""
+
+    expression: str
+
+
+class Every(msgspec.Struct, frozen=True, tag="every", tag_field="kind"):
+    """Every so many seconds, counted from the moment at which the job was made; zones do not matter."""
+
+    seconds: int
+
+
+class At(msgspec.Struct, frozen=True, tag="at", tag_field="kind"):
+    """One moment, in seconds since 1970."""
+
+    time: float
+
+
+Schedule = Cron | Every | At
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """Something an agent does by itself, and when. `when.check_times` checks it, and so does `board.add`."""
+
+    id: str
+    """Never changes; the recorded sessions are called `cron_<id>_<time>`."""
+    name: str
+    """What people call it; no two jobs have the same."""
+    schedule: Schedule
+    zone: str = "UTC"
+    created_at: float
+    prompt: str = ""
+    """The job's own words. Empty: there is no agent, and what the script prints is the answer."""
+    skills: tuple[str, ...] = ()
+    script: str | None = None
+    """The gate script, by its path inside the folder of scripts."""
+    model: str | None = None
+    provider: str | None = None
+    toolsets: tuple[str, ...] | None = None
+    """None: those that a scheduled run has anyway."""
+    folder: str | None = None
+    """Where the agent works."""
+    delivery: tuple[str, ...] = ("stdout",)
+    """Where the answer goes: `stdout`, `file:…`, `webhook:…`, `telegram:…`, `discord:…`, `email:…`, `none`."""
+    repeat: int | None = None
+    """How often it runs before it is done; None: without end."""
+    missed: Missed = "once"
+    max_age_seconds: float = DAY_SECONDS
+    """A slot that is older than this never runs any more."""
+    overlap: Overlap = "skip"
+    timeout_seconds: float = 1800.0
+    retries: int = 0
+    """Further attempts after a failed or unknown run; only where a second run does no harm."""
+    has_side_effects: bool = True
+    """Whether running it twice would do something twice: send, pay, write elsewhere."""
+    min_context: int | None = None
+    """The smallest window in tokens that will do, where it is not the usual 64,000."""
+    context_length: int | None = None
+    """The model's window in tokens, in place of what is detected."""
+    jitter_seconds: float = 0.0
+    """A slot starts up to so much later, by a hash of job and slot, so that not all start at once."""
+    warm: str | None = None
+    """The template of a warm start, or `auto`."""
+    allow_terminal: bool = False
+    """Whether terminal and code stay on with a cloud endpoint."""
+    steps: int | None = None
+    """Requests to the model in one run; None: as the configuration says."""
+    is_paused: bool = False
+
+
+class Slot(msgspec.Struct, frozen=True, order=True):
+    """One time at which a job is to run. Nothing else names a run, so that it can be claimed once only."""
+
+    job_id: str
+    scheduled_at: float
+
+    def session_id(self, attempt: int = 1) -> str:
+        """The id of the recorded session of its run, `cron_<job>_<time>`; a further attempt adds its number."""
+        whole = int(self.scheduled_at)
+        part = round((self.scheduled_at - whole) * 1000)
+        return f"cron_{self.job_id}_{whole}" + (f"_{part:03d}" if part else "") + (f"_{attempt}" if attempt > 1 else "")
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """A slot in the hands of one scheduler, until its lease ends."""
+
+    slot: Slot
+    owner: str
+    lease_until: float
+    attempt: int = 1
+
+
+class Heartbeat(Protocol):
+    """What a run is given to say that it is alive. It may be called from any thread, as often as one likes."""
+
+    @property
+    def attempt(self) -> int: ...
+
+    def __call__(self) -> bool:
+        """False: the claim is lost or the scheduler is stopping, so that the run should end before its next effect."""
+        ...
+
+
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of the history. Texts are redacted before they come here."""
+
+    job_id: str
+    scheduled_at: float
+    attempt: int = 1
+    started_at: float | None = None
+    """None: it never started; it waits or was skipped."""
+    ended_at: float | None = None
+    outcome: Outcome
+    fault: RunFault = ""
+    reason: str = ""
+    """Why it failed, was skipped or is unknown, for a person."""
+    output: str = ""
+    script_output: str = ""
+    model: str | None = None
+    provider: str | None = None
+    session: str | None = None
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+    delivery: DeliveryState = "none"
+    delivery_error: str = ""
+    note: str = ""
+    """What else should be known: a missing skill, a late report, a start by hand."""
+
+    @property
+    def slot(self) -> Slot:
+        return Slot(self.job_id, self.scheduled_at)
+
+    @property
+    def is_ended(self) -> bool:
+        return self.outcome in ENDED
+
+
+class Delivered(msgspec.Struct, frozen=True):
+    """What became of handing on one answer; pending: to be tried again later."""
+
+    state: DeliveryState
+    error: str = ""
+
+
+def new_id() -> str:
+    """An id that no job has."""
+    return secrets.token_hex(6)
+
+
+def check_job(job: Job) -> Job:
+    """The same job, if everything about it but its times is right; `when.check_times` looks at those."""
+    _check_words(job)
+    _check_numbers(job)
+    for one in job.delivery:
+        kind, _, address = one.partition(":")
+        if kind not in DESTINATIONS:
+            raise UsageError(f"{one!r} is no delivery: begin it with one of {', '.join(DESTINATIONS)}.")
+        if kind in ("stdout", "none") and one != kind:
+            raise UsageError(f"the delivery {one!r} has no address: write {kind!r} alone.")
+        if kind in ("file", "email") and not address:
+            raise UsageError(f"the delivery {one!r} needs an address: write {kind + ':…'!r}.")
+    if job.missed not in ("skip", "once", "all"):
+        raise UsageError(f"missed runs are treated by one of skip, once, all, not {job.missed!r}.")
+    if job.overlap not in ("skip", "queue", "allow"):
+        raise UsageError(f"overlapping runs are treated by one of skip, queue, allow, not {job.overlap!r}.")
+    if job.retries and job.has_side_effects:
+        raise UsageError(
+            f"the job {job.name!r} would be retried although a second run may do something twice: "
+            "say that it has no side effects, or leave the retries out."
+        )
+    return job
+
+
+def _check_words(job: Job) -> None:
+    if not _ID.match(job.id):
+        raise UsageError(f"the id of a job is made of letters, digits, '_' and '-', not {job.id!r}.")
+    if not _NAME.match(job.name) or job.name != job.name.strip():
+        raise UsageError(f"a job is called by 1 to 80 letters, digits, spaces and .:@+-_, not {job.name!r}.")
+    if not job.prompt.strip() and not job.script:
+        raise UsageError(f"the job {job.name!r} has nothing to do: give it a prompt, a script or both.")
+    if job.script is not None and not job.script.strip():
+        raise UsageError(f"the script of {job.name!r} has no name: give its path inside the folder of scripts.")
+    for text in (job.name, job.prompt, job.script or "", job.folder or "", *job.skills, *job.delivery):
+        if "\0" in text or not _is_unicode(text):
+            raise UsageError(f"the job {job.name!r} has characters that cannot be kept (NUL or a half character).")
+
+
+def _check_numbers(job: Job) -> None:
+    for field, low, high in (
+        ("repeat", 1, 1_000_000_000),
+        ("timeout_seconds", 1, 7 * DAY_SECONDS),
+        ("max_age_seconds", 0, 3660 * DAY_SECONDS),
+        ("retries", 0, MAX_RETRIES),
+        ("jitter_seconds", 0, DAY_SECONDS),
+        ("min_context", 1, 1_000_000_000),
+        ("context_length", 1, 1_000_000_000),
+        ("steps", 1, 1_000_000),
+    ):
+        value = getattr(job, field)
+        if value is not None and not (math.isfinite(value) and low <= value <= high):
+            raise UsageError(f"{field} of the job {job.name!r} is from {low:,.0f} to {high:,.0f}, not {value!r}.")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

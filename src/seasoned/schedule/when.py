@@ -1,0 +1,205 @@
+"""When a job runs: schedules from words, and the times that follow. cronsim does the mathematics of cron."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import islice
+from zoneinfo import ZoneInfo, available_timezones
+
+from seasoned.errors import CannotDo, UsageError
+from seasoned.schedule.job import At, Cron, Every, Job, Schedule, check_job
+
+SHOWN_TIMES = 5
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_WORDS = {"second": "s", "sec": "s", "minute": "m", "min": "m", "hour": "h", "hr": "h", "day": "d", "week": "w"}
+_PART = re.compile(r"(\d+)\s*([a-z]+)\s*")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_EXAMPLES = "'*/5 * * * *', 'every 30m', 'in 2h' or '2030-12-24 18:00'"
+_ALIASES = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+}
+_LONGEST_SECONDS = 3660 * 86_400
+
+
+def parse_schedule(text: str, *, zone: str = "UTC", now: float) -> Schedule:
+    """The schedule that these words mean, checked: a cron expression, an interval, a span from now, or a date."""
+    words = " ".join(text.split())
+    lower = words.lower()
+    if lower.startswith("every "):
+        return _checked(Every(_parse_span(lower.removeprefix("every "), text)), zone=zone, now=now)
+    if lower.startswith("in "):
+        return _checked(At(math.floor(now) + _parse_span(lower.removeprefix("in "), text)), zone=zone, now=now)
+    if _DATE.match(words):
+        return _checked(At(_parse_date(words, zone)), zone=zone, now=now)
+    expression = _ALIASES.get(lower, words)
+    if len(expression.split()) != 5:
+        raise UsageError(f"{text!r} is no schedule: write for example {_EXAMPLES}.")
+    return _checked(Cron(expression), zone=zone, now=now)
+
+
+def check_times(job: Job, *, now: float) -> Job:
+    """The same job, if all of it is right and it will run at least once from now on."""
+    check_job(job)
+    _checked(job.schedule, zone=job.zone, now=now, created_at=job.created_at)
+    return job
+
+
+def next_times(job: Job, after: float, n: int = SHOWN_TIMES) -> list[float]:
+    """The next times of a job, fewer where there are no more; jitter not counted in."""
+    return list(islice(times(job.schedule, job.zone, job.created_at, after), n))
+
+
+def times(schedule: Schedule, zone: str, created_at: float, after: float) -> Iterator[float]:
+    """All times of a schedule later than `after`, each once and in order."""
+    if isinstance(schedule, At):
+        if schedule.time > after:
+            yield float(schedule.time)
+    elif isinstance(schedule, Every):
+        start = math.floor(created_at)
+        number = max(1, math.floor((after - start) / schedule.seconds) + 1)
+        while True:
+            yield float(start + number * schedule.seconds)
+            number += 1
+    else:
+        yield from _cron_times(schedule.expression, zone, after)
+
+
+def local(time: float, zone: str) -> datetime:
+    """A moment as the clocks of a zone show it."""
+    return datetime.fromtimestamp(time, find_zone(zone))
+
+
+def in_words(schedule: Schedule, zone: str = "UTC") -> str:
+    """The schedule as a person would write it; `parse_schedule` reads it again."""
+    if isinstance(schedule, Cron):
+        return schedule.expression
+    if isinstance(schedule, At):
+        return local(schedule.time, zone).isoformat(sep=" ")
+    return f"every {_parts(schedule.seconds)}"
+
+
+def span_in_words(seconds: float) -> str:
+    """A span of time, as `parse_schedule` reads it, in its two largest units: `1d 4h`."""
+    return " ".join(_parts(max(0, round(seconds))).split()[:2])
+
+
+def _parts(seconds: int) -> str:
+    parts = []
+    for unit in ("w", "d", "h", "m", "s"):
+        count, seconds = divmod(seconds, _UNITS[unit])
+        if count:
+            parts.append(f"{count}{unit}")
+    return " ".join(parts) or "0s"
+
+
+@lru_cache(maxsize=256)
+def find_zone(name: str) -> ZoneInfo:
+    """The time zone of this name."""
+    # A name is also a path for zoneinfo: nothing but known names reaches it.
+    try:
+        if name in _zone_names():
+            return ZoneInfo(name)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"the time zone {name!r} cannot be read ({error}): choose another one.") from error
+    near = sorted(known for known in _zone_names() if name and name.lower() in known.lower())[:3]
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "write it like 'Europe/Berlin' or 'UTC'."
+    raise UsageError(f"there is no time zone {name!r}: {hint}")
+
+
+@lru_cache(maxsize=1)
+def _zone_names() -> frozenset[str]:
+    return frozenset(available_timezones()) | {"UTC"}
+
+
+def _cron_times(expression: str, zone: str, after: float) -> Iterator[float]:
+    simulated = _simulate(expression, datetime.fromtimestamp(math.floor(after), find_zone(zone)))
+    last = after
+    try:
+        for moment in simulated:
+            # Where clocks go back, cronsim may name an hour that has passed; where they go forward, one hour twice.
+            if (time := moment.timestamp()) > last:
+                last = time
+                yield time
+    except (OverflowError, ValueError):
+        # The calendar of Python ends with the year 9999.
+        return
+
+
+def _simulate(expression: str, start: datetime) -> Iterator[datetime]:
+    try:
+        from cronsim import CronSim, CronSimError
+    except ImportError as error:
+        raise CannotDo("cron expressions need the package cronsim: install seasoned[schedule].") from error
+    try:
+        return CronSim(expression, start)
+    except CronSimError as error:
+        if str(error) == "Bad day-of-month" and _is_in_range(expression):
+            raise UsageError(f"{expression!r} never comes: no such day is in those months.") from error
+        raise UsageError(
+            f"{expression!r} is no cron expression ({error}): its five fields are minute, hour, day of month, month, "
+            "day of week, as in '30 2 * * 1-5'."
+        ) from error
+
+
+def _is_in_range(expression: str) -> bool:
+    """Whether the days are days at all; cronsim says the same words about the 32nd and about the 30th of February."""
+    return all(1 <= int(day) <= 31 for day in re.findall(r"\d+", expression.split()[2].partition("/")[0]))
+
+
+def _checked(schedule: Schedule, *, zone: str, now: float, created_at: float | None = None) -> Schedule:
+    find_zone(zone)
+    if isinstance(schedule, Every) and not 1 <= schedule.seconds <= _LONGEST_SECONDS:
+        raise UsageError(f"an interval is from 1 second to 10 years, not {schedule.seconds!r} seconds.")
+    if isinstance(schedule, At):
+        if not math.isfinite(schedule.time) or schedule.time > now + 10 * _LONGEST_SECONDS:
+            raise UsageError(f"{schedule.time!r} is no time within the next hundred years: give an earlier date.")
+        if schedule.time <= now:
+            past, present = (local(time, zone).isoformat(sep=" ", timespec="minutes") for time in (schedule.time, now))
+            raise UsageError(f"{past!r} has passed, it is {present!r} in {zone}: give a date to come.")
+    if next(times(schedule, zone, now if created_at is None else created_at, now), None) is None:
+        assert isinstance(schedule, Cron)  # the others have been looked at
+        raise UsageError(f"{schedule.expression!r} never comes, not once in fifty years: look at its days and months.")
+    return schedule
+
+
+def _parse_span(words: str, text: str) -> int:
+    seconds, end = 0, 0
+    for match in _PART.finditer(words):
+        unit = match[2] if match[2] in _UNITS else _WORDS.get(match[2].removesuffix("s"))
+        if unit is None or match.start() != end or len(match[1]) > 12:
+            break
+        seconds, end = seconds + int(match[1]) * _UNITS[unit], match.end()
+    if end != len(words) or not seconds:
+        singular = words in _WORDS or words in _UNITS
+        if not singular:
+            raise UsageError(f"{text!r} has no span of time: write it like '30m', '2h' or '1d 12h'.")
+        return _UNITS[_WORDS.get(words, words)]
+    return seconds
+
+
+def _parse_date(words: str, zone: str) -> float:
+    where = find_zone(zone)
+    try:
+        found = datetime.fromisoformat(words)
+    except ValueError as error:
+        raise UsageError(f"{words!r} is no date and time: write it like '2030-12-24 18:00'.") from error
+    if found.tzinfo is not None:
+        return math.floor(found.timestamp())
+    moment = found.replace(tzinfo=where)
+    if moment.astimezone(UTC).astimezone(where).replace(tzinfo=None) != found:
+        later = moment.astimezone(UTC).astimezone(where)
+        raise UsageError(
+            f"{words!r} does not exist in {zone}, where the clocks go forward then: "
+            f"write {later.replace(tzinfo=None).isoformat(sep=' ', timespec='minutes')!r}."
+        )
+    return math.floor(moment.timestamp())

@@ -1,0 +1,55 @@
+-- name: claim
+UPDATE outbox SET attempts = attempts + 1, next_at = :until
+WHERE id IN (
+    SELECT id FROM outbox
+    WHERE sent_at IS NULL AND next_at <= :now AND attempts < :most AND channel = :channel
+    ORDER BY next_at, created_at, id
+    LIMIT 1
+) AND sent_at IS NULL AND next_at <= :now AND attempts < :most
+RETURNING id, request_id, event, channel, attempts, created_at;
+
+-- name: sent
+UPDATE outbox SET sent_at = :sent_at, last_error = :note WHERE id = :id AND sent_at IS NULL;
+
+-- name: failed
+UPDATE outbox SET attempts = CASE WHEN :is_final = 1 THEN :most ELSE attempts END, next_at = :next_at,
+    last_error = :last_error
+WHERE id = :id AND attempts = :attempts AND sent_at IS NULL;
+
+-- name: next_due
+SELECT MIN(next_at) AS next_at FROM outbox WHERE sent_at IS NULL AND attempts < :most AND channel = :channel;
+
+-- name: unsent
+SELECT id, request_id, event, channel, attempts, next_at, created_at, last_error FROM outbox
+WHERE sent_at IS NULL ORDER BY created_at DESC, id LIMIT :limit;
+
+-- name: try_again
+UPDATE outbox SET attempts = 0, next_at = :now WHERE sent_at IS NULL AND attempts >= :most;
+
+-- name: place
+SELECT place FROM notice WHERE channel = :channel AND request_id = :request_id;
+
+-- name: keep_place
+INSERT INTO notice (channel, request_id, place, told_at) VALUES (:channel, :request_id, :place, :told_at)
+ON CONFLICT (channel, request_id) DO UPDATE SET place = excluded.place, told_at = excluded.told_at;
+
+-- name: heard
+SELECT digest, answer FROM heard WHERE channel = :channel AND message_id = :message_id;
+
+-- name: hear
+INSERT INTO heard (channel, message_id, digest, answer, heard_at)
+VALUES (:channel, :message_id, :digest, :answer, :heard_at)
+ON CONFLICT (channel, message_id) DO NOTHING;
+
+-- name: forget_heard
+DELETE FROM heard WHERE heard_at < :before;
+
+-- name: is_spent
+SELECT at FROM spent WHERE hash = :hash;
+
+-- name: spend
+INSERT INTO spent (hash, purpose, request_id, at) VALUES (:hash, :purpose, :request_id, :at)
+ON CONFLICT (hash) DO NOTHING;
+
+-- name: give_back
+DELETE FROM spent WHERE hash = :hash;

@@ -1,0 +1,116 @@
+"""A book with an agent that asks and two people who decide, for tests of notifications."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import httpx2
+import msgspec
+from fastapi import FastAPI
+
+from seasoned.config import Config
+from seasoned.confirm.book import Book
+from seasoned.confirm.credential import Credential, find, make
+from seasoned.confirm.link import router as link_router
+from seasoned.confirm.notify.incoming import router as incoming_router
+from seasoned.confirm.notify.post import open_client
+from seasoned.confirm.notify.way import Way
+from seasoned.confirm.outbox import Outbox, Patience, make_sender, unsent
+from seasoned.confirm.policy import ActionRule, Channel, Policy
+from seasoned.confirm.request import Asked, Request
+from seasoned.confirm.seal import Seal
+from seasoned.errors import NotFound
+from seasoned.redact.key import Secrecy
+from seasoned.store import open_database
+from tests.confirm.other_side import OneThread, serve_app
+
+NOW = 1_790_000_000.0
+MIRA, NOOR, STRANGER = "4711", "4712", "4713"
+PEOPLE = {MIRA: "mira", NOOR: "noor"}
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+LINK_KEY = b"l" * 32
+QUICK = Patience(attempts=4, first_seconds=2.0, most_seconds=10.0, lease_seconds=30.0)
+
+
+class Clock:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class House:
+    """A store, a policy with channels, and who may use them. Books of it can be opened in any thread."""
+
+    def __init__(self, config: Config, ways: Mapping[str, Way], **policy: Any) -> None:
+        self.config = config
+        self.ways = dict(ways)
+        self.clock = Clock()
+        channels = {name: Channel(kind=way.kind, to=way.to, people=way.people) for name, way in ways.items()}
+        rules = {"delete_data": ActionRule(count=1000, approvals=policy.pop("approvals", 1))}
+        self.policy = Policy(channel=channels, action=rules, **policy)
+        self.book = self.open_book()
+        self.agent = self._credential("builder", "agent")
+        self.mira = self._credential("mira", "approver")
+        self.noor = self._credential("noor", "approver")
+
+    def _credential(self, name: str, role: Any) -> Credential:
+        try:
+            return find(self.book.database, name)
+        except NotFound:
+            return make(self.book.database, name, role, now=NOW)[0]
+
+    def open_book(self) -> Book:
+        database = open_database(self.config)
+        secrecy = Secrecy(b"k" * 32)
+        return Book(database, policy=self.policy, seal=Seal(b"s" * 32), secrecy=secrecy, clock=self.clock)
+
+    def submit(self, **asked: Any) -> Request:
+        given = {"action": "delete_data", "description": "Remove old rows", "details": {"table": "orders"}, **asked}
+        return self.book.submit(self.agent, Asked(**given)).request
+
+    def look(self, request: Request) -> Request:
+        return self.book.look(self.mira, request.id)
+
+    def outbox(
+        self, name: str, client: httpx2.Client, *, patience: Patience = QUICK, book: Book | None = None
+    ) -> Outbox:
+        way = self.ways[name]
+        sender = make_sender(way, client, clock=self.clock)
+        return Outbox(book or self.book, way, sender, link_key=LINK_KEY, clock=self.clock, patience=patience)
+
+    def send_due(self, name: str, **more: Any) -> int:
+        """One round of sending."""
+        with open_client(connect_seconds=1.0, answer_seconds=more.pop("answer_seconds", 2.0)) as client:
+            return self.outbox(name, client, **more).send_due()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What has not arrived yet."""
+        return [msgspec.to_builtins(one) for one in unsent(self.book.database, limit=1000)]
+
+    @contextmanager
+    def served(self) -> Iterator[httpx2.Client]:
+        """The incoming addresses behind a real server."""
+        ask = OneThread(self.open_book)
+        app = FastAPI()
+        app.include_router(incoming_router(ask, lambda: self.ways, self.clock))
+        app.include_router(link_router(ask, LINK_KEY, self.clock))
+        try:
+            with serve_app(app) as url, httpx2.Client(base_url=url, timeout=10.0) as client:
+                yield client
+        finally:
+            ask.close()
+
+    def close(self) -> None:
+        self.book.database.close()
+
+    def __enter__(self) -> House:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

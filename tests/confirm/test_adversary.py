@@ -1,0 +1,689 @@
+"""An agent with its own credential, the path of the store and the source code tries to get its own request approved.
+
+Every test is one way to try. What it cannot prevent is said where it is tested: an agent under the service's own user
+id can write the file and read the key, and then only the audit, checked against a head kept elsewhere, tells.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from seasoned.confirm import audit
+from seasoned.confirm.action import HIGH_RISK
+from seasoned.confirm.canonical import request_digest
+from seasoned.confirm.credential import find, revoke
+from seasoned.confirm.link import PATH, make_link
+from seasoned.confirm.policy import AllowRule, Channel, Policy, Rate
+from seasoned.confirm.rebuild import verify
+from seasoned.confirm.seal import Seal
+from seasoned.confirm.service.notices import LINK_PURPOSE
+from seasoned.store import open_database
+from tests.confirm.serving import ASKED, Serving, serving
+
+SQL = "x'; UPDATE request SET status='approved'; --"
+HTML = '<script>fetch("/approve",{method:"POST"})</script><img src=x onerror=alert(1)>'
+RISKY = {**ASKED, "action": "deploy_production"}
+
+
+class Clock:
+    """The time, and how far it was set forward."""
+
+    ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    folder = tmp_path_factory.mktemp("adversary")
+    (folder / "token").write_text("a webhook's secret", "utf-8")
+    policy = Policy(
+        rate=Rate(count=100_000),
+        allow=(AllowRule(action="read_mail"), AllowRule(action="read_news", session="s1")),
+        channel={
+            "hook": Channel(
+                kind="webhook",
+                to="http://127.0.0.1:9/nobody",
+                token_file=folder / "token",
+                people={"p1": "alice"},
+            )
+        },
+    )
+    with serving(folder / "home", policy=policy) as found:
+        yield found
+
+
+@pytest.fixture
+def target(service: Serving) -> Iterator[dict[str, Any]]:
+    """The agent's own request for something risky; whatever a test tries, nobody has approved it at the end."""
+    made = service.ask(**RISKY)
+    yield made
+    shown = service.look(made["id"])
+    assert shown["status"] == "pending"
+    assert shown["votes"] == []
+    assert shown["redeemed_at"] is None
+
+
+def _approve(service: Serving, request_id: str, **options: Any) -> int:
+    with service.client(**{"name": "agent", **options}) as client:
+        return int(client.post(f"/confirm/{request_id}/approve").status_code)
+
+
+def _raw(service: Serving, *lines: str, body: bytes = b"") -> bytes:
+    """Bytes as they are, since clients tidy up what they send."""
+    host, port = service.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=20) as line:
+        head = "\r\n".join([*lines, "Host: x", "Connection: close", "", ""])
+        line.sendall(head.encode("latin-1") + body)
+        found = b""
+        with contextlib.suppress(ConnectionError):
+            while more := line.recv(65536):
+                found += more
+    return found
+
+
+def _status(answer: bytes) -> int:
+    return int(answer.split(b" ", 2)[1])
+
+
+def _bearer(service: Serving, name: str = "agent") -> str:
+    return f"Authorization: Bearer {service.tokens[name]}"
+
+
+# Who asks
+
+
+def test_its_own_credential_approves_nothing(service: Serving, target: dict[str, Any]) -> None:
+    assert _approve(service, target["id"]) == 403
+
+
+def test_a_second_agents_credential_approves_nothing_and_learns_nothing(
+    service: Serving, target: dict[str, Any]
+) -> None:
+    assert _approve(service, target["id"], name="other") == 404
+
+
+def test_two_agents_do_not_approve_for_each_other(service: Serving, target: dict[str, Any]) -> None:
+    theirs = service.ask("other", **RISKY)
+    assert _approve(service, theirs["id"], name="agent") == 404
+    assert service.look(theirs["id"])["status"] == "pending"
+
+
+def test_no_credential_approves_nothing(service: Serving, target: dict[str, Any]) -> None:
+    assert _approve(service, target["id"], headers={}) == 401
+
+
+def test_a_token_made_up_in_the_right_form_is_nobodys(service: Serving, target: dict[str, Any]) -> None:
+    assert _approve(service, target["id"], headers={"Authorization": "Bearer ssn_approver_" + "A" * 43}) == 401
+
+
+def test_its_own_token_with_another_role_in_its_name_is_nobodys(service: Serving, target: dict[str, Any]) -> None:
+    forged = service.tokens["agent"].replace("ssn_agent_", "ssn_approver_")
+    assert _approve(service, target["id"], headers={"Authorization": f"Bearer {forged}"}) == 401
+
+
+def test_the_hash_that_the_store_holds_is_no_token(service: Serving, target: dict[str, Any]) -> None:
+    with contextlib.closing(sqlite3.connect(service.config.store_path)) as store:
+        hashes = [row[0] for row in store.execute("SELECT token_hash FROM credential WHERE role <> 'agent'")]
+        names = [row[0] for row in store.execute("SELECT id FROM credential WHERE role <> 'agent'")]
+    assert hashes
+    for text in (*hashes, *names, *(f"ssn_approver_{one[:43]}" for one in hashes)):
+        assert _approve(service, target["id"], headers={"Authorization": f"Bearer {text}"}) == 401
+
+
+def test_no_token_is_in_the_store_in_the_clear(service: Serving, target: dict[str, Any]) -> None:
+    kept = b"".join(path.read_bytes() for path in service.home.rglob("*") if path.is_file())
+    assert [name for name, token in service.tokens.items() if token.encode() in kept] == []
+
+
+def test_a_token_in_the_address_counts_for_nothing(service: Serving, target: dict[str, Any]) -> None:
+    """Not even a real one: addresses end up in logs."""
+    with service.client() as client:
+        for name in ("token", "access_token", "Authorization", "bearer"):
+            path = f"/confirm/{target['id']}/approve?{urlencode({name: service.tokens['alice']})}"
+            assert client.post(path).status_code == 401
+
+
+def test_a_token_in_a_cookie_or_another_header_counts_for_nothing(service: Serving, target: dict[str, Any]) -> None:
+    token = service.tokens["alice"]
+    for name in ("Cookie", "X-Authorization", "Proxy-Authorization", "X-Api-Key"):
+        value = f"token={token}" if name == "Cookie" else f"Bearer {token}"
+        assert _approve(service, target["id"], headers={name: value}) == 401
+
+
+def test_headers_that_say_who_one_is_are_not_believed(service: Serving, target: dict[str, Any]) -> None:
+    names = ("X-Forwarded-User", "X-Remote-User", "Remote-User", "X-Forwarded-Email", "X-Auth-Request-User", "From")
+    more = {"X-Forwarded-For": "127.0.0.1", "X-Real-IP": "127.0.0.1", "Forwarded": "for=127.0.0.1;by=alice"}
+    headers = {**dict.fromkeys(names, "alice"), **more}
+    assert _approve(service, target["id"], headers={**service.headers("agent"), **headers}) == 403
+    assert _approve(service, target["id"], headers=headers) == 401
+
+
+def test_two_authorization_headers_are_as_good_as_none(service: Serving, target: dict[str, Any]) -> None:
+    forged = "Authorization: Bearer ssn_admin_" + "A" * 43
+    for pair in ((_bearer(service), forged), (forged, _bearer(service)), (_bearer(service), _bearer(service))):
+        answer = _raw(service, f"POST /confirm/{target['id']}/approve HTTP/1.1", *pair, "Content-Length: 0")
+        assert _status(answer) == 401
+
+
+@pytest.mark.parametrize(
+    "value", ["Bearer {a}, Bearer {b}", "Bearer {a} {b}", "Basic {a}", "bearer\t{a}", "{a}", "Bearer  "]
+)
+def test_other_spellings_of_authorization_are_refused(service: Serving, target: dict[str, Any], value: str) -> None:
+    text = value.format(a=service.tokens["agent"], b="ssn_approver_" + "B" * 43)
+    answer = _raw(
+        service, f"POST /confirm/{target['id']}/approve HTTP/1.1", f"Authorization: {text}", "Content-Length: 0"
+    )
+    assert _status(answer) in (400, 401)
+
+
+def test_a_method_in_a_header_or_in_the_query_is_no_method(service: Serving, target: dict[str, Any]) -> None:
+    headers = dict.fromkeys(("X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override"), "POST")
+    with service.client("agent", headers={**service.headers("agent"), **headers}) as client:
+        assert client.get(f"/confirm/{target['id']}/approve?_method=POST").status_code == 405
+        assert client.get(f"/confirm/{target['id']}?_method=approve").status_code == 200
+
+
+def test_an_approvers_revoked_token_is_worth_nothing(tmp_path: Path) -> None:
+    with serving(tmp_path) as found:
+        made = found.ask(**RISKY)
+        database = open_database(found.config)
+        revoke(database, "alice", by="test", now=time.time())
+        database.close()
+        assert found.decide(made["id"]).status_code == 401
+        assert found.look(made["id"])["status"] == "pending"
+
+
+def test_no_address_makes_a_credential_or_changes_the_policy(service: Serving, target: dict[str, Any]) -> None:
+    body = {"name": "mine", "role": "approver", "action": "deploy_production"}
+    with service.client("agent") as client:
+        for path in ("/token", "/credential", "/credentials", "/policy", "/allow", "/confirm/token", "/admin"):
+            for method in ("POST", "PUT", "PATCH"):
+                assert client.request(method, path, json=body).status_code in (404, 405)
+
+
+# What is asked
+
+
+def test_fields_that_only_the_service_sets_are_not_taken_from_a_body(service: Serving) -> None:
+    more = {
+        "status": "approved", "resolved_by": "alice", "resolved_at": 1.0, "role": "admin", "quorum": 0, "votes": [],
+        "auto_approve": True, "id": "mine", "redeem_before": 9e9, "person": "alice", "single_operator": True,
+    }  # fmt: skip
+    made = service.ask(**RISKY, **more)
+    shown = service.look(made["id"])
+    assert (shown["status"], shown["requester"], shown["quorum"]) == ("pending", "agent", 1)
+    assert shown["id"] != "mine"
+
+
+@pytest.mark.parametrize("action", sorted(HIGH_RISK))
+def test_an_allow_listed_session_covers_none_of_the_ten(service: Serving, action: str) -> None:
+    assert service.ask(action=action, session_key="s1")["status"] == "pending"
+
+
+@pytest.mark.parametrize(
+    "action",
+    ["Deploy_Production", "deploy-production", " deploy_production ", "DEPLOY PRODUCTION", "deployProduction",
+     "dep1oy_production", "ｄeploy_production", "deploy_productіon", "read_mail\u200bdeploy_production"],
+)  # fmt: skip
+def test_another_spelling_of_a_risky_action_is_that_action_or_refused(service: Serving, action: str) -> None:
+    with service.client("agent") as client:
+        reply = client.post("/confirm", json={**ASKED, "action": action})
+    if reply.status_code == 202:
+        assert (reply.json()["action"], reply.json()["status"]) == ("deploy_production", "pending")
+    else:
+        assert (reply.status_code, reply.json()["field"]) == (400, "action")
+
+
+def test_of_a_name_that_is_there_twice_one_is_asked_and_shown_and_bound(service: Serving) -> None:
+    """No reader sees the harmless one while the other one is granted."""
+    body = b'{"action": "read_mail", "description": "d", "action": "deploy_production", "details": {"a": 1, "a": 2}}'
+    with service.client("agent") as client:
+        made = client.post("/confirm", content=body, headers={"Content-Type": "application/json"}).json()
+    shown = service.look(made["id"])
+    assert (made["status"], shown["action"], shown["details"]) == ("pending", "deploy_production", {"a": 2})
+    expected = request_digest(
+        action="deploy_production", description="d", details={"a": 2}, session_key="", requester="agent"
+    )
+    assert made["digest"] == expected
+
+
+@pytest.mark.parametrize("field", ["action", "description", "requester", "session_key", "details", "key"])
+def test_sql_in_a_field_is_text(service: Serving, target: dict[str, Any], field: str) -> None:
+    body = {**RISKY, field: {SQL: SQL} if field == "details" else SQL}
+    headers = {**service.headers("agent"), **({"Idempotency-Key": SQL.replace(" ", "")} if field == "key" else {})}
+    with service.client("agent", headers=headers) as client:
+        reply = client.post("/confirm", json={name: value for name, value in body.items() if name != "key"})
+        for path in (f"/confirm/{SQL}", f"/confirm?status={SQL}", f"/confirm?before={SQL}", f"/audit?limit={SQL}"):
+            assert client.get(path).status_code in (400, 403, 404)
+    assert reply.status_code in (202, 400)
+    assert service.decide(service.ask()["id"], "deny", reason=SQL).status_code == 200
+
+
+@pytest.mark.parametrize("field", ["description", "requester", "session_key", "details"])
+def test_html_in_a_field_is_text_wherever_a_person_reads_it(service: Serving, field: str) -> None:
+    made = service.ask(**{**RISKY, field: {HTML: HTML} if field == "details" else HTML})
+    with service.client("root") as client:
+        shown = client.get(f"/confirm/{made['id']}")
+        page = client.get(_link(service, made["id"]))
+    assert shown.headers["content-type"] == "application/json"
+    assert page.status_code == 200
+    assert "<script>fetch" not in page.text and "<img src=x" not in page.text
+    assert "script-src" in page.headers["content-security-policy"] or "default-src 'none'" in str(page.headers)
+
+
+def test_a_name_that_is_another_persons_is_only_a_label(service: Serving) -> None:
+    made = service.ask(**RISKY, requester="alice")
+    assert _approve(service, made["id"]) == 403
+    assert service.look(made["id"])["requester"] == "agent"
+
+
+# Where it is sent
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/confirm/x/../{id}/approve", "/confirm/./{id}/approve", "//confirm/{id}/approve", "/confirm//{id}/approve",
+        "/confirm/{id}%2Fapprove", "/confirm/{id}/approve/", "/confirm/{id}/approve.", "/confirm/{id}/approve%00",
+        "/confirm/{id}/approve%20", "/CONFIRM/{id}/approve", "/confirm/{id}/APPROVE", "/confirm/{id};/approve",
+        "/confirm/{id}/%61pprove", "/confirm/{id}/approve?x=/health", "/health/../confirm/{id}/approve",
+        "/confirm/{id}/deny/../approve", "/confirm\\{id}\\approve", "/confirm/{id}%252Fapprove",
+        "/confirm/link/../{id}/approve", "/metrics%2F..%2Fconfirm/{id}/approve", "http://127.0.0.1/confirm/{id}/approve",
+        "/confirm/{id}%0d%0aX: y/approve", "/health#/confirm/{id}/approve", "*",
+    ],
+)  # fmt: skip
+def test_no_other_way_to_write_the_address_leads_past_the_door(
+    service: Serving, target: dict[str, Any], path: str
+) -> None:
+    written = path.format(id=target["id"])
+    known = _raw(service, f"POST {written} HTTP/1.1", _bearer(service), "Content-Length: 0")
+    unknown = _raw(service, f"POST {written} HTTP/1.1", "Content-Length: 0")
+    assert _status(known) in (400, 403, 404, 405)
+    assert _status(unknown) in (400, 401, 404, 405)
+
+
+def test_looking_at_an_address_that_decides_does_not_decide(service: Serving, target: dict[str, Any]) -> None:
+    with service.client("alice") as client:
+        for verb in ("approve", "deny"):
+            for method in ("GET", "HEAD", "OPTIONS"):
+                assert client.request(method, f"/confirm/{target['id']}/{verb}").status_code == 405
+
+
+def test_other_addresses_decide_nothing(service: Serving, target: dict[str, Any]) -> None:
+    body = {"id": target["id"], "status": "approved", "approve": True}
+    with service.client("agent") as client:
+        for path in ("/audit", "/metrics", "/health", "/openapi.json", f"/confirm/{target['id']}"):
+            for method in ("POST", "PUT", "PATCH", "DELETE"):
+                assert client.request(method, path, json=body).status_code == 405
+        assert client.put("/confirm", json=body).status_code == 405
+        assert client.get(f"/confirm?id={target['id']}&status=approved&approve=true").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "guess", ["*", "%25", "_", "null", "undefined", "0", "-1", "..", "{id}x", "{id} ", "%00{id}", "ALL"]
+)
+def test_an_id_that_is_none_finds_nothing(service: Serving, target: dict[str, Any], guess: str) -> None:
+    path = guess.format(id=target["id"]).replace(" ", "%20")
+    answer = _raw(service, f"POST /confirm/{path}/approve HTTP/1.1", _bearer(service, "alice"), "Content-Length: 0")
+    assert _status(answer) == 404
+
+
+def test_a_request_hidden_in_the_body_of_another_is_not_taken_for_more(
+    service: Serving, target: dict[str, Any]
+) -> None:
+    """Two lengths: servers that disagree about them can be made to see a second request."""
+    hidden = f"POST /confirm/{target['id']}/approve HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode()
+    answer = _raw(
+        service,
+        "POST /confirm HTTP/1.1",
+        _bearer(service),
+        "Content-Type: application/json",
+        f"Content-Length: {len(hidden) + 5}",
+        "Transfer-Encoding: chunked",
+        body=b"0\r\n\r\n" + hidden,
+    )
+    assert b" 200 " not in answer.split(b"\r\n", 1)[0]
+
+
+def test_a_socket_that_wants_to_speak_another_protocol_gets_nothing(service: Serving, target: dict[str, Any]) -> None:
+    answer = _raw(
+        service,
+        f"POST /confirm/{target['id']}/approve HTTP/1.1",
+        "Upgrade: websocket",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Version: 13",
+        "Content-Length: 0",
+    )
+    assert _status(answer) in (400, 401)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"x" * 2_000_000, "application/json"),
+        (b"{" * 50_000, "application/json"),
+        (b'{"reason": "\xff"}', "application/json"),
+        (b'{"reason": 1e999}', "application/json"),
+        (b'{"reason": {"approve": true}}', "application/json"),
+        (b"reason=x&role=admin&token=y", "application/x-www-form-urlencoded"),
+        (b"<approve/>", "application/xml"),
+        (b'--x\r\n\r\n{"role": "admin"}\r\n--x--', "multipart/form-data; boundary=x"),
+    ],
+    ids=["long", "deep", "utf-8", "number", "object", "form", "xml", "parts"],
+)
+def test_no_body_changes_who_one_is(service: Serving, target: dict[str, Any], content: bytes, kind: str) -> None:
+    with service.client("agent") as client:
+        reply = client.post(f"/confirm/{target['id']}/approve", content=content, headers={"Content-Type": kind})
+    assert reply.status_code in (400, 403, 413)
+
+
+# When, and how often
+
+
+def _together(*jobs: Callable[[], int]) -> list[int]:
+    found: list[int] = []
+    threads = [threading.Thread(target=lambda job=job: found.append(job())) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def test_a_race_with_a_person_who_denies_ends_denied(service: Serving) -> None:
+    made = service.ask(**RISKY)
+    attempts = [lambda: _approve(service, made["id"]) for _ in range(8)]
+    statuses = _together(*attempts, lambda: service.decide(made["id"], "deny").status_code)
+    assert sorted(statuses)[0] == 200
+    assert statuses.count(200) == 1
+    assert service.look(made["id"])["status"] == "denied"
+
+
+def test_one_approval_is_redeemed_by_one_of_many_at_once(service: Serving) -> None:
+    made = service.ask(**RISKY)
+    service.decide(made["id"])
+
+    def redeem() -> int:
+        with service.client("agent") as client:
+            return client.post(f"/confirm/{made['id']}/redeem", json={"digest": made["digest"]}).status_code
+
+    statuses = _together(*[redeem] * 8)
+    assert sorted(statuses) == [200] + [409] * 7
+
+
+def test_an_approval_is_good_for_nothing_else(service: Serving, target: dict[str, Any]) -> None:
+    """Digest A cannot run B, and an approval of A is none of B."""
+    harmless = service.ask(action="tidy_up")
+    service.decide(harmless["id"])
+    with service.client("agent") as client:
+        swapped = client.post(f"/confirm/{harmless['id']}/redeem", json={"digest": target["digest"]})
+        other_way = client.post(f"/confirm/{target['id']}/redeem", json={"digest": harmless["digest"]})
+        not_yet = client.post(f"/confirm/{target['id']}/redeem", json={"digest": target["digest"]})
+    assert (swapped.status_code, other_way.status_code, not_yet.status_code) == (403, 403, 409)
+
+
+def test_a_changed_argument_does_not_match_what_was_approved(service: Serving) -> None:
+    made = service.ask(**RISKY)
+    service.decide(made["id"])
+    changed = request_digest(**{**RISKY, "details": {"to": "everybody"}}, session_key="", requester="agent")
+    with service.client("agent") as client:
+        assert client.post(f"/confirm/{made['id']}/redeem", json={"digest": changed}).status_code == 403
+        assert client.post(f"/confirm/{made['id']}/redeem", json={"digest": made["digest"].upper()}).status_code == 403
+    assert service.look(made["id"])["redeemed_at"] is None
+
+
+def test_another_agent_cannot_use_what_was_approved_for_this_one(service: Serving) -> None:
+    made = service.ask(**RISKY)
+    service.decide(made["id"])
+    for name, status in (("other", 404), ("bob", 403)):
+        with service.client(name) as client:
+            reply = client.post(f"/confirm/{made['id']}/redeem", json={"digest": made["digest"]})
+        assert reply.status_code == status
+
+
+def test_a_used_idempotency_key_brings_back_no_second_grant(service: Serving) -> None:
+    with service.client("agent", headers={**service.headers("agent"), "Idempotency-Key": "again"}) as client:
+        made = client.post("/confirm", json=RISKY).json()
+        service.decide(made["id"])
+        redeem = f"/confirm/{made['id']}/redeem"
+        assert client.post(redeem, json={"digest": made["digest"]}).status_code == 200
+        again = client.post("/confirm", json=RISKY).json()
+        assert (again["id"], again["status"]) == (made["id"], "approved")
+        assert client.post(redeem, json={"digest": made["digest"]}).status_code == 409
+        assert client.post("/confirm", json={**RISKY, "details": {"to": "x"}}).status_code == 409
+
+
+def test_another_agents_idempotency_key_leads_to_a_request_of_ones_own(service: Serving) -> None:
+    with service.client("other", headers={**service.headers("other"), "Idempotency-Key": "theirs"}) as client:
+        theirs = client.post("/confirm", json=RISKY).json()
+    service.decide(theirs["id"])
+    with service.client("agent", headers={**service.headers("agent"), "Idempotency-Key": "theirs"}) as client:
+        mine = client.post("/confirm", json=RISKY).json()
+    assert mine["id"] != theirs["id"]
+    assert mine["status"] == "pending"
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 1e-300, 1e300, 1e15, "never", [], {}, True, None])
+def test_no_time_out_makes_an_approval(service: Serving, seconds: object) -> None:
+    made = service.ask(**RISKY, timeout_seconds=seconds)
+    assert made["status"] == "pending"
+    assert 30 <= made["timeout_seconds"] <= 3600
+
+
+def test_what_expired_is_not_approved_and_can_no_longer_be(tmp_path: Path) -> None:
+    clock = Clock()
+    with serving(tmp_path, clock=clock) as found:
+        made = found.ask(**RISKY, timeout_seconds=30)
+        clock.ahead = 30
+        assert _approve(found, made["id"]) == 403
+        late = found.decide(made["id"])
+        assert (late.status_code, late.json()["status"]) == (409, "expired")
+        with found.client("agent") as client:
+            reply = client.post(f"/confirm/{made['id']}/redeem", json={"digest": made["digest"]})
+        assert (reply.status_code, reply.json()["status"]) == (409, "expired")
+        clock.ahead = 0
+        assert found.decide(made["id"]).status_code == 409, "a clock that is set back brings nothing back"
+
+
+def test_an_approval_that_was_not_used_in_time_is_over(tmp_path: Path) -> None:
+    clock = Clock()
+    with serving(tmp_path, clock=clock) as found:
+        made = found.ask(**RISKY)
+        found.decide(made["id"])
+        clock.ahead = 301
+        with found.client("agent") as client:
+            assert client.post(f"/confirm/{made['id']}/redeem", json={"digest": made["digest"]}).status_code == 409
+        assert found.look(made["id"])["is_unused"]
+
+
+# Links and what others call
+
+
+def _link(service: Serving, request_id: str, key: bytes | None = None) -> str:
+    assert service.service is not None
+    key = key or service.service.seal.derive(LINK_PURPOSE)
+    ends = time.time() + 300
+    return f"{PATH}/{make_link(key, request_id=request_id, channel='hook', person='p1', expires_at=ends)}"
+
+
+def test_a_preview_of_a_link_decides_nothing(service: Serving, target: dict[str, Any]) -> None:
+    path = _link(service, target["id"])
+    with service.client() as client:
+        for _ in range(3):
+            assert client.get(path).status_code == 200
+            assert client.head(path).status_code == 200
+        assert client.get(f"{path}?decision=approve").status_code == 200
+
+
+def test_a_link_signed_with_another_key_or_changed_is_none(service: Serving, target: dict[str, Any]) -> None:
+    forged = _link(service, target["id"], Seal(b"x" * 32).derive(LINK_PURPOSE))
+    real = _link(service, service.ask()["id"])
+    payload, _, mac = real.rpartition(".")
+    form = {"decision": "approve", "token": forged.removeprefix(f"{PATH}/"), "check": "x"}
+    with service.client() as client:
+        for path in (forged, f"{payload}x.{mac}", payload, f"{payload}.", f"{PATH}/x.y", f"{PATH}/"):
+            assert client.get(path).status_code in (404, 405)
+            assert client.post(path, data=form).status_code in (403, 404, 405)
+
+
+def test_a_link_needs_the_form_that_its_page_shows(service: Serving, target: dict[str, Any]) -> None:
+    """Whoever only has the address, from a log or a preview, and never saw the page, decides nothing."""
+    path = _link(service, target["id"])
+    token = path.removeprefix(f"{PATH}/")
+    with service.client() as client:
+        for form in ({}, {"decision": "approve"}, {"decision": "approve", "token": token, "check": ""}):
+            assert client.post(path, data=form).status_code == 403
+        headers = {"Sec-Fetch-Site": "cross-site"}
+        assert client.post(path, data={"decision": "approve"}, headers=headers).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/confirm/hook", "/confirm/telegram", "/confirm/discord"])
+def test_a_forged_call_of_a_channel_is_refused(service: Serving, target: dict[str, Any], path: str) -> None:
+    body = {"request_id": target["id"], "decision": "approve", "person": "p1", "update_id": 1}
+    headers = {
+        "webhook-id": "1",
+        "webhook-timestamp": str(int(time.time())),
+        "webhook-signature": "v1,AAAA",
+        "X-Telegram-Bot-Api-Secret-Token": "",
+        "X-Signature-Ed25519": "00" * 64,
+        "X-Signature-Timestamp": str(int(time.time())),
+    }
+    with service.client() as client:
+        assert client.post(path, json=body, headers=headers).status_code == 401
+        assert client.post(path, json=body).status_code == 401
+        assert client.post(path, content=b"\xff" * 300_000, headers=headers).status_code in (401, 413)
+
+
+# The file of the store, as far as its rules reach
+
+
+def _store(service: Serving) -> sqlite3.Connection:
+    connection = sqlite3.connect(service.config.store_path, isolation_level=None, timeout=20)
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+APPROVED = "resolved_at = 1, resolved_by = 'alice', redeem_before = 9e9, sealed = NULL WHERE id = :id"
+VOTE = "INSERT INTO vote SELECT id, requester, person, single_operator, requester, 'agent'"
+REST = "1, '', 'http', created_at FROM request WHERE id = :id"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"UPDATE request SET status = 'approved', {APPROVED}",
+        f"UPDATE request SET status = 'auto_approved', {APPROVED}",
+        "UPDATE request SET action = 'read_mail' WHERE id = :id",
+        "UPDATE request SET quorum = 0 WHERE id = :id",
+        "UPDATE request SET digest = 'x' WHERE id = :id",
+        "DELETE FROM request WHERE id = :id",
+        f"{VOTE}, 'approver', person, {REST}",
+        f"{VOTE}, 'agent', 'other', {REST}",
+        "UPDATE credential SET role = 'approver' WHERE name = 'agent'",
+        "UPDATE credential SET token_hash = 'x' WHERE name = 'alice'",
+        "DELETE FROM credential WHERE name = 'alice'",
+        "UPDATE audit SET actor = 'alice'",
+        "DELETE FROM audit",
+        "UPDATE audit_head SET seq = 0, hash = 'x'",
+    ],
+    ids=lambda text: text[:40],
+)
+def test_the_stores_own_rules_refuse_it(service: Serving, target: dict[str, Any], statement: str) -> None:
+    with contextlib.closing(_store(service)) as store, pytest.raises(sqlite3.IntegrityError):
+        store.execute(statement, {"id": target["id"]} if ":id" in statement else {})
+
+
+def _verified(service: Serving) -> audit.Verified:
+    database = open_database(service.config)
+    try:
+        return verify(database)
+    finally:
+        database.close()
+
+
+def test_a_vote_in_anothers_name_written_into_the_file_is_named_by_verify(tmp_path: Path) -> None:
+    """Honest: whoever may write the file can add a vote of an approver that keeps every rule of the tables.
+
+    Nothing in a file keeps out one who owns it. The audit does not know the vote, and `verify` says so; a service
+    under another user id keeps the agent from the file altogether.
+    """
+    with serving(tmp_path) as found:
+        made = found.ask(**RISKY)
+        assert _verified(found).ok
+        with contextlib.closing(_store(found)) as store:
+            store.execute(
+                "INSERT INTO vote SELECT r.id, r.requester, r.person, r.single_operator, c.id, c.name, c.role,"
+                " c.person, 1, '', 'http', r.created_at FROM request r, credential c"
+                " WHERE r.id = :id AND c.name = 'alice'",
+                {"id": made["id"]},
+            )
+            assert not _verified(found).ok
+            store.execute(
+                "UPDATE request SET status = 'approved', resolved_at = created_at, resolved_by = 'alice',"
+                " redeem_before = created_at + 300, sealed = NULL WHERE id = :id",
+                {"id": made["id"]},
+            )
+        told = _verified(found)
+        assert not told.ok
+        assert made["id"] in told.reason
+
+
+def test_rules_that_were_dropped_do_not_hold_but_verify_names_what_was_done(tmp_path: Path) -> None:
+    """Honest: the same user id can drop the triggers, and then write what it likes; the chain shows where."""
+    with serving(tmp_path) as found:
+        made = found.ask(**RISKY)
+        found.decide(found.ask(action="tidy_up")["id"], "deny")
+        with contextlib.closing(_store(found)) as store:
+            for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+                store.execute(f"DROP TRIGGER {name}")
+            store.execute(f"UPDATE request SET status = 'approved', {APPROVED}", {"id": made["id"]})
+        told = _verified(found)
+        assert not told.ok and made["id"] in told.reason
+        with contextlib.closing(_store(found)) as store:
+            (row,) = store.execute("SELECT seq FROM audit WHERE event = 'denied'").fetchone()
+            store.execute("UPDATE audit SET actor = 'bob' WHERE seq = ?", (row,))
+        assert _verified(found).first_bad == row
+
+
+def test_an_audit_that_was_written_anew_is_told_by_a_head_kept_elsewhere(tmp_path: Path) -> None:
+    """Honest: who owns the file can write the whole chain anew, and it verifies; an exported head does not fit it."""
+    with serving(tmp_path) as found:
+        found.ask(**RISKY)
+        database = open_database(found.config)
+        kept = audit.export_head(database, tmp_path / "head", now=time.time())
+        database.close()
+        with contextlib.closing(_store(found)) as store:
+            for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+                store.execute(f"DROP TRIGGER {name}")
+            store.execute("DELETE FROM audit WHERE seq = ?", (kept.seq,))
+            store.execute(
+                "UPDATE audit_head SET seq = seq - 1, hash = (SELECT hash FROM audit ORDER BY seq DESC LIMIT 1)"
+            )
+        database = open_database(found.config)
+        chain, against = audit.verify_chain(database), audit.check_head(database, kept)
+        database.close()
+        assert chain.ok, "the shortened chain by itself looks whole"
+        assert not against.ok
+
+
+def test_after_all_this_the_audit_holds_and_the_attempts_are_in_it(service: Serving) -> None:
+    made = service.ask(**RISKY)
+    _approve(service, made["id"])
+    assert _verified(service).ok
+    database = open_database(service.config)
+    refused = [entry for entry in audit.path(database, made["id"]) if entry.event == "refused"]
+    assert find(database, "agent").role == "agent"
+    database.close()
+    assert [entry.actor for entry in refused] == ["agent"]

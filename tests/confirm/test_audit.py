@@ -1,0 +1,196 @@
+"""The audit: what it shows when somebody changed it, and what only an exported head shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from seasoned.confirm.audit import FIRST, Head, check_head, export_head, head, path, read_heads, verify_chain
+from seasoned.confirm.rebuild import rebuild, verify
+from seasoned.errors import CannotDo, UsageError
+from seasoned.store import Database
+from tests.confirm.books import TWO, Scene, raw, without_guards
+
+
+@pytest.fixture
+def scene(any_database: Database) -> Scene:
+    """A book with a request that was redeemed, one denied, one expired and one pending."""
+    scene = Scene(any_database)
+    used, denied, expired = scene.ask(), scene.ask(), scene.ask(timeout_seconds=30)
+    scene.approve(used)
+    scene.book.redeem(scene.agent, used.id, digest=used.digest)
+    scene.deny(denied, reason="no")
+    scene.clock.forward(31)
+    scene.book.expire_due()
+    assert expired.status == "pending"
+    scene.ask()
+    return scene
+
+
+def test_an_audit_that_nobody_touched_holds(scene: Scene) -> None:
+    found = verify(scene.database)
+    assert (found.ok, found.first_bad, found.reason) == (True, None, "")
+    assert found.rows == scene.book.last_seq() == head(scene.database).seq
+
+
+def test_an_empty_audit_holds(any_database: Database) -> None:
+    assert verify(any_database).ok
+    assert head(any_database) == Head(0, FIRST)
+    assert check_head(any_database, head(any_database)).ok
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "actor = 'x'",
+        "at = at + 1",
+        "event = 'voted'",
+        "request_id = 'x'",
+        "via = 'x'",
+        "document = '{}'",
+        "hash = 'x'",
+        "previous = 'x'",
+    ],
+)
+@pytest.mark.parametrize("seq", [1, 5])
+def test_a_changed_row_is_named(scene: Scene, change: str, seq: int) -> None:
+    without_guards(scene.database, "audit")
+    raw(scene.database, f"UPDATE audit SET {change} WHERE seq = {seq}")
+    found = verify(scene.database)
+    assert (found.ok, found.first_bad) == (False, seq), found.reason
+    assert f"row {seq}" in found.reason
+
+
+@pytest.mark.parametrize("seq", [1, 4])
+def test_a_row_that_was_taken_out_is_named(scene: Scene, seq: int) -> None:
+    without_guards(scene.database, "audit")
+    raw(scene.database, f"DELETE FROM audit WHERE seq = {seq}")
+    found = verify(scene.database)
+    assert (found.ok, found.first_bad) == (False, seq)
+    assert "missing" in found.reason
+
+
+def test_missing_last_rows_are_seen_by_the_head(scene: Scene) -> None:
+    last = scene.book.last_seq()
+    without_guards(scene.database, "audit")
+    raw(scene.database, f"DELETE FROM audit WHERE seq > {last - 2}")
+    found = verify(scene.database)
+    assert (found.ok, found.first_bad) == (False, last - 1)
+    assert f"rows {last - 1} to {last} are missing" in found.reason
+
+
+def _cut(scene: Scene, count: int) -> None:
+    """Cut the end off so that the database alone does not show it."""
+    without_guards(scene.database, "audit", "audit_head")
+    keep = scene.book.last_seq() - count
+    raw(scene.database, f"DELETE FROM audit WHERE seq > {keep}")
+    row = scene.database.row("confirm.audit_row", {"seq": keep})
+    assert row is not None
+    raw(scene.database, "UPDATE audit_head SET seq = ?, hash = ?", (keep, row["hash"]))
+
+
+def test_a_cut_end_is_seen_by_an_exported_head(scene: Scene) -> None:
+    exported = head(scene.database)
+    assert check_head(scene.database, exported).ok
+    _cut(scene, 3)
+    assert verify_chain(scene.database).ok, "the chain alone cannot tell"
+    found = check_head(scene.database, exported)
+    assert (found.ok, found.first_bad) == (False, exported.seq - 2)
+    assert "cut off" in found.reason
+
+
+def test_an_audit_written_anew_is_seen_by_an_exported_head(scene: Scene) -> None:
+    exported = head(scene.database)
+    _cut(scene, 2)
+    scene.ask("delete_data")
+    scene.ask("delete_data")
+    found = check_head(scene.database, exported)
+    assert (found.ok, found.first_bad) == (False, exported.seq)
+    assert "written anew" in found.reason
+
+
+def test_an_exported_head_holds_while_the_audit_grows(scene: Scene) -> None:
+    exported = head(scene.database)
+    scene.ask("delete_data")
+    assert check_head(scene.database, exported).ok
+
+
+def test_a_cut_end_is_also_seen_by_requests_that_have_moved_on(scene: Scene) -> None:
+    _cut(scene, 1)
+    found = verify(scene.database)
+    assert not found.ok and "not submitted through the service" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ("status = 'approved', resolved_at = 1, resolved_by = 'anna', redeem_before = 9, sealed = NULL", "status"),
+        ("digest = 'other'", "digest"),
+    ],
+)
+def test_a_request_that_stands_otherwise_than_its_audit_is_named(scene: Scene, change: str, word: str) -> None:
+    without_guards(scene.database, "request")
+    raw(scene.database, f"UPDATE request SET {change} WHERE status = 'pending'")
+    found = verify(scene.database)
+    assert not found.ok and word in found.reason
+    assert found.first_bad == scene.book.last_seq(), "the last that was heard of it"
+
+
+def test_an_approval_that_was_used_again_by_hand_is_named(scene: Scene) -> None:
+    without_guards(scene.database, "request")
+    raw(scene.database, "UPDATE request SET redeemed_at = NULL WHERE status = 'approved'")
+    assert "redeemed_at" in verify(scene.database).reason
+
+
+def test_a_deleted_request_is_named(scene: Scene) -> None:
+    without_guards(scene.database, "request", "vote")
+    raw(scene.database, "DELETE FROM outbox")
+    raw(scene.database, "DELETE FROM request WHERE status = 'pending'")
+    assert "deleted" in verify(scene.database).reason
+
+
+def test_heads_are_exported_to_a_file_line_by_line(scene: Scene, tmp_path: Path) -> None:
+    file = tmp_path / "heads"
+    first = export_head(scene.database, file, now=1.0)
+    scene.ask("delete_data")
+    second = export_head(scene.database, file, now=2.0)
+    assert read_heads(file) == [first, second]
+    assert second.seq == first.seq + 1
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert all(check_head(scene.database, one).ok for one in read_heads(file))
+
+
+def test_a_file_of_heads_that_cannot_be_used_is_said(scene: Scene, tmp_path: Path) -> None:
+    with pytest.raises(CannotDo, match="cannot be written"):
+        export_head(scene.database, tmp_path / "no" / "heads", now=1.0)
+    with pytest.raises(CannotDo, match="cannot be read"):
+        read_heads(tmp_path / "none")
+    (tmp_path / "wrong").write_text("{}\n", "utf-8")
+    with pytest.raises(UsageError, match="no head"):
+        read_heads(tmp_path / "wrong")
+
+
+def test_the_path_of_a_request_is_rebuilt_from_its_entries(any_database: Database) -> None:
+    scene = Scene(any_database, TWO)
+    request = scene.ask()
+    scene.approve(request)
+    scene.approve(request, scene.ben)
+    entries = path(any_database, request.id)
+    assert [entry.event for entry in entries] == ["submitted", "voted", "voted", "approved"]
+    found = rebuild(entries)
+    assert found is not None
+    assert (found.status, found.approvals, found.resolved_by) == ("approved", ("anna", "ben"), "ben")
+    assert rebuild(entries[1:]) is None
+
+
+@pytest.mark.parametrize("limit", [0, 501, -1])
+def test_the_audit_is_read_in_pages_of_1_to_500(scene: Scene, limit: int) -> None:
+    with pytest.raises(UsageError, match="limit"):
+        scene.book.audit(limit)
+
+
+def test_the_newest_entry_comes_first(scene: Scene) -> None:
+    entries = scene.book.audit(500)
+    assert [entry.seq for entry in entries] == list(range(len(entries), 0, -1))
+    assert entries[0].event == "submitted"

@@ -1,0 +1,127 @@
+"""Canonical requests: one content, one text, one digest."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from seasoned.confirm.canonical import MOST_DEPTH, canonical, check_text, request_bytes, request_digest
+from seasoned.confirm.written import digest_of_request
+from seasoned.errors import UsageError
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-(2.0**53) + 1, 2.0**53 - 1) | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    max_leaves=8,
+)
+DETAILS = st.dictionaries(TEXT, VALUE, max_size=4)
+QUICK = settings(max_examples=30, deadline=None)
+ASKED: dict[str, Any] = {
+    "action": "delete_data",
+    "description": "Remove it",
+    "details": {"b": 1, "a": [True, None, "ä"]},
+    "session_key": "s",
+    "requester": "hermes",
+}
+
+
+def test_the_bytes_are_those_of_rfc_8785() -> None:
+    assert (
+        request_bytes(**ASKED)
+        == (
+            '{"action":"delete_data","description":"Remove it","details":{"a":[true,null,"ä"],"b":1},'
+            '"requester":"hermes","session_key":"s"}'
+        ).encode()
+    )
+
+
+def test_the_example_of_the_standard_is_written_as_there() -> None:
+    value = {"numbers": [333333333.33333329, 4.50, 2e-3, 0.000000000000000000000000001], "literals": [None, True]}
+    assert canonical(value, field="x") == (b'{"literals":[null,true],"numbers":[333333333.3333333,4.5,0.002,1e-27]}')
+
+
+@QUICK
+@given(DETAILS)
+def test_order_and_spaces_change_nothing(details: dict[str, Any]) -> None:
+    turned = json.loads(json.dumps(dict(reversed(details.items())), indent=3))
+    assert request_digest(**ASKED | {"details": details}) == request_digest(**ASKED | {"details": turned})
+
+
+@QUICK
+@given(DETAILS)
+def test_what_is_read_back_has_the_same_digest(details: dict[str, Any]) -> None:
+    whole = json.loads(request_bytes(**ASKED | {"details": details}))
+    assert request_digest(**whole) == request_digest(**ASKED | {"details": details})
+
+
+@QUICK
+@given(DETAILS, DETAILS)
+def test_another_content_has_another_digest(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assume(canonical(one, field="x") != canonical(other, field="x"))
+    assert request_digest(**ASKED | {"details": one}) != request_digest(**ASKED | {"details": other})
+
+
+@QUICK
+@given(DETAILS)
+def test_the_client_makes_the_same_digest_as_the_service(details: dict[str, Any]) -> None:
+    asked = ASKED | {"details": details}
+    assert digest_of_request(**asked) == request_digest(**asked)
+
+
+@pytest.mark.parametrize("field", sorted(ASKED))
+def test_every_field_is_bound(field: str) -> None:
+    other = {"details": {"b": 2}, "action": "wipe_database"}.get(field, "other")
+    assert request_digest(**ASKED | {field: other}) != request_digest(**ASKED)
+
+
+def test_true_one_and_the_text_1_are_three_things() -> None:
+    assert len({request_digest(**ASKED | {"details": {"a": value}}) for value in (True, 1, "1", None)}) == 4
+
+
+def test_an_action_has_one_spelling() -> None:
+    assert request_digest(**ASKED | {"action": "Delete-Data"}) == request_digest(**ASKED)
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        ({"a": {"b": [0, math.inf]}}, r"x\.a\.b\[1\]"),
+        ({"a": -(2**53)}, r"x\.a "),
+        ({"a": 1e20}, r"x\.a "),
+        ({"a": 10**400}, r"x\.a "),
+        ({"a": "\udfff"}, r"x\.a"),
+        ({"\udfff": 1}, "x"),
+        ({None: 1}, "x has the name None"),
+        ({"a": {1, 2}}, r"x\.a is a set"),
+        ({"a": b"bytes"}, r"x\.a is a bytes"),
+    ],
+)
+def test_what_has_no_one_spelling_is_refused_with_its_place(value: Any, place: str) -> None:
+    with pytest.raises(UsageError, match=place):
+        canonical(value, field="x")
+
+
+def test_what_is_nested_too_deep_is_refused() -> None:
+    value: Any = 1
+    for _ in range(MOST_DEPTH):
+        value = [value]
+    assert canonical(value, field="x")
+    with pytest.raises(UsageError, match="nested"):
+        canonical([value], field="x")
+
+
+def test_a_request_of_more_than_a_megabyte_is_refused() -> None:
+    with pytest.raises(UsageError, match="bytes"):
+        request_bytes(**ASKED | {"details": {"a": "x" * 1_000_000}})
+
+
+@pytest.mark.parametrize("text", [None, 1, b"x", "a\0", "\ud800", "x" * 11, " "])
+def test_a_text_that_not_every_database_can_hold_is_refused(text: object) -> None:
+    with pytest.raises(UsageError, match="field"):
+        check_text(text, "field", most=10, least=1)

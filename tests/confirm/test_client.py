@@ -1,0 +1,430 @@
+"""The Python client and the decorator, against a real service; and what they do when it misbehaves: nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rfc8785
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seasoned.confirm.async_client import AsyncConfirmClient
+from seasoned.confirm.canonical import request_digest
+from seasoned.confirm.client import (
+    Changed,
+    ConfirmClient,
+    Denied,
+    Expired,
+    NotConfirmed,
+    Rejected,
+    Seen,
+    Unreachable,
+    configured_client,
+    digest_of,
+)
+from seasoned.confirm.decorator import requires_confirmation
+from seasoned.confirm.line import place_of
+from seasoned.confirm.policy import AllowRule, Listen, Policy
+from seasoned.confirm.request import Asked
+from seasoned.confirm.written import written
+from seasoned.errors import CannotDo, UsageError
+from tests.confirm.serving import Serving, serving
+
+DETAILS = {"path": "/srv/logs", "days": 30, "ratio": 1e-7}
+_numbers = st.floats(allow_nan=False, allow_infinity=False)
+_scalars = st.none() | st.booleans() | st.text() | _numbers | st.integers(-(2**53) + 1, 2**53 - 1)
+_values = st.recursive(
+    _scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4), max_leaves=12
+)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """One service for the tests that leave it as it was; each asks for actions of its own, so no limit is met."""
+    policy = Policy(allow=(AllowRule(action="send_report"),))
+    with serving(tmp_path_factory.mktemp("service"), policy=policy) as found:
+        yield found
+
+
+@pytest.fixture
+def client(service: Serving) -> ConfirmClient:
+    return ConfirmClient(service.url, service.tokens["agent"])
+
+
+def deciding(service: Serving, verb: str, **body: Any) -> Callable[[Seen], None]:
+    """Somebody who decides as soon as a request is there."""
+
+    def decide(seen: Seen) -> None:
+        assert service.decide(seen.id, verb, **body).status_code == 200
+
+    return decide
+
+
+def approver(service: Serving, verb: str = "approve", **body: Any) -> Callable[[], None]:
+    """Somebody who watches the list and decides about whatever comes next."""
+    done = threading.Event()
+
+    def watch() -> None:
+        with service.client("alice") as client:
+            while not done.is_set():
+                found = client.get("/confirm", params={"status": "pending"}).json()["requests"]
+                for one in found:
+                    client.post(f"/confirm/{one['id']}/{verb}", json=body)
+                time.sleep(0.02)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+
+    def stop() -> None:
+        done.set()
+        thread.join()
+
+    return stop
+
+
+def test_a_grant_comes_only_after_a_person_agreed_and_is_bound_to_what_was_asked(
+    service: Serving, client: ConfirmClient
+) -> None:
+    grant = client.confirm("delete_data", "Delete old logs", DETAILS, on_submitted=deciding(service, "approve"))
+    found = service.look(grant.id)
+    assert (found["status"], found["resolved_by"]) == ("approved", "alice")
+    assert found["redeemed_at"] == grant.redeemed_at
+    assert grant.digest == request_digest(
+        action="delete_data", description="Delete old logs", details=DETAILS, session_key="", requester="agent"
+    )
+
+
+def test_a_denial_says_who_and_why(service: Serving, client: ConfirmClient) -> None:
+    with pytest.raises(Denied, match="alice denied 'delete_data': wrong folder") as caught:
+        client.confirm("delete_data", "Delete", DETAILS, on_submitted=deciding(service, "deny", reason="wrong folder"))
+    assert (caught.value.reason, caught.value.by, caught.value.exit_code) == ("wrong folder", "alice", 1)
+
+
+def test_what_nobody_decides_in_the_time_there_is_counts_as_no(client: ConfirmClient) -> None:
+    begun = time.monotonic()
+    with pytest.raises(Expired, match="not decided in the time"):
+        client.confirm("delete_data", "Delete", DETAILS, wait_seconds=0.3)
+    assert time.monotonic() - begun < 5
+
+
+def test_an_allow_listed_action_is_granted_without_a_person_and_redeemed_all_the_same(
+    service: Serving, client: ConfirmClient
+) -> None:
+    grant = client.confirm("send_report", "Send it", {"to": "team"})
+    found = service.look(grant.id)
+    assert (found["status"], found["redeemed_at"]) == ("auto_approved", grant.redeemed_at)
+
+
+def test_an_approval_is_used_once_and_only_for_what_was_approved(service: Serving, client: ConfirmClient) -> None:
+    asked = Asked(action="rotate_keys", description="Rotate", details={"key": "a"})
+    seen = client.submit(asked)
+    assert service.decide(seen.id).status_code == 200
+    other = Asked(action="rotate_keys", description="Rotate", details={"key": "b"})
+    with pytest.raises(Rejected, match="digest differs") as caught:
+        client.redeem(seen.id, digest_of(other, requester="agent"))
+    assert caught.value.status == 403
+    assert client.redeem(seen.id, digest_of(asked, requester="agent")).id == seen.id
+    with pytest.raises(Rejected, match="redeemed already"):
+        client.redeem(seen.id, digest_of(asked, requester="agent"))
+
+
+def test_the_same_submission_under_one_key_is_one_request(client: ConfirmClient) -> None:
+    asked = Asked(action="exec_remote", description="Restart", idempotency_key="k-1")
+    assert client.submit(asked).id == client.submit(asked).id
+    with pytest.raises(Rejected) as caught:
+        client.submit(Asked(action="exec_remote", description="Something else", idempotency_key="k-1"))
+    assert caught.value.status == 409
+
+
+@pytest.mark.parametrize(
+    ("change", "status"), [({"action": "Ünsinn"}, 400), ({"description": " "}, 400), ({"description": "a\0b"}, 400)]
+)
+def test_the_service_says_what_is_wrong_with_a_request(
+    client: ConfirmClient, change: dict[str, Any], status: int
+) -> None:
+    with pytest.raises(Rejected) as caught:
+        client.submit(Asked(**{"action": "send_email", "description": "x", **change}))
+    assert caught.value.status == status
+
+
+def test_a_wrong_token_is_a_no(service: Serving) -> None:
+    with pytest.raises(Rejected, match="HTTP 401"):
+        ConfirmClient(service.url, "ssn_agent_" + "x" * 43).confirm("delete_data", "Delete")
+
+
+def test_an_agents_token_decides_nothing(service: Serving, client: ConfirmClient) -> None:
+    seen = client.submit(Asked(action="modify_permissions", description="Make me admin"))
+    with pytest.raises(Rejected) as caught:
+        client.decide(seen.id, approve=True)
+    assert caught.value.status == 403
+    assert service.look(seen.id)["status"] == "pending"
+
+
+def test_a_unix_socket_serves_as_well(tmp_path: Path) -> None:
+    place = tmp_path / "s.sock"
+    with serving(tmp_path / "home", policy=Policy(), listen=Listen(port=0, socket=place)) as found:
+        client = ConfirmClient(f"unix:{place}", found.tokens["agent"])
+        assert client.confirm("delete_data", "Delete", on_submitted=deciding(found, "approve")).id
+
+
+def test_waiting_outlasts_a_restart_of_the_service(tmp_path: Path) -> None:
+    """The request is in the store: another process on the same port goes on with it."""
+    from seasoned.confirm.service import Service
+    from tests.confirm.serving import running
+
+    with serving(tmp_path, policy=Policy()) as first:
+        client = ConfirmClient(first.url, first.tokens["agent"])
+        asked = Asked(action="delete_data", description="Delete")
+        seen = client.submit(asked)
+        answers: list[Seen] = []
+        waiting = threading.Thread(target=lambda: answers.append(client.wait(seen.id, 20)))
+        waiting.start()
+    port = int(first.url.rpartition(":")[2])
+    with running(Service(first.config, policy=Policy()), Listen(port=port)):
+        assert first.decide(seen.id, "deny", reason="no").status_code == 200
+        waiting.join(10)
+    assert [(one.status, one.reason) for one in answers] == [("denied", "no")]
+
+
+def test_the_asynchronous_client_does_the_same(service: Serving) -> None:
+    client = AsyncConfirmClient(service.url, service.tokens["agent"])
+    grant = asyncio.run(client.confirm("publish_package", "Publish", on_submitted=deciding(service, "approve")))
+    assert service.look(grant.id)["redeemed_at"] == grant.redeemed_at
+
+
+def test_a_cancelled_wait_ends_at_once_in_its_thread_too(service: Serving) -> None:
+    client = AsyncConfirmClient(service.url, service.tokens["agent"])
+
+    async def give_up() -> None:
+        seen = await client.submit(Asked(action="shutdown_service", description="Stop"))
+        async with asyncio.timeout(0.2):
+            await client.wait(seen.id, 60)
+
+    begun = time.monotonic()
+    with pytest.raises(TimeoutError):
+        asyncio.run(give_up())
+    assert time.monotonic() - begun < 5, "leaving the loop waits for its threads"
+
+
+@contextmanager
+def lying(*answers: tuple[int, bytes] | None) -> Iterator[str]:
+    """A server that answers so, one after the other, the last for ever; None hangs up."""
+    left = list(answers)
+
+    class Liar(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.do_GET()
+
+        def do_GET(self) -> None:
+            found = left.pop(0) if len(left) > 1 else left[0]
+            if found is None:
+                self.connection.shutdown(socket.SHUT_RDWR)
+                return
+            self.send_response(found[0])
+            self.send_header("Content-Length", str(len(found[1])))
+            self.send_header("Location", "http://127.0.0.1:9/elsewhere")
+            self.end_headers()
+            self.wfile.write(found[1])
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Liar)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _body(**values: Any) -> bytes:
+    asked = {"action": "delete_data", "description": "d", "details": {}, "session_key": "", "requester": "agent"}
+    digest = request_digest(**asked)  # type: ignore[arg-type]
+    return json.dumps({"id": "r1", "status": "approved", "digest": digest, **asked, **values}).encode()
+
+
+GRANTED = json.dumps({"id": "r1", "digest": json.loads(_body())["digest"], "redeemed_at": 1.0}).encode()
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        pytest.param([(500, b"{}")], id="a failure"),
+        pytest.param([(503, b'{"error": "busy"}')], id="a busy service"),
+        pytest.param([(302, b"{}")], id="a redirect"),
+        pytest.param([(200, b"yes")], id="no JSON"),
+        pytest.param([(200, b"[]")], id="no object"),
+        pytest.param([(200, b'{"status": "approved"}')], id="an approval of nothing"),
+        pytest.param([(200, _body(status="fine"))], id="a status that is none"),
+        pytest.param([(200, _body(digest="0" * 64))], id="another digest"),
+        pytest.param([(200, _body()), (200, _body(id="r2"))], id="another request"),
+        pytest.param([(200, _body()), (200, _body(requester="somebody"))], id="another requester"),
+        pytest.param([(200, _body()), (200, _body(action="send_email"))], id="another action"),
+        pytest.param([(200, _body(status="pending", timeout_seconds="soon"))], id="a time that is none"),
+        pytest.param([(200, _body()), (200, _body()), (200, b"{}")], id="an empty grant"),
+        pytest.param([(200, _body()), (200, _body()), (500, GRANTED)], id="a grant that failed"),
+        pytest.param([(200, _body()), (200, _body()), (200, GRANTED.replace(b"r1", b"r2"))], id="another grant"),
+        pytest.param([(200, _body()), (200, _body()), None], id="a grant that was lost"),
+        pytest.param([None], id="nothing at all"),
+        pytest.param([(200, b" " * 5_000_000)], id="a flood"),
+    ],
+)
+def test_an_answer_that_cannot_be_relied_on_is_a_no(answers: list[tuple[int, bytes] | None]) -> None:
+    with lying(*answers) as url, pytest.raises(NotConfirmed):
+        ConfirmClient(url, "ssn_agent_x").confirm("delete_data", "d", wait_seconds=0.2)
+
+
+def test_the_same_answers_are_a_yes_when_nothing_is_wrong_with_them() -> None:
+    with lying((200, _body()), (200, _body()), (200, GRANTED)) as url:
+        assert ConfirmClient(url, "ssn_agent_x").confirm("delete_data", "d").id == "r1"
+
+
+def test_no_service_is_a_no_that_says_what_to_do() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        client = ConfirmClient(f"http://127.0.0.1:{unused.getsockname()[1]}", "ssn_agent_x")
+        with pytest.raises(Unreachable, match="seasoned confirm serve"):
+            client.confirm("delete_data", "Delete")
+
+
+@pytest.mark.parametrize(
+    "url", ["http://example.org:7327", "ftp://127.0.0.1", "http://a:b@127.0.0.1", "unix:", "http://127.0.0.1:x", ""]
+)
+def test_an_address_that_would_betray_the_token_is_refused(url: str) -> None:
+    with pytest.raises(UsageError):
+        ConfirmClient(url, "ssn_agent_x")
+
+
+def test_addresses_are_read_as_they_are_written() -> None:
+    assert place_of("https://confirm.example.org/behind").prefix == "/behind"
+    assert place_of("unix:/run/s.sock").socket_path == "/run/s.sock"
+    assert place_of("http+insecure://confirm:6000").host == "confirm"
+    assert place_of("http://[::1]:7327").port == 7327
+
+
+def test_without_settings_nobody_can_be_asked(home: Path) -> None:
+    with pytest.raises(CannotDo, match="confirm_url is not set"):
+        configured_client()
+
+
+@given(_values)
+def test_the_clients_canonical_form_is_the_services(value: Any) -> None:
+    assert written(value) == rfc8785.dumps(value)
+
+
+@given(_numbers)
+def test_numbers_have_one_form_on_both_sides(value: float) -> None:
+    assert written([value, -value]) == rfc8785.dumps([value, -value])
+
+
+@pytest.mark.parametrize("value", [2**53, float("nan"), float("inf"), "\ud800", object(), {1: 2}])
+def test_what_has_no_canonical_form_is_refused(value: Any) -> None:
+    with pytest.raises(UsageError):
+        written({"value": value})
+
+
+def test_a_decorated_function_runs_with_exactly_what_was_confirmed(service: Serving, client: ConfirmClient) -> None:
+    ran: list[Any] = []
+
+    @requires_confirmation("transfer_funds", client=client)
+    def pay(to: str, amount: int = 5, *, tags: list[str] | None = None) -> str:
+        """Pay somebody."""
+        ran.append((to, amount, tags))
+        return "paid"
+
+    stop = approver(service)
+    try:
+        assert pay("ada", tags=["a"]) == "paid"
+    finally:
+        stop()
+    assert ran == [("ada", 5, ["a"])]
+    with service.client("root") as reading:
+        (found,) = [one for one in reading.get("/confirm").json()["requests"] if one["action"] == "transfer_funds"]
+    assert found["description"].endswith("pay: Pay somebody.")
+    assert found["details"] == {"to": "ada", "amount": 5, "tags": ["a"]}
+    assert found["redeemed_at"] is not None
+
+
+def test_a_decorated_function_does_not_run_when_it_is_denied(service: Serving, client: ConfirmClient) -> None:
+    ran: list[str] = []
+
+    @requires_confirmation("wipe_database", client=client)
+    async def wipe(name: str) -> None:
+        ran.append(name)
+
+    stop = approver(service, "deny", reason="never")
+    try:
+        with pytest.raises(Denied, match="never"):
+            asyncio.run(wipe("orders"))
+    finally:
+        stop()
+    assert ran == []
+
+
+def test_arguments_that_change_while_a_person_is_asked_stop_the_call(service: Serving, client: ConfirmClient) -> None:
+    ran: list[Any] = []
+    tables = ["old_orders"]
+
+    class Sly(ConfirmClient):
+        """Swaps the argument between the approval and the call, as another thread might."""
+
+        def confirm(self, *args: Any, **more: Any) -> Any:
+            grant = super().confirm(*args, on_submitted=deciding(service, "approve"), **more)
+            tables[0] = "orders"
+            return grant
+
+    @requires_confirmation("migrate_database", client=Sly(service.url, service.tokens["agent"]))
+    def drop(names: list[str]) -> None:
+        ran.append(names)
+
+    with pytest.raises(Changed):
+        drop(tables)
+    assert ran == []
+
+
+def test_an_async_function_is_awaited_after_the_grant(service: Serving, client: ConfirmClient) -> None:
+    @requires_confirmation("deploy_production", client=client, leave_out=["self"])
+    async def deploy(self: object, version: str, where: Path) -> tuple[str, Path]:
+        return version, where
+
+    stop = approver(service)
+    try:
+        assert asyncio.run(deploy(object(), "1.2", Path("/srv"))) == ("1.2", Path("/srv"))
+    finally:
+        stop()
+
+
+def test_what_a_person_cannot_be_shown_exactly_is_refused_before_anybody_is_asked(client: ConfirmClient) -> None:
+    @requires_confirmation("delete_data", client=client)
+    def delete(what: Any) -> None:
+        raise AssertionError("it must not run")
+
+    class Text(str):
+        """Shows one thing and may be another."""
+
+    for value in (object(), {1: 2}, [Text("x")], {"a": {1, 2}}):
+        with pytest.raises(UsageError, match="cannot be shown exactly"):
+            delete(value)
+
+
+def test_a_generator_cannot_be_decorated() -> None:
+    with pytest.raises(UsageError, match="generator"):
+
+        @requires_confirmation("delete_data")
+        def rows() -> Iterator[int]:
+            yield 1

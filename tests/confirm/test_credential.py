@@ -1,0 +1,134 @@
+"""Credentials: who may do what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seasoned.confirm.audit import newest
+from seasoned.confirm.credential import ROLES, Role, authenticate, credentials, find, make, revoke
+from seasoned.errors import Conflict, NotFound, Unauthorised, UsageError
+from seasoned.redact import Redactor
+from seasoned.store import Database, open_temporary
+from tests.confirm.books import START, raw
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_token_is_known_again(any_database: Database, role: Role) -> None:
+    made, token = make(any_database, "anna", role, now=START, person="anna.k")
+    assert token.startswith(f"ssn_{role}_")
+    assert authenticate(any_database, token, now=START) == made
+    assert (made.name, made.role, made.person, made.created_at) == ("anna", role, "anna.k", START)
+
+
+def test_the_token_is_kept_nowhere(any_database: Database) -> None:
+    _, token = make(any_database, "anna", "approver", now=START)
+    kept = str([tuple(dict(row).values()) for row in raw(any_database, "SELECT * FROM credential")])
+    kept += str([dict(row) for row in raw(any_database, "SELECT * FROM audit")])
+    assert token not in kept and token.split("_", 2)[2] not in kept
+    assert "anna" in kept
+
+
+def test_making_and_revoking_is_audited(any_database: Database) -> None:
+    make(any_database, "anna", "admin", now=START, by="system:terminal")
+    make(any_database, "ben", "agent", now=START, by="anna")
+    revoke(any_database, "ben", by="anna", now=START + 1)
+    found = [(entry.event, entry.actor, entry.document["name"]) for entry in newest(any_database)]
+    assert found == [
+        ("credential_revoked", "anna", "ben"),
+        ("credential_made", "anna", "ben"),
+        ("credential_made", "system:terminal", "anna"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["", "ssn_admin_", "Bearer x", "\0", "ä" * 43, "ssn_agent_" + "a" * 43, "ssn_root_" + "a" * 43, None, 5],
+)
+def test_what_is_no_token_is_unauthorised(any_database: Database, wrong: Any) -> None:
+    make(any_database, "anna", "agent", now=START)
+    with pytest.raises(Unauthorised):
+        authenticate(any_database, wrong, now=START)
+
+
+def test_a_token_does_not_change_its_role_by_its_first_part(any_database: Database) -> None:
+    _, token = make(any_database, "bot", "agent", now=START)
+    with pytest.raises(Unauthorised):
+        authenticate(any_database, token.replace("agent", "admin"), now=START)
+
+
+def test_no_text_is_a_token_by_accident() -> None:
+    with open_temporary() as store:
+
+        @settings(max_examples=50, deadline=None)
+        @given(st.text(max_size=80) | st.from_regex(r"ssn_(agent|admin)_[A-Za-z0-9_-]{43}", fullmatch=True))
+        def check(text: str) -> None:
+            with pytest.raises(Unauthorised):
+                authenticate(store, text, now=START)
+
+        check()
+
+
+def test_a_revoked_token_is_unauthorised_even_if_the_clock_is_set_back(any_database: Database) -> None:
+    made, token = make(any_database, "anna", "approver", now=START)
+    ended = revoke(any_database, made.id, by="ben", now=START + 5)
+    assert ended.revoked_at == START + 5
+    for now in (START, START + 5, START + 1000):
+        with pytest.raises(Unauthorised):
+            authenticate(any_database, token, now=now)
+    assert revoke(any_database, "anna", by="ben", now=START + 9).revoked_at == START + 5, "once is enough"
+
+
+def test_a_name_is_never_given_out_twice(any_database: Database) -> None:
+    make(any_database, "anna", "agent", now=START)
+    revoke(any_database, "anna", by="x", now=START)
+    with pytest.raises(Conflict, match="taken"):
+        make(any_database, "anna", "approver", now=START)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "Anna", "anna\0", "an na", "-anna", "system:timeout", "a" * 65, "änna", "аnna", "<b>", "anna\n", None],
+)
+def test_a_name_that_could_be_taken_for_another_is_refused(any_database: Database, name: Any) -> None:
+    for wrong in ({"name": name}, {"name": "x", "person": name}):
+        if wrong.get("person", "x") is None:
+            continue
+        with pytest.raises(UsageError, match="small letters"):
+            make(any_database, role="agent", now=START, **wrong)
+    assert credentials(any_database) == []
+
+
+def test_there_are_three_roles(any_database: Database) -> None:
+    with pytest.raises(UsageError, match="agent, approver, admin"):
+        make(any_database, "anna", "root", now=START)  # type: ignore[arg-type]
+
+
+def test_the_last_admin_is_not_revoked(any_database: Database) -> None:
+    make(any_database, "anna", "admin", now=START)
+    with pytest.raises(Conflict, match="last admin"):
+        revoke(any_database, "anna", by="anna", now=START)
+    make(any_database, "ben", "admin", now=START)
+    assert revoke(any_database, "anna", by="ben", now=START).revoked_at == START
+
+
+def test_credentials_are_listed_with_those_that_ended(any_database: Database) -> None:
+    make(any_database, "b", "agent", now=START)
+    make(any_database, "a", "agent", now=START + 1)
+    revoke(any_database, "b", by="a", now=START + 2)
+    assert [(one.name, one.revoked_at) for one in credentials(any_database)] == [("b", START + 2), ("a", None)]
+
+
+@pytest.mark.parametrize("name", ["nobody", "\0", "ä", ""])
+def test_somebody_unknown_is_not_found(any_database: Database, name: str) -> None:
+    with pytest.raises(NotFound):
+        find(any_database, name)
+
+
+def test_a_token_in_a_text_is_redacted(any_database: Database) -> None:
+    _, token = make(any_database, "anna", "approver", now=START)
+    for text in (f"Authorization: Bearer {token}", f"export SEASONED_TOKEN={token}", f"curl -u x:{token} http://h/"):
+        assert token not in Redactor(b"k" * 32).text(text)

@@ -1,0 +1,253 @@
+"""Discord: what is sent, that only Discord's own signature is believed, and whose press counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seasoned.config import Config
+from seasoned.confirm.notify.discord import is_from_discord
+from seasoned.confirm.notify.way import Way
+from seasoned.confirm.notify.wording import escape_markdown
+from tests.confirm.other_side import DiscordServer, Mood
+from tests.confirm.people import MIRA, NOW, PEOPLE, SECRET, STRANGER, House
+
+CHANNEL = "880088"
+
+
+@pytest.fixture
+def discord() -> Iterator[DiscordServer]:
+    with DiscordServer() as server:
+        yield server
+
+
+@pytest.fixture
+def house(discord: DiscordServer, tmp_path: Path) -> Iterator[House]:
+    with House(Config(home=tmp_path / "home"), {"ops": _way(discord)}) as house:
+        yield house
+
+
+@pytest.fixture
+def client(house: House) -> Iterator[httpx2.Client]:
+    with house.served() as client:
+        yield client
+
+
+def _way(discord: DiscordServer, **more: Any) -> Way:
+    given = {
+        "name": "ops",
+        "kind": "discord",
+        "to": CHANNEL,
+        "url": discord.url,
+        "token": discord.token,
+        "hearing": discord.public_key,
+        "people": PEOPLE,
+    }
+    return Way(**{**given, **more})
+
+
+def _send(
+    client: httpx2.Client, discord: DiscordServer, said: Any, *, now: float = NOW, **headers: str
+) -> httpx2.Response:
+    body = said if isinstance(said, bytes) else json.dumps(said).encode()
+    signed = {**discord.sign(body, now), **{name.replace("_", "-"): value for name, value in headers.items()}}
+    return client.post("/confirm/discord", content=body, headers=signed)
+
+
+def _is_whispered(answer: httpx2.Response, words: str) -> bool:
+    said = answer.json()
+    return said["type"] == 4 and said["data"]["flags"] == 64 and words in said["data"]["content"]
+
+
+def test_a_request_is_shown_with_all_that_matters_and_two_buttons(discord: DiscordServer, house: House) -> None:
+    request = house.submit()
+    assert house.send_due("ops") == 1
+    assert discord.heard[0].path == f"/channels/{CHANNEL}/messages"
+    (said,) = discord.messages.values()
+    text = said["embeds"][0]["description"].replace("\\", "")
+    for words in ("delete_data", "Remove old rows", "orders", request.digest, request.id):
+        assert words in text
+    buttons = said["components"][0]["components"]
+    assert [one["custom_id"] for one in buttons] == [f"approve:{request.id}", f"deny:{request.id}"]
+    assert said["allowed_mentions"] == {"parse": []}
+
+
+@given(st.text(max_size=200))
+def test_escaped_text_has_no_sign_that_is_not_escaped(text: str) -> None:
+    escaped = escape_markdown(text)
+    pairs = iter(escaped)
+    bare = []
+    for each in pairs:
+        bare.append(next(pairs) if each == "\\" else each)
+        if each != "\\":
+            assert each.isalnum() or not each.isascii() or each.isspace() or not each.isprintable()
+    assert "".join(bare) == text
+
+
+def test_hostile_text_calls_nobody_and_fits(discord: DiscordServer, house: House) -> None:
+    house.submit(description="@everyone <@1> [x](http://evil.test) " + "`*" * 2000, details={"a": "*" * 9000})
+    house.send_due("ops")
+    text = next(iter(discord.messages.values()))["embeds"][0]["description"]
+    assert len(text) <= 4096
+    assert "@everyone" not in text.replace("\\@everyone", "") and "](http" not in text
+    assert "read the whole before you approve" in text
+
+
+def test_secrets_leave_as_tags(discord: DiscordServer, house: House) -> None:
+    house.submit(details={"token": SECRET})
+    house.send_due("ops")
+    assert SECRET not in discord.heard[0].body.decode().replace("\\", "")
+
+
+def test_an_approver_decides_by_a_press_and_the_message_is_edited(
+    discord: DiscordServer, house: House, client: httpx2.Client
+) -> None:
+    request = house.submit()
+    house.send_due("ops")
+    answer = _send(client, discord, discord.press(f"approve:{request.id}", sender=MIRA, channel=CHANNEL))
+    assert _is_whispered(answer, "Approved")
+    decided = house.look(request)
+    assert (decided.status, decided.resolved_by, decided.votes[0].via) == ("approved", "mira", "discord")
+    house.send_due("ops")
+    (said,) = discord.messages.values()
+    assert said["components"] == [] and said["embeds"][0]["title"] == "Approved"
+
+
+def test_any_chat_member_pressing_the_button_leaves_it_pending(
+    discord: DiscordServer, house: House, client: httpx2.Client
+) -> None:
+    request = house.submit()
+    for number, verb in enumerate(("approve", "deny")):
+        press = discord.press(f"{verb}:{request.id}", sender=STRANGER, channel=CHANNEL, number=f"{number}")
+        assert _is_whispered(_send(client, discord, press), "Not allowed")
+    elsewhere = discord.press(f"approve:{request.id}", sender=MIRA, channel="1", number="9")
+    assert _is_whispered(_send(client, discord, elsewhere), "Not allowed")
+    by_bot = discord.press(f"approve:{request.id}", sender=MIRA, channel=CHANNEL, number="10")
+    by_bot["member"]["user"]["bot"] = True
+    assert _is_whispered(_send(client, discord, by_bot), "Not allowed")
+    nobody = discord.press(f"approve:{request.id}", sender=MIRA, channel=CHANNEL, number="11")
+    del nobody["member"]
+    assert _is_whispered(_send(client, discord, nobody), "Not allowed")
+    assert house.look(request).status == "pending"
+
+
+def test_a_press_in_a_direct_message_counts_by_its_sender_too(
+    discord: DiscordServer, house: House, client: httpx2.Client
+) -> None:
+    request = house.submit()
+    press = discord.press(f"deny:{request.id}", sender=MIRA, channel=CHANNEL)
+    press["user"] = press.pop("member")["user"]
+    assert _is_whispered(_send(client, discord, press), "Denied")
+    assert house.look(request).status == "denied"
+
+
+def test_a_ping_is_answered_only_when_it_is_signed(discord: DiscordServer, client: httpx2.Client) -> None:
+    assert _send(client, discord, {"id": "1", "type": 1}).json() == {"type": 1}
+    assert client.post("/confirm/discord", content=b'{"id": "1", "type": 1}').status_code == 401
+
+
+def test_a_forged_or_stale_press_decides_nothing(discord: DiscordServer, house: House, client: httpx2.Client) -> None:
+    request = house.submit()
+    press = discord.press(f"approve:{request.id}", sender=MIRA, channel=CHANNEL)
+    body = json.dumps(press).encode()
+    with DiscordServer() as other:
+        assert _send(client, other, body).status_code == 401
+    good = discord.sign(body, NOW)
+    forged = [
+        {},
+        {**good, "x-signature-ed25519": "00" * 64},
+        {**good, "x-signature-ed25519": "zz"},
+        {**good, "x-signature-timestamp": str(int(NOW) + 1)},
+        {**good, "x-signature-timestamp": "x"},
+        {"x-signature-ed25519": good["x-signature-ed25519"]},
+        [*good.items(), ("x-signature-ed25519", "00")],
+        discord.sign(body, NOW - 301),
+        discord.sign(body, NOW + 301),
+    ]
+    for headers in forged:
+        assert client.post("/confirm/discord", content=body, headers=headers).status_code == 401
+    assert client.post("/confirm/discord", content=body + b" ", headers=good).status_code == 401
+    assert house.look(request).status == "pending"
+
+
+@settings(max_examples=50)
+@given(signature=st.text(max_size=130), timestamp=st.text(max_size=20), key=st.text(max_size=70))
+def test_no_made_up_header_is_believed(signature: str, timestamp: str, key: str) -> None:
+    way = Way(name="ops", kind="discord", to=CHANNEL, url="", token="", hearing=key)
+    assert is_from_discord([way], signature=signature, timestamp=timestamp, body=b"{}", now=NOW) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"{",
+        b'{"id": "1", "type": 3}',
+        b'{"id": "1", "type": 99}',
+        b'{"id": 1, "type": 3}',
+        b'{"type": 1}',
+        b'{"id": "\\u0000", "type": 3, "channel_id": "880088", "data": {"custom_id": "approve:x"}}',
+    ],
+)
+def test_a_malformed_interaction_fails_closed(
+    discord: DiscordServer, house: House, client: httpx2.Client, body: bytes
+) -> None:
+    request = house.submit()
+    answer = _send(client, discord, body)
+    assert answer.status_code == 400 or _is_whispered(answer, "Not allowed")
+    assert house.look(request).status == "pending"
+
+
+def test_a_replayed_press_is_idempotent(discord: DiscordServer, house: House, client: httpx2.Client) -> None:
+    request = house.submit()
+    press = discord.press(f"approve:{request.id}", sender=MIRA, channel=CHANNEL)
+    first = _send(client, discord, press)
+    assert _send(client, discord, press).json() == first.json()
+    changed = discord.press(f"deny:{request.id}", sender=MIRA, channel=CHANNEL)
+    assert _is_whispered(_send(client, discord, changed), "used before")
+    assert len(house.look(request).votes) == 1
+
+
+def test_a_crash_after_sending_leaves_one_message(discord: DiscordServer, house: House) -> None:
+    """Discord drops a second message with the same nonce, and the nonce is the id of the row."""
+    house.submit()
+    discord.moods = [Mood(drops=True)]
+    house.send_due("ops")
+    house.clock.now += 2
+    house.send_due("ops")
+    first, second = (one.value for one in discord.heard)
+    assert first["nonce"] == second["nonce"] and first["enforce_nonce"] is True
+    assert len(first["nonce"]) <= 25
+
+
+def test_what_discord_refuses_is_kept_and_its_wait_is_kept_to(discord: DiscordServer, house: House) -> None:
+    house.submit()
+    discord.moods = [Mood(429, b'{"message": "You are being rate limited.", "retry_after": 6.5}')]
+    house.send_due("ops")
+    (row,) = house.rows()
+    assert row["next_at"] == NOW + 6.5 and "rate limited" in row["last_error"]
+    house.clock.now += 7
+    discord.moods = [Mood(500), Mood(wait_seconds=1.0)]
+    for _ in range(2):
+        house.send_due("ops", answer_seconds=0.2)
+        house.clock.now += 20
+    assert house.rows()[0]["attempts"] == 3 and discord.token not in house.rows()[0]["last_error"]
+    house.send_due("ops")
+    assert house.rows() == [] and len(discord.messages) == 1
+
+
+def test_a_message_that_somebody_took_away_holds_up_nothing(discord: DiscordServer, house: House) -> None:
+    request = house.submit()
+    house.send_due("ops")
+    discord.messages.clear()
+    house.book.decide(house.mira, request.id, approve=False)
+    house.send_due("ops")
+    assert house.rows() == []

@@ -1,0 +1,213 @@
+"""What the database itself refuses, whoever writes to it and with whatever statement."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import psycopg
+import pytest
+
+from seasoned.confirm.action import HIGH_RISK
+from seasoned.confirm.credential import revoke
+from seasoned.confirm.request import Request
+from seasoned.store import Database
+from tests.confirm.books import START, TWO, Scene, raw
+
+BROKEN = (sqlite3.IntegrityError, psycopg.IntegrityError)
+_VOTE = """INSERT INTO vote (request_id, requester, requester_person, single_operator, voter, voter_name, role, person,
+    approve, reason, via, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, '', 'sql', ?)"""
+
+
+@pytest.fixture
+def scene(any_database: Database) -> Scene:
+    return Scene(any_database)
+
+
+def cast(scene: Scene, request: Request, **more: Any) -> None:
+    """A vote by hand."""
+    agent = scene.agent
+    vote: dict[str, Any] = {"requester": agent.id, "requester_person": agent.person, "single_operator": 0}
+    vote |= {"voter": scene.anna.id, "voter_name": "anna", "role": "approver", "person": "anna", "at": START} | more
+    raw(scene.database, _VOTE, (request.id, *vote.values()))
+
+
+def test_a_vote_by_hand_is_possible_where_it_is_right(scene: Scene) -> None:
+    request = scene.ask()
+    cast(scene, request)
+    assert [vote.voter for vote in scene.book.look(scene.anna, request.id).votes] == ["anna"]
+
+
+@pytest.mark.parametrize("role", ["agent", "approver", "admin"])
+def test_the_requester_cannot_vote_whatever_role_it_claims(scene: Scene, role: str) -> None:
+    request = scene.ask()
+    with pytest.raises(BROKEN):
+        cast(scene, request, voter=scene.agent.id, voter_name="hermes", role=role, person="hermes")
+
+
+def test_an_admin_that_asked_cannot_vote_either(scene: Scene) -> None:
+    scene.agent = scene.person("root", "admin")
+    request = scene.ask()
+    with pytest.raises(BROKEN):
+        cast(scene, request, voter=scene.agent.id, voter_name="root", role="admin", person="root")
+    with pytest.raises(BROKEN):
+        cast(scene, request, voter=scene.agent.id, role="admin", person="root", requester=scene.anna.id)
+
+
+def test_another_agent_cannot_vote(scene: Scene) -> None:
+    request, codex = scene.ask(), scene.person("codex", "agent")
+    for role in ("agent", "approver"):
+        with pytest.raises(BROKEN):
+            cast(scene, request, voter=codex.id, voter_name="codex", role=role, person="codex")
+
+
+def test_a_vote_cannot_name_another_requester_or_person_than_there_is(scene: Scene) -> None:
+    request = scene.ask()
+    for wrong in (
+        {"requester": scene.ben.id},
+        {"requester_person": "ben"},
+        {"single_operator": 1},
+        {"person": "ben"},
+        {"role": "admin"},
+    ):
+        with pytest.raises(BROKEN):
+            cast(scene, request, **wrong)
+
+
+def test_the_person_behind_the_agent_cannot_vote_without_the_single_operator_mode(scene: Scene) -> None:
+    scene.agent = scene.person("claude", "agent", person="anna")
+    request = scene.ask()
+    with pytest.raises(BROKEN):
+        cast(scene, request)
+
+
+def test_a_person_votes_once(any_database: Database) -> None:
+    scene = Scene(any_database, TWO)
+    request = scene.ask()
+    cast(scene, request)
+    phone = scene.person("anna-phone", "approver", person="anna")
+    with pytest.raises(BROKEN):
+        cast(scene, request, voter=phone.id, voter_name="anna-phone")
+
+
+def test_nobody_votes_late_or_after_the_decision_or_when_revoked(scene: Scene) -> None:
+    request = scene.ask()
+    with pytest.raises(BROKEN):
+        cast(scene, request, at=request.expires_at)
+    revoke(scene.database, "ben", by="anna", now=START)
+    with pytest.raises(BROKEN):
+        cast(scene, request, voter=scene.ben.id, voter_name="ben", person="ben")
+    scene.deny(request)
+    carla = scene.person("carla", "approver")
+    with pytest.raises(BROKEN):
+        cast(scene, request, voter=carla.id, voter_name="carla", person="carla")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE request SET status = 'approved', resolved_at = 1, resolved_by = 'x', redeem_before = 2, sealed = NULL",
+        "UPDATE request SET status = 'denied', resolved_at = 1, resolved_by = 'x', sealed = NULL",
+        "UPDATE request SET status = 'expired', resolved_at = 1, resolved_by = 'x', sealed = NULL",
+        "UPDATE request SET quorum = 0",
+        "UPDATE request SET digest = 'other'",
+        "UPDATE request SET details = '{}'",
+        "UPDATE request SET action = 'send_email'",
+        "UPDATE request SET expires_at = expires_at + 1000",
+        "UPDATE request SET requester_name = 'anna'",
+        "UPDATE request SET redeemed_at = 1",
+        "DELETE FROM request",
+        "DELETE FROM credential",
+        "UPDATE credential SET role = 'admin'",
+        "UPDATE credential SET person = 'x'",
+        "UPDATE audit_head SET seq = 0",
+        "UPDATE audit_head SET hash = 'x'",
+        "DELETE FROM audit_head",
+        "INSERT INTO audit_head (id, seq, hash) VALUES (2, 0, 'x')",
+        "UPDATE audit SET actor = 'anna'",
+        "DELETE FROM audit",
+        "DELETE FROM audit WHERE seq = (SELECT MAX(seq) FROM audit)",
+        "INSERT INTO audit VALUES (99, 1, 'approved', NULL, 'anna', '', '{}', 'x', 'y')",
+        "INSERT INTO audit SELECT seq, at, 'approved', request_id, actor, via, document, previous, hash FROM audit",
+    ],
+)
+def test_no_statement_changes_what_was_asked_or_happened(scene: Scene, statement: str) -> None:
+    request = scene.ask()
+    before = scene.book.audit()
+    with pytest.raises(BROKEN):
+        raw(scene.database, statement)
+    assert scene.book.look(scene.anna, request.id) == request
+    assert scene.book.audit() == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE request SET status = 'approved', redeem_before = 9",
+        "UPDATE request SET status = 'pending', resolved_at = NULL, resolved_by = NULL",
+        "UPDATE request SET resolved_by = 'ben'",
+        "UPDATE request SET reason = 'other'",
+        "UPDATE vote SET approve = 1",
+        "DELETE FROM vote",
+    ],
+)
+def test_a_decision_is_final(scene: Scene, statement: str) -> None:
+    request = scene.ask()
+    denied = scene.deny(request)
+    with pytest.raises(BROKEN):
+        raw(scene.database, statement)
+    assert scene.book.look(scene.anna, request.id) == denied
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE request SET redeemed_at = redeemed_at + 1", "UPDATE request SET redeemed_at = NULL"],
+)
+def test_a_redemption_is_final(scene: Scene, statement: str) -> None:
+    request = scene.ask()
+    scene.approve(request)
+    scene.book.redeem(scene.agent, request.id, digest=request.digest)
+    with pytest.raises(BROKEN):
+        raw(scene.database, statement)
+
+
+def test_a_revoked_credential_stays_revoked(scene: Scene) -> None:
+    revoke(scene.database, "anna", by="ben", now=START)
+    with pytest.raises(BROKEN):
+        raw(scene.database, "UPDATE credential SET revoked_at = NULL WHERE name = 'anna'")
+
+
+@pytest.mark.parametrize("action", sorted(HIGH_RISK))
+def test_no_allow_list_holds_one_of_the_ten(any_database: Database, action: str) -> None:
+    with pytest.raises(BROKEN):
+        raw(any_database, "INSERT INTO allowed VALUES ('i', ?, NULL, NULL, 1, 'x')", (action,))
+
+
+def test_replacing_a_row_is_no_way_around(scene: Scene) -> None:
+    if scene.database.kind != "sqlite":
+        pytest.skip("only SQLite has REPLACE")
+    request = scene.ask()
+    denied = scene.deny(request)
+    columns = [row["name"] for row in raw(scene.database, "SELECT name FROM pragma_table_info('request')")]
+    changed = {"status": "'pending'", "resolved_at": "NULL", "resolved_by": "NULL"}
+    values = ", ".join(changed.get(name, name) for name in columns)
+    rights = "id, name, 'admin', person, token_hash, verifier, created_at, revoked_at"
+    for statement in (
+        f"REPLACE INTO request SELECT {values} FROM request",
+        "REPLACE INTO audit SELECT seq, at, event, request_id, 'x', via, document, previous, hash FROM audit",
+        f"REPLACE INTO credential SELECT {rights} FROM credential",
+        "REPLACE INTO audit_head VALUES (1, 0, 'x')",
+        "UPDATE OR REPLACE request SET status = 'approved', redeem_before = 9",
+    ):
+        with pytest.raises(BROKEN):
+            raw(scene.database, statement)
+    assert scene.book.look(scene.anna, request.id) == denied
+
+
+def test_emptying_a_table_is_no_way_around(scene: Scene) -> None:
+    if scene.database.kind != "postgres":
+        pytest.skip("only PostgreSQL has TRUNCATE")
+    scene.ask()
+    for table in ("audit", "audit_head", "request", "vote", "credential"):
+        with pytest.raises(BROKEN):
+            raw(scene.database, f"TRUNCATE {table} CASCADE")

@@ -1,0 +1,240 @@
+"""Where the service listens: never in the clear beyond this machine, and a Unix socket that knows who calls."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import os
+import socket
+import ssl
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ipaddress import IPv4Address
+from pathlib import Path
+
+import httpx2
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from seasoned.confirm.credential import revoke
+from seasoned.confirm.policy import Listen, Policy
+from seasoned.confirm.service.listen import bind, bind_unix, check_listen
+from seasoned.errors import CannotDo, UsageError
+from seasoned.store import open_database
+from tests.confirm.serving import ASKED, Serving, serving
+
+ROOT = os.getuid() == 0
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.9.10"])
+def test_loopback_is_fine_without_more(host: str) -> None:
+    try:
+        assert check_listen(Listen(host=host, port=0))
+    except UsageError as error:
+        pytest.skip(f"this machine does not know {host!r}: {error}")
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "::ffff:192.0.2.1"])
+def test_other_addresses_are_refused_without_tls_or_a_flag(host: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--insecure-listen"):
+        check_listen(Listen(host=host, port=0))
+    assert check_listen(Listen(host=host, port=0, allow_plain=True))
+    with_tls = Listen(host=host, port=0, tls_certificate=tmp_path / "a", tls_key=tmp_path / "b")
+    assert check_listen(with_tls)
+
+
+def test_a_certificate_without_its_key_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="belong together"):
+        check_listen(Listen(port=0, tls_certificate=tmp_path / "a"))
+
+
+def test_a_name_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(UsageError, match="not known"):
+        check_listen(Listen(host="no.such.host.invalid", port=0))
+
+
+def test_a_port_that_is_taken_is_said() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(CannotDo, match="another port"):
+            bind(Listen(port=taken.getsockname()[1]))
+
+
+def test_a_certificate_that_cannot_be_used_stops_the_service_before_it_starts(tmp_path: Path) -> None:
+    (tmp_path / "bad.pem").write_text("no certificate", "utf-8")
+    listen = Listen(port=0, tls_certificate=tmp_path / "bad.pem", tls_key=tmp_path / "bad.pem")
+    with pytest.raises(UsageError, match="cannot be used"), serving(tmp_path / "home", listen=listen):
+        pytest.fail("it started")
+
+
+def test_with_a_certificate_it_speaks_tls_and_nothing_else(tmp_path: Path) -> None:
+    listen = _certificate(tmp_path)
+    with serving(tmp_path / "home", listen=listen) as found:
+        assert found.url.startswith("https://127.0.0.1:")
+        trusted = ssl.create_default_context(cafile=listen.tls_certificate)
+        with found.client("agent", verify=trusted) as client:
+            assert client.post("/confirm", json=ASKED).status_code == 202
+        with (
+            httpx2.Client(base_url=found.url.replace("https", "http"), trust_env=False) as client,
+            pytest.raises(httpx2.HTTPError),
+        ):
+            client.get("/health")
+
+
+def _certificate(folder: Path) -> Listen:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    certificate, secret = folder / "certificate.pem", folder / "key.pem"
+    certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    secret.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return Listen(port=0, tls_certificate=certificate, tls_key=secret)
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="peer credentials are read on Linux only")
+
+
+@contextmanager
+def _on_socket(tmp_path: Path, peers: dict[str, str]) -> Iterator[tuple[Serving, httpx2.Client]]:
+    path = tmp_path / "s.sock"
+    listen = Listen(port=0, socket=path, peers=peers)
+    with serving(tmp_path / "home", listen=listen, policy=Policy(listen=listen)) as found:
+        transport = httpx2.HTTPTransport(uds=str(path))
+        with httpx2.Client(base_url="http://seasoned", transport=transport, timeout=20) as client:
+            yield found, client
+
+
+@linux
+def test_the_socket_knows_its_caller_and_needs_no_token(tmp_path: Path) -> None:
+    with _on_socket(tmp_path, {str(os.getuid()): "agent"}) as (found, client):
+        made = client.post("/confirm", json=ASKED)
+        assert made.status_code == 202
+        assert found.look(made.json()["id"])["requester"] == "agent"
+        assert any(address.startswith("unix:") for address in found.addresses)
+
+
+@linux
+def test_the_socket_is_for_its_owner_and_gone_afterwards(tmp_path: Path) -> None:
+    with _on_socket(tmp_path, {}):
+        assert stat.S_IMODE((tmp_path / "s.sock").stat().st_mode) == 0o600
+    assert not (tmp_path / "s.sock").exists()
+
+
+@linux
+def test_the_socket_is_for_the_group_where_others_are_mapped(tmp_path: Path) -> None:
+    with _on_socket(tmp_path, {"65534": "alice"}):
+        assert stat.S_IMODE((tmp_path / "s.sock").stat().st_mode) == 0o660
+
+
+@linux
+def test_a_caller_that_nobody_mapped_is_nobody(tmp_path: Path) -> None:
+    with _on_socket(tmp_path, {}) as (found, client):
+        assert client.get("/confirm").status_code == 401
+        assert client.get("/confirm", headers=found.headers("agent")).status_code == 200
+
+
+@linux
+def test_the_services_own_user_never_decides_by_the_socket(tmp_path: Path) -> None:
+    """Whatever runs as this user could: agents too."""
+    with _on_socket(tmp_path, {str(os.getuid()): "alice"}) as (found, client):
+        made = found.ask()
+        assert client.post(f"/confirm/{made['id']}/approve").status_code == 403
+        assert found.look(made["id"])["status"] == "pending"
+
+
+@linux
+def test_a_revoked_credential_is_worth_nothing_on_the_socket(tmp_path: Path) -> None:
+    with _on_socket(tmp_path, {str(os.getuid()): "agent"}) as (found, client):
+        database = open_database(found.config)
+        revoke(database, "agent", by="test", now=time.time())
+        database.close()
+        assert client.post("/confirm", json=ASKED).status_code == 401
+
+
+@linux
+@pytest.mark.skipif(not ROOT, reason="needs root to call as another user")
+def test_another_user_decides_by_the_socket() -> None:
+    with tempfile.TemporaryDirectory(prefix="seasoned-socket-", dir="/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        with _on_socket(folder, {"65534": "alice"}) as (found, _):
+            made = found.ask()
+            # Group and folder are root's here; a set-up of its own has a group for both users.
+            (folder / "s.sock").chmod(0o666)
+            call = _CALL.format(path=str(folder / "s.sock"), id=made["id"])
+            done = subprocess.run(
+                ["python3", "-S", "-c", call], user=65534, group=65534, extra_groups=[], cwd="/", capture_output=True
+            )
+            assert b" 200 " in done.stdout, done.stderr
+            assert found.look(made["id"])["resolved_by"] == "alice"
+
+
+_CALL = """
+import socket
+line = socket.socket(socket.AF_UNIX)
+line.connect({path!r})
+line.sendall(b"POST /confirm/{id}/approve HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 0\\r\\n\\r\\n")
+print(line.recv(65536).decode())
+"""
+
+
+def test_what_a_killed_service_left_is_taken_away_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "s.sock"
+    left = socket.socket(socket.AF_UNIX)
+    left.bind(str(path))
+    left.close()
+    made = bind_unix(path, shared=False)
+    made.listen()
+    with pytest.raises(CannotDo, match="Another service"):
+        bind_unix(path, shared=False)
+    made.close()
+    file = tmp_path / "file"
+    file.write_text("mine", "utf-8")
+    with pytest.raises(CannotDo, match="no socket"):
+        bind_unix(file, shared=False)
+    assert file.read_text("utf-8") == "mine"
+
+
+def test_log_lines_hold_no_token_no_id_and_no_query(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with serving(tmp_path) as found:
+        logging.getLogger("seasoned").propagate = True
+        caplog.set_level(logging.INFO, "seasoned")
+        made = found.ask()
+        found.decide(made["id"], reason="A secret word.")
+        with found.client("agent") as client:
+            client.get(f"/confirm/{made['id']}?wait=0&token={found.tokens['agent']}")
+            client.get("/confirm/link/very-secret-link")
+    lines = "\n".join(record.getMessage() for record in caplog.records)
+    assert "POST /confirm/{request_id}/approve 200" in lines and "alice" in lines
+    for secret in (made["id"], found.tokens["agent"], "wait=0", "secret", "very-secret-link"):
+        assert secret not in lines
+
+
+def test_a_signal_ends_the_service_with_nothing_left_behind(tmp_path: Path) -> None:
+    with serving(tmp_path, in_process=True) as found:
+        found.ask()
+        assert found.process is not None
+        found.process.terminate()
+        assert found.process.wait(20) == 0

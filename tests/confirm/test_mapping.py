@@ -1,0 +1,356 @@
+"""Which commands and tool calls need which action, and which need none."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seasoned.confirm.action import HIGH_RISK
+from seasoned.confirm.mapping import Need, need_of_call, need_of_command
+from seasoned.confirm.mapping_table import GRAVITY, ROWS
+from tests.confirm.mapping_cases import NEEDS
+from tests.confirm.mapping_harmless import HARMLESS
+
+FOLDER = "/home/mira/parcel"
+COMMANDS = [(command, action) for action, commands in NEEDS.items() for command in commands]
+CALLS: list[tuple[str, dict[str, Any], str]] = [
+    ("Bash", {"command": "rm -rf /srv/data"}, "delete_data"),
+    ("bash", {"command": "npm publish"}, "publish_package"),
+    ("terminal", {"command": "systemctl stop nginx"}, "shutdown_service"),
+    ("exec_command", {"cmd": "terraform destroy"}, "delete_data"),
+    ("shell", {"command": ["bash", "-lc", "dropdb shop"]}, "wipe_database"),
+    ("local_shell", {"action": {"command": ["kubectl", "apply", "-f", "k8s/"]}}, "deploy_production"),
+    ("run_shell_command", {"command": "ssh web1 uptime"}, "exec_remote"),
+    ("write_stdin", {"session_id": 1, "chars": "DROP TABLE users;\n"}, "wipe_database"),
+    ("write_stdin", {"session_id": 1, "chars": "rm -rf /srv\n"}, "delete_data"),
+    ("process", {"action": "submit", "data": "alembic upgrade head"}, "migrate_database"),
+    ("execute_code", {"code": "import os\nos.system('dropdb shop')"}, "wipe_database"),
+    ("python", {"code": "import shutil\nshutil.rmtree('/srv/data')"}, "delete_data"),
+    ("mcp__ide__executeCode", {"code": "db.execute('TRUNCATE users')"}, "wipe_database"),
+    ("some_unknown_tool", {"command": "git push --force origin main"}, "delete_data"),
+    ("mcp__postgres__query", {"sql": "DROP TABLE users"}, "wipe_database"),
+    ("mcp__postgres__execute", {"query": "DELETE FROM users"}, "delete_data"),
+    ("mcp__db__drop_table", {"table": "users"}, "wipe_database"),
+    ("mcp__supabase__apply_migration", {"name": "x"}, "migrate_database"),
+    ("wipe_database", {}, "wipe_database"),
+    ("deploy_production", {"tag": "v1"}, "deploy_production"),
+    ("deployProduction", {}, "deploy_production"),
+    ("Deploy-Production", {}, "deploy_production"),
+    ("transfer_funds", {"amount": 5}, "transfer_funds"),
+    ("mcp__bank__send_payment", {"amount": 5}, "transfer_funds"),
+    ("mcp__stripe__create_refund", {"charge": "c"}, "transfer_funds"),
+    ("mcp__vercel__deploy_to_vercel", {}, "deploy_production"),
+    ("mcp__aws__terminate_instance", {"id": "i-1"}, "shutdown_service"),
+    ("restart_server", {}, "shutdown_service"),
+    ("grant_role", {"user": "bob"}, "modify_permissions"),
+    ("mcp__github__add_collaborator", {"user": "bob"}, "modify_permissions"),
+    ("rotate_api_key", {}, "rotate_keys"),
+    ("mcp__crm__delete_customer", {"id": 1}, "delete_data"),
+    ("publish_package", {}, "publish_package"),
+    ("ssh_exec", {"host": "web1"}, "exec_remote"),
+    ("Write", {"file_path": "/home/mira/.seasoned/policy.toml", "content": ""}, "modify_permissions"),
+    ("Edit", {"file_path": "/home/mira/.ssh/authorized_keys", "new_string": "x"}, "modify_permissions"),
+    ("apply_patch", {"input": "*** Begin Patch\n*** Update File: /etc/sudoers\n"}, "modify_permissions"),
+    ("delete_file", {"path": "/srv/data/a"}, "delete_data"),
+]
+HARMLESS_CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("Bash", {"command": "ls -la", "description": "rm -rf / is not run"}),
+    ("Read", {"file_path": "/etc/passwd"}),
+    ("Read", {"file_path": "/home/mira/.seasoned/policy.toml"}),
+    ("Grep", {"pattern": "DROP TABLE"}),
+    ("Glob", {"pattern": "**/deploy.sh"}),
+    ("Write", {"file_path": "notes.md", "content": "rm -rf /"}),
+    ("Edit", {"file_path": "app.py", "old_string": "DROP TABLE x", "new_string": ""}),
+    ("WebFetch", {"url": "https://example.com", "prompt": "how to drop a database"}),
+    ("WebSearch", {"query": "drop table users"}),
+    ("TodoWrite", {"todos": [{"content": "deploy production"}]}),
+    ("Task", {"prompt": "delete the database and deploy"}),
+    ("str_replace_editor", {"command": "view", "path": "/etc/passwd"}),
+    ("delete_file", {"path": "build/a.o"}),
+    ("mcp__db__list_tables", {}),
+    ("mcp__db__describe_table", {"table": "users"}),
+    ("mcp__postgres__query", {"sql": "SELECT * FROM users WHERE id = 1"}),
+    ("mcp__stripe__list_payments", {}),
+    ("mcp__stripe__get_balance", {}),
+    ("mcp__vercel__get_deployment", {"id": 1}),
+    ("mcp__vercel__list_deployments", {}),
+    ("deploy_preview", {}),
+    ("mcp__github__get_file_contents", {"path": "deploy.sh"}),
+    ("mcp__github__create_pull_request", {"title": "drop database"}),
+    ("mcp__github__search_code", {"query": "terraform destroy"}),
+    ("request_permissions", {"scope": "write"}),
+    ("KillShell", {"shell_id": "1"}),
+    ("TaskStop", {"task_id": "1"}),
+    ("process", {"action": "list"}),
+    ("write_stdin", {"session_id": 1, "chars": "y\n"}),
+    ("execute_code", {"code": "print('rm -rf /')"}),
+    ("skill_view", {"name": "deploy"}),
+    ("memory", {"action": "remove", "text": "x"}),
+    ("browser_click", {"ref": "deploy"}),
+    ("", {}),
+]
+
+
+def test_the_tables_are_as_large_as_they_should_be() -> None:
+    assert len(COMMANDS) + len(CALLS) >= 150
+    assert len(HARMLESS) + len(HARMLESS_CALLS) >= 150
+    assert set(NEEDS) == HIGH_RISK == set(GRAVITY)
+
+
+def test_every_row_names_one_of_the_ten_and_its_patterns_can_be_read() -> None:
+    for row in ROWS:
+        assert row.action in HIGH_RISK
+        for pattern in (row.words, row.unless):
+            assert pattern is None or pattern.compiled.search("") is None or pattern.compiled.pattern
+
+
+@pytest.mark.parametrize(("command", "action"), COMMANDS, ids=[command[:60] for command, _ in COMMANDS])
+def test_a_command_needs_the_action_that_it_is(command: str, action: str) -> None:
+    need = need_of_command(command, folder=FOLDER)
+    assert need is not None
+    assert need.action == action
+    assert need.details["command"] == command
+    assert need.description
+
+
+@pytest.mark.parametrize("command", HARMLESS, ids=[command[:60] for command in HARMLESS])
+def test_a_command_that_only_looks_like_one_needs_nothing(command: str) -> None:
+    assert need_of_command(command, folder=FOLDER) is None
+
+
+@pytest.mark.parametrize(("tool", "arguments", "action"), CALLS)
+def test_a_call_needs_the_action_that_it_is(tool: str, arguments: dict[str, Any], action: str) -> None:
+    need = need_of_call(tool, arguments, agent="claude")
+    assert need is not None
+    assert need.action == action
+    assert need.details["tool"] == tool
+    assert need.details["arguments"] == arguments
+
+
+@pytest.mark.parametrize(("tool", "arguments"), HARMLESS_CALLS)
+def test_a_call_that_only_looks_like_one_needs_nothing(tool: str, arguments: dict[str, Any]) -> None:
+    assert need_of_call(tool, arguments) is None
+
+
+def test_the_gravest_action_is_asked_for_and_the_others_are_told() -> None:
+    need = need_of_command("ssh db1 'dropdb shop' && npm publish")
+    assert need is not None
+    assert need.action == "wipe_database"
+    assert need.details["also"] == ["exec_remote", "publish_package"]
+
+
+def test_a_command_that_is_too_long_to_be_looked_through_needs_a_person() -> None:
+    need = need_of_command("true " + "x" * 20_001)
+    assert need is not None
+    assert need.row == "length"
+
+
+def test_commands_in_each_other_without_end_need_a_person() -> None:
+    need = need_of_command("a;" * 9_000)
+    assert need is not None
+    assert need.row == "length"
+
+
+def test_the_working_folder_is_what_the_call_names() -> None:
+    assert need_of_call("exec_command", {"cmd": "rm -rf /srv/app/build", "workdir": "/srv/app"}) is None
+    assert need_of_call("exec_command", {"cmd": "rm -rf /srv/app/build", "workdir": "/srv/web"}) is not None
+    assert need_of_command("rm -rf /srv/app", folder="/") is not None
+
+
+WRAPPERS = [
+    "sudo {}",
+    "sudo -u root {}",
+    "env A=1 {}",
+    "nohup {} &",
+    "time {}",
+    "timeout 10 {}",
+    "nice -n 5 {}",
+    "true && {}",
+    "false || {}",
+    "ls; {}",
+    "({})",
+    "if true; then {}; fi",
+    "for i in 1 2; do {}; done",
+    "f() {{ {}; }}; f",
+    "echo $({})",
+    "echo `{}`",
+    "A=1 {}",
+    "setsid {}",
+    "xargs {}",
+    "exec {}",
+]
+QUOTING = ["bash -c {}", "sh -lc {}", "eval {}", "ssh web1 {}", "su - root -c {}", "echo {} | sh", "bash <<< {}"]
+PLAIN = [
+    "rm -rf /srv/data",
+    "dropdb shop",
+    "npm publish",
+    "terraform destroy",
+    "systemctl stop nginx",
+    "alembic upgrade head",
+]
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+@pytest.mark.parametrize("command", PLAIN)
+def test_a_wrapper_keeps_the_action(wrapper: str, command: str) -> None:
+    assert _action(need_of_command(wrapper.format(command))) == _action(need_of_command(command))
+
+
+@given(st.sampled_from(PLAIN), st.lists(st.sampled_from(QUOTING), max_size=3))
+@settings(max_examples=60, deadline=None)
+def test_quoting_keeps_the_action(command: str, wrappers: list[str]) -> None:
+    wrapped = command
+    for wrapper in wrappers:
+        wrapped = wrapper.format(shlex.quote(wrapped))
+    assert _action(need_of_command(wrapped)) == _action(need_of_command(command))
+
+
+@given(st.sampled_from(PLAIN), st.data())
+@settings(max_examples=60, deadline=None)
+def test_quotes_and_backslashes_inside_of_words_keep_the_action(command: str, data: st.DataObject) -> None:
+    written = "".join(
+        data.draw(st.sampled_from([letter, f"'{letter}'", f'"{letter}"', f"\\{letter}"]))
+        if letter.isalpha()
+        else letter
+        for letter in command
+    )
+    assert _action(need_of_command(written)) == _action(need_of_command(command))
+
+
+_PIECES = st.sampled_from(
+    [
+        "rm",
+        "-rf",
+        "/",
+        "$(",
+        ")",
+        "`",
+        "'",
+        '"',
+        ";",
+        "&&",
+        "<<EOF\n",
+        "EOF",
+        "ssh",
+        "psql -c",
+        "DROP",
+        "case x in",
+        "\\",
+        "\x00",
+        "$x",
+        "x=",
+        "{",
+        "}",
+        "sudo",
+        "bash -c",
+        "python -c",
+        "kubectl",
+        "apply",
+        "\n",
+        " ",
+        "\u202e",
+        "~",
+        "..",
+        ">",
+        "<<<",
+        "git push -f",
+        "find",
+        "-exec",
+        "chmod",
+        "ssh-keygen -f",
+        "dd of=",
+    ]
+)
+
+
+@given(
+    st.one_of(
+        st.text(max_size=300), st.lists(_PIECES, max_size=40).map(" ".join), st.lists(_PIECES, max_size=40).map("".join)
+    )
+)
+@settings(max_examples=150, deadline=None)
+def test_no_command_makes_it_raise(command: str) -> None:
+    need = need_of_command(command, folder=FOLDER)
+    assert need is None or need.action in HIGH_RISK
+
+
+_VALUES = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(),
+        st.text(max_size=40),
+        st.lists(_PIECES, max_size=8).map(" ".join),
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=10), inner, max_size=4)),
+    max_leaves=8,
+)
+_KEYS = st.one_of(
+    st.text(max_size=10),
+    st.sampled_from(["command", "cmd", "code", "sql", "chars", "action", "path", "input", "workdir"]),
+)
+
+
+@given(
+    st.one_of(st.text(max_size=40), st.sampled_from([tool for tool, _, _ in CALLS])),
+    st.dictionaries(_KEYS, _VALUES, max_size=5),
+)
+@settings(max_examples=80, deadline=None)
+def test_no_call_makes_it_raise(tool: str, arguments: dict[str, Any]) -> None:
+    need = need_of_call(tool, arguments)
+    assert need is None or need.action in HIGH_RISK
+
+
+HEAVY = {
+    "words": "a" * 20_000,
+    "options": "docker " + "--a " * 4_990,
+    "force": "git push -f " + "-x " * 6_000,
+    "post": "curl " + "-X " * 6_600,
+    "payments": "curl " + "/v1/payouts " * 1_600,
+    "kills": "kill pgrep " * 1_800,
+    "comments": "psql -c '" + "/*" * 9_900 + "'",
+    "grants": "psql -c '" + "grant a " * 2_400 + "'",
+    "deploys": "make " + "deploy-" * 2_800,
+    "execs": "find " + "-exec " * 3_300,
+    "shells": "bash -c 'bash -c " * 1_100,
+    "arms": "case x in " + "a) b;; " * 2_800,
+    "substitutions": "$(" * 10_000,
+    "documents": "<<A\n" * 5_000,
+    "functions": "f() { " * 3_300,
+}
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_a_hostile_command_of_full_length_is_answered_in_bounded_time(name: str) -> None:
+    before = time.process_time()
+    need_of_command(HEAVY[name][:20_000], folder=FOLDER)
+    assert time.process_time() - before < 3
+
+
+def test_ordinary_commands_are_answered_in_well_under_a_millisecond() -> None:
+    commands = [command for command in HARMLESS if len(command) < 80]
+    for command in commands:
+        need_of_command(command, folder=FOLDER)
+    before = time.process_time()
+    for command in commands:
+        need_of_command(command, folder=FOLDER)
+    assert (time.process_time() - before) / len(commands) < 0.001
+
+
+def test_the_mapping_imports_nothing_but_msgspec_and_the_standard_library() -> None:
+    code = "import sys; import seasoned.confirm.mapping; print(*{n.partition('.')[0] for n in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    foreign = {name for name in done.stdout.split() if name not in sys.stdlib_module_names and not name.startswith("_")}
+    assert foreign <= {"seasoned", "msgspec", "typing_extensions", "sitecustomize", "usercustomize"}
+
+
+def _action(need: Need | None) -> str | None:
+    return need.action if need is not None else None

@@ -1,0 +1,214 @@
+"""The tests that the most trusted approval systems have, by the names that they go by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from seasoned.config import Config
+from seasoned.confirm.audit import path
+from seasoned.confirm.canonical import request_digest
+from seasoned.confirm.credential import Credential
+from seasoned.confirm.rebuild import rebuild, verify
+from seasoned.confirm.request import Request
+from seasoned.errors import Conflict, Refused
+from seasoned.store import Database, open_database
+from tests.confirm.books import START, TWO, Scene
+from tests.confirm.racing import Deed, open_again, race
+
+PROCESSES = 8
+
+
+def test_second_approval_by_the_same_person_refused(any_database: Database) -> None:
+    scene = Scene(any_database, TWO)
+    request = scene.ask()
+    scene.approve(request)
+    phone = scene.person("anna-phone", "approver", person="anna")
+    for who in (scene.anna, phone):
+        with pytest.raises(Refused, match="has voted"):
+            scene.approve(request, who)
+    assert scene.book.look(scene.anna, request.id).status == "pending"
+
+
+def test_requester_refused(any_database: Database) -> None:
+    scene = Scene(any_database)
+    for role in ("agent", "approver", "admin"):
+        scene.agent = scene.person(f"asks-as-{role}", role)
+        request = scene.ask()
+        for approve in (True, False):
+            with pytest.raises(Refused):
+                scene.book.decide(scene.agent, request.id, approve=approve)
+        assert scene.book.look(scene.anna, request.id).status == "pending"
+
+
+def test_1_of_2_not_enough(any_database: Database) -> None:
+    scene = Scene(any_database, TWO)
+    request = scene.ask()
+    assert scene.approve(request).status == "pending"
+    with pytest.raises(Conflict) as error:
+        scene.book.redeem(scene.agent, request.id, digest=request.digest)
+    assert error.value.status == "pending"
+    assert scene.approve(request, scene.ben).status == "approved"
+    assert scene.book.redeem(scene.agent, request.id, digest=request.digest).redeemed_at == START
+
+
+def test_not_valid_after_its_time(any_database: Database) -> None:
+    scene = Scene(any_database)
+    late, unused = scene.ask(timeout_seconds=60), scene.ask(timeout_seconds=60)
+    scene.clock.forward(59.999)
+    scene.approve(unused)
+    scene.clock.forward(0.001)
+    with pytest.raises(Conflict) as error:
+        scene.approve(late)
+    assert error.value.status == "expired"
+    assert scene.book.look(scene.anna, late.id).resolved_by == "system:timeout"
+    scene.clock.forward(299.999)
+    with pytest.raises(Conflict, match="not used in time"):
+        scene.book.redeem(scene.agent, unused.id, digest=unused.digest)
+
+
+def test_digest_a_cannot_run_b(any_database: Database) -> None:
+    scene = Scene(any_database)
+    a, b = scene.ask(), scene.ask(details={"version": "6.6.6"})
+    scene.approve(a)
+    assert a.digest != b.digest
+    with pytest.raises(Refused, match="digest differs"):
+        scene.book.redeem(scene.agent, a.id, digest=b.digest)
+    with pytest.raises(Conflict):
+        scene.book.redeem(scene.agent, b.id, digest=b.digest)
+    with pytest.raises(Refused):
+        scene.book.redeem(scene.agent, b.id, digest=a.digest)
+    assert scene.book.redeem(scene.agent, a.id, digest=a.digest).digest == a.digest
+
+
+def test_changed_parameters_invalidate(any_database: Database) -> None:
+    scene = Scene(any_database)
+    asked: dict[str, Any] = {"description": "Move it", "details": {"to": "anna", "amount": 10}, "session_key": "s"}
+    request = scene.ask("transfer_funds", **asked)
+    scene.approve(request)
+    whole = asked | {"action": "transfer_funds", "requester": "hermes"}
+    for change in (
+        {"details": {"to": "anna", "amount": 10.5}},
+        {"details": {"to": "anna", "amount": "10"}},
+        {"details": {"to": "mallory", "amount": 10}},
+        {"details": {"to": "anna", "amount": 10, "more": None}},
+        {"details": {}},
+        {"description": "Move it "},
+        {"session_key": ""},
+        {"requester": "codex"},
+        {"action": "delete_data"},
+    ):
+        with pytest.raises(Refused, match="digest differs"):
+            scene.book.redeem(scene.agent, request.id, digest=request_digest(**(whole | change)))
+    assert scene.book.redeem(scene.agent, request.id, digest=request_digest(**whole)).id == request.id
+
+
+def test_restart_fails_closed(database_config: Config) -> None:
+    database = open_database(database_config, durable=True)
+    scene = Scene(database, TWO)
+    half, approved = scene.ask(), scene.ask("delete_data")
+    scene.approve(half)
+    scene.approve(approved)
+    grant = scene.book.redeem(scene.agent, approved.id, digest=approved.digest)
+    database.close()
+    with open_again(database_config) as again:
+        book = scene.reopen(again)
+        assert book.look(scene.anna, half.id).status == "pending", "kept, and not approved by coming back"
+        for request in (half, approved):
+            with pytest.raises(Conflict):
+                book.redeem(scene.agent, request.id, digest=request.digest)
+        assert book.look(scene.agent, approved.id).redeemed_at == grant.redeemed_at
+        with pytest.raises(Refused, match="has voted"):
+            scene.approve(half)
+        scene.clock.forward(300)
+        assert [one.id for one in book.expire_due()] == [half.id]
+        assert verify(again).ok
+
+
+def test_time_out_fails_closed(any_database: Database) -> None:
+    scene = Scene(any_database, TWO)
+    request = scene.ask()
+    scene.approve(request)
+    scene.clock.forward(300)
+    with pytest.raises(Conflict) as error:
+        scene.book.redeem(scene.agent, request.id, digest=request.digest)
+    assert error.value.status == "expired"
+    with pytest.raises(Conflict):
+        scene.approve(request, scene.ben)
+    assert scene.book.look(scene.agent, request.id).status == "expired"
+
+
+def test_audit_rebuilds_the_path(any_database: Database) -> None:
+    scene = Scene(any_database, TWO)
+    used, denied, expired = (scene.ask() for _ in range(3))
+    for request in (used, denied, expired):
+        scene.approve(request)
+    scene.approve(used, scene.ben)
+    scene.book.redeem(scene.agent, used.id, digest=used.digest)
+    scene.deny(denied, scene.ben)
+    scene.clock.forward(300)
+    pending = scene.ask()
+    kept = {one.id: one for one in scene.book.list(scene.anna)}
+    told = {one: rebuild(path(any_database, one)) for one in kept}
+    assert {one: request.status for one, request in kept.items()} == {
+        used.id: "approved",
+        denied.id: "denied",
+        expired.id: "expired",
+        pending.id: "pending",
+    }
+    for one, request in kept.items():
+        found = told[one]
+        assert found is not None
+        assert (found.status, found.digest, found.requester) == (request.status, request.digest, request.requester)
+        assert (found.resolved_by, found.redeemed_at) == (request.resolved_by, request.redeemed_at)
+        assert [*found.approvals, *found.denials] == [vote.person for vote in request.votes]
+
+
+Start = Callable[[str], tuple[Scene, Request, list[Credential]]]
+
+
+@pytest.fixture
+def start(database_config: Config) -> Start:
+    """A request and as many approvers as processes, and no connection that is left open."""
+
+    def begin(policy: str) -> tuple[Scene, Request, list[Credential]]:
+        with open_again(database_config) as database:
+            scene = Scene(database, policy)
+            voters = [scene.person(f"voter-{number}", "approver") for number in range(PROCESSES)]
+            return scene, scene.ask(), voters
+
+    return begin
+
+
+def test_not_consumed_twice_under_concurrency(database_config: Config, start: Start) -> None:
+    scene, request, _ = start("")
+    with open_again(database_config) as database:
+        scene.reopen(database)
+        scene.approve(request)
+    told = race(database_config, scene, [Deed(scene.agent, request)] * PROCESSES)
+    assert told == ["Conflict"] * 7 + ["won"]
+    with open_again(database_config) as database:
+        assert [entry.event for entry in path(database, request.id)].count("redeemed") == 1
+        assert verify(database).ok
+
+
+def test_8_processes_racing_one_claim_exactly_one_wins(database_config: Config, start: Start) -> None:
+    scene, request, voters = start("")
+    told = race(database_config, scene, [Deed(voter, request, number % 2 == 0) for number, voter in enumerate(voters)])
+    assert told == ["Conflict"] * 7 + ["won"]
+    with open_again(database_config) as database:
+        kept = scene.reopen(database).look(scene.anna, request.id)
+        assert len(kept.votes) == 1 and kept.resolved_by == kept.votes[0].voter
+        assert [entry.event for entry in path(database, request.id)] == ["submitted", "voted", kept.status]
+        assert verify(database).ok
+
+
+def test_a_quorum_under_concurrency_is_reached_once(database_config: Config, start: Start) -> None:
+    scene, request, voters = start(TWO)
+    told = race(database_config, scene, [Deed(voter, request, True) for voter in voters])
+    assert told == ["Conflict"] * 6 + ["won"] * 2
+    with open_again(database_config) as database:
+        assert len(scene.reopen(database).look(scene.anna, request.id).votes) == 2
+        assert verify(database).ok

@@ -1,0 +1,294 @@
+"""The outbox: what was written arrives, once where it can be known, after crashes too, and holds up nobody."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seasoned.config import Config
+from seasoned.confirm.notify.post import open_client
+from seasoned.confirm.notify.way import Way, load_ways
+from seasoned.confirm.outbox import Courier, Patience, try_again, unsent
+from seasoned.confirm.policy import Channel, Listen, Policy
+from seasoned.errors import UsageError
+from tests.confirm.other_side import Mood, Receiver, TelegramServer
+from tests.confirm.people import LINK_KEY, PEOPLE, QUICK, House
+
+KEY = b"outgoing-key-of-the-test-0123456"
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver(KEY) as server:
+        yield server
+
+
+@pytest.fixture
+def house(receiver: Receiver, database_config: Config) -> Iterator[House]:
+    with House(database_config, {"hook": _way(receiver)}) as house:
+        yield house
+
+
+def _way(receiver: Receiver, name: str = "hook", **more: Any) -> Way:
+    given = {"to": receiver.url, "url": receiver.url, "token": receiver.secret, "people": PEOPLE, **more}
+    return Way(name=name, kind="webhook", **given)
+
+
+@given(attempts=st.integers(1, 10_000), asked=st.floats(0, 1e5))
+def test_waiting_doubles_up_to_a_limit_and_is_never_shorter_than_asked(attempts: int, asked: float) -> None:
+    patience = Patience(first_seconds=2.0, most_seconds=300.0)
+    wait = patience.wait_seconds(attempts)
+    assert 2.0 <= wait <= 300.0 and patience.wait_seconds(attempts + 1) >= wait
+    assert patience.wait_seconds(attempts, asked) == max(wait, asked)
+    assert [patience.wait_seconds(number) for number in (1, 2, 3, 8, 9)] == [2, 4, 8, 256, 300]
+
+
+def test_what_arrived_is_not_sent_again(receiver: Receiver, house: House) -> None:
+    house.submit()
+    assert (house.send_due("hook"), house.send_due("hook")) == (1, 0)
+    house.clock.now += 10_000
+    assert house.send_due("hook") == 0 and len(receiver.heard) == 1
+
+
+def test_it_is_given_up_after_the_stated_number_with_the_error_visible(receiver: Receiver, house: House) -> None:
+    request = house.submit()
+    receiver.moods = [Mood(500)] * QUICK.attempts
+    for _ in range(QUICK.attempts + 3):
+        house.send_due("hook")
+        house.clock.now += QUICK.most_seconds
+    assert len(receiver.heard) == QUICK.attempts
+    (left,) = unsent(house.book.database, patience=QUICK)
+    assert (left.request_id, left.attempts, left.is_given_up) == (request.id, QUICK.attempts, True)
+    assert left.last_error is not None and "answered 500" in left.last_error
+    assert try_again(house.book.database, now=house.clock(), patience=QUICK) == 1
+    assert house.send_due("hook") == 1
+    assert unsent(house.book.database) == []
+
+
+def test_a_receiver_that_is_gone_for_good_is_given_up_at_once(receiver: Receiver, house: House) -> None:
+    house.submit()
+    receiver.moods = [Mood(410)]
+    house.send_due("hook")
+    house.clock.now += 10_000
+    assert house.send_due("hook") == 0
+    assert unsent(house.book.database, patience=QUICK)[0].is_given_up
+
+
+def test_two_services_do_not_send_one_notification_twice(receiver: Receiver, house: House) -> None:
+    requests = [house.submit().id for _ in range(24)]
+    begin = threading.Barrier(4)
+    counts: list[int] = []
+
+    def send() -> None:
+        book = house.open_book()
+        with open_client() as client:
+            outbox = house.outbox("hook", client, book=book)
+            begin.wait()
+            counts.append(outbox.send_due())
+        book.database.close()
+
+    threads = [threading.Thread(target=send) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(counts) == 24
+    assert sorted(request for _, request in receiver.events) == sorted(requests)
+
+
+def test_a_sender_that_vanished_is_replaced_after_its_lease(receiver: Receiver, house: House) -> None:
+    house.submit()
+    with open_client() as client:
+        first = house.outbox("hook", client)
+        row = first._claim()
+        assert row is not None
+        assert house.send_due("hook") == 0, "it is somebody's"
+        house.clock.now += QUICK.lease_seconds
+        assert house.send_due("hook") == 1
+        assert receiver.ids == [row["id"]]
+        first._try(row)
+    assert receiver.ids == [row["id"]] * 2, "late, and known as a copy by its id"
+    assert house.rows() == []
+
+
+def test_the_failure_of_a_late_sender_does_not_undo_what_another_did(receiver: Receiver, house: House) -> None:
+    house.submit()
+    with open_client() as client:
+        late = house.outbox("hook", client)
+        row = late._claim()
+        house.clock.now += QUICK.lease_seconds
+        house.send_due("hook")
+        receiver.moods = [Mood(500)]
+        assert row is not None
+        late._try(row)
+    assert house.rows() == []
+
+
+def test_the_failure_of_a_late_sender_does_not_shorten_the_lease_of_another(receiver: Receiver, house: House) -> None:
+    house.submit()
+    with open_client() as client:
+        late, current = house.outbox("hook", client), house.outbox("hook", client)
+        row = late._claim()
+        house.clock.now += QUICK.lease_seconds
+        assert current._claim() is not None and row is not None
+        receiver.moods = [Mood(500)]
+        late._try(row)
+        (left,) = house.rows()
+        assert (left["next_at"], left["last_error"]) == (house.clock() + QUICK.lease_seconds, None)
+
+
+_CHILD = """
+import sys
+from pathlib import Path
+from seasoned.config import Config
+from seasoned.confirm.notify.way import Way
+from tests.confirm.people import House, PEOPLE
+
+home, url, receiver, secret, how = sys.argv[1:]
+way = Way(name="hook", kind="webhook", to=receiver, url=receiver, token=secret, people=PEOPLE)
+house = House(Config(home=Path(home), database_url=url or None), {"hook": way})
+request = house.submit()
+print(request.id, flush=True)
+if how == "sending":
+    house.send_due("hook", answer_seconds=60.0)
+else:
+    sys.stdin.read()
+"""
+
+
+def test_a_kill_between_commit_and_send_loses_nothing(receiver: Receiver, tmp_path: Path) -> None:
+    """The process is killed with -9 when the request is written and before anything of it is sent."""
+    _check_kill(receiver, Config(home=tmp_path / "home"), "written")
+
+
+def test_a_kill_in_the_middle_of_sending_loses_nothing(receiver: Receiver, database_config: Config) -> None:
+    """The process is killed with -9 while the receiver has the notification and has not answered."""
+    _check_kill(receiver, database_config, "sending")
+
+
+def _check_kill(receiver: Receiver, database_config: Config, how: str) -> None:
+    receiver.moods = [Mood(wait_seconds=60.0)] if how == "sending" else []
+    where = (str(database_config.home), database_config.database_url or "", receiver.url, receiver.secret)
+    child = subprocess.Popen(
+        [sys.executable, "-c", _CHILD, *where, how],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    )
+    assert child.stdin is not None and child.stdout is not None
+    with child.stdin, child.stdout:
+        request_id = child.stdout.readline().strip()
+        if how == "sending":
+            receiver.wait_for(lambda: len(receiver.heard) == 1)
+        os.kill(child.pid, signal.SIGKILL)
+        assert child.wait() == -signal.SIGKILL
+    before = len(receiver.heard)
+    with House(database_config, {"hook": _way(receiver)}) as house:
+        (row,) = house.rows()
+        assert (row["request_id"], row["attempts"]) == (request_id, before)
+        house.clock.now = row["next_at"]
+        courier = Courier(house.open_book, house.ways, link_key=LINK_KEY, clock=house.clock, patience=QUICK)
+        courier.start()
+        receiver.wait_for(lambda: len(receiver.heard) == before + 1)
+        courier.stop()
+        assert receiver.events[-1] == ("confirm.submitted", request_id)
+        assert set(receiver.ids) == {row["id"]}
+
+
+def test_a_slow_receiver_holds_up_no_decision_and_no_other_channel(database_config: Config) -> None:
+    with Receiver(KEY) as slow, Receiver(KEY) as swift:
+        ways = {"slow": _way(slow, "slow"), "swift": _way(swift, "swift")}
+        with House(database_config, ways) as house:
+            slow.moods = [Mood(wait_seconds=30.0)]
+            courier = Courier(house.open_book, ways, link_key=LINK_KEY, clock=house.clock, patience=QUICK)
+            courier.start()
+            request = house.submit()
+            courier.wake()
+            slow.wait_for(lambda: len(slow.heard) == 1)
+            began = time.monotonic()
+            house.book.decide(house.mira, request.id, approve=True)
+            courier.wake()
+            swift.wait_for(lambda: len(swift.heard) == 2)
+            assert time.monotonic() - began < 3.0
+            assert len(slow.heard) == 1
+            slow.let_go()
+            courier.stop()
+
+
+def test_what_is_decided_before_anybody_was_told_is_not_shown(tmp_path: Path) -> None:
+    with TelegramServer() as telegram, _chat(telegram, tmp_path) as house:
+        request = house.submit()
+        house.book.decide(house.mira, request.id, approve=True)
+        house.send_due("phone")
+        assert telegram.messages == {} and house.rows() == []
+
+
+def test_what_is_decided_while_it_is_being_sent_is_shown_as_decided(tmp_path: Path) -> None:
+    with TelegramServer() as telegram, _chat(telegram, tmp_path) as house:
+        request = house.submit()
+        send = telegram.answer
+
+        def decide_meanwhile(heard: Any) -> Any:
+            answer = send(heard)
+            if heard.path.endswith("sendMessage"):
+                book = house.open_book()
+                book.decide(house.mira, request.id, approve=True)
+                book.database.close()
+                _send_decision(house)
+            return answer
+
+        telegram.answer = decide_meanwhile
+        house.send_due("phone")
+        assert "<b>Approved</b>" in telegram.messages[1]["text"]
+        assert telegram.messages[1]["reply_markup"] == {"inline_keyboard": []}
+
+
+def _send_decision(house: House) -> None:
+    """As another thread of the service does: it finds no message to bring up to date yet."""
+    book = house.open_book()
+    with open_client() as client:
+        assert house.outbox("phone", client, book=book).send_due() == 1
+    book.database.close()
+
+
+def _chat(telegram: TelegramServer, tmp_path: Path) -> House:
+    way = Way(name="phone", kind="telegram", to="5", url=telegram.url, token=telegram.token, people=PEOPLE)
+    return House(Config(home=tmp_path / "home"), {"phone": way})
+
+
+def test_a_way_is_a_channel_of_the_policy_with_its_secrets(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("from-the-file\n")
+    policy = Policy(
+        channel={
+            "phone": Channel(kind="telegram", to="5", token_file=file, people={"1": "mira"}),
+            "ops": Channel(kind="discord", to="6", public_key="ab", links=True),
+            "hook": Channel(kind="webhook", to="https://h.test/x"),
+        },
+        listen=Listen(public_url="https://confirm.test/"),
+    )
+    environment = {"SEASONED_DISCORD_TOKEN": "d", "SEASONED_WEBHOOK_SECRET": "w", "SEASONED_TELEGRAM_SECRET": "s"}
+    ways = load_ways(policy, Config(home=tmp_path), environment)
+    phone, ops, hook = ways["phone"], ways["ops"], ways["hook"]
+    assert (phone.token, phone.hearing, phone.url) == ("from-the-file", "s", "https://api.telegram.org")
+    assert (ops.token, ops.hearing, ops.has_links, ops.public_url) == ("d", "ab", True, "https://confirm.test")
+    assert (hook.token, hook.url, hook.hearing) == ("w", "https://h.test/x", "")
+    assert "from-the-file" not in repr(ways)
+
+
+def test_a_channel_without_its_token_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    for channel in (Channel(kind="telegram", to="5"), Channel(kind="telegram", to="5", token_file=tmp_path / "none")):
+        with pytest.raises(UsageError, match="token"):
+            load_ways(Policy(channel={"phone": channel}), Config(home=tmp_path), {})

@@ -1,0 +1,85 @@
+"""The approver at the terminal: a passphrase that no file holds."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from argon2 import PasswordHasher
+
+from seasoned.confirm.audit import newest
+from seasoned.confirm.credential import make, revoke
+from seasoned.confirm.passphrase import authenticate_passphrase, make_verifier, set_passphrase
+from seasoned.errors import Refused, Unauthorised, UsageError
+from seasoned.store import Database
+from tests.confirm.books import START, raw
+
+WORDS = "correct horse battery"
+QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+set_quickly = partial(set_passphrase, now=START, hasher=QUICK)
+authenticate_quickly = partial(authenticate_passphrase, now=START, hasher=QUICK)
+
+
+def test_the_right_passphrase_gives_the_credential(any_database: Database) -> None:
+    anna, _ = make(any_database, "anna", "approver", now=START)
+    set_quickly(any_database, anna, WORDS)
+    assert authenticate_quickly(any_database, "anna", WORDS) == anna
+
+
+@pytest.mark.parametrize("wrong", ["", WORDS + " ", WORDS.upper(), "x" * 100_000, "\0", "\ud800"])
+def test_a_wrong_passphrase_is_unauthorised_and_audited(any_database: Database, wrong: str) -> None:
+    anna, _ = make(any_database, "anna", "approver", now=START)
+    set_quickly(any_database, anna, WORDS)
+    with pytest.raises(Unauthorised):
+        authenticate_quickly(any_database, "anna", wrong)
+    entry = newest(any_database, 1)[0]
+    assert (entry.event, entry.document) == ("passphrase_refused", {"name": "anna"})
+
+
+@pytest.mark.parametrize("name", ["nobody", "", "\0", "ä", "ben"])
+def test_who_has_none_is_told_the_same(any_database: Database, name: str) -> None:
+    make(any_database, "ben", "approver", now=START)
+    with pytest.raises(Unauthorised, match="wrong, or"):
+        authenticate_quickly(any_database, name, WORDS)
+
+
+def test_the_passphrase_is_kept_nowhere(any_database: Database) -> None:
+    anna, _ = make(any_database, "anna", "approver", now=START)
+    set_quickly(any_database, anna, WORDS)
+    kept = str([dict(row) for table in ("credential", "audit") for row in raw(any_database, f"SELECT * FROM {table}")])
+    assert WORDS not in kept and "$argon2id$" in kept
+
+
+def test_another_passphrase_replaces_the_old_one(any_database: Database) -> None:
+    anna, _ = make(any_database, "anna", "approver", now=START)
+    set_quickly(any_database, anna, WORDS)
+    set_quickly(any_database, anna, "quite other words")
+    with pytest.raises(Unauthorised):
+        authenticate_quickly(any_database, "anna", WORDS)
+    assert authenticate_quickly(any_database, "anna", "quite other words") == anna
+
+
+def test_an_agent_has_no_passphrase(any_database: Database) -> None:
+    bot, _ = make(any_database, "bot", "agent", now=START)
+    with pytest.raises(Refused, match="agent"):
+        set_quickly(any_database, bot, WORDS)
+
+
+def test_a_revoked_credential_is_not_proven_by_its_passphrase(any_database: Database) -> None:
+    anna, _ = make(any_database, "anna", "approver", now=START)
+    set_quickly(any_database, anna, WORDS)
+    revoke(any_database, "anna", by="x", now=START)
+    with pytest.raises(Unauthorised):
+        authenticate_quickly(any_database, "anna", WORDS)
+    with pytest.raises(Refused, match="revoked"):
+        set_quickly(any_database, anna, WORDS)
+
+
+@pytest.mark.parametrize("weak", ["", "short", "a" * 40, "abababababab", "\ud800" + WORDS])
+def test_a_weak_passphrase_is_refused(weak: str) -> None:
+    with pytest.raises(UsageError, match="passphrase"):
+        make_verifier(weak, hasher=QUICK)
+
+
+def test_the_verifier_is_slow_by_default() -> None:
+    assert make_verifier(WORDS).startswith("$argon2id$v=19$m=65536,t=3,p=4$")

@@ -1,0 +1,210 @@
+"""What a policy may say, what it may not, and how a mistake in it is told."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seasoned.confirm.action import HIGH_RISK
+from seasoned.confirm.policy import DEFAULT, AllowRule, Policy, load_policy, read_policy
+from seasoned.errors import UsageError
+
+FILE = Path("/home/mira/.seasoned/policy.toml")
+NOW = datetime(2030, 1, 1, tzinfo=UTC).timestamp()
+WHOLE = """
+single_operator = true
+redeem_seconds = 60
+
+[timeout]
+default_seconds = 120
+max_seconds = 1800
+
+[rate]
+count = 5
+
+[[allow]]
+action = "send-email"
+
+[[allow]]
+action = "restart_worker"
+session = "s1"
+expires = 2030-01-02T00:00:00Z
+
+[action.deploy-production]
+approvals = 2
+approvers = ["ann", "ben", "cem"]
+timeout_seconds = 900
+count = 3
+window_seconds = 86400
+
+[channel.telegram]
+to = "-100"
+token_file = "telegram.token"
+people = { "42" = "ann" }
+
+[channel.alarm]
+kind = "webhook"
+to = "https://example.com/hook"
+token_file = "/etc/hook.secret"
+
+[listen]
+host = "0.0.0.0"
+tls_certificate = "cert.pem"
+tls_key = "key.pem"
+"""
+
+
+def test_without_a_file_the_default_holds(tmp_path: Path) -> None:
+    policy = load_policy(tmp_path / "policy.toml")
+    assert policy == DEFAULT
+    assert policy.rate_limit("send_email") == (10, 3600)
+    assert (policy.default_timeout, policy.min_timeout, policy.max_timeout) == (300, 30, 3600)
+    assert policy.quorum("deploy_production") == 1
+    assert policy.approvers("deploy_production") is None
+    assert policy.channels == ()
+    assert policy.gives_up() is None
+    assert (policy.listen.host, policy.listen.port, policy.listen.allow_plain) == ("127.0.0.1", 7327, False)
+
+
+def test_everything_that_can_be_laid_down_is_read() -> None:
+    policy = read_policy(WHOLE, file=FILE)
+    assert policy.single_operator
+    assert policy.redeem_seconds == 60
+    assert policy.rate_limit("send_email") == (5, 3600)
+    assert policy.rate_limit("deploy_production") == (3, 86400)
+    assert policy.quorum("deploy_production") == 2
+    assert policy.approvers("deploy_production") == {"ann", "ben", "cem"}
+    assert policy.timeout_seconds("deploy_production") == 900
+    assert policy.timeout_seconds("send_email") == 120
+    assert policy.channels == ("telegram", "alarm")
+    assert policy.channel["telegram"].kind == "telegram"
+    assert policy.channel["telegram"].people == {"42": "ann"}
+    assert policy.channel["telegram"].token_file == FILE.parent / "telegram.token"
+    assert policy.channel["alarm"].token_file == Path("/etc/hook.secret")
+    assert policy.listen.tls_key == FILE.parent / "key.pem"
+
+
+def test_the_single_operator_mode_says_what_it_gives_up() -> None:
+    said = read_policy("single_operator = true", file=FILE).gives_up()
+    assert said is not None
+    assert "nobody else looks at it" in said
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [
+        (None, 300),
+        (5, 30),
+        (60, 60),
+        (99_999, 3600),
+        (float("inf"), 3600),
+        (float("nan"), 300),
+        ("60", 300),
+        (True, 300),
+    ],
+)
+def test_a_time_out_is_kept_within_bounds(asked: object, given: float) -> None:
+    assert DEFAULT.timeout_seconds("send_email", asked) == given
+
+
+def test_an_allow_rule_holds_for_its_action_its_session_and_its_time() -> None:
+    policy = read_policy(WHOLE, file=FILE)
+    assert policy.allows("send_email", "any", NOW) == AllowRule("send_email")
+    assert policy.allows("Send-Email", "", NOW) is not None
+    assert policy.allows("restart_worker", "s1", NOW) is not None
+    assert policy.allows("restart_worker", "s2", NOW) is None
+    assert policy.allows("restart_worker", "", NOW) is None
+    assert policy.allows("restart_worker", "s1", NOW + 86_400) is None
+    assert policy.allows("send_letter", "s1", NOW) is None
+    assert policy.allows("s\u0435nd_email", "s1", NOW) is None
+
+
+@pytest.mark.parametrize("action", sorted(HIGH_RISK))
+def test_no_allow_rule_for_the_ten_is_read(action: str) -> None:
+    for spelled in (action, action.upper(), action.replace("_", "-"), f" {action} "):
+        with pytest.raises(UsageError, match="always needs a person"):
+            read_policy(f'[[allow]]\naction = "{spelled}"', file=FILE)
+
+
+@given(st.sampled_from(sorted(HIGH_RISK)), st.text(max_size=5))
+def test_an_allow_rule_for_the_ten_is_not_used_even_if_one_is_there(action: str, session: str) -> None:
+    policy = Policy(allow=(AllowRule(action), AllowRule(action, session or None)))
+    assert policy.allows(action, session, 0) is None
+    assert policy.allows(action.upper(), session, 0) is None
+    assert not AllowRule(action).covers(action, session, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = ", "no TOML"),
+        ("\nspeed = 1", "line 2: speed: unknown key 'speed'; known are action, allow, channel"),
+        ("[listen]\n\nport = 'a'", "line 3: listen.port: expected int, got str"),
+        ("[listen]\nhots = 1", "line 2: listen.hots: unknown key 'hots'; known are allow_plain, host"),
+        ("[timeout]\ndefault_seconds = 10", "line 2: timeout.default_seconds: expected float >= 30"),
+        ("[timeout]\nmax_seconds = 4000", "timeout.max_seconds: expected float <= 3600"),
+        ("[timeout]\nmin_seconds = 500", "line 1: timeout: expected min_seconds <= default_seconds"),
+        ("[timeout]\ndefault_seconds = nan", "timeout"),
+        ("redeem_seconds = nan", "redeem_seconds"),
+        ("redeem_seconds = 0", "line 1: redeem_seconds: expected float > 0"),
+        ("[rate]\ncount = 0", "line 2: rate.count: expected int >= 1"),
+        ("[[allow]]\naction = 'a'\n[[allow]]\naction = '*'", "line 4: allow[1].action"),
+        ("[[allow]]\naction = 'a'\nsession = ''", "line 3: allow[0].session"),
+        (
+            "[[allow]]\naction = 'a'\nexpires = 2030-01-01T00:00:00",
+            "line 3: allow[0].expires: expected a time with its zone",
+        ),
+        ("[[allow]]\nsession = 'a'", "line 1: allow[0]: object missing required field action"),
+        ("[action.a]\napprovals = 3\napprovers = ['x', 'y']", "line 3: action.a.approvers: expected at least 3"),
+        ("[action.a]\napprovals = 2\napprovers = ['x', 'x']", "expected at least 2 different names"),
+        ("[action.a]\naprovals = 3", "line 2: action.a.aprovals: unknown key 'aprovals'; known are approvals"),
+        ("[action.send_email]\n[action.send-email]", "line 2: action.send-email: 'send_email' is there twice"),
+        ("[channel.pigeon]\nto = 'x'", "line 1: channel.pigeon"),
+        ("[channel.telegram]\ntoken_file = 'x'", "channel.telegram.to: expected the chat"),
+        ("[channel.telegram]\nto = 'x'", "channel.telegram.token_file: expected the path"),
+        ("[listen]\ntls_key = 'k'", "tls_certificate and tls_key belong together"),
+        ("single_operator = 'yes'", "line 1: single_operator: expected bool, got str"),
+        ("action = 1", "expected tables such as [action."),
+    ],
+)
+def test_a_mistake_is_told_with_file_line_and_what_is_expected(text: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_policy(text, file=FILE)
+    assert str(FILE) in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_a_policy_that_everyone_can_write_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text("")
+    file.chmod(0o666)
+    with pytest.raises(UsageError, match="chmod 600"):
+        load_policy(file)
+
+
+def test_a_policy_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_bytes(b"\xff\xfe")
+    file.chmod(0o600)
+    with pytest.raises(UsageError, match="UTF-8"):
+        load_policy(file)
+
+
+def test_the_example_in_the_docs_is_a_policy() -> None:
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "confirm-policy.md"
+    example = page.read_text("utf-8").partition("```text\n")[2].partition("```")[0]
+    policy = read_policy(example, file=FILE)
+    assert policy.quorum("deploy_production") == 2
+    assert policy.channels == ("telegram",)
+
+
+@given(st.text(max_size=200))
+def test_no_text_makes_reading_fail_in_another_way(text: str) -> None:
+    try:
+        read_policy(text, file=FILE)
+    except UsageError as error:
+        assert str(FILE) in str(error)

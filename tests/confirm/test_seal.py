@@ -1,0 +1,102 @@
+"""Exact arguments at rest, and the key that they are sealed with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seasoned.confirm.seal import LENGTH, NAME, Seal, load_seal
+from seasoned.errors import CannotDo
+
+SEAL = Seal(b"k" * LENGTH)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.binary(max_size=200), st.text(st.characters(codec="ascii"), max_size=30))
+def test_what_is_sealed_can_be_opened_again(written: bytes, request_id: str) -> None:
+    assert SEAL.open(request_id, SEAL.close(request_id, written)) == written
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.binary(min_size=1, max_size=60), st.data())
+def test_a_single_changed_bit_is_noticed(written: bytes, data: st.DataObject) -> None:
+    sealed = bytearray(SEAL.close("r", written))
+    bit = data.draw(st.integers(0, 8 * len(sealed) - 1))
+    sealed[bit // 8] ^= 1 << bit % 8
+    with pytest.raises(CannotDo, match="cannot be opened"):
+        SEAL.open("r", bytes(sealed))
+
+
+def test_it_opens_only_as_the_request_that_it_was_sealed_for() -> None:
+    with pytest.raises(CannotDo):
+        SEAL.open("b", SEAL.close("a", b"x"))
+
+
+@pytest.mark.parametrize("sealed", [b"", b"\x01", b"\x01" * 12, b"\x02" + bytes(40)])
+def test_what_was_never_sealed_does_not_open(sealed: bytes) -> None:
+    with pytest.raises(CannotDo):
+        SEAL.open("a", sealed)
+
+
+def test_another_key_opens_nothing() -> None:
+    with pytest.raises(CannotDo):
+        Seal(b"o" * LENGTH).open("a", SEAL.close("a", b"x"))
+
+
+def test_the_same_bytes_are_sealed_differently_each_time() -> None:
+    assert SEAL.close("a", b"x") != SEAL.close("a", b"x")
+
+
+def test_each_purpose_has_a_key_of_its_own() -> None:
+    keys = {SEAL.derive(purpose) for purpose in ("links", "webhooks", "details at rest")}
+    assert len(keys) == 3 and all(len(key) == LENGTH for key in keys)
+    assert SEAL.derive("links") == Seal(b"k" * LENGTH).derive("links")
+    assert b"k" * LENGTH not in keys
+
+
+def test_a_seal_does_not_print_its_key() -> None:
+    assert "k" not in repr(SEAL)
+
+
+def test_the_key_is_made_once_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    sealed = load_seal(home).close("a", b"x")
+    assert load_seal(home).open("a", sealed) == b"x"
+    assert (home / NAME).stat().st_mode & 0o777 == 0o600
+    assert [file.name for file in home.iterdir()] == [NAME]
+
+
+def test_processes_that_ask_at_once_get_the_same_key(tmp_path: Path) -> None:
+    code = "import sys; from pathlib import Path; from seasoned.confirm.seal import load_seal; "
+    code += "print(load_seal(Path(sys.argv[1])).derive('x').hex())"
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "home")], stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    assert len({process.communicate()[0] for process in running}) == 1
+
+
+def test_a_key_that_others_can_read_is_not_used(tmp_path: Path) -> None:
+    load_seal(tmp_path)
+    (tmp_path / NAME).chmod(0o640)
+    with pytest.raises(CannotDo, match="chmod 600"):
+        load_seal(tmp_path)
+
+
+def test_half_a_key_is_not_used(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(os.urandom(5))
+    (tmp_path / NAME).chmod(0o600)
+    with pytest.raises(CannotDo, match="5 bytes"):
+        load_seal(tmp_path)
+
+
+def test_a_key_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(CannotDo, match="cannot be used"):
+        load_seal(tmp_path / "file")

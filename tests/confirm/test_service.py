@@ -1,0 +1,487 @@
+"""The service over HTTP: shapes and statuses of every answer, who sees what, and bodies that are wrong."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seasoned.confirm.canonical import request_digest
+from seasoned.confirm.change import ByGrant, ReplacePolicy, ask_change, policy_change
+from seasoned.confirm.credential import find
+from seasoned.confirm.policy import ActionRule, AllowRule, Policy, Rate
+from seasoned.errors import CannotDo
+from tests.confirm.serving import ASKED, Serving, serving
+
+POLICY = Policy(
+    rate=Rate(count=10_000),
+    allow=(
+        AllowRule(action="read_mail"),
+        AllowRule(action="read_news", session="s1"),
+        AllowRule(action="read_old", expires=datetime.now(UTC) - timedelta(seconds=1)),
+    ),
+    action={"rare": ActionRule(count=2, window_seconds=60), "two_keys": ActionRule(approvals=2)},
+)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serving(tmp_path_factory.mktemp("service"), policy=POLICY) as found:
+        yield found
+
+
+def _fields(answer: dict[str, Any]) -> set[str]:
+    return set(answer) - {"schema"}
+
+
+def test_a_submission_is_taken_in_with_202_and_exactly_these_fields(service: Serving) -> None:
+    with service.client("agent") as client:
+        reply = client.post("/confirm", json={**ASKED, "action": "deploy_production"})
+    answer = reply.json()
+    assert reply.status_code == 202
+    assert answer["schema"] == "seasoned/confirm-submitted/1"
+    assert _fields(answer) == {
+        "id", "action", "status", "timeout_seconds", "message", "approve_url", "deny_url", "digest",
+    }  # fmt: skip
+    assert (answer["status"], answer["timeout_seconds"]) == ("pending", 300)
+    assert answer["approve_url"] == f"{service.url}/confirm/{answer['id']}/approve"
+    assert answer["deny_url"] == f"{service.url}/confirm/{answer['id']}/deny"
+    assert len(answer["id"]) >= 22, "128 bits"
+
+
+def test_the_digest_is_what_an_executor_makes_from_the_same_arguments(service: Serving) -> None:
+    made = service.ask()
+    expected = request_digest(**ASKED, session_key="", requester="agent")
+    assert made["digest"] == expected
+
+
+def test_an_allow_listed_action_is_answered_with_200_and_audited(service: Serving) -> None:
+    with service.client("agent") as client:
+        reply = client.post("/confirm", json={**ASKED, "action": "read_mail"})
+    with service.client("root") as client:
+        newest = client.get("/audit?limit=1").json()["entries"][0]
+    assert (reply.status_code, reply.json()["status"]) == (200, "auto_approved")
+    assert (newest["event"], newest["request_id"]) == ("auto_approved", reply.json()["id"])
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"action": "read_news"}, "pending"),
+        ({"action": "read_news", "session_key": "s1"}, "auto_approved"),
+        ({"action": "read_old"}, "pending"),
+        ({"action": "wipe_database", "session_key": "s1"}, "pending"),
+    ],
+)
+def test_an_allow_list_holds_for_its_session_and_its_time(service: Serving, body: dict[str, str], status: str) -> None:
+    assert service.ask(**body)["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [(60, 60), (1, 30), (-5, 30), (99999, 3600), ("60", 300), (None, 300), (True, 300), ([], 300), (10**30, 3600)],
+)
+def test_a_time_out_is_clamped_and_what_is_no_number_means_300(service: Serving, given: object, taken: float) -> None:
+    assert service.ask(timeout_seconds=given)["timeout_seconds"] == taken
+
+
+def test_the_requester_is_the_credential_and_a_given_name_only_a_label(service: Serving) -> None:
+    shown = service.look(service.ask(requester="root")["id"])
+    assert (shown["requester"], shown["label"]) == ("agent", "root")
+
+
+def test_a_request_shows_all_its_fields_with_times_in_both_forms(service: Serving) -> None:
+    shown = service.look(service.ask()["id"])
+    assert shown["schema"] == "seasoned/confirm-request/1"
+    assert shown["details"] == ASKED["details"]
+    assert datetime.fromisoformat(shown["created_at_iso"]).timestamp() == pytest.approx(shown["created_at"], abs=0.001)
+    assert shown["resolved_at"] is None and shown["resolved_at_iso"] is None
+
+
+@pytest.mark.parametrize(("verb", "status"), [("approve", "approved"), ("deny", "denied")])
+def test_a_decision_is_answered_with_exactly_these_fields_and_its_reason_is_shown(
+    service: Serving, verb: str, status: str
+) -> None:
+    made = service.ask()
+    reply = service.decide(made["id"], verb, reason="As agreed.")
+    answer = reply.json()
+    assert reply.status_code == 200
+    assert _fields(answer) == {"id", "action", "status", "resolved_by", "resolved_at", "resolved_at_iso"}
+    assert (answer["status"], answer["resolved_by"]) == (status, "alice")
+    shown = service.look(made["id"])
+    assert (shown["status"], shown["reason"], shown["votes"][0]["voter"]) == (status, "As agreed.", "alice")
+
+
+def test_a_decision_needs_no_body(service: Serving) -> None:
+    with service.client("alice") as client:
+        reply = client.post(f"/confirm/{service.ask()['id']}/deny")
+    assert (reply.status_code, reply.json()["status"]) == (200, "denied")
+
+
+def test_a_second_decision_is_a_conflict_that_says_the_status(service: Serving) -> None:
+    made = service.ask()
+    service.decide(made["id"], "deny")
+    reply = service.decide(made["id"], "approve", "bob")
+    assert reply.status_code == 409
+    assert _fields(reply.json()) == {"error", "status"}
+    assert reply.json()["status"] == "denied"
+
+
+def test_one_of_two_is_not_enough_and_the_second_person_decides(service: Serving) -> None:
+    made = service.ask(action="two_keys")
+    assert service.decide(made["id"]).json()["status"] == "pending"
+    assert service.decide(made["id"]).status_code == 403, "the same person again"
+    assert service.decide(made["id"], name="bob").json()["status"] == "approved"
+
+
+def test_an_approval_is_redeemed_once_with_its_digest(service: Serving) -> None:
+    made = service.ask()
+    path = f"/confirm/{made['id']}/redeem"
+    with service.client("agent") as client:
+        early = client.post(path, json={"digest": made["digest"]})
+        service.decide(made["id"])
+        wrong = client.post(path, json={"digest": "0" * 64})
+        first = client.post(path, json={"digest": made["digest"]})
+        second = client.post(path, json={"digest": made["digest"]})
+    assert [reply.status_code for reply in (early, wrong, first, second)] == [409, 403, 200, 409]
+    assert _fields(first.json()) == {"id", "digest", "redeemed_at", "redeemed_at_iso"}
+    assert service.look(made["id"])["redeemed_at"] == first.json()["redeemed_at"]
+
+
+def test_the_limit_of_an_action_gives_429_with_what_remains(service: Serving) -> None:
+    service.ask(action="rare"), service.ask(action="rare")
+    with service.client("agent") as client:
+        reply = client.post("/confirm", json={**ASKED, "action": "rare"})
+    assert reply.status_code == 429
+    assert _fields(reply.json()) == {"error", "remaining", "window_seconds"}
+    assert (reply.json()["remaining"], reply.json()["window_seconds"]) == (0, 60)
+
+
+def test_the_same_idempotency_key_gives_the_same_request_and_another_body_a_conflict(service: Serving) -> None:
+    with service.client("agent", headers={**service.headers("agent"), "Idempotency-Key": "once-1"}) as client:
+        first, again = (client.post("/confirm", json=ASKED) for _ in range(2))
+        other = client.post("/confirm", json={**ASKED, "description": "Something else."})
+    assert first.status_code == again.status_code == 202
+    assert first.json()["id"] == again.json()["id"]
+    assert (other.status_code, other.json()["status"]) == (409, "pending")
+
+
+@pytest.mark.parametrize("key", ["x" * 201, "two words", "\x7f"])
+def test_an_idempotency_key_that_is_none_is_named(service: Serving, key: str) -> None:
+    with service.client("agent", headers={**service.headers("agent"), "Idempotency-Key": key}) as client:
+        reply = client.post("/confirm", json=ASKED)
+    assert (reply.status_code, reply.json()["field"]) == (400, "Idempotency-Key")
+
+
+def _without(name: str) -> bytes:
+    return json.dumps({key: value for key, value in ASKED.items() if key != name}).encode()
+
+
+def _with(**more: object) -> bytes:
+    return json.dumps({**ASKED, **more}).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "field"),
+    [
+        (_without("action"), "action"),
+        (_without("description"), "description"),
+        (_with(action=7), "action"),
+        (_with(action=""), "action"),
+        (_with(action="Привет"), "action"),
+        (_with(action="x" * 300), "action"),
+        (_with(description=" "), "description"),
+        (_with(description="x" * 20_000), "description"),
+        (_with(description="a\x00b"), "description"),
+        (_with(details=[1]), "details"),
+        (_with(details={"n": 2**60}), "details"),
+        (_with(requester={}), "requester"),
+        (_with(session_key="s" * 1000), "session_key"),
+        (b'{"action": "a", "description": "b", "details": {"n": NaN}}', "body"),
+        (b'{"action": "a", "description": "b", "details": {"n": 1e999}}', "details"),
+        (b'{"action": "a", "description": "\\ud800"}', "body"),
+        (b'{"action": "a", "description": "\xff\xfe"}', "body"),
+        (b'{"action": "a", "description": "b", "details": ' + b'{"a":' * 3000 + b"1" + b"}" * 3001, "body"),
+        (b'{"action": "a", "description": "b", "details": ' + b'{"a":' * 100 + b"1" + b"}" * 101, "details"),
+        (b"[]", "body"),
+        (b'"text"', "body"),
+        (b"", "body"),
+        (b"{", "body"),
+        (_with() + b" {}", "body"),
+        (b"\xef\xbb\xbf{}", "body"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[:40].decode("latin-1"),
+)
+def test_a_wrong_body_is_refused_with_the_field_that_is_wrong(service: Serving, content: bytes, field: str) -> None:
+    with service.client("agent") as client:
+        reply = client.post("/confirm", content=content, headers={"Content-Type": "application/json"})
+    assert reply.status_code == 400, reply.text
+    assert reply.json()["schema"] == "seasoned/error/1"
+    assert reply.json()["field"] == field
+    assert reply.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "field"),
+    [
+        ({"Content-Type": "text/plain"}, "Content-Type"),
+        ({"Content-Type": "application/x-www-form-urlencoded"}, "Content-Type"),
+        ({"Content-Type": "application/json; charset=utf-16"}, "Content-Type"),
+        ({"Content-Type": ""}, "Content-Type"),
+        ({"Content-Type": "application/json", "Content-Encoding": "gzip"}, "Content-Encoding"),
+    ],
+)
+def test_another_kind_of_body_is_refused(service: Serving, headers: dict[str, str], field: str) -> None:
+    with service.client("agent") as client:
+        reply = client.post("/confirm", content=_with(), headers=headers)
+    assert (reply.status_code, reply.json()["field"]) == (400, field)
+
+
+def test_a_body_of_more_than_a_megabyte_is_refused_by_its_length(service: Serving) -> None:
+    with service.client("agent") as client:
+        reply = client.post("/confirm", json={**ASKED, "details": {"text": "x" * 1_000_001}})
+        assert client.get("/health").status_code == 200
+    assert (reply.status_code, reply.json()["schema"]) == (413, "seasoned/error/1")
+
+
+def test_a_body_without_a_length_is_refused_while_it_is_read(service: Serving) -> None:
+    """More than a megabyte is never held: the answer comes although the body has no end."""
+    host, port = service.url.removeprefix("http://").split(":")
+    token = service.tokens["agent"]
+    head = f"POST /confirm HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+    head += "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunk = b"10000\r\n" + b" " * 65536 + b"\r\n"
+    with socket.create_connection((host, int(port)), timeout=20) as line:
+        line.sendall(head.encode())
+        sent = 0
+        try:
+            while sent < 32_000_000:
+                line.sendall(chunk)
+                sent += len(chunk)
+        except OSError:
+            pass
+        assert sent < 32_000_000, "the service took all of it"
+        assert line.recv(65536).startswith(b"HTTP/1.1 413")
+
+
+@pytest.mark.parametrize("path", ["/confirm", "/confirm/x", "/confirm/x/events", "/audit", "/metrics", "/openapi.json"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        {},
+        {"Authorization": "Bearer"},
+        {"Authorization": "Basic YTpi"},
+        {"Authorization": "Bearer ssn_agent_" + "x" * 43},
+    ],
+    ids=["none", "empty", "basic", "unknown"],
+)
+def test_without_a_valid_credential_there_is_a_401(service: Serving, path: str, header: dict[str, str]) -> None:
+    with service.client(headers=header) as client:
+        reply = client.get(path)
+    assert reply.status_code == 401
+    assert _fields(reply.json()) == {"error"}
+    assert reply.headers["www-authenticate"].startswith("Bearer")
+
+
+def test_an_agent_sees_its_own_requests_only_and_no_audit(service: Serving) -> None:
+    made = service.ask("other")
+    with service.client("agent") as client:
+        foreign = client.get(f"/confirm/{made['id']}")
+        unknown = client.get("/confirm/AAAAAAAAAAAAAAAAAAAAAA")
+        listed = client.get("/confirm?limit=500").json()["requests"]
+        audit = client.get("/audit")
+    assert foreign.status_code == unknown.status_code == 404
+    assert {one["requester"] for one in listed} == {"agent"}
+    assert audit.status_code == 403
+
+
+def test_approvers_list_all_by_status_and_page_by_page(service: Serving) -> None:
+    ids = [service.ask("other", description=f"Number {number}.")["id"] for number in range(3)]
+    with service.client("alice") as client:
+        first = client.get("/confirm?status=pending&limit=2").json()
+        rest = client.get(f"/confirm?status=pending&limit=1&before={first['requests'][-1]['id']}").json()
+        none = client.get("/confirm?status=unheard")
+        lost = client.get("/confirm?before=nobody")
+    assert [one["id"] for one in first["requests"] + rest["requests"]] == ids[::-1]
+    assert first["count"] == 2
+    assert (none.status_code, none.json()["field"], lost.status_code) == (400, "status", 404)
+
+
+@pytest.mark.parametrize("limit", ["0", "501", "-1", "x", "", "1.5"])
+def test_the_audit_gives_1_to_500_entries(service: Serving, limit: str) -> None:
+    with service.client("alice") as client:
+        reply = client.get(f"/audit?limit={limit}")
+    assert (reply.status_code, reply.json()["field"]) == (400, "limit")
+
+
+def test_the_audit_is_counted_and_newest_first(service: Serving) -> None:
+    service.ask(), service.ask()
+    with service.client("alice") as client:
+        answer = client.get("/audit?limit=2").json()
+        usual = client.get("/audit").json()
+    seqs = [entry["seq"] for entry in answer["entries"]]
+    assert answer["count"] == len(seqs) == 2
+    assert seqs == sorted(seqs, reverse=True)
+    assert usual["count"] <= 50 and all("at_iso" in entry for entry in usual["entries"])
+
+
+def test_health_counts_what_is_pending_and_says_no_more_to_strangers(service: Serving) -> None:
+    with service.client() as stranger, service.client("agent") as known:
+        before = stranger.get("/health").json()
+        made = service.ask()
+        during = stranger.get("/health").json()
+        service.decide(made["id"])
+        after = stranger.get("/health").json()
+        told = known.get("/health").json()
+        wrong = stranger.get("/health", headers={"Authorization": "Bearer nonsense"})
+    assert _fields(before) == {"status", "pending_count", "timestamp"} == _fields(wrong.json())
+    assert during["pending_count"] == before["pending_count"] + 1 == after["pending_count"] + 1
+    assert before["status"] == "ok" and datetime.fromisoformat(before["timestamp"]).tzinfo is not None
+    assert _fields(told) > _fields(before)
+
+
+def test_metrics_count_without_names(service: Serving) -> None:
+    service.decide(service.ask()["id"], "deny")
+    with service.client("agent") as client:
+        reply = client.get("/metrics")
+    assert reply.headers["content-type"].startswith("text/plain")
+    assert 'seasoned_confirm_votes_total{vote="deny"}' in reply.text
+    assert "alice" not in reply.text and service.tokens["agent"] not in reply.text
+    assert 'route="/confirm/{request_id}/deny"' in reply.text, "no ids in labels"
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE"])
+def test_other_methods_are_not_taken(service: Serving, method: str) -> None:
+    made = service.ask()
+    with service.client("alice") as client:
+        for path in ("", "/approve", "/deny", "/redeem"):
+            assert client.request(method, f"/confirm/{made['id']}{path}").status_code == 405
+    assert service.look(made["id"])["status"] == "pending"
+
+
+def test_answers_are_never_kept_by_caches(service: Serving) -> None:
+    with service.client("agent") as client:
+        reply = client.get(f"/confirm/{service.ask()['id']}")
+    assert reply.headers["cache-control"] == "no-store"
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert "server" not in reply.headers
+
+
+def test_looking_changes_nothing(service: Serving) -> None:
+    made = service.ask()
+    with service.client("root") as client:
+        before = client.get("/audit?limit=1").json()["entries"][0]["seq"]
+        for path in ("/confirm", f"/confirm/{made['id']}", "/audit", "/health", "/metrics", "/openapi.json"):
+            assert client.get(path).status_code == 200
+        after = client.get("/audit?limit=1").json()["entries"][0]["seq"]
+    assert before == after
+
+
+def test_one_of_many_who_decide_at_once_wins(service: Serving) -> None:
+    made = service.ask()
+    statuses: list[int] = []
+
+    def decide(name: str, verb: str) -> None:
+        statuses.append(service.decide(made["id"], verb, name).status_code)
+
+    racers = [(name, verb) for name in ("alice", "bob", "root") for verb in ("approve", "deny")]
+    threads = [threading.Thread(target=decide, args=racer) for racer in racers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(statuses) == [200, 409, 409, 409, 409, 409]
+
+
+def test_a_bad_one_among_many_submissions_does_not_fail_the_others(service: Serving) -> None:
+    """They share one commit; each still gets its own answer."""
+    replies: list[int] = []
+
+    def submit(number: int) -> None:
+        body = {**ASKED, "description": "x" * 20_000 if number % 4 == 0 else f"Number {number}."}
+        with service.client("agent") as client:
+            replies.append(client.post("/confirm", json=body).status_code)
+
+    threads = [threading.Thread(target=submit, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(replies) == [202] * 12 + [400] * 4
+
+
+def test_what_is_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
+    with serving(tmp_path, in_process=True) as found:
+        made = found.ask()
+        found.decide(found.ask(action="other")["id"], "deny")
+        assert found.process is not None
+        found.process.kill()
+        found.process.wait()
+    with serving(tmp_path, tokens=found.tokens) as again:
+        assert again.look(made["id"])["status"] == "pending"
+        with again.client("root") as client:
+            assert client.get("/confirm?status=denied").json()["count"] == 1
+
+
+def _agree(found: Serving, text: str) -> None:
+    """Have a person agree to a policy, and make it the one in force."""
+    assert found.service is not None
+    book = found.service.open_book()
+    change = ReplacePolicy(sha256=sha256(text.encode()).hexdigest(), summary="tested")
+    agent = find(book.database, "agent")
+    made = book.submit(agent, ask_change(change)).request
+    book.decide(find(book.database, "alice"), made.id, approve=True)
+    policy_change(book, change, authority=ByGrant(agent, made.id))
+    book.database.close()
+    (found.home / "policy.toml").write_text(text, "utf-8")
+
+
+def test_a_policy_file_is_taken_up_only_if_a_person_agreed_to_it(tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    agreed = '[[allow]]\naction = "tidy_up"\n'
+    with serving(tmp_path) as found:
+        assert found.ask(action="tidy_up")["status"] == "pending"
+        _agree(found, agreed)
+        assert _comes(lambda: found.ask(action="tidy_up")["status"] == "auto_approved")
+        file.write_text(agreed + '[[allow]]\naction = "send_money"\n', "utf-8")
+        time.sleep(1.3)
+        assert found.ask(action="send_money")["status"] == "pending", "an agent that can write the file wrote it"
+        assert found.ask(action="tidy_up")["status"] == "auto_approved"
+    with pytest.raises(CannotDo, match="agreed to"), serving(tmp_path, tokens=found.tokens):
+        pytest.fail("it started")
+    file.write_text(agreed, "utf-8")
+    with serving(tmp_path, tokens=found.tokens) as again:
+        assert again.ask(action="tidy_up")["status"] == "auto_approved"
+
+
+def _comes(look: Any, seconds: float = 5.0) -> bool:
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        if look():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_the_service_runs_on_postgres_as_well(tmp_path: Path, postgres_url: str) -> None:
+    with serving(tmp_path, policy=POLICY, database_url=postgres_url) as found:
+        made = found.ask()
+        with found.client("agent") as client:
+            assert client.get(f"/confirm/%00{made['id']}").status_code == 404
+            assert client.post("/confirm", json={**ASKED, "details": {"text": "a\x00b"}}).status_code in (202, 400)
+        threads = [threading.Thread(target=found.ask, kwargs={"description": f"{n}."}) for n in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert found.decide(made["id"]).json()["status"] == "approved"
+        with found.client() as client:
+            assert client.get("/health").json()["pending_count"] >= 8

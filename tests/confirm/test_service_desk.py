@@ -1,0 +1,181 @@
+"""The desk: answers come after the commit, groups share one, and one that fails fails alone."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from seasoned.config import Config
+from seasoned.confirm.book import Book
+from seasoned.confirm.credential import Credential, make
+from seasoned.confirm.policy import Policy, Rate
+from seasoned.confirm.request import Asked
+from seasoned.confirm.seal import load_seal
+from seasoned.confirm.service.desk import Desk, Place
+from seasoned.errors import CannotDo, StoreError, UsageError
+from seasoned.redact.key import Secrecy, load_key
+from seasoned.store import Database, open_database
+
+POLICY = Policy(rate=Rate(count=10_000))
+
+
+@asynccontextmanager
+async def _desk(config: Config) -> AsyncIterator[tuple[Desk, Credential]]:
+    database = open_database(config)
+    who, _ = make(database, "agent", "agent", now=time.time())
+    database.close()
+    secrecy, seal = Secrecy(load_key(config.home)), load_seal(config.home)
+
+    def book(database: Database) -> Book:
+        return Book(database, policy=POLICY, seal=seal, secrecy=secrecy)
+
+    desk = Desk(lambda: open_database(config, durable=True), book)
+    await desk.start()
+    try:
+        yield desk, who
+    finally:
+        await desk.stop()
+
+
+def _asked(number: int) -> Asked:
+    return Asked(action="send_report", description=f"Number {number}.")
+
+
+def _submit(who: Credential, asked: Asked) -> Callable[[Place], str]:
+    return lambda place: place.book.submit(who, asked).request.id
+
+
+def _hold(desk: Desk) -> tuple[asyncio.Future[None], threading.Event]:
+    """Keeps the writer busy until the event is set, so that what comes meanwhile makes a group."""
+    go_on = threading.Event()
+    holding = asyncio.ensure_future(desk.write(lambda _: go_on.wait(10) and None, grouped=False))
+    return holding, go_on
+
+
+def test_a_group_shares_one_commit_and_a_refusal_in_it_is_its_own(database_config: Config) -> None:
+    async def run() -> None:
+        async with _desk(database_config) as (desk, who):
+            holding, go_on = _hold(desk)
+            asked = [_asked(number) for number in range(10)]
+            asked[4] = Asked(action="send_report", description="")
+            jobs = [asyncio.ensure_future(desk.write(_submit(who, one))) for one in asked]
+            await asyncio.sleep(0.05)
+            go_on.set()
+            found = await asyncio.gather(*jobs, return_exceptions=True)
+            await holding
+            assert desk.largest_group == 10
+            assert isinstance(found[4], UsageError)
+            ids = {one for one in found if isinstance(one, str)}
+            assert len(ids) == 9
+            listed = await desk.read(lambda place: place.book.list(who))
+            assert {one.id for one in listed} == ids
+
+    asyncio.run(run())
+
+
+def test_one_that_breaks_undoes_the_group_and_all_others_are_done_again(database_config: Config) -> None:
+    """An unexpected error may leave the transaction unusable, so none of it is kept and each is done by itself."""
+
+    async def run() -> None:
+        async with _desk(database_config) as (desk, who):
+
+            def breaks(place: Place) -> str:
+                place.book.submit(who, _asked(99))
+                raise ZeroDivisionError
+
+            holding, go_on = _hold(desk)
+            jobs = [asyncio.ensure_future(desk.write(_submit(who, _asked(number)))) for number in range(3)]
+            broken = asyncio.ensure_future(desk.write(breaks))
+            await asyncio.sleep(0.05)
+            go_on.set()
+            ids = await asyncio.gather(*jobs)
+            with pytest.raises(ZeroDivisionError):
+                await broken
+            await holding
+            listed = await desk.read(lambda place: place.book.list(who))
+            assert {one.id for one in listed} > set(ids)
+            assert len(listed) == 4, "what it had done by itself before it broke, and three others, each once"
+
+    asyncio.run(run())
+
+
+def test_an_answer_comes_after_its_commit(tmp_path: Path) -> None:
+    """Another connection sees it at the moment when the answer is there."""
+
+    async def run() -> None:
+        config = Config(home=tmp_path)
+        async with _desk(config) as (desk, who):
+            reader = sqlite3.connect(config.store_path)
+            for number in range(20):
+                made = await desk.write(_submit(who, _asked(number)))
+                assert reader.execute("SELECT status FROM request WHERE id = ?", (made,)).fetchone() == ("pending",)
+            reader.close()
+
+    asyncio.run(run())
+
+
+def test_every_connection_of_the_desk_waits_for_the_disk(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with _desk(Config(home=tmp_path)) as (desk, _):
+            levels = set()
+            for ask in (desk.read, desk.write):
+                levels.add(await ask(_level))
+            assert levels == {2}, "synchronous = FULL"
+
+    def _level(place: Place) -> int:
+        inner = place.database._database  # type: ignore[attr-defined]
+        return int(inner.connection.execute("PRAGMA synchronous").fetchone()[0])
+
+    asyncio.run(run())
+
+
+def test_a_store_that_cannot_be_opened_is_an_error_at_the_start(tmp_path: Path) -> None:
+    async def run() -> None:
+        def refuse() -> Database:
+            raise StoreError("no such store")
+
+        desk = Desk(refuse, lambda database: pytest.fail(f"a book on {database}"))
+        with pytest.raises(StoreError, match="no such store"):
+            await desk.start()
+
+    asyncio.run(run())
+
+
+def test_a_desk_that_is_closed_takes_no_more_but_finishes_what_it_has(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with _desk(Config(home=tmp_path)) as (desk, who):
+            holding, go_on = _hold(desk)
+            job = asyncio.ensure_future(desk.write(_submit(who, _asked(1))))
+            await asyncio.sleep(0.02)
+            stopping = asyncio.ensure_future(desk.stop())
+            await asyncio.sleep(0.02)
+            with pytest.raises(CannotDo, match="stopping"):
+                await desk.read(lambda place: place.book.pending_count())
+            go_on.set()
+            assert await job
+            await asyncio.gather(holding, stopping)
+
+    asyncio.run(run())
+
+
+def test_one_who_left_meanwhile_disturbs_nobody(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with _desk(Config(home=tmp_path)) as (desk, who):
+            holding, go_on = _hold(desk)
+            left = asyncio.ensure_future(desk.write(_submit(who, _asked(1))))
+            stays = asyncio.ensure_future(desk.write(_submit(who, _asked(2))))
+            await asyncio.sleep(0.02)
+            left.cancel()
+            go_on.set()
+            assert await stays
+            await holding
+            assert await desk.read(lambda place: place.book.pending_count()) == 2, "it was handed over, and is kept"
+
+    asyncio.run(run())

@@ -1,0 +1,291 @@
+"""Whoever waits is answered within a second of the decision, wherever it is made, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from seasoned.confirm.credential import find, revoke
+from seasoned.confirm.policy import ActionRule, Policy, Rate
+from seasoned.confirm.service import routes
+from seasoned.store import open_database
+from tests.confirm.serving import Serving, serving
+
+POLICY = Policy(rate=Rate(count=10_000), action={"two_keys": ActionRule(approvals=2)})
+MANY = 1000 if os.environ.get("SEASONED_TORTURE") else 150
+
+
+class Clock:
+    """The time, and how far it was set forward."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serving(tmp_path_factory.mktemp("waiting"), policy=POLICY) as found:
+        yield found
+
+
+@pytest.fixture
+def pool() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(8) as made:
+        yield made
+
+
+def _wait(service: Serving, request_id: str, seconds: float = 20, name: str = "agent") -> tuple[dict[str, Any], float]:
+    with service.client(name) as client:
+        reply = client.get(f"/confirm/{request_id}?wait={seconds}")
+    assert reply.status_code == 200, reply.text
+    return reply.json(), time.monotonic()
+
+
+def _until_waiting(service: Serving, count: int = 1) -> None:
+    assert service.service is not None
+    ends = time.monotonic() + 20
+    while service.service.waiting.count < count:
+        assert time.monotonic() < ends, f"{service.service.waiting.count} of {count} wait"
+        time.sleep(0.01)
+
+
+def _until_alone(service: Serving) -> None:
+    assert service.service is not None
+    ends = time.monotonic() + 5
+    while service.service.waiting.count:
+        assert time.monotonic() < ends, f"{service.service.waiting.count} are left"
+        time.sleep(0.01)
+
+
+def _decide_elsewhere(service: Serving, request_id: str, name: str = "alice", *, approve: bool = True) -> None:
+    """By another connection, of which the service is told nothing: as another process would."""
+    assert service.service is not None
+    book = service.service.open_book()
+    book.decide(find(book.database, name), request_id, approve=approve, via="terminal")
+    book.database.close()
+
+
+def test_one_who_waits_is_answered_when_it_is_decided_here(service: Serving, pool: ThreadPoolExecutor) -> None:
+    made = service.ask()
+    waiting = pool.submit(_wait, service, made["id"])
+    _until_waiting(service)
+    service.decide(made["id"], "deny", reason="Not today.")
+    decided = time.monotonic()
+    answer, at = waiting.result()
+    assert (answer["status"], answer["reason"], answer["resolved_by"]) == ("denied", "Not today.", "alice")
+    assert at - decided < 1
+
+
+def test_one_who_waits_is_answered_when_it_is_decided_in_another_process(
+    service: Serving, pool: ThreadPoolExecutor
+) -> None:
+    made = service.ask()
+    waiting = pool.submit(_wait, service, made["id"])
+    _until_waiting(service)
+    _decide_elsewhere(service, made["id"])
+    decided = time.monotonic()
+    answer, at = waiting.result()
+    assert answer["status"] == "approved"
+    assert at - decided < 1
+
+
+def test_many_who_wait_are_all_answered_within_a_second(service: Serving) -> None:
+    made = service.ask()
+    host, port = service.url.removeprefix("http://").split(":")
+    token = service.tokens["agent"]
+    head = f"GET /confirm/{made['id']}?wait=60 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
+    lines = [socket.create_connection((host, int(port)), timeout=20) for _ in range(MANY)]
+    try:
+        for line in lines:
+            line.sendall(head.encode())
+        _until_waiting(service, MANY)
+        service.decide(made["id"])
+        decided = time.monotonic()
+        answers = [_answer(line) for line in lines]
+        taken = time.monotonic() - decided
+    finally:
+        for line in lines:
+            line.close()
+    assert all(b'"status":"approved"' in answer for answer in answers)
+    assert taken < 1, taken
+    _until_alone(service)
+
+
+def _answer(line: socket.socket) -> bytes:
+    """Head and body, which may come one after the other."""
+    found = b""
+    while not found.endswith(b"}") and (more := line.recv(65536)):
+        found += more
+    return found
+
+
+def test_waiting_ends_with_the_seconds_and_says_pending(service: Serving) -> None:
+    made = service.ask()
+    begun = time.monotonic()
+    answer, at = _wait(service, made["id"], 0.3)
+    assert answer["status"] == "pending"
+    assert 0.3 <= at - begun < 2
+
+
+def test_what_is_resolved_already_is_answered_at_once(service: Serving) -> None:
+    made = service.ask()
+    service.decide(made["id"])
+    begun = time.monotonic()
+    answer, at = _wait(service, made["id"])
+    assert answer["status"] == "approved"
+    assert at - begun < 1
+
+
+def test_a_vote_that_does_not_decide_keeps_one_waiting(service: Serving, pool: ThreadPoolExecutor) -> None:
+    made = service.ask(action="two_keys")
+    waiting = pool.submit(_wait, service, made["id"])
+    _until_waiting(service)
+    service.decide(made["id"])
+    time.sleep(0.3)
+    assert not waiting.done()
+    service.decide(made["id"], name="bob")
+    assert waiting.result()[0]["status"] == "approved"
+
+
+def test_one_who_leaves_is_forgotten(service: Serving) -> None:
+    made = service.ask()
+    for path in ("?wait=60", "/events"):
+        with service.client("agent") as client, pytest.raises(httpx2.ReadTimeout):
+            client.get(f"/confirm/{made['id']}{path}", timeout=0.3)
+        _until_alone(service)
+
+
+@pytest.mark.parametrize("wait", ["-1", "3601", "nan", "inf", "soon", ""])
+def test_seconds_that_are_none_are_named(service: Serving, wait: str) -> None:
+    with service.client("agent") as client:
+        for path in ("", "/events"):
+            reply = client.get(f"/confirm/{service.ask()['id']}{path}?wait={wait}")
+            assert (reply.status_code, reply.json()["field"]) == (400, "wait")
+
+
+def test_nobody_waits_for_what_is_not_theirs(service: Serving) -> None:
+    made = service.ask("other")
+    with service.client("agent") as client:
+        assert client.get(f"/confirm/{made['id']}?wait=9").status_code == 404
+        assert client.get(f"/confirm/{made['id']}/events").status_code == 404
+        assert client.get("/confirm/nobody/events").status_code == 404
+
+
+def _events(service: Serving, request_id: str, found: list[dict[str, Any]], name: str = "agent") -> None:
+    with service.client(name) as client, client.stream("GET", f"/confirm/{request_id}/events") as reply:
+        assert reply.headers["content-type"].startswith("text/event-stream")
+        for line in reply.iter_lines():
+            if line.startswith("data: "):
+                found.append(json.loads(line.removeprefix("data: ")))
+
+
+def test_a_stream_tells_how_it_stands_every_vote_and_the_end(service: Serving, pool: ThreadPoolExecutor) -> None:
+    made = service.ask(action="two_keys")
+    found: list[dict[str, Any]] = []
+    stream = pool.submit(_events, service, made["id"], found)
+    _until_waiting(service)
+    service.decide(made["id"])
+    _decide_elsewhere(service, made["id"], "bob")
+    stream.result(timeout=5)
+    assert {event["schema"] for event in found} == {"seasoned/confirm-request/1"}
+    steps = [(event["status"], len(event["votes"])) for event in found]
+    assert (steps[0], steps[-1]) == (("pending", 0), ("approved", 2))
+    assert ("pending", 1) in steps
+
+
+def test_a_stream_of_something_resolved_is_one_event(service: Serving) -> None:
+    made = service.ask()
+    service.decide(made["id"], "deny")
+    found: list[dict[str, Any]] = []
+    _events(service, made["id"], found)
+    assert [event["status"] for event in found] == ["denied"]
+
+
+def test_a_stream_ends_when_its_credential_is_revoked(
+    tmp_path: Path, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(routes, "_HEARTBEAT_SECONDS", 0.1)
+    with serving(tmp_path, policy=POLICY) as found:
+        made = found.ask()
+        stream = pool.submit(_events, found, made["id"], [])
+        _until_waiting(found)
+        time.sleep(0.3)
+        assert not stream.done(), "it lives on while the credential does"
+        database = open_database(found.config)
+        revoke(database, "agent", by="test", now=time.time())
+        database.close()
+        stream.result(timeout=5)
+        assert found.look(made["id"])["status"] == "pending"
+
+
+def test_a_service_that_stops_answers_those_who_wait(tmp_path: Path, pool: ThreadPoolExecutor) -> None:
+    with serving(tmp_path, policy=POLICY) as found:
+        made = found.ask()
+        waiting = pool.submit(_wait, found, made["id"], 60)
+        stream = pool.submit(_events, found, made["id"], [])
+        _until_waiting(found, 2)
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 3
+    assert waiting.result(timeout=1)[0]["status"] == "pending"
+    stream.result(timeout=1)
+
+
+def test_a_request_expires_by_itself_and_those_who_wait_are_told(tmp_path: Path, pool: ThreadPoolExecutor) -> None:
+    clock = Clock()
+    with serving(tmp_path, policy=POLICY, clock=clock) as found:
+        made = found.ask(timeout_seconds=30)
+        waiting = pool.submit(_wait, found, made["id"])
+        _until_waiting(found)
+        clock.ahead = 29
+        time.sleep(0.2)
+        assert not waiting.done(), "not before its time"
+        clock.ahead = 31
+        answer, _ = waiting.result(timeout=5)
+        assert (answer["status"], answer["resolved_by"]) == ("expired", "system:timeout")
+        assert found.decide(made["id"]).json()["status"] == "expired"
+        with found.client() as client:
+            assert client.get("/health").json()["pending_count"] == 0
+
+
+def test_a_request_is_expired_when_it_is_looked_at_even_if_no_timer_ran(tmp_path: Path) -> None:
+    clock = Clock()
+    with serving(tmp_path, policy=POLICY, clock=clock) as found:
+        made = found.ask(timeout_seconds=30)
+        clock.ahead = 30
+        assert found.look(made["id"])["status"] == "expired"
+
+
+def test_deciders_in_two_services_on_one_store_wake_each_other(tmp_path: Path, pool: ThreadPoolExecutor) -> None:
+    with serving(tmp_path, policy=POLICY) as one, serving(tmp_path, policy=POLICY, tokens=one.tokens) as two:
+        made = one.ask()
+        waiting = pool.submit(_wait, two, made["id"])
+        _until_waiting(two)
+        one.decide(made["id"])
+        decided = time.monotonic()
+        answer, at = waiting.result()
+        assert answer["status"] == "approved"
+        assert at - decided < 1
+
+
+def test_waiters_of_many_requests_get_their_own(service: Serving, pool: ThreadPoolExecutor) -> None:
+    made = [service.ask(description=f"Number {number}.") for number in range(4)]
+    waiting = [pool.submit(_wait, service, one["id"]) for one in made]
+    _until_waiting(service, 4)
+    for one, verb in zip(made, ("approve", "deny", "approve", "deny"), strict=True):
+        threading.Thread(target=service.decide, args=(one["id"], verb)).start()
+    answers = [each.result()[0] for each in waiting]
+    assert [answer["id"] for answer in answers] == [one["id"] for one in made]
+    assert [answer["status"] for answer in answers] == ["approved", "denied", "approved", "denied"]

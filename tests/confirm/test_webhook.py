@@ -1,0 +1,274 @@
+"""Webhooks: signed when sent, believed only when signed and fresh, and heard once."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seasoned.config import Config
+from seasoned.confirm.notify.way import Way
+from seasoned.confirm.notify.webhook import sign, verify
+from seasoned.errors import Unauthorised, UsageError
+from tests.confirm.other_side import Mood, Receiver, closed_url
+from tests.confirm.people import MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, House
+
+OUT_KEY = b"outgoing-key-of-the-test-0123456"
+HOOK_SECRET = "whsec_" + base64.b64encode(b"incoming-key-of-the-test-0123456").decode()
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver(OUT_KEY) as server:
+        yield server
+
+
+@pytest.fixture
+def house(receiver: Receiver, tmp_path: Path) -> Iterator[House]:
+    with House(Config(home=tmp_path / "home"), {"hook": _way(receiver)}) as house:
+        yield house
+
+
+@pytest.fixture
+def client(house: House) -> Iterator[httpx2.Client]:
+    with house.served() as client:
+        yield client
+
+
+def _way(receiver: Receiver, **more: Any) -> Way:
+    given = {
+        "name": "hook",
+        "kind": "webhook",
+        "to": receiver.url,
+        "url": receiver.url,
+        "token": receiver.secret,
+        "hearing": HOOK_SECRET,
+        "people": PEOPLE,
+    }
+    return Way(**{**given, **more})
+
+
+def _ruling(request_id: str, **more: Any) -> bytes:
+    return json.dumps({"request": request_id, "person": MIRA, "approve": True, **more}).encode()
+
+
+def _send(
+    client: httpx2.Client, body: bytes, *, number: str = "m1", now: float = NOW, secret: str = HOOK_SECRET
+) -> httpx2.Response:
+    headers = sign(secret, message_id=number, now=now, body=body)
+    return client.post("/confirm/hook", content=body, headers=headers)
+
+
+def test_the_signature_is_the_one_of_the_standards_own_example() -> None:
+    """The example that the libraries of Standard Webhooks are tested with."""
+    headers = sign(
+        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        message_id="msg_p5jXN8AQM9LWM0D4loKWxJek",
+        now=1614265330,
+        body=b'{"test": 2432232314}',
+    )
+    assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+def test_every_event_is_sent_once_and_signed(receiver: Receiver, house: House) -> None:
+    request = house.submit(details={"table": "orders", "token": SECRET})
+    house.send_due("hook")
+    house.book.decide(house.mira, request.id, approve=False, reason="not today")
+    house.send_due("hook")
+    assert receiver.events == [("confirm.submitted", request.id), ("confirm.decided", request.id)]
+    assert all(map(receiver.is_genuine, receiver.heard)) and len(set(receiver.ids)) == 2
+    first, last = (one.value["data"] for one in receiver.heard)
+    assert (first["status"], first["digest"], first["details"]["table"]) == ("pending", request.digest, "orders")
+    assert SECRET not in receiver.heard[0].body.decode() and first["is_exact"] is False
+    assert (last["status"], last["reason"], last["resolved_by"]) == ("denied", "not today", "mira")
+
+
+@pytest.mark.parametrize(
+    ("mood", "words"),
+    [
+        (Mood(500), "answered 500"),
+        (Mood(drops=True), "no connection"),
+        (Mood(wait_seconds=1.0), "no answer within"),
+        (Mood(body=b"x" * 20, drips=0.1), "not complete"),
+        (Mood(429, headers={"retry-after": "9"}), "answered 429"),
+    ],
+    ids=["error", "hang-up", "time-out", "drip", "too many"],
+)
+def test_a_failed_webhook_is_sent_again_under_the_same_id(
+    receiver: Receiver, house: House, mood: Mood, words: str
+) -> None:
+    house.submit()
+    receiver.moods = [mood]
+    house.send_due("hook", answer_seconds=0.2)
+    (row,) = house.rows()
+    assert words in row["last_error"]
+    assert row["next_at"] == NOW + (9 if mood.status == 429 else 2)
+    house.clock.now = row["next_at"]
+    house.send_due("hook")
+    assert house.rows() == [] and len(set(receiver.ids)) == 1 and len(receiver.ids) == 2
+
+
+def test_a_redirect_is_not_followed(receiver: Receiver, house: House) -> None:
+    house.submit()
+    with Receiver(OUT_KEY) as elsewhere:
+        receiver.moods = [Mood(307, headers={"location": elsewhere.url})]
+        house.send_due("hook")
+        assert elsewhere.heard == [] and "final address" in house.rows()[0]["last_error"]
+
+
+def test_an_answer_without_end_is_cut_off(receiver: Receiver, house: House) -> None:
+    house.submit()
+    receiver.moods = [Mood(body=b"x" * 2_000_000)]
+    house.send_due("hook")
+    assert "no end" in house.rows()[0]["last_error"]
+
+
+def test_a_refused_connection_is_kept_as_an_error(receiver: Receiver, tmp_path: Path) -> None:
+    gone = closed_url()
+    with House(Config(home=tmp_path / "gone"), {"hook": _way(receiver, to=gone, url=gone)}) as house:
+        house.submit()
+        house.send_due("hook")
+        assert "no connection (ConnectError" in house.rows()[0]["last_error"]
+
+
+def test_a_person_decides_by_webhook(house: House, client: httpx2.Client) -> None:
+    request = house.submit()
+    answer = _send(client, _ruling(request.id, approve=False, reason="no"))
+    assert (answer.status_code, answer.json()["outcome"], answer.json()["status"]) == (200, "decided", "denied")
+    decided = house.look(request)
+    assert (decided.resolved_by, decided.reason, decided.votes[0].via) == ("mira", "no", "webhook")
+
+
+def test_malformed_webhook_fails_closed(house: House, client: httpx2.Client) -> None:
+    request = house.submit()
+    good = json.loads(_ruling(request.id))
+    bodies = [
+        b"",
+        b"{",
+        b"null",
+        b"[" * 5000,
+        b"\xff",
+        *(json.dumps({**good, **change}).encode() for change in ({"approve": "yes"}, {"approve": 1}, {"extra": 1})),
+        *(json.dumps({name: good[name] for name in good if name != missing}).encode() for missing in good),
+        json.dumps({**good, "channel": "phone"}).encode(),
+        json.dumps({**good, "reason": "x\x00"}).encode(),
+    ]
+    for number, body in enumerate(bodies):
+        answer = _send(client, body, number=f"m{number}")
+        assert answer.status_code == 400, body
+        assert answer.json()["error"]
+    assert _send(client, b"x" * 300_000).status_code == 413
+    assert house.look(request).status == "pending"
+
+
+def test_an_unsigned_stale_or_forged_webhook_decides_nothing(house: House, client: httpx2.Client) -> None:
+    request = house.submit()
+    body = _ruling(request.id)
+    good = sign(HOOK_SECRET, message_id="m1", now=NOW, body=body)
+    forged: list[Any] = [
+        {},
+        {**good, "webhook-id": "m2"},
+        {**good, "webhook-id": ""},
+        {**good, "webhook-timestamp": str(int(NOW) + 1)},
+        {**good, "webhook-timestamp": "soon"},
+        {**good, "webhook-timestamp": "-1"},
+        {**good, "webhook-signature": ""},
+        {**good, "webhook-signature": "v1,"},
+        {**good, "webhook-signature": good["webhook-signature"].replace("v1,", "v1a,")},
+        [*good.items(), ("webhook-id", "m2")],
+        sign(HOOK_SECRET, message_id="m1", now=NOW - 301, body=body),
+        sign(HOOK_SECRET, message_id="m1", now=NOW + 301, body=body),
+        sign("another-secret-of-the-test", message_id="m1", now=NOW, body=body),
+    ]
+    for headers in forged:
+        assert client.post("/confirm/hook", content=body, headers=headers).status_code == 401
+    assert client.post("/confirm/hook", content=body + b" ", headers=good).status_code == 401
+    assert house.look(request).status == "pending"
+
+
+def test_the_secret_that_we_sign_with_is_none_to_decide_with(
+    receiver: Receiver, house: House, client: httpx2.Client
+) -> None:
+    request = house.submit()
+    assert _send(client, _ruling(request.id), secret=receiver.secret).status_code == 401
+    assert house.look(request).status == "pending"
+
+
+def test_without_a_secret_nothing_is_heard(receiver: Receiver, tmp_path: Path) -> None:
+    with House(Config(home=tmp_path / "bare"), {"hook": _way(receiver, hearing="")}) as house:
+        request = house.submit()
+        body = _ruling(request.id)
+        with house.served() as client:
+            assert _send(client, body).status_code == 401
+            assert client.post("/confirm/hook", content=body).status_code == 401
+        assert house.look(request).status == "pending"
+
+
+def test_one_of_several_signatures_is_enough(house: House, client: httpx2.Client) -> None:
+    """A sender that changes its secret signs with both for a while."""
+    request = house.submit()
+    headers = sign(HOOK_SECRET, message_id="m1", now=NOW, body=_ruling(request.id))
+    headers["webhook-signature"] = f"v1,AAAA {headers['webhook-signature']} v2,xyz"
+    assert client.post("/confirm/hook", content=_ruling(request.id), headers=headers).status_code == 200
+
+
+def test_duplicate_webhook_idempotent(receiver: Receiver, tmp_path: Path) -> None:
+    with House(Config(home=tmp_path / "two"), {"hook": _way(receiver)}, approvals=2) as house:
+        request = house.submit()
+        with house.served() as client:
+            first = _send(client, _ruling(request.id))
+            assert first.json()["outcome"] == "counted"
+            again = _send(client, _ruling(request.id), now=NOW + 20)
+            assert (again.status_code, again.json()) == (first.status_code, first.json())
+            assert _send(client, _ruling(request.id, person=NOOR)).status_code == 403, "same id, other content"
+            assert _send(client, _ruling(request.id), number="m2").status_code == 403, "same person again"
+            assert len(house.look(request).votes) == 1
+            assert _send(client, _ruling(request.id, person=NOOR), number="m3").json()["status"] == "approved"
+            late = _send(client, _ruling(request.id, person=NOOR, approve=False), number="m4")
+            assert late.status_code in (403, 409)
+        assert house.look(request).status == "approved"
+
+
+@pytest.mark.parametrize(("person", "status"), [(STRANGER, 403), ("mira", 403), ("", 403)])
+def test_a_person_whom_the_policy_does_not_name_decides_nothing(
+    house: House, client: httpx2.Client, person: str, status: int
+) -> None:
+    request = house.submit()
+    answer = _send(client, _ruling(request.id, person=person))
+    assert answer.status_code == status and answer.json()["sentence"].startswith("Not allowed")
+    assert house.look(request).status == "pending"
+
+
+def test_an_unknown_request_is_not_found(client: httpx2.Client) -> None:
+    assert _send(client, _ruling("nope")).status_code == 404
+    assert _send(client, _ruling("' OR 1=1 --"), number="m2").status_code == 404
+
+
+@pytest.mark.parametrize("secret", ["short", "whsec_%%%", "whsec_c2hvcnQ="])
+def test_a_weak_secret_is_refused_with_what_to_do(secret: str) -> None:
+    with pytest.raises(UsageError, match="secret"):
+        sign(secret, message_id="m", now=NOW, body=b"")
+
+
+@settings(max_examples=100)
+@given(
+    secret=st.binary(min_size=16, max_size=40),
+    body=st.binary(max_size=60),
+    age=st.floats(-290, 290),
+    flip=st.integers(0, 10_000),
+)
+def test_what_was_signed_is_believed_and_nothing_else(secret: bytes, body: bytes, age: float, flip: int) -> None:
+    text = "whsec_" + base64.b64encode(secret).decode()
+    headers = sign(text, message_id="m1", now=NOW, body=body)
+    assert verify(text, headers, body, now=NOW + age) == "m1"
+    changed = bytearray(body or b"x")
+    changed[flip % len(changed)] ^= 1 + flip % 255
+    with pytest.raises(Unauthorised):
+        verify(text, headers, bytes(changed), now=NOW)

@@ -1,0 +1,106 @@
+"""Assignment on every database: one arm a session for good, whoever asks and wherever it is kept."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from seasoned.config import Config
+from seasoned.errors import NotFound, UsageError
+from seasoned.experiment.assign import Share, assign_logged, keep_split, load_split, log_exposure, new_split
+from seasoned.experiment.online import analyse_online, load_sessions
+from seasoned.store import Database, Store, open_database, open_store
+
+SESSIONS = [f"hermes:{number:03d}" for number in range(60)]
+HALVES = new_split("e", [Share("cold"), Share("warm")], salt="s1")
+
+
+def test_the_newest_split_is_in_force_and_an_unknown_one_is_named(any_database: Database) -> None:
+    changed = new_split("e", [Share("cold"), Share("warm", 3)], salt="s1", holdout=0.1)
+    for split, now in ((HALVES, 1.0), (changed, 2.0), (HALVES, 3.0)):
+        keep_split(any_database, split, now=now)
+        assert load_split(any_database, "e") == split
+    with pytest.raises(NotFound, match="'e'"):
+        load_split(any_database, "other")
+
+
+def test_a_logged_session_keeps_its_arm_when_weights_change(any_database: Database) -> None:
+    first = [assign_logged(any_database, HALVES, session, now=1.0) for session in SESSIONS]
+    changed = new_split("e", [Share("cold"), Share("warm", 50)], salt="s1")
+    assert [assign_logged(any_database, changed, session, now=2.0) for session in SESSIONS] == first
+    rows = any_database.rows("experiment.assignments", {"experiment": "e"})
+    assert len(rows) == len(SESSIONS) and {row["at"] for row in rows} == {1.0}
+
+
+def test_exposure_is_logged_apart_and_once(any_database: Database) -> None:
+    for session in ("a:1", "a:2"):
+        assign_logged(any_database, HALVES, session, now=1.0)
+    log_exposure(any_database, "e", "a:1", arm="warm", example_ids=["x", "y"], now=2.0)
+    log_exposure(any_database, "e", "a:1", arm="cold", example_ids=[], now=3.0)
+    one, other = any_database.rows("experiment.assignments", {"experiment": "e"})
+    assert (one["exposed_arm"], one["exposed_at"], one["example_ids"]) == ("warm", 2.0, '["x","y"]')
+    assert other["exposed_at"] is None
+
+
+def test_many_writers_at_once_log_each_session_once(database_config: Config) -> None:
+    def work(seed: int) -> list[str]:
+        # Everyone would divide in another way: only the first to come is heard.
+        split = new_split("e", HALVES.arms, salt=f"salt {seed}")
+        database = open_database(database_config)
+        found = [assign_logged(database, split, session, now=float(seed)) for session in SESSIONS[:20]]
+        database.close()
+        return [f"{one.arm} {one.split}" for one in found if one is not None]
+
+    open_database(database_config).close()
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(work, range(4)))
+    assert len(answers[0]) == 20
+    assert all(one == answers[0] for one in answers)
+
+
+def test_forgetting_takes_assignments_exposures_and_splits(any_database: Database) -> None:
+    keep_split(any_database, HALVES, now=1.0)
+    assign_logged(any_database, HALVES, "a:1", now=1.0)
+    log_exposure(any_database, "e", "a:1", arm="warm", example_ids=[], now=2.0)
+    for name in ("drop_assignment", "drop_exposure"):
+        assert any_database.run(f"experiment.{name}", {"session": "a:1"}) == 1
+    for name, count in (("forget_assignments", 0), ("forget_exposures", 0), ("forget_splits", 1)):
+        assert any_database.run(f"experiment.{name}") == count
+
+
+def _history(path: Path, counts: dict[str, tuple[int, int]]) -> Store:
+    """A store whose sessions made these calls: so many that went well, so many that failed, one of each too late."""
+    store = open_store(path)
+    add = (
+        "INSERT INTO call (session_id, call_id, position, message, tool, kind, counts_as, arguments, time, place, "
+        "verdict, evidence, fault, reason, judge, unique_id) "
+        "VALUES (?, ?, 0, 0, 't', 'k', ?, '{}', ?, 0, 'v', '', '', '', '1', 1)"
+    )
+    for session, (ok, failed) in counts.items():
+        agent, _, native_id = session.partition(":")
+        made = store.connection.execute("INSERT INTO session (agent, native_id) VALUES (?, ?)", (agent, native_id))
+        kinds = [("ok", 2.0)] * ok + [("failed", 3.0)] * failed + [("ok", 900.0), ("failed", 900.0)]
+        for number, (kind, time) in enumerate(kinds):
+            store.connection.execute(add, (made.lastrowid, str(number), kind, time))
+    return store
+
+
+def test_outcomes_come_from_the_histories_of_this_machine(any_database: Database, tmp_path: Path) -> None:
+    counts = {session: (2, number % 3) for number, session in enumerate(SESSIONS[:30])}
+    for session in counts:
+        assign_logged(any_database, HALVES, session, now=1.0)
+    assign_logged(any_database, HALVES, "hermes:never-recorded", now=1.0)
+    with _history(tmp_path / "history.db", counts) as history:
+        found = load_sessions(any_database, HALVES, now=1000.0, window_seconds=500, history=history)
+    assert {one.session: (one.ok, one.failed) for one in found} == {**counts, "hermes:never-recorded": (0, 0)}
+    seen = analyse_online(HALVES, found)
+    assert seen.sessions == 31 and sum(arm.measured for arm in seen.arms) == 30
+
+
+def test_a_database_without_histories_is_not_taken_for_one_where_nothing_happened(postgres_url: str) -> None:
+    database = open_database(Config(home=Path(), database_url=postgres_url))
+    with pytest.raises(UsageError, match="give the store"):
+        load_sessions(database, HALVES, now=1000.0)
+    database.close()

@@ -1,0 +1,215 @@
+"""Claude Code's PreToolUse hook, run as the agent runs it: a process, JSON on stdin, an answer on stdout, in time."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.confirm.serving import Serving, serving
+
+COMMAND = [sys.executable, "-c", "from seasoned.hooks.main import main; main()", "claude-code", "pre-tool-use"]
+HARMLESS = {"command": "pytest -q tests && git status"}
+RISKY = {"command": "rm -rf /srv/data"}
+
+
+def event(tool_input: Any, tool_name: str = "Bash") -> str:
+    """The event as the agent writes it."""
+    common = {"session_id": "s-1", "transcript_path": "/t.jsonl", "cwd": "/srv/app", "permission_mode": "default"}
+    call = {"hook_event_name": "PreToolUse", "tool_name": tool_name, "tool_input": tool_input, "tool_use_id": "t-1"}
+    return json.dumps({**common, **call})
+
+
+def hook(text: str, *options: str, expect: int = 0, **environment: str) -> dict[str, str] | None:
+    """What the hook decided; None where it said nothing."""
+    done = subprocess.run(
+        [*COMMAND, *options],
+        input=text.encode("utf-8", "surrogateescape"),
+        env={**os.environ, **environment},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == expect, done.stderr.decode()
+    if not done.stdout:
+        return None
+    (said,) = json.loads(done.stdout).values()
+    assert said.pop("hookEventName") == "PreToolUse"
+    found: dict[str, str] = said
+    return found
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serving(tmp_path_factory.mktemp("service")) as found:
+        yield found
+
+
+@pytest.fixture
+def configured(service: Serving, monkeypatch: pytest.MonkeyPatch) -> Serving:
+    """The service, named in the environment as a user would."""
+    monkeypatch.setenv("SEASONED_CONFIRM_URL", service.url)
+    monkeypatch.setenv("SEASONED_CONFIRM_TOKEN", service.tokens["agent"])
+    return service
+
+
+def decide_next(service: Serving, verb: str, **body: Any) -> list[dict[str, Any]]:
+    """Decide about the next request from another thread; it is in the list when it is decided."""
+    seen: list[dict[str, Any]] = []
+
+    def watch() -> None:
+        deadline = time.monotonic() + 30
+        with service.client("alice") as client:
+            while not seen and time.monotonic() < deadline:
+                for one in client.get("/confirm", params={"status": "pending"}).json()["requests"]:
+                    client.post(f"/confirm/{one['id']}/{verb}", json=body)
+                    seen.append(one)
+                time.sleep(0.02)
+
+    threading.Thread(target=watch, daemon=True).start()
+    return seen
+
+
+def test_a_call_that_needs_nobody_passes_without_a_word_whether_or_not_there_is_a_service() -> None:
+    assert hook(event(HARMLESS)) is None
+    assert hook(event({"file_path": "/srv/app/x.py"}, "Read")) is None
+    assert hook(event(HARMLESS), SEASONED_CONFIRM_URL="http://127.0.0.1:1", SEASONED_CONFIRM_TOKEN="x") is None
+
+
+def test_a_call_that_needs_nobody_costs_less_than_150_milliseconds() -> None:
+    """Time of the processor, which is the time it takes where nothing else runs."""
+    taken = []
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert hook(event(HARMLESS)) is None
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(taken) < 0.15, taken
+
+
+def test_a_high_risk_call_runs_after_a_person_agreed_to_exactly_it(configured: Serving) -> None:
+    seen = decide_next(configured, "approve")
+    said = hook(event(RISKY))
+    assert said is not None
+    assert said["permissionDecision"] == "allow"
+    (asked,) = seen
+    assert asked["action"] == "delete_data"
+    assert asked["details"]["arguments"] == RISKY
+    assert asked["details"]["folder"] == "/srv/app"
+    assert (asked["requester"], asked["label"], asked["session_key"]) == ("agent", "claude-code", "claude-code:s-1")
+    assert configured.look(asked["id"])["redeemed_at"] is not None, "the approval is used up"
+
+
+def test_a_denied_call_is_blocked_and_the_model_is_told_why(configured: Serving) -> None:
+    decide_next(configured, "deny", reason="use the archive instead")
+    said = hook(event(RISKY))
+    assert said is not None
+    assert said["permissionDecision"] == "deny"
+    assert "alice denied 'delete_data': use the archive instead" in said["permissionDecisionReason"]
+
+
+def test_when_nobody_answers_in_time_the_call_is_blocked_before_the_agent_gives_the_hook_up(
+    configured: Serving,
+) -> None:
+    begun = time.monotonic()
+    said = hook(event(RISKY), "--wait-seconds", "1")
+    assert said is not None
+    assert said["permissionDecision"] == "deny"
+    assert "not decided in the time" in said["permissionDecisionReason"]
+    assert time.monotonic() - begun < 10
+
+
+def test_a_service_that_takes_the_connection_and_says_nothing_is_a_no_in_time() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        said = hook(
+            event(RISKY),
+            "--wait-seconds",
+            "1",
+            SEASONED_CONFIRM_URL=f"http://127.0.0.1:{silent.getsockname()[1]}",
+            SEASONED_CONFIRM_TOKEN="ssn_agent_x",
+        )
+    assert said is not None
+    assert (said["permissionDecision"], "no answer came in time" in said["permissionDecisionReason"]) == ("deny", True)
+
+
+@pytest.mark.parametrize(
+    ("environment", "why"),
+    [
+        ({}, "confirm_url is not set"),
+        ({"SEASONED_CONFIRM_URL": "http://127.0.0.1:1"}, "confirm_token is not set"),
+        ({"SEASONED_CONFIRM_URL": "http://127.0.0.1:1", "SEASONED_CONFIRM_TOKEN": "x"}, "did not answer"),
+        ({"SEASONED_CONFIRM_URL": "nonsense", "SEASONED_CONFIRM_TOKEN": "x"}, "no address"),
+        ({"SEASONED_WORKERS": "many"}, "workers must be a whole number"),
+    ],
+)
+def test_whatever_fails_blocks_a_high_risk_call_with_its_reason(environment: dict[str, str], why: str) -> None:
+    said = hook(event(RISKY), **environment)
+    assert said is not None
+    assert said["permissionDecision"] == "deny"
+    assert why in said["permissionDecisionReason"]
+
+
+def test_a_settings_file_that_cannot_be_read_blocks_a_high_risk_call_and_no_other(home: Path) -> None:
+    (home / ".seasoned").mkdir()
+    (home / ".seasoned" / "config.toml").write_text("confirm_url = [")
+    assert hook(event(HARMLESS)) is None
+    said = hook(event(RISKY))
+    assert said is not None
+    assert said["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_blocked"),
+    [
+        ('{"tool_name": "Bash", "tool_input": {"command": "rm -rf /srv/data"', True),
+        ('{"tool_name": 5, "tool_input": {"command": "kubectl delete namespace production"}}', True),
+        ('{"tool_name": "Bash", "tool_input": "terraform destroy -auto-approve"}', True),
+        ("\udcff\udcfe rm -rf /srv/data", True),
+        ('{"tool_name": "Bash", "tool_input": {"command": "ls"', False),
+        ("", False),
+        ("null", False),
+        ("[" * 100_000, True),  # longer than can be looked through
+        ('{"tool_name": "Read"', False),
+    ],
+)
+def test_what_cannot_be_read_is_blocked_only_where_it_looks_like_high_risk(text: str, is_blocked: bool) -> None:
+    said = hook(text)
+    assert (said is not None) == is_blocked
+    if said is not None:
+        assert said["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize("value", ["soon", "nan", "-5", "1e9"])
+def test_a_slip_in_the_options_does_not_open_the_gate(value: str) -> None:
+    said = hook(event(RISKY), "--wait-seconds", value)
+    assert said is not None
+    assert said["permissionDecision"] == "deny"
+
+
+def test_an_event_that_is_not_known_is_said_and_not_passed_over() -> None:
+    done = subprocess.run([*COMMAND[:3], "claude-code", "sometime"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "usage: seasoned-hook" in done.stderr
+
+
+def test_the_hook_and_the_client_it_asks_with_need_only_msgspec_and_the_standard_library() -> None:
+    code = (
+        "import sys; before = set(sys.modules)\n"
+        "import seasoned.hooks.claude_code, seasoned.confirm.client, seasoned.confirm.decorator\n"
+        "tops = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
+        "print(*sorted(tops - set(sys.stdlib_module_names)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) <= {"msgspec", "seasoned", "typing_extensions"}

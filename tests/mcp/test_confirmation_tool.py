@@ -1,0 +1,140 @@
+"""The MCP server as an agent meets it: the official client, over stdio, against a real service."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp", reason="the MCP library is not installed")
+
+from mcp_types import CallToolResult, TextContent
+
+from mcp import Client, StdioServerParameters
+from seasoned.config import load
+from seasoned.mcp_server import build_server
+from tests.confirm.serving import Serving, serving
+
+ASKED = {"action": "delete_data", "description": "Delete old logs", "details": {"path": "/srv/logs"}}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serving(tmp_path_factory.mktemp("service")) as found:
+        yield found
+
+
+def talk_over_stdio(work: Callable[[Client], Awaitable[Any]], **environment: str) -> Any:
+    """A conversation with `seasoned mcp` in a process of its own."""
+
+    async def run() -> Any:
+        command = StdioServerParameters(
+            command=sys.executable, args=["-m", "seasoned.cli.main", "mcp"], env={**os.environ, **environment}
+        )
+        async with Client(command, read_timeout_seconds=60) as client:
+            return await work(client)
+
+    return asyncio.run(run())
+
+
+def talk(work: Callable[[Client], Awaitable[Any]]) -> Any:
+    """The same in this process, where nothing depends on the way between the two."""
+
+    async def run() -> Any:
+        async with Client(build_server(load())) as client:
+            return await work(client)
+
+    return asyncio.run(run())
+
+
+@pytest.fixture
+def known(service: Serving, monkeypatch: pytest.MonkeyPatch) -> Serving:
+    """The service, named in the environment as an agent's settings do."""
+    monkeypatch.setenv("SEASONED_CONFIRM_URL", service.url)
+    monkeypatch.setenv("SEASONED_CONFIRM_TOKEN", service.tokens["agent"])
+    return service
+
+
+def text(result: CallToolResult) -> str:
+    (part,) = result.content
+    assert isinstance(part, TextContent)
+    return part.text
+
+
+def test_an_agent_asks_over_stdio_is_denied_is_told_why_and_cannot_redeem(known: Serving) -> None:
+    async def work(client: Client) -> tuple[Any, ...]:
+        tools = (await client.list_tools()).tools
+        asked = (await client.call_tool("request_confirmation", ASKED)).structured_content
+        assert asked is not None
+        denied = await asyncio.to_thread(known.decide, asked["id"], "deny", reason="wrong folder")
+        assert denied.status_code == 200
+        waited = await client.call_tool("wait_confirmation", {"id": asked["id"], "wait_seconds": 10})
+        tried = await client.call_tool("redeem_confirmation", {"id": asked["id"], "details": ASKED["details"]})
+        return tools, asked, waited.structured_content, tried
+
+    tools, asked, waited, tried = talk_over_stdio(work)
+    assert {tool.name for tool in tools} == {"request_confirmation", "wait_confirmation", "redeem_confirmation"}
+    assert asked["status"] == "pending"
+    assert (waited["status"], waited["reason"], waited["may_redeem"]) == ("denied", "wrong folder", False)
+    assert tried.is_error
+    assert "denied 'delete_data': wrong folder" in text(tried)
+
+
+def test_the_tools_say_what_they_are_for_and_what_they_need() -> None:
+    async def work(client: Client) -> Any:
+        return (await client.list_tools()).tools
+
+    tools = {tool.name: tool for tool in talk(work)}
+    assert tools["request_confirmation"].input_schema["required"] == ["action", "description"]
+    assert tools["redeem_confirmation"].input_schema["required"] == ["id"]
+    assert all(tool.description for tool in tools.values())
+
+
+def test_an_approval_is_redeemed_once_and_only_for_the_details_that_were_approved(known: Serving) -> None:
+    async def work(client: Client) -> tuple[Any, ...]:
+        asked = (await client.call_tool("request_confirmation", ASKED)).structured_content
+        assert asked is not None
+        approved = await asyncio.to_thread(known.decide, asked["id"])
+        assert approved.status_code == 200
+        waited = (await client.call_tool("wait_confirmation", {"id": asked["id"]})).structured_content
+        other = await client.call_tool("redeem_confirmation", {"id": asked["id"], "details": {"path": "/"}})
+        right = {"id": asked["id"], "details": ASKED["details"]}
+        first = await client.call_tool("redeem_confirmation", right)
+        second = await client.call_tool("redeem_confirmation", right)
+        return waited, other, first, second
+
+    waited, other, first, second = talk(work)
+    assert waited["may_redeem"]
+    assert (other.is_error, "digest differs" in text(other)) == (True, True)
+    assert first.structured_content["granted"]
+    assert (second.is_error, "redeemed already" in text(second)) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("request_confirmation", {"action": "delete_data"}, "description"),
+        ("request_confirmation", {**ASKED, "details": "all of it"}, "details"),
+        ("request_confirmation", {**ASKED, "action": "lösche alles"}, "a-z"),
+        ("wait_confirmation", {"id": "nothing-like-it"}, "no request"),
+        ("wait_confirmation", {"id": "x", "wait_seconds": 1e9}, "wait_seconds"),
+        ("redeem_confirmation", {}, "id"),
+    ],
+)
+def test_wrong_arguments_give_an_error_that_a_model_can_act_on(
+    known: Serving, tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    result = talk(lambda client: client.call_tool(tool, arguments))
+    assert result.is_error
+    assert said in text(result)
+    assert "Traceback" not in text(result)
+
+
+def test_without_a_service_the_tool_says_what_is_missing() -> None:
+    result = talk(lambda client: client.call_tool("request_confirmation", ASKED))
+    assert result.is_error
+    assert "confirm_url is not set" in text(result)

@@ -1,0 +1,359 @@
+"""The scheduler with a clock that the test sets: sleep, jumps, overruns, changes by others, a store that goes away."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from seasoned.config import Config
+from seasoned.errors import CannotDo, StoreError
+from seasoned.schedule import board, clock, work
+from seasoned.schedule.claim import LEASE_SECONDS
+from seasoned.schedule.clock import Scheduler
+from seasoned.schedule.heartbeat import health, schedulers
+from seasoned.schedule.job import At, Delivered, Every, Heartbeat, Job, RunRecord, Slot
+from seasoned.store import Database, open_database
+from tests.schedule.made import START, SetClock, job, keep, record
+
+
+@contextmanager
+def scheduler(config: Config, run_slot: work.RunSlot, set_clock: SetClock, **more: Any) -> Iterator[Scheduler]:
+    """A scheduler on a durable connection, with the clock of the test."""
+    made = Scheduler(
+        lambda: open_database(config, durable=True),
+        run_slot,
+        clock=set_clock,
+        monotonic=set_clock.monotonic,
+        **more,
+    )
+    yield made
+    made.close()
+
+
+def lines(database: Database, job_id: str = "j1") -> list[tuple[float, str]]:
+    return [(one.scheduled_at - START, one.outcome) for one in reversed(board.history(database, job_id))]
+
+
+class Held:
+    """A run that goes on until the test lets it end."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.end = threading.Event()
+        self.heartbeat: Heartbeat | None = None
+
+    def __call__(self, one: Job, slot: Slot, heartbeat: Heartbeat) -> RunRecord:
+        self.heartbeat = heartbeat
+        self.begun.set()
+        assert self.end.wait(30)
+        return record(one, slot)
+
+
+def test_it_sleeps_until_the_next_slot_and_runs_it_once(any_database: Database, database_config: Config) -> None:
+    runs: list[Slot] = []
+    now = SetClock()
+    board.add(any_database, job(schedule=At(START + 10)), now=START)
+    with scheduler(database_config, keep(runs), now) as one:
+        assert one.tick() == START + 10
+        now.advance(9.9)
+        one.tick()
+        assert runs == []
+        now.advance(0.1)
+        one.tick()
+        one.drain()
+        one.tick()
+    assert runs == [Slot("j1", START + 10)]
+    assert lines(any_database) == [(10, "ok")]
+
+
+def test_without_jobs_it_wakes_only_to_say_that_it_lives(any_database: Database, database_config: Config) -> None:
+    now = SetClock()
+    with scheduler(database_config, keep([]), now, owner="a") as one:
+        assert one.tick() == START + 15
+        now.advance(15)
+        one.tick()
+    (state,) = schedulers(any_database, START + 15)
+    assert (state.owner, state.is_alive, state.heartbeat_at) == ("a", True, START + 15)
+
+
+def test_two_schedulers_share_the_slots_and_none_runs_twice(any_database: Database, database_config: Config) -> None:
+    runs: list[Slot] = []
+    now = SetClock()
+    for number in range(6):
+        board.add(any_database, job(id=f"j{number}", name=f"n{number}"), now=START)
+    with scheduler(database_config, keep(runs), now) as one, scheduler(database_config, keep(runs), now) as two:
+        for _ in range(5):
+            now.advance(60)
+            for each in (one, two, one, two):
+                each.tick()
+                each.drain()
+    assert len(runs) == 30 and len(set(runs)) == 30
+
+
+def test_a_run_that_raises_is_a_failed_run_and_its_words_are_redacted(
+    any_database: Database, database_config: Config
+) -> None:
+    def run_slot(one: Job, slot: Slot, heartbeat: Heartbeat) -> RunRecord:
+        raise ValueError("the key is hunter2")
+
+    now = SetClock(START + 60)
+    board.add(any_database, job(delivery=("file:/tmp/x",)), now=START)
+    with scheduler(database_config, run_slot, now, redact=lambda text: text.replace("hunter2", "[key]")) as one:
+        one.tick()
+        one.drain()
+    (line,) = board.history(any_database, "j1")
+    assert (line.outcome, line.fault, line.delivery) == ("failed", "agent", "pending")
+    assert line.reason == "The run broke off: ValueError: the key is [key]."
+
+
+def test_after_a_sleep_it_catches_up_by_the_policy_of_the_job(any_database: Database, database_config: Config) -> None:
+    runs: list[Slot] = []
+    now = SetClock()
+    for number, missed in enumerate(("skip", "once", "all")):
+        one_job = job(id=f"j{number}", name=missed, schedule=Every(600), missed=missed, max_age_seconds=2000)
+        board.add(any_database, one_job, now=START)
+    with scheduler(database_config, keep(runs), now) as one:
+        one.tick()
+        now.jump(3300)
+        for _ in range(6):
+            one.tick()
+            one.drain()
+    by_job = {
+        name: [slot.scheduled_at - START for slot in sorted(runs) if slot.job_id == name] for name in ("j0", "j1")
+    }
+    assert by_job == {"j0": [], "j1": [3000]}
+    assert [slot.scheduled_at - START for slot in runs if slot.job_id == "j2"] == [1800, 2400, 3000]
+    assert lines(any_database, "j0") == [(600 * number, "skipped") for number in range(1, 6)]
+    assert all(line.reason for line in board.history(any_database) if line.outcome == "skipped")
+    (state,) = schedulers(any_database, now())
+    assert "went 3,300 s forward" in state.note
+
+
+def test_after_a_sleep_it_keeps_its_own_runs_and_gives_others_time_to_renew_theirs(
+    any_database: Database, database_config: Config
+) -> None:
+    now, held = SetClock(START + 60), Held()
+    board.add(any_database, job(schedule=At(START + 60), overlap="allow"), now=START)
+    with scheduler(database_config, held, now) as one, scheduler(database_config, keep([]), now) as two:
+        one.tick()
+        two.tick()
+        assert held.begun.wait(10)
+        now.jump(4 * 3600)
+        two.tick()
+        now.advance(15)
+        two.tick()
+        assert lines(any_database) == [(60, "running")], "the other one slept as well"
+        one.tick()
+        now.advance(50)
+        two.tick()
+        assert lines(any_database) == [(60, "running")]
+        held.end.set()
+        one.drain()
+    assert lines(any_database) == [(60, "ok")]
+
+
+def test_after_the_clock_was_set_back_no_slot_runs_again(any_database: Database, database_config: Config) -> None:
+    runs: list[Slot] = []
+    now = SetClock()
+    board.add(any_database, job(schedule=Every(60)), now=START)
+    with scheduler(database_config, keep(runs), now) as one:
+        for _ in range(3):
+            now.advance(60)
+            one.tick()
+            one.drain()
+        now.jump(-170)
+        for _ in range(4):
+            one.tick()
+            one.drain()
+            now.advance(60)
+        one.tick()
+        one.drain()
+    assert [slot.scheduled_at - START for slot in runs] == [60, 120, 180, 240]
+    assert "back: its clock was set" in schedulers(any_database, now())[0].note
+
+
+def test_a_scheduler_that_dies_in_a_run_leaves_unknown(any_database: Database, database_config: Config) -> None:
+    now, held, runs = SetClock(START + 60), Held(), list[Slot]()
+    board.add(any_database, job(schedule=At(START + 60)), now=START)
+    with scheduler(database_config, held, now, owner="dies") as one, scheduler(database_config, keep(runs), now) as two:
+        one.tick()
+        assert held.begun.wait(10)
+        for _ in range(8):
+            now.advance(15)
+            two.tick()
+            two.drain()
+        assert lines(any_database) == [(60, "unknown")]
+        assert runs == []
+        held.end.set()
+
+
+def test_a_run_is_told_that_its_claim_is_lost(any_database: Database, database_config: Config) -> None:
+    now, held = SetClock(START + 60), Held()
+    board.add(any_database, job(), now=START)
+    with scheduler(database_config, held, now) as one, scheduler(database_config, keep([]), now) as two:
+        one.tick()
+        assert held.begun.wait(10)
+        assert held.heartbeat is not None and held.heartbeat() and held.heartbeat.attempt == 1
+        two.tick()
+        now.advance(LEASE_SECONDS + 1)
+        two.tick()
+        one.tick()
+        assert not held.heartbeat()
+        held.end.set()
+        one.drain()
+    assert lines(any_database)[0] == (60, "ok"), "what it reports is still kept"
+
+
+def test_an_overrun_whose_heartbeat_stopped_is_a_time_out(any_database: Database, database_config: Config) -> None:
+    now, held = SetClock(START + 60), Held()
+    board.add(any_database, job(schedule=At(START + 60), timeout_seconds=100), now=START)
+    with scheduler(database_config, held, now) as one:
+        one.tick()
+        assert held.begun.wait(10)
+        for _ in range(10):
+            now.advance(15)
+            one.tick()
+        assert lines(any_database) == [(60, "running")], "ending takes a while, and it is given the time of a lease"
+        now.advance(15)
+        one.tick()
+        (line,) = board.history(any_database, "j1")
+        assert (line.outcome, line.fault) == ("failed", "timeout")
+        assert "did not end within 100 s" in line.reason
+        held.end.set()
+        one.drain()
+    (line,) = board.history(any_database, "j1")
+    assert (line.outcome, line.note) == ("failed", "The run ended later after all: ok.")
+
+
+def test_an_overrun_that_still_says_it_lives_is_left_alone(any_database: Database, database_config: Config) -> None:
+    now, held = SetClock(START + 60), Held()
+    board.add(any_database, job(schedule=At(START + 60), timeout_seconds=100), now=START)
+    with scheduler(database_config, held, now) as one:
+        one.tick()
+        assert held.begun.wait(10) and held.heartbeat is not None
+        for _ in range(20):
+            now.advance(15)
+            held.heartbeat()
+            one.tick()
+        held.end.set()
+        one.drain()
+    assert lines(any_database) == [(60, "ok")]
+
+
+def test_a_run_by_hand_has_a_claim_and_a_line(any_database: Database, database_config: Config) -> None:
+    now, runs = SetClock(START + 5.25), list[Slot]()
+    one_job = board.add(any_database, job(), now=START).job
+    with scheduler(database_config, keep(runs), now) as one:
+        told = one.run_by_hand(one_job)
+        assert schedulers(any_database, START) == [], "it keeps no schedule"
+    assert (told.outcome, runs) == ("ok", [Slot("j1", START + 5.25)])
+    assert lines(any_database) == [(5.25, "ok")]
+
+
+def test_a_run_by_hand_waits_for_no_other(any_database: Database, database_config: Config) -> None:
+    now, held = SetClock(START + 60), Held()
+    one_job = board.add(any_database, job(), now=START).job
+    with scheduler(database_config, held, now) as one, scheduler(database_config, held, now) as two:
+        one.tick()
+        assert held.begun.wait(10)
+        with pytest.raises(CannotDo, match="a run of 'one' is going on"):
+            two.run_by_hand(one_job)
+        held.end.set()
+        one.drain()
+
+
+def test_answers_that_wait_are_handed_on(any_database: Database, database_config: Config) -> None:
+    sent: list[str] = []
+    answers = iter([Delivered("pending", "no route"), Delivered("delivered")])
+
+    def deliver(one: Job, told: RunRecord) -> Delivered:
+        sent.append(told.output)
+        return next(answers)
+
+    now = SetClock(START + 60)
+    board.add(any_database, job(schedule=At(START + 60)), now=START)
+    with scheduler(database_config, keep([], delivery="pending"), now, deliver=deliver) as one:
+        for _ in range(6):
+            one.tick()
+            one.drain()
+            now.advance(15)
+    assert sent == ["done", "done"]
+    (line,) = board.history(any_database, "j1")
+    assert (line.delivery, line.delivery_error) == ("delivered", "")
+
+
+def _wait_for(look: Callable[[], bool], seconds: float = 10.0) -> bool:
+    until = time.monotonic() + seconds
+    while not look() and time.monotonic() < until:
+        time.sleep(0.005)
+    return look()
+
+
+@contextmanager
+def running(made: Scheduler) -> Iterator[None]:
+    """A scheduler that keeps the schedule in a thread until the test is through with it."""
+    thread = threading.Thread(target=made.run)
+    thread.start()
+    try:
+        yield
+    finally:
+        made.stop()
+        thread.join(20)
+    assert not thread.is_alive()
+
+
+def test_a_change_by_another_process_wakes_it(any_database: Database, database_config: Config) -> None:
+    runs: list[Slot] = []
+    made = Scheduler(lambda: open_database(database_config, durable=True), keep(runs), poll_seconds=0.05)
+    with running(made):
+        assert _wait_for(lambda: bool(schedulers(any_database, time.time())))
+        board.add(any_database, job(created_at=time.time(), schedule=Every(3600)), now=time.time())
+        slot = board.ask_for_run(any_database, "one", now=time.time())
+        assert _wait_for(lambda: runs == [slot])
+        assert health(any_database, time.time()).alive == 1
+    (state,) = schedulers(any_database, time.time())
+    assert state.stopped_at is not None and not state.is_dead
+
+
+def test_a_scheduler_that_is_stopped_in_a_run_says_so(
+    any_database: Database, database_config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clock, "PATIENCE_SECONDS", 0.05)
+    held = Held()
+    board.add(any_database, job(created_at=time.time(), schedule=Every(3600)), now=time.time())
+    made = Scheduler(lambda: open_database(database_config, durable=True), held, poll_seconds=0.05)
+    with running(made):
+        board.ask_for_run(any_database, "one", now=time.time())
+        assert held.begun.wait(10) and held.heartbeat is not None
+        assert held.heartbeat()
+        made.stop()
+        assert _wait_for(lambda: lines(any_database)[0][1] == "unknown")
+        assert not held.heartbeat()
+    held.end.set()
+    assert "The scheduler was stopped during the run" in board.history(any_database, "j1")[0].reason
+
+
+def test_a_store_that_does_not_answer_is_waited_for_and_nothing_is_lost(
+    any_database: Database, database_config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clock, "_FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(clock, "_LONGEST_PAUSE_SECONDS", 0.02)
+    failures = iter([True, True, False, True])
+    runs: list[Slot] = []
+
+    def factory() -> Database:
+        if next(failures, False):
+            raise StoreError("The store is away: try again.")
+        return open_database(database_config, durable=True)
+
+    board.add(any_database, job(created_at=time.time(), schedule=Every(3600)), now=time.time())
+    made = Scheduler(factory, keep(runs), poll_seconds=0.02)
+    with running(made):
+        board.ask_for_run(any_database, "one", now=time.time())
+        assert _wait_for(lambda: lines(any_database)[0][1] == "ok")
+    assert len(runs) == 1

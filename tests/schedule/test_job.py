@@ -1,0 +1,80 @@
+"""A job is checked when it is made: every wrong field is refused with one clear sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from seasoned.errors import UsageError
+from seasoned.schedule.job import At, Cron, Every, Job, RunRecord, Slot, check_job, new_id
+from tests.schedule.made import START, job
+
+
+def test_a_right_job_is_left_as_it_is() -> None:
+    one = job(script="gate.sh", skills=("a",), delivery=("stdout", "file:/tmp/x", "telegram", "email:me@example.org"))
+    assert check_job(one) is one
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"name": ""}, "a job is called by"),
+        ({"name": "a\nb"}, "a job is called by"),
+        ({"name": "x" * 81}, "a job is called by"),
+        ({"id": "../up"}, "the id of a job"),
+        ({"prompt": " "}, "nothing to do"),
+        ({"script": " "}, "the script of 'one' has no name"),
+        ({"prompt": "a\0b"}, "cannot be kept"),
+        ({"prompt": "half \ud800"}, "cannot be kept"),
+        ({"delivery": ("carrier-pigeon",)}, "is no delivery"),
+        ({"delivery": ("stdout:x",)}, "write 'stdout' alone"),
+        ({"delivery": ("file",)}, "needs an address"),
+        ({"delivery": ("email:",)}, "needs an address"),
+        ({"repeat": 0}, "repeat of the job 'one' is from 1"),
+        ({"timeout_seconds": 0}, "timeout_seconds of the job"),
+        ({"timeout_seconds": float("nan")}, "timeout_seconds of the job"),
+        ({"max_age_seconds": -1}, "max_age_seconds"),
+        ({"jitter_seconds": 1e9}, "jitter_seconds"),
+        ({"min_context": 0}, "min_context"),
+        ({"missed": "twice"}, "skip, once, all"),
+        ({"overlap": "perhaps"}, "skip, queue, allow"),
+        ({"retries": 11, "has_side_effects": False}, "retries of the job"),
+    ],
+)
+def test_a_wrong_field_is_refused_with_a_sentence_that_names_it(fields: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        check_job(job(**fields))
+    assert words in str(refused.value)
+    assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
+
+
+def test_retries_need_the_word_that_there_are_no_side_effects() -> None:
+    with pytest.raises(UsageError, match="may do something twice"):
+        check_job(job(retries=1))
+    assert check_job(job(retries=1, has_side_effects=False)).retries == 1
+
+
+@pytest.mark.parametrize("schedule", [Cron("*/5 * * * *"), Every(60), At(START)])
+def test_a_job_outlives_its_document(schedule: Cron | Every | At) -> None:
+    one = job(schedule=schedule, toolsets=("web",), repeat=3, is_paused=True)
+    assert msgspec.json.decode(msgspec.json.encode(one), type=Job) == one
+
+
+def test_an_old_document_without_new_fields_still_reads() -> None:
+    text = '{"id":"a","name":"a","schedule":{"kind":"every","seconds":60},"created_at":1.0,"prompt":"x"}'
+    assert msgspec.json.decode(text, type=Job).missed == "once"
+
+
+def test_the_session_of_a_run_is_named_by_job_and_time() -> None:
+    assert Slot("ab", 1_800_000_000.0).session_id() == "cron_ab_1800000000"
+    assert Slot("ab", 1_800_000_000.25).session_id() == "cron_ab_1800000000_250"
+    assert Slot("ab", 1_800_000_000.0).session_id(2) == "cron_ab_1800000000_2"
+
+
+def test_ids_are_new_and_a_record_knows_whether_it_ended() -> None:
+    assert len({new_id() for _ in range(100)}) == 100
+    waiting = RunRecord(job_id="a", scheduled_at=1.0, outcome="waiting")
+    assert not waiting.is_ended and waiting.slot == Slot("a", 1.0)
+    assert RunRecord(job_id="a", scheduled_at=1.0, outcome="skipped").is_ended

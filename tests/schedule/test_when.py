@@ -1,0 +1,236 @@
+"""When jobs run: words, zones, days on which clocks change, and expressions as cronsim understands them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from itertools import islice
+from zoneinfo import ZoneInfo
+
+import pytest
+from cronsim import CronSim
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seasoned.errors import UsageError
+from seasoned.schedule.job import At, Cron, Every, Schedule
+from seasoned.schedule.when import check_times, find_zone, in_words, next_times, parse_schedule, span_in_words, times
+from tests.schedule.made import START, at, job, shown
+
+DAYS = [
+    # zone, the day before the change, what half past two is on the day
+    ("Europe/Berlin", "2026-03-28", "2026-03-29 03:00+02:00"),
+    ("Europe/Berlin", "2026-10-24", "2026-10-25 02:30+02:00"),
+    ("America/New_York", "2026-03-07", "2026-03-08 03:00-04:00"),
+    ("America/New_York", "2026-10-31", "2026-11-01 02:30-05:00"),
+    ("Australia/Lord_Howe", "2026-10-03", "2026-10-04 02:30+11:00"),
+    ("Australia/Lord_Howe", "2026-04-04", "2026-04-05 02:30+10:30"),
+    ("Asia/Kathmandu", "2026-03-28", "2026-03-29 02:30+05:45"),
+    ("Asia/Kathmandu", "2026-10-24", "2026-10-25 02:30+05:45"),
+]
+
+
+def next_five(expression: str, after: str, zone: str = "UTC") -> list[str]:
+    return shown(zone, list(islice(times(Cron(expression), zone, START, at(zone, after)), 5)))
+
+
+@pytest.mark.parametrize(("zone", "before", "expected"), DAYS)
+def test_a_daily_job_at_half_past_two_runs_once_on_the_day_the_clocks_change(
+    zone: str, before: str, expected: str
+) -> None:
+    found = next_five("30 2 * * *", f"{before} 12:00", zone)
+    assert found[0] == expected
+    assert len({one[:10] for one in found}) == 5, "once a day"
+    assert [one[11:16] for one in found[1:]] == ["02:30"] * 4
+
+
+@pytest.mark.parametrize(("zone", "before", "expected"), DAYS)
+def test_a_scheduler_that_starts_at_any_minute_of_that_day_finds_the_slot_once(
+    zone: str, before: str, expected: str
+) -> None:
+    """Whoever asks from minute to minute must neither miss it nor be told it a second time."""
+    start = at(zone, f"{before} 23:00")
+    found = set()
+    for minute in range(27 * 60):
+        slot = next(times(Cron("30 2 * * *"), zone, START, start + 60 * minute))
+        assert slot > start + 60 * minute
+        found.add(slot)
+    on_the_day = [one for one in shown(zone, sorted(found)) if one.startswith(expected[:10])]
+    assert on_the_day == [expected]
+
+
+@pytest.mark.parametrize(
+    ("zone", "after", "expression", "expected"),
+    [
+        # An hour that comes twice: a job of a fixed hour runs in the first one, an hourly one in both.
+        ("Europe/Berlin", "2026-10-25 01:30", "15 * * * *", ["02:15+02:00", "02:15+01:00", "03:15+01:00"]),
+        ("Europe/Berlin", "2026-10-25 01:30", "15 1-3 * * *", ["02:15+02:00", "03:15+01:00"]),
+        ("America/New_York", "2026-11-01 00:30", "15 * * * *", ["01:15-04:00", "01:15-05:00", "02:15-05:00"]),
+        ("America/New_York", "2026-11-01 00:30", "15 1 * * *", ["01:15-04:00"]),
+        # Lord Howe moves by half an hour: 01:30 to 02:00 comes twice in April, 02:00 to 02:30 is missing in October.
+        # cronsim lets an hourly job pass over the half hour that comes again.
+        ("Australia/Lord_Howe", "2026-04-05 01:00", "45 * * * *", ["01:45+11:00", "02:45+10:30", "03:45+10:30"]),
+        ("Australia/Lord_Howe", "2026-04-05 01:00", "45 1 * * *", ["01:45+11:00"]),
+        ("Australia/Lord_Howe", "2026-10-04 01:00", "15 2 * * *", ["02:30+11:00"]),
+        ("Australia/Lord_Howe", "2026-10-04 01:00", "15 * * * *", ["01:15+10:30", "03:15+11:00"]),
+        # An hour that is missing: its fixed times move to the first minute that exists, together, and once.
+        ("Europe/Berlin", "2026-03-29 01:45", "0,30 2,3 * * *", ["03:00+02:00", "03:30+02:00"]),
+        ("Europe/Berlin", "2026-03-29 00:30", "15 * * * *", ["01:15+01:00", "03:15+02:00"]),
+        ("Asia/Kathmandu", "2026-03-29 01:30", "15 * * * *", ["02:15+05:45", "03:15+05:45"]),
+    ],
+)
+def test_hours_that_come_twice_or_not_at_all(zone: str, after: str, expression: str, expected: list[str]) -> None:
+    found = [one[11:] for one in next_five(expression, after, zone) if one[:10] == after[:10]]
+    assert found[: len(expected)] == expected
+    assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("expression", "after", "expected"),
+    [
+        ("0 9 * * 1-5", "2026-11-13 12:00", ["2026-11-16", "2026-11-17", "2026-11-18", "2026-11-19", "2026-11-20"]),
+        ("0 9 * * MON-FRI", "2026-11-13 12:00", ["2026-11-16", "2026-11-17", "2026-11-18", "2026-11-19", "2026-11-20"]),
+        ("0 9 * * 0", "2026-11-13 12:00", ["2026-11-15", "2026-11-22"]),
+        ("0 9 * * 7", "2026-11-13 12:00", ["2026-11-15", "2026-11-22"]),
+        ("0 0 29 2 *", "2026-01-01 00:00", ["2028-02-29", "2032-02-29"]),
+        ("0 0 29 2 *", "2096-03-01 00:00", ["2104-02-29"]),
+        ("0 0 31 * *", "2026-01-31 12:00", ["2026-03-31", "2026-05-31", "2026-07-31"]),
+        ("0 0 L * *", "2028-01-31 12:00", ["2028-02-29", "2028-03-31", "2028-04-30"]),
+        ("0 0 LW * *", "2026-01-01 00:00", ["2026-01-30", "2026-02-27", "2026-03-31"]),
+        ("0 0 * * 5L", "2026-01-01 00:00", ["2026-01-30", "2026-02-27"]),
+        ("0 0 * * MON#2", "2026-01-01 00:00", ["2026-01-12", "2026-02-09"]),
+        ("0 0 1-7 * 1", "2026-01-07 12:00", ["2026-01-12", "2026-01-19", "2026-01-26", "2026-02-01"]),
+        ("0 0 */10 2 *", "2026-01-01 00:00", ["2026-02-01", "2026-02-11", "2026-02-21", "2027-02-01"]),
+        ("0 0 1 1-12/3 *", "2026-01-02 00:00", ["2026-04-01", "2026-07-01", "2026-10-01", "2027-01-01"]),
+        ("0 0 5/10 * *", "2026-01-01 00:00", ["2026-01-05", "2026-01-15", "2026-01-25", "2026-02-05"]),
+    ],
+)
+def test_weekdays_leap_years_month_ends_ranges_and_steps(expression: str, after: str, expected: list[str]) -> None:
+    assert [one[:10] for one in next_five(expression, after)][: len(expected)] == expected
+
+
+_PART = st.sampled_from(["*", "*/2", "*/7", "1", "5", "1-5", "2-6/2", "0,3"])
+_DAY = st.sampled_from(["*", "1", "15", "31", "L", "LW", "1-7", "*/10"])
+_WEEKDAY = st.sampled_from(["*", "0", "7", "1-5", "MON", "5L", "2#3"])
+_ZONE = st.sampled_from(["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"])
+
+
+@given(_PART, _PART, _DAY, st.sampled_from(["*", "1", "2", "*/3"]), _WEEKDAY, _ZONE, st.integers(0, 4 * 365 * 1440))
+def test_times_are_those_of_cronsim_in_order_and_each_once(
+    minute: str, hour: str, day: str, month: str, weekday: str, zone: str, offset: int
+) -> None:
+    if (day, month) == ("31", "2") and weekday == "*":
+        return
+    expression, after = f"{minute} {hour} {day} {month} {weekday}", START + 60 * offset
+    found = list(islice(times(Cron(expression), zone, START, after), 4))
+    simulated = (one.timestamp() for one in CronSim(expression, datetime.fromtimestamp(after, ZoneInfo(zone))))
+    expected = sorted({one for one in islice(simulated, 9) if one > after})[:4]
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("*/5 * * * *", Cron("*/5 * * * *")),
+        ("  0  9 * * mon ", Cron("0 9 * * mon")),
+        ("@daily", Cron("0 0 * * *")),
+        ("every 30m", Every(1800)),
+        ("Every 1h 30m", Every(5400)),
+        ("every 2 hours", Every(7200)),
+        ("every day", Every(86_400)),
+        ("in 45 minutes", At(START + 2700)),
+        ("2027-12-24 18:00", At(at("Europe/Berlin", "2027-12-24 18:00"))),
+        ("2027-12-24T18:00:00+00:00", At(at("UTC", "2027-12-24 18:00"))),
+        ("2027-12-24", At(at("Europe/Berlin", "2027-12-24 00:00"))),
+    ],
+)
+def test_words_become_a_schedule(text: str, expected: Schedule) -> None:
+    assert parse_schedule(text, zone="Europe/Berlin", now=START) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0 0 30 2 *", "'0 0 30 2 *' never comes"),
+        ("0 0 31 2,4,6 *", "never comes"),
+        ("0 0 * 4 MON#5L", "is no cron expression"),
+        ("0 0 32 * *", "is no cron expression (Bad day-of-month)"),
+        ("61 * * * *", "is no cron expression (Bad minute)"),
+        ("0 0 * * 8", "is no cron expression (Bad day-of-week)"),
+        ("5-1 * * * *", "is no cron expression (Bad minute)"),
+        ("* * * * * *", "is no schedule"),
+        ("tomorrow", "is no schedule"),
+        ("", "is no schedule"),
+        ("every 0m", "has no span of time"),
+        ("every 5 fortnights", "has no span of time"),
+        ("every 99999999999d", "an interval is from 1 second to 10 years"),
+        ("in 999999999999d", "within the next hundred years"),
+        ("2020-02-30 10:00", "is no date and time"),
+        ("2026-12-24 18:00", "has passed"),
+        ("2027-03-28 02:30", "write '2027-03-28 03:30'"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_one_clear_sentence(text: str, words: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_schedule(text, zone="Europe/Berlin", now=START)
+    assert words in str(refused.value)
+    assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("zone", ["Berlin", "Mars/Olympus", "", "../../etc/passwd", "/etc/localtime", "europe\0berlin"])
+def test_a_zone_that_does_not_exist_is_refused(zone: str) -> None:
+    with pytest.raises(UsageError, match="there is no time zone"):
+        parse_schedule("0 9 * * *", zone=zone, now=START)
+
+
+def test_a_near_name_of_a_zone_is_offered() -> None:
+    with pytest.raises(UsageError, match="did you mean 'Europe/Berlin'"):
+        find_zone("berlin")
+
+
+def test_a_job_is_checked_with_its_times() -> None:
+    with pytest.raises(UsageError, match="never comes"):
+        check_times(job(schedule=Cron("0 0 30 2 *")), now=START)
+    with pytest.raises(UsageError, match="has passed"):
+        check_times(job(schedule=At(START - 1)), now=START)
+    with pytest.raises(UsageError, match="an interval is from"):
+        check_times(job(schedule=Every(0)), now=START)
+    one = job(schedule=At(START + 1))
+    assert check_times(one, now=START) is one
+
+
+def test_the_next_five_times_of_a_job() -> None:
+    daily = job(schedule=Cron("30 2 * * *"), zone="Europe/Berlin")
+    assert shown("Europe/Berlin", next_times(daily, at("Europe/Berlin", "2026-03-27 12:00"))) == [
+        "2026-03-28 02:30+01:00",
+        "2026-03-29 03:00+02:00",
+        "2026-03-30 02:30+02:00",
+        "2026-03-31 02:30+02:00",
+        "2026-04-01 02:30+02:00",
+    ]
+    assert next_times(job(schedule=At(START + 5)), START) == [START + 5]
+    assert next_times(job(schedule=At(START + 5)), START + 5) == []
+
+
+@given(st.integers(1, 10**6), st.floats(0, 1e7), st.floats(-1e6, 1e7))
+def test_an_interval_counts_from_when_the_job_was_made(seconds: int, made: float, ago: float) -> None:
+    created, after = START + made, START + made + ago
+    first, second = islice(times(Every(seconds), "UTC", created, after), 2)
+    assert first > after and first > created - 1 and second - first == seconds
+    assert (first - int(created)) % seconds == 0
+    assert first - seconds <= max(after, created)
+
+
+@given(st.integers(1, 10**8))
+def test_a_schedule_reads_again_as_it_is_written(seconds: int) -> None:
+    assert parse_schedule(in_words(Every(seconds)), now=START) == Every(seconds)
+    one = At(START + seconds)
+    assert parse_schedule(in_words(one, "Asia/Kathmandu"), zone="UTC", now=START) == one
+
+
+def test_spans_are_said_in_two_units() -> None:
+    assert [span_in_words(one) for one in (0, 59, 3661, 90_000, 700_000)] == ["0s", "59s", "1h 1m", "1d 1h", "1w 1d"]
+
+
+def test_moments_between_seconds_are_not_lost() -> None:
+    after = datetime(2027, 1, 1, 8, 59, 59, 900_000, tzinfo=UTC).timestamp()
+    assert next(times(Cron("0 9 * * *"), "UTC", START, after)) == datetime(2027, 1, 1, 9, tzinfo=UTC).timestamp()

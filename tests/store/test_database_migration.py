@@ -1,0 +1,94 @@
+"""Migrations of the store: from every older version, whole or not at all, triggers included."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from seasoned.store import migration, open_store, postgres_migration
+from seasoned.store.migration import MIGRATIONS, VERSION, migrate, statements
+
+TABLES = Path(migration.__file__).parent / "table"
+GUARD = """
+-- A guard; it stays.
+CREATE TABLE kept (id TEXT PRIMARY KEY, note TEXT DEFAULT 'a; b');
+CREATE TRIGGER kept_stays BEFORE DELETE ON kept
+BEGIN
+    SELECT RAISE(ABORT, 'rows stay; always');
+    SELECT CASE WHEN 1 THEN 2 END;
+END;
+CREATE INDEX kept_note ON kept (note) -- the last; without its sign
+"""
+
+
+def _schema(path: Path) -> list[tuple[str, ...]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("SELECT type, name, tbl_name FROM sqlite_master ORDER BY 1, 2").fetchall()
+
+
+@pytest.mark.parametrize("version", range(1, VERSION))
+def test_a_store_of_each_older_version_opens_and_keeps_what_it_had(tmp_path: Path, version: int) -> None:
+    old, new = tmp_path / "old.db", tmp_path / "new.db"
+    with closing(sqlite3.connect(old, isolation_level=None)) as connection:
+        for step in MIGRATIONS[:version]:
+            step(connection)
+        connection.execute("INSERT INTO session (agent, native_id) VALUES ('hermes', '1')")
+        connection.execute(f"PRAGMA user_version = {version}")
+    with open_store(old) as store:
+        assert store.connection.execute("SELECT agent, native_id FROM session").fetchone()[:] == ("hermes", "1")
+        assert store.connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
+    open_store(new).close()
+    assert _schema(old) == _schema(new)
+
+
+def test_a_script_is_divided_into_statements_and_triggers_stay_whole() -> None:
+    found = [one.strip() for one in statements(GUARD)]
+    assert len(found) == 3
+    assert found[1].startswith("CREATE TRIGGER") and found[1].endswith("END;")
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for one in found:
+            connection.execute(one)
+        connection.execute("INSERT INTO kept (id) VALUES ('1')")
+        with pytest.raises(sqlite3.IntegrityError, match="rows stay; always"):
+            connection.execute("DELETE FROM kept")
+
+
+@pytest.mark.parametrize("script", ["", "  \n", "-- only; words\n"])
+def test_a_script_without_statements_does_nothing(script: str) -> None:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for one in statements(script):
+            connection.execute(one)
+        assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+
+
+def test_a_migration_that_fails_leaves_the_store_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "s.db"
+    open_store(path).close()
+    before = _schema(path)
+
+    def m999_wrong(db: sqlite3.Connection) -> None:
+        for one in statements(GUARD + "; CREATE TABLE source (id TEXT);"):
+            db.execute(one)
+
+    monkeypatch.setattr(migration, "MIGRATIONS", (*MIGRATIONS, m999_wrong))
+    monkeypatch.setattr(migration, "VERSION", VERSION + 1)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        with pytest.raises(sqlite3.OperationalError, match="already exists"):
+            migrate(connection, str(path))
+        assert not connection.in_transaction
+        assert connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
+    assert _schema(path) == before
+
+
+def test_every_file_of_tables_belongs_to_a_migration() -> None:
+    source = Path(migration.__file__).read_text("utf-8")
+    shared = {file for _, files in postgres_migration.MIGRATIONS for file in files}
+    lost = [
+        one.name
+        for one in TABLES.glob("*.sql")
+        if f'"{one.stem}"' not in source and (one.stem not in shared or not one.stem.endswith(".postgres"))
+    ]
+    assert not lost, f"no migration runs {lost}"

@@ -1,0 +1,122 @@
+"""The agent-facing tool, over the sample histories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seasoned.cli.place import scan_into_store
+from seasoned.config import load
+from seasoned.redact.redactor import Redactor
+from seasoned.store import Store, open_store
+from seasoned.template.warm_session import ACTIONS, warm_session
+
+REDACTOR = Redactor(b"k" * 32)
+
+
+@pytest.fixture(scope="module")
+def store_path(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEASONED_HOME", str(tmp_path_factory.mktemp("store")))
+        scan_into_store(load(), [samples])
+        return load().store_path
+
+
+@pytest.fixture
+def store(store_path: Path, tmp_path: Path) -> Iterator[Store]:
+    import shutil
+
+    path = tmp_path / "seasoned.db"
+    shutil.copy(store_path, path)
+    with open_store(path) as found:
+        yield found
+
+
+def ask(store: Store, **arguments: Any) -> dict[str, Any]:
+    answer = warm_session(store, arguments, redactor=REDACTOR)
+    json.dumps(answer, allow_nan=False)
+    return answer
+
+
+def sessions(store: Store) -> list[str]:
+    rows = store.connection.execute("SELECT native_id FROM session WHERE ok + failed > 3 ORDER BY id").fetchall()
+    return [row[0] for row in rows]
+
+
+def test_build_list_load_and_delete_are_one_life_of_a_template(store: Store) -> None:
+    built = ask(store, action="build", name="work", min_messages=4, description="daily work", tags=["daily"])
+    assert built["success"] and built["name"] == "work" and built["pattern_count"] > 0
+    assert set(built["metrics"]) == {"sessions_scanned", "sessions_qualified", "avg_proficiency_gain"}
+    found = ask(store, action="list", tags=["daily"])
+    (line,) = found["templates"]
+    assert found["count"] == 1 and line["pattern_count"] == built["pattern_count"] and line["usage_count"] == 0
+    loaded = ask(store, action="load", name="work", task="fix the failing test")
+    assert loaded["success"] and loaded["message_count"] == len(loaded["conversation"]) > 0
+    assert any("tool_calls" in message for message in loaded["conversation"])
+    assert loaded["conversation_preview"] and 0 < loaded["pattern_count"] <= built["pattern_count"]
+    assert ask(store, action="list")["templates"][0]["usage_count"] == 1
+    assert ask(store, action="delete", name="work") == {"success": True, "name": "work", "deleted_versions": 1}
+    assert ask(store, action="list") == {"success": True, "templates": [], "count": 0}
+
+
+def test_load_shows_only_tools_that_the_session_has(store: Store) -> None:
+    ask(store, action="build", name="work", min_messages=4)
+    answer = ask(store, action="load", name="work", tools=["no_such_tool"])
+    assert answer == {"success": False, "error": answer["error"]} and "tools" in answer["error"]
+
+
+@pytest.mark.parametrize("format", ["responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"])
+def test_load_speaks_every_format(store: Store, format: str) -> None:
+    ask(store, action="build", name="work", min_messages=4)
+    answer = ask(store, action="load", name="work", format=format)
+    assert answer["success"] and answer["conversation"]
+
+
+def test_profile_and_compress_check_answer_for_one_session(store: Store) -> None:
+    name = sessions(store)[0]
+    found = ask(store, action="profile", session_id=name)
+    assert found["success"] and found["session_id"] == name
+    assert {"message_count", "tool_call_count", "error_rate", "proficiency_gain", "dominant_tool_type"} <= set(found)
+    checked = ask(store, action="compress-check", session_id=name)
+    assert checked["success"] and checked["has_compression"] in (True, False)
+    assert {"pre_compression_profile", "post_compression_profile", "proficiency_preserved", "lost"} <= set(checked)
+
+
+def test_compare_calls_the_first_warm_and_the_second_cold(store: Store) -> None:
+    first, second = sessions(store)[:2]
+    found = ask(store, action="compare", session_id=first, compare_with=second)
+    assert found["success"] and (found["warm_id"], found["cold_id"]) == (first, second)
+    wanted = {"test_name", "warm_errors", "cold_total", "warm_error_rate", "improvement", "interval", "p_value"}
+    assert wanted | {"warm_better"} <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"action": "fly"}, "Actions are"),
+        ({}, "action"),
+        ({"action": "build"}, "needs 'name'"),
+        ({"action": "build", "name": "../../x"}, "name"),
+        ({"action": "build", "name": "none", "min_messages": 100000}, "Nothing worth keeping"),
+        ({"action": "load", "name": "gone"}, "gone"),
+        ({"action": "delete", "name": "gone"}, "gone"),
+        ({"action": "profile"}, "needs 'session_id'"),
+        ({"action": "profile", "session_id": "nowhere"}, "nowhere"),
+        ({"action": "compare", "session_id": "x"}, "x"),
+        ({"action": "list", "tags": "daily"}, "tags"),
+        ({"action": "load", "name": "a", "format": "papyrus"}, "format"),
+        ({"action": "list", "colour": "red"}, "colour"),
+    ],
+)
+def test_what_is_wrong_is_an_answer_that_a_model_can_act_on(store: Store, arguments: dict[str, Any], says: str) -> None:
+    answer = ask(store, **arguments)
+    assert answer["success"] is False and says in answer["error"]
+    assert set(answer) == {"success", "error"}
+
+
+def test_every_action_of_the_contract_is_there() -> None:
+    assert set(ACTIONS) == {"build", "list", "load", "delete", "profile", "compress-check", "compare"}
