@@ -102,8 +102,9 @@ def train_units(
     with open_store(store_path) as store:
         records = [one for one in load_records(store, name) if one.model == model and one.repeat < sample]
         redactor = secrecy.redactor()
-        # When it was mined is not shown: the same runs give the same beginning.
-        so_far = {part: _mined(store, records, tasks.of(part), redactor, name=part, now=0.0) for part in parts}
+        # As if mined when the last of them ended: the same runs give the same beginning.
+        now = max((one.ended_at or 0.0 for one in records), default=0.0)
+        so_far = {part: _mined(store, records, tasks.of(part), redactor, name=part, now=now) for part in parts}
     done = witnesses(records, tasks)
     found = []
     for part in parts:

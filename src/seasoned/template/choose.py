@@ -30,8 +30,8 @@ MAX_SHARE = 0.5
 """Of the examples shown no lineage supplies more than this, however many sessions it has."""
 _TRIED = 50
 """So many templates are looked into, best first, before it is said that none fits."""
-_NEARLY = 0.7
-"""A tool whose words fit the task nearly as well as those of the best may be the one that is meant."""
+_NEARLY = 0.95
+"""Two tools whose words fit the task equally well may both be the one that is meant."""
 _TIERS = {"own": 0, "recorded": 0, "imported": 1}
 _Shown = TypeVar("_Shown", Example, Note)
 
