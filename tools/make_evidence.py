@@ -108,7 +108,7 @@ def _make(asked: argparse.Namespace) -> None:
     secrecy = Secrecy(load_key(config.home), config.redact)
     if not asked.page_only:
         with Player(config, secrecy, choice) as player:
-            shares = _plan(config, asked, player, choice)
+            shares = _plan(config, asked, player, choice, secrecy)
             if asked.plan_only:
                 return
             for at, share in enumerate(shares):
@@ -130,12 +130,14 @@ def _make(asked: argparse.Namespace) -> None:
     _say(f"{asked.output} is written, after {(time.time() - begun) / 60:.0f} minutes.")
 
 
-def _plan(config: Config, asked: argparse.Namespace, player: Player, choice: Choice) -> list[Share]:
+def _plan(config: Config, asked: argparse.Namespace, player: Player, choice: Choice, secrecy: Secrecy) -> list[Share]:
     """What fits into the budget, said before it begins. A few runs of the train part tell how fast the model is."""
     names = [name for name in asked.sets.split(",") if name]
     tasks = {name: load_tasks(name) for name in names}
     probe = _design(names[0], SETS[names[0]], asked)
-    units = train_units(config.store_path, probe, tasks[names[0]], model=choice.name, sample=0, parts=("train",))
+    units = train_units(
+        config.store_path, probe, tasks[names[0]], model=choice.name, sample=0, secrecy=secrecy, parts=("train",)
+    )
     make_runs(config.store_path, units[:PROBES], player)
     with open_store(config.store_path) as store:
         records = load_records(store, train_name(tasks[names[0]]))

@@ -18,6 +18,8 @@ from seasoned.store import open_store
 from seasoned.template.example import Template
 from tests.experiment.scripted import Scripted, write_tasks
 
+SECRECY = Secrecy(b"k" * 32)
+
 
 def _record(task: str, check: str, *calls: tuple[str, str]) -> RunRecord:
     made = tuple(RunCall(tool, counts_as, 1) for tool, counts_as in calls)
@@ -51,7 +53,9 @@ def test_a_task_is_tried_again_until_it_is_done(tmp_path: Path) -> None:
 
     model = Scripted(weighs_at_second_try)
     path = tmp_path / "s.db"
-    finished = make_train_runs(path, design, tasks, model, model="scripted", parts=("train",), clock=time.time)
+    finished = make_train_runs(
+        path, design, tasks, model, model="scripted", secrecy=SECRECY, parts=("train",), clock=time.time
+    )
     with open_store(path) as store:
         records = load_records(store, train_name(tasks))
     assert finished.made == 5
@@ -63,7 +67,9 @@ def test_a_task_is_tried_again_until_it_is_done(tmp_path: Path) -> None:
         ("t2", 1, "passed"),
     ]
     assert [play.temperature for play in model.plays] == [0.0, 0.0, 0.7, 0.7, 0.7]
-    assert train_units(path, design, tasks, model="another", sample=1, parts=("train",)), "each model learns by itself"
+    assert train_units(path, design, tasks, model="another", sample=1, secrecy=SECRECY, parts=("train",)), (
+        "each model learns by itself"
+    )
 
 
 def test_what_was_learned_is_kept_and_not_learned_again(tmp_path: Path) -> None:
@@ -73,5 +79,5 @@ def test_what_was_learned_is_kept_and_not_learned_again(tmp_path: Path) -> None:
         key = {"task_set": tasks.name, "tasks_digest": tasks.digest, "model": "scripted"}
         keep_material(store, {"good": template}, **key, now=1.0)
         assert load_material(store, **key) == {"good": template}
-        assert learn(store, tasks, Secrecy(b"k" * 32), model="scripted", now=2.0) == {"good": template}
-        assert learn(store, tasks, Secrecy(b"k" * 32), model="another", now=2.0) == {}
+        assert learn(store, tasks, SECRECY, model="scripted", now=2.0) == {"good": template}
+        assert learn(store, tasks, SECRECY, model="another", now=2.0) == {}

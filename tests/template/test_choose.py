@@ -314,7 +314,7 @@ def check_limits(block: Block, examples: list[Example]) -> None:
     taken = block.examples
     assert taken
     assert len({each.id for each in taken}) == len(taken)
-    pairs = Counter((each.tool, each.pattern, source.session) for each in taken for source in each.sources)
+    pairs = Counter((each.tool, each.pattern, each.sources[0].session) for each in taken)
     assert max(pairs.values()) == 1
     roots = {source.root for each in examples for source in each.sources}
     alone = Counter(roots_of(each).pop() for each in taken if len(roots_of(each)) == 1)
@@ -332,3 +332,17 @@ def test_sources_that_are_many_but_one_lineage_are_one() -> None:
     others = [one(f"other{n}") for n in range(2)]
     tools = tools_of(shown(template("t", *forked, *others)))
     assert sum(tool.startswith("fork") for tool in tools) == 2
+
+
+def test_a_very_small_model_is_shown_several_calls_of_the_tool_that_the_task_is_about() -> None:
+    many = [one("weigh", intent=f"note the weight of box {n}", pattern="w", sessions=(f"codex:{n}",)) for n in range(3)]
+    others = [one(f"hold{n}", intent=f"box {n} stays") for n in range(3)]
+    found = shown(template("t", *many, *others), is_small=True, task="what is the weight of the box")
+    assert tools_of(found) == ["weigh", "weigh", "weigh"]
+
+
+def test_for_a_very_small_model_the_description_of_a_tool_tells_what_it_is_for() -> None:
+    kept = template("t", one("ondal", intent="poster"), one("brix", intent="poster"))
+    offered = [{"name": "ondal", "description": "Cancel a job."}, {"name": "brix", "description": "Print something."}]
+    found = shown(kept, is_small=True, task="please cancel the poster", tools=offered)
+    assert tools_of(found) == ["ondal"]

@@ -73,6 +73,31 @@ def test_an_example_says_how_often_its_tool_fails() -> None:
     assert only(mined(session("a", wrong, _GET), session("b", _GET, _GET))).error_rate == pytest.approx(0.25)
 
 
+def test_a_tool_that_fails_at_times_is_shown_up_to_three_times_each_from_another_lineage() -> None:
+    wrong = failed("get_parcel", "no such parcel", parcel_id="P-00417")
+    tried = [session("a", wrong, _GET)]
+    tried += [
+        session(f"s{n}", call("get_parcel", parcel_id=f"#P-{n}0412", _intent=f"Look up the parcel of customer {n}."))
+        for n in range(4)
+    ]
+    made = mined(*tried)
+    assert made is not None
+    assert len({one.sources[0].root for one in made.examples}) == len(made.examples) == 3
+    assert len({one.pattern for one in made.examples}) == 1
+
+
+def test_a_tool_that_never_fails_is_shown_once() -> None:
+    made = mined(
+        *[
+            session(
+                f"s{n}", call("get_parcel", parcel_id=f"#P-{n}0412", _intent=f"Look up the parcel of customer {n}.")
+            )
+            for n in range(4)
+        ]
+    )
+    assert made is not None and len(made.examples) == 1
+
+
 def test_a_recovery_holds_both_calls_and_the_difference_and_shows_the_repaired_one() -> None:
     wrong = failed("get_parcel", "Error: no such parcel P-00417", parcel_id="P-00417")
     one = only(mined(session("a", wrong, _GET)))

@@ -13,7 +13,6 @@ from seasoned.template.shape import (
     is_hex,
     is_stand_in,
     like_case,
-    like_date,
     like_drawn,
     like_figures,
     like_hex,
@@ -58,8 +57,9 @@ def test_every_text_has_a_shape(text: str) -> None:
 @given(st.text(string.digits, min_size=2, max_size=20), SEEDS)
 def test_figures_stay_as_many_figures_and_change(text: str, seed: str) -> None:
     made = like_figures(text, Draw(seed, text))
-    assert made.isdigit() and len(made) == len(text) and made != text
-    assert (made[0] == "0") == (text[0] == "0")
+    assert made.isdigit() and len(made) == len(text)
+    assert made != text or not text.strip("0")
+    assert len(made) - len(made.lstrip("0")) == len(text) - len(text.lstrip("0"))
 
 
 @given(HEXES, SEEDS)
@@ -95,20 +95,6 @@ def test_hardly_any_foreign_word_carries_the_seal() -> None:
         for _ in range(2000)
     ]
     assert sum(map(is_stand_in, words)) <= 1
-
-
-@pytest.mark.parametrize(
-    ("text", "order"), [("2026-02-11", "ymd"), ("20260205", "ymd"), ("11.02.2026", "dmy"), ("2024/02/29", "ymd")]
-)
-def test_a_date_stays_a_real_date_of_its_year_and_form(text: str, order: str) -> None:
-    made = like_date(text, order, Draw("seed", text))
-    assert shape(made) == shape(text) and made != text
-    assert made[:4] == text[:4] or made[-4:] == text[-4:]
-    assert like_date(made, order, Draw("again", made)) != made
-
-
-def test_what_is_no_date_is_left_alone() -> None:
-    assert like_date("2026-02-30", "ymd", Draw("s")) == "2026-02-30"
 
 
 @pytest.mark.parametrize(

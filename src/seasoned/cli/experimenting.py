@@ -120,7 +120,7 @@ def _learned(
     if known:
         return Material(known)
     parts: tuple[Any, ...] = ("train", "former") if "stale" in roles else ("train",)
-    units = train_units(config.store_path, design, tasks, model=model, sample=0, parts=parts)
+    units = train_units(config.store_path, design, tasks, model=model, sample=0, secrecy=secrecy, parts=parts)
     if not units:
         raise UsageError(f"{tasks.name!r} has no tasks in the part 'train': arms that show examples need some.")
     tries = plural(design.samples, "time")
@@ -132,6 +132,7 @@ def _learned(
             tasks,
             run_agent,
             model=model,
+            secrecy=secrecy,
             parts=parts,
             budget=Budget(None if wanted.minutes is None else 60 * wanted.minutes, wanted.dollars),
             parallel=wanted.parallel,

@@ -33,6 +33,8 @@ WARMTH = 0.7
 MOST_FAILED = 3
 """Failed calls of a tool that are kept for the arms that show failures."""
 _TRAIN = Arm(name=ARM, retries=RETRIES)
+_AGAIN = Arm(name=ARM, role="good", retries=RETRIES)
+"""Every try after the first begins with what the earlier ones have shown to work: a weak model gets further so."""
 _OPTIONS = MiningOptions(
     min_messages=0,
     max_sessions=400,
@@ -56,6 +58,7 @@ def make_train_runs(
     run_agent: RunAgent,
     *,
     model: str,
+    secrecy: Secrecy,
     parts: Sequence[Part] = ("train", "former"),
     budget: Budget | None = None,
     parallel: int = 1,
@@ -68,7 +71,7 @@ def make_train_runs(
     begun = clock()
     given = budget or Budget()
     for sample in range(design.samples):
-        units = train_units(store_path, design, tasks, model=model, sample=sample, parts=parts)
+        units = train_units(store_path, design, tasks, model=model, sample=sample, parts=parts, secrecy=secrecy)
         seconds = None if given.seconds is None else max(0.0, given.seconds - (clock() - begun))
         finished = make_runs(
             store_path,
@@ -91,31 +94,41 @@ def train_units(
     *,
     model: str,
     sample: int,
+    secrecy: Secrecy,
     parts: Sequence[Part] = ("train", "former"),
 ) -> list[Unit]:
     """The runs of one round: tasks that no earlier round has done."""
     name = train_name(tasks)
     with open_store(store_path) as store:
         records = [one for one in load_records(store, name) if one.model == model and one.repeat < sample]
+        redactor = secrecy.redactor()
+        # As if mined when the last of them ended: the same runs give the same beginning.
+        now = max((one.ended_at or 0.0 for one in records), default=0.0)
+        so_far = {part: _mined(store, records, tasks.of(part), redactor, name=part, now=now) for part in parts}
     done = witnesses(records, tasks)
     found = []
-    for task in (task for part in parts for task in tasks.of(part) if task.id not in done):
-        shown = show(_TRAIN, task, Material())
-        assert shown is not None, "a cold start always has something to say"
-        found.append(
-            Unit(
-                experiment=name,
-                model=model,
-                task_set=tasks.name,
-                arm=ARM,
-                bank="",
-                task=task,
-                repeat=sample,
-                shown=shown,
-                seed=seed_of(design.seed, task, sample),
-                temperature=WARMTH if sample else 0.0,
+    for part in parts:
+        learned = so_far[part]
+        arm, material = (_TRAIN, Material()) if learned is None else (_AGAIN, Material({"good": learned}))
+        for task in tasks.of(part):
+            if task.id in done:
+                continue
+            shown = show(arm, task, material)
+            assert shown is not None, "what is meant as a start always has something to say"
+            found.append(
+                Unit(
+                    experiment=name,
+                    model=model,
+                    task_set=tasks.name,
+                    arm=ARM,
+                    bank="",
+                    task=task,
+                    repeat=sample,
+                    shown=shown,
+                    seed=seed_of(design.seed, task, sample),
+                    temperature=WARMTH if sample else 0.0,
+                )
             )
-        )
     return found
 
 

@@ -44,6 +44,8 @@ class MiningOptions(msgspec.Struct, frozen=True):
     agent: str | None = None
     task_type: TaskType | None = None
     max_examples: int = 60
+    of_pattern: int = 3
+    """Examples of one pattern, each of another lineage, where calls of the tool fail at times; else one is enough."""
     max_share: float = 0.2
     """How much of a template one lineage may supply, where there are enough of them; of few, each an equal part."""
     max_source_share: float = 0.5

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 import msgspec
 
 from seasoned.outcome.command import Step, parse
 from seasoned.outcome.pattern import Pattern
+from seasoned.template.day import day_of, in_figures, in_words, other_day
 from seasoned.template.people import is_name, people_in
 from seasoned.template.public import is_medium, is_public
-from seasoned.template.shape import PIECE, Draw, like_date, like_uuid
+from seasoned.template.shape import PIECE, like_uuid
 from seasoned.template.span import (
     CODE,
     CODES,
@@ -62,6 +64,7 @@ class Binding(Written):
         super().__init__(vocabulary, seed)
         self._is_prose = False
         self._whole: dict[str, str] = {}
+        self._days: dict[date, date] = {}
 
     def arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """The arguments of the call; what each of their values became is then known."""
@@ -164,9 +167,14 @@ class Binding(Written):
         self._is_prose = True
         there = sorted([value for value in self._whole if value in text], key=len, reverse=True)
         if not there:
-            return self.text(text)
+            return self._said(text)
         wholes = re.compile(rf"(?<![\w/@#.-])({'|'.join(map(re.escape, there))})(?![\w@-]|[/.]\w)")
-        return "".join([self._whole[part] if at % 2 else self.text(part) for at, part in enumerate(wholes.split(text))])
+        parts = enumerate(wholes.split(text))
+        return "".join([self._whole[part] if at % 2 else self._said(part) for at, part in parts])
+
+    def _said(self, text: str) -> str:
+        """What somebody said, with the days that they named in words as well."""
+        return self.text(in_words(text, self._days))
 
     def text(self, text: str) -> str:
         """A text with stand-ins for what is found in it."""
@@ -216,10 +224,10 @@ class Binding(Written):
         if "".join([c for c in text if c.isdigit()]) == GO_DATE:
             return text
         order = "ymd" if found.group("ymd") else "dmy"
-        known = self.ids.get(text)
-        if known is None:
-            known = self.ids[text] = like_date(text, order, Draw(self.seed, text))
-        return known
+        day = day_of(text, order)
+        if day is None:
+            return text
+        return in_figures(self._days.setdefault(day, other_day(day, self.seed)), text, order)
 
     def _token(self, text: str, found: re.Match[str]) -> str:
         if text[0] == "/" and found.start() and found.string[found.start() - 1] == "<":

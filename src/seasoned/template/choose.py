@@ -7,6 +7,7 @@ as two, a very small model is helped by relevant calls alone, and everything irr
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
@@ -29,6 +30,8 @@ MAX_SHARE = 0.5
 """Of the examples shown no lineage supplies more than this, however many sessions it has."""
 _TRIED = 50
 """So many templates are looked into, best first, before it is said that none fits."""
+_NEARLY = 0.95
+"""Two tools whose words fit the task equally well may both be the one that is meant."""
 _TIERS = {"own": 0, "recorded": 0, "imported": 1}
 _Shown = TypeVar("_Shown", Example, Note)
 
@@ -117,7 +120,7 @@ def _of_entry(entry: Entry, asked: Asked, draw: Draw, limits: Limits, seed: str)
         if not suited:
             return Choice(None, _none_present(template, entry, asked.tools))
         scores = entry.relevance.scores(asked.words) if asked.words else [0.0] * len(entry.examples)
-        queue = _examples(suited, [scores[at] for at in present], limits, seed)
+        queue = _examples(suited, [scores[at] for at in present], asked, limits, seed)
     if not queue:
         what = "has to do with the task" if limits.is_small else "is about a tool that the session has"
         return Choice(None, f"Nothing in template {template.name!r} {what}: nothing was added.")
@@ -146,7 +149,9 @@ def _said(block: Block, asked: Asked) -> str:
     return f"{block.template}: {len(block.examples)} examples for {tools} tools{words}."
 
 
-def _examples(suited: Sequence[Example], scores: Sequence[float], limits: Limits, seed: str) -> list[Example]:
+def _examples(
+    suited: Sequence[Example], scores: Sequence[float], asked: Asked, limits: Limits, seed: str
+) -> list[Example]:
     """The order in which examples are taken, if nothing else stands against them."""
     ranked = [
         (
@@ -156,15 +161,29 @@ def _examples(suited: Sequence[Example], scores: Sequence[float], limits: Limits
         for one, score in zip(suited, scores, strict=True)
     ]
     ranked.sort(key=itemgetter(0))
-    if limits.is_small:
-        return [one for merit, one in sorted(ranked, key=lambda pair: pair[0][1]) if merit[1] < 0]
     by_tool: dict[str, list[Example]] = {}
     relevance: dict[str, float] = {}
     for merit, one in ranked:
         by_tool.setdefault(one.tool, []).append(one)
-        relevance[one.tool] = min(merit[1], relevance.get(one.tool, 0.0))
-    order = sorted(by_tool, key=lambda tool: (_fails(by_tool[tool]), relevance[tool], tool))
+        relevance[one.tool] = max(-merit[1], relevance.get(one.tool, 0.0))
+    if limits.is_small:
+        return _relevant(by_tool, relevance, asked)
+    order = sorted(by_tool, key=lambda tool: (_fails(by_tool[tool]), -relevance[tool], tool))
     return _breadth_first([_varied(by_tool[tool]) for tool in order])
+
+
+def _relevant(by_tool: Mapping[str, list[Example]], relevance: Mapping[str, float], asked: Asked) -> list[Example]:
+    """For a very small model: calls of the tool that the task is about, and of one that it may as well be about.
+
+    Measured: three calls of the right tool help where one of each of three tools does not.
+    """
+    tools = list(by_tool)
+    about = [asked.tools[tool].description if asked.tools and tool in asked.tools else "" for tool in tools]
+    told = Relevance(words_of(f"{tool} {text}") for tool, text in zip(tools, about, strict=True)).scores(asked.words)
+    score = {tool: relevance[tool] + more for tool, more in zip(tools, told, strict=True)}
+    fewest = max(_NEARLY * max(score.values(), default=0.0), sys.float_info.min)
+    kept = sorted((tool for tool in tools if score[tool] >= fewest), key=lambda tool: (-score[tool], tool))
+    return [one for tool in kept for one in by_tool[tool]]
 
 
 def _fails(examples: Sequence[Example]) -> tuple[bool, bool, float]:
@@ -301,7 +320,7 @@ class _Taken:
             return False
         if isinstance(one, Note):
             return True
-        if any(key in self._patterns for key in _pattern_keys(one)):
+        if _pattern_key(one) in self._patterns:
             return False
         lineage = _only_lineage(one)
         return lineage is None or self._lineages[lineage] + 1 <= max(1.0, self._max_share * (len(self.shown) + 1))
@@ -310,14 +329,16 @@ class _Taken:
         self.shown.append(one)
         self._tools[one.tool] += 1
         if isinstance(one, Example):
-            self._patterns.update(_pattern_keys(one))
+            if (key := _pattern_key(one)) is not None:
+                self._patterns.add(key)
             lineage = _only_lineage(one)
             if lineage is not None:
                 self._lineages[lineage] += 1
 
 
-def _pattern_keys(example: Example) -> list[tuple[str, str, str]]:
-    return [(example.tool, example.pattern, source.session) for source in example.sources]
+def _pattern_key(example: Example) -> tuple[str, str, str] | None:
+    """The pattern in the session whose call is shown; other sessions only vouch for it."""
+    return (example.tool, example.pattern, example.sources[0].session) if example.sources else None
 
 
 def _lineages(example: Example) -> set[str]:

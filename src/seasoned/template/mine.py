@@ -172,16 +172,23 @@ class _Builder:
         return tuple(found.values())
 
     def _pass(self, groups: Sequence[Group], caps: Caps, vocabulary: Vocabulary) -> dict[str, Example]:
-        """One example for each group, as far as there is room under these caps."""
+        """One example for each group, then a second of those that sessions get wrong, as far as the caps leave room."""
         found: dict[str, Example] = {}
+        taken: dict[str, list[Member]] = {}
         self.dropped = 0
-        for one in groups:
-            if len(found) == self._options.max_examples:
-                break
-            chosen = self._example(one, caps, vocabulary)
-            if chosen is not None and chosen[1].id not in found:
-                caps.take(chosen[0])
-                found[chosen[1].id] = chosen[1]
+        for depth in range(max(1, self._options.of_pattern)):
+            for one in groups:
+                if len(found) == self._options.max_examples:
+                    return found
+                shown = taken.setdefault(one.pattern, [])
+                if depth and (len(shown) < depth or not self._failures[one.tool]):
+                    continue
+                chosen = self._example(one, caps, vocabulary, beside=shown)
+                # A further one that nobody said anything about shows what the first has shown.
+                if chosen is not None and chosen[1].id not in found and (chosen[1].intent or not depth):
+                    caps.take(chosen[0])
+                    shown.append(chosen[0])
+                    found[chosen[1].id] = chosen[1]
         return found
 
     def is_clean(self, text: str) -> bool:
@@ -190,8 +197,12 @@ class _Builder:
 
         return not self._redactor.find(text) and not speaks_to_reader(text)
 
-    def _example(self, one: Group, caps: Caps, vocabulary: Vocabulary) -> tuple[Member, Example] | None:
-        """The best member that has room and can be cleaned."""
+    def _example(
+        self, one: Group, caps: Caps, vocabulary: Vocabulary, *, beside: Sequence[Member]
+    ) -> tuple[Member, Example] | None:
+        """The best member that has room and can be cleaned; it differs from those shown, in lineage as well."""
+        roots = {member.track.root for member in beside}
+        written = {member.call.raw_arguments for member in beside}
         tried = 0
         found: tuple[Member, Example] | None = None
         for member in caps.ordered(one):
@@ -199,6 +210,8 @@ class _Builder:
                 break
             kind = _kind(one, member, self._options)
             if kind is None or not caps.has_room(member):
+                continue
+            if member.track.root in roots or member.call.raw_arguments in written:
                 continue
             if found is not None and (kind != found[1].kind or member.is_rewritten != found[0].is_rewritten):
                 continue
@@ -211,7 +224,7 @@ class _Builder:
                 found = (member, made)
             if made.intent:
                 break
-        if found is None:
+        if found is None and not beside:
             self.dropped += tried > 0
         return found
 

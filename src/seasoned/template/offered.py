@@ -16,6 +16,7 @@ _WORDING = frozenset(("description", "title", "examples", "$schema", "$comment")
 _HOLDS_NAMES = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
 _HOLDS_SETS = frozenset(("required", "enum", "type"))
 _DEPTH = 12
+_DESCRIPTION_CHARS = 300
 _SIMPLE: dict[str, type | tuple[type, ...]] = {
     "string": str,
     "boolean": bool,
@@ -35,6 +36,7 @@ class OfferedTool(msgspec.Struct, frozen=True):
     name: str
     schema: dict[str, Any] | None = None
     schema_hash: str | None = None
+    description: str = ""
 
 
 Offered = dict[str, OfferedTool]
@@ -47,20 +49,22 @@ def offered(tools: Tools) -> Offered:
     What has no name is passed over: nothing can be shown for it. Of two tools with one name the first counts.
     """
     if isinstance(tools, Mapping):
-        found: Iterable[tuple[str, Any]] = tools.items()
+        found: Iterable[tuple[str, Any, Any]] = ((name, schema, "") for name, schema in tools.items())
     else:
-        found = (pair for tool in tools for pair in _named(tool))
+        found = (named for tool in tools for named in _named(tool))
     made: Offered = {}
-    for name, schema in found:
+    for name, schema, description in found:
         if name and name not in made:
             known = schema if isinstance(schema, dict) else None
-            made[name] = OfferedTool(name, known, None if known is None else schema_hash(known))
+            said = description[:_DESCRIPTION_CHARS] if isinstance(description, str) else ""
+            made[name] = OfferedTool(name, known, None if known is None else schema_hash(known), said)
     return made
 
 
-def _named(tool: Mapping[str, Any] | str) -> Iterator[tuple[str, Any]]:
+def _named(tool: Mapping[str, Any] | str) -> Iterator[tuple[str, Any, Any]]:
+    """Name, schema and description."""
     if isinstance(tool, str):
-        yield tool, None
+        yield tool, None, ""
         return
     if not isinstance(tool, Mapping):
         return
@@ -74,7 +78,8 @@ def _named(tool: Mapping[str, Any] | str) -> Iterator[tuple[str, Any]]:
     # A tool that the provider runs itself has no name but its type: `{"type": "web_search"}`.
     name = body.get("name") or tool.get("type")
     if isinstance(name, str):
-        yield name, next((body[key] for key in _SCHEMA_NAMES if isinstance(body.get(key), dict)), None)
+        schema = next((body[key] for key in _SCHEMA_NAMES if isinstance(body.get(key), dict)), None)
+        yield name, schema, body.get("description")
 
 
 def schema_hash(schema: Mapping[str, Any]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import date, timedelta
 from hashlib import blake2b
 
 from seasoned.outcome.pattern import Pattern
@@ -90,12 +89,14 @@ class Draw:
 
 
 def like_figures(text: str, draw: Draw) -> str:
-    """As many other figures; a zero in front stays, and no other becomes one."""
+    """As many other figures; zeros in front stay, for that they are there is how such a number is written."""
+    bare = text.lstrip("0")
+    if not bare:
+        return text
     while True:
-        head = "0" if text[0] == "0" else _UNITS[1 + draw.below(9)]
-        made = head + "".join([_UNITS[draw.below(10)] for _ in text[1:]])
-        if made != text or len(text) == 1:
-            return made
+        made = _UNITS[1 + draw.below(9)] + "".join([_UNITS[draw.below(10)] for _ in bare[1:]])
+        if made != bare:
+            return text[: -len(bare)] + made
 
 
 def like_hex(text: str, draw: Draw) -> str:
@@ -152,27 +153,6 @@ def is_stand_in(text: str) -> bool:
     if is_hex(text) or _UUID.compiled.fullmatch(text):
         return _sealed(text, "0123456789ABCDEF" if text.upper() == text else "0123456789abcdef") == text
     return _sealed(text) == text
-
-
-def like_date(text: str, order: str, draw: Draw) -> str:
-    """Another day, written the same way; `order` is `ymd`, `dmy` or `mdy`."""
-    figures = "".join([c for c in text if c.isdigit()])
-    size = {"y": 4, "m": 2, "d": 2}
-    at, found = 0, {}
-    for part in order:
-        found[part] = int(figures[at : at + size[part]])
-        at += size[part]
-    try:
-        day = date(found["y"], found["m"], found["d"])
-    except ValueError:
-        return text
-    # Within the same year, so that a version or a deadline stays about as old as it was.
-    first = date(day.year, 1, 1)
-    other = first + timedelta(days=draw.below(365))
-    if other == day:
-        other = first + timedelta(days=(day - first).days + 1 if day.month < 12 else 0)
-    made = iter("".join({"y": f"{other.year:04}", "m": f"{other.month:02}", "d": f"{other.day:02}"}[p] for p in order))
-    return "".join([next(made) if c.isdigit() else c for c in text])
 
 
 def like_case(word: str, text: str) -> str:

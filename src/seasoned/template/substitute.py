@@ -19,6 +19,8 @@ class Substitutes:
         self.seed = seed
         self.words: dict[str, str] = {}
         self.ids: dict[str, str] = {}
+        self.padded: set[str] = set()
+        """Numbers that were met with zeros in front."""
         self._used: set[str] = set()
         self._mail: dict[str, str] = {}
 
@@ -57,8 +59,13 @@ class Substitutes:
         )
 
     def figures(self, text: str) -> str:
-        """As many other figures."""
-        return self.id(text, like_figures)
+        """As many other figures. A number is the same with and without zeros in front: parcel 8 is `GX-000008`."""
+        bare = text.lstrip("0")
+        if not bare:
+            return text
+        if bare != text:
+            self.padded.add(bare)
+        return text[: -len(bare)] + self.id(bare, like_figures)
 
     def id(self, text: str, like: Callable[[str, Draw], str]) -> str:
         """The stand-in of an id."""

@@ -151,7 +151,8 @@ class Written(Substitutes):
 
     def _short(self, text: str) -> str:
         """Figures that are too few for an id, unless they were met as a part of one."""
-        return self.ids.get(text, text) if len(text) >= SHORTEST_FIGURES else text
+        is_one = len(text) >= SHORTEST_FIGURES or text in self.padded
+        return self.ids.get(text, text) if is_one else text
 
     def _says_kind(self, prefix: str) -> bool:
         """Whether the front of an id says what it is an id of, as `credit_card_` does."""
