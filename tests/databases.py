@@ -8,9 +8,10 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -36,33 +37,48 @@ _GUARD = 'folder="$1"; shift; "$@" & server=$!; read -r _; kill -INT $server; wa
 class PostgresServer:
     """A server of our own on a Unix socket, gone when the tests are."""
 
-    def __init__(self, binaries: Path) -> None:
+    def __init__(self, binaries: Path, settings: Mapping[str, str] | None = None) -> None:
         # Not under pytest's folder: the server runs as another user when we are root, and socket paths must be short.
         self.folder = Path(tempfile.mkdtemp(prefix="seasoned-pg-", dir="/tmp"))
         self._numbers = count(1)
         account = _account()
         if account:
             shutil.chown(self.folder, *account)
-        rights = {"user": account[0], "group": account[1], "extra_groups": []} if account else {}
-        data = self.folder / "data"
-        setup = [str(binaries / "initdb"), "-D", str(data), "-U", "seasoned", "--auth=trust", "--no-sync"]
-        subprocess.run(
-            [*setup, "-E", "UTF8", "--locale=C"], cwd=self.folder, check=True, stdout=subprocess.DEVNULL, **rights
+        self._rights: dict[str, Any] = (
+            {"user": account[0], "group": account[1], "extra_groups": []} if account else {}
         )
+        self._binaries = binaries
+        self._shells: list[subprocess.Popen[bytes]] = []
+        data = self.folder / "data"
+        self._run("initdb", "-U", "seasoned", "--auth=trust", "--no-sync", "-E", "UTF8", "--locale=C")
         rules = data / "pg_hba.conf"
         rules.write_text("local all with_password scram-sha-256\n" + rules.read_text("utf-8"), "utf-8")
-        settings = [f"{name}={value}" for name, value in {**_SETTINGS, "unix_socket_directories": self.folder}.items()]
-        command = [str(binaries / "postgres"), "-D", str(data), *(word for one in settings for word in ("-c", one))]
-        with (self.folder / "log").open("wb") as log:
-            self._shell = subprocess.Popen(
-                ["sh", "-c", _GUARD, "guard", str(self.folder), *command],
+        chosen = {**_SETTINGS, **(settings or {}), "unix_socket_directories": self.folder}
+        words = (word for name, value in chosen.items() for word in ("-c", f"{name}={value}"))
+        self._command = [str(binaries / "postgres"), "-D", str(data), *words]
+        self.start()
+
+    def start(self) -> None:
+        """Begin to serve; after a crash the server first repairs what it had."""
+        with (self.folder / "log").open("ab") as log:
+            shell = subprocess.Popen(
+                ["sh", "-c", _GUARD, "guard", str(self.folder), *self._command],
                 cwd=self.folder,
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
-                **rights,
+                **self._rights,
             )
+        self._shells.append(shell)
         self._wait()
+
+    def crash(self) -> None:
+        """End at once without putting anything in order, as after a loss of power."""
+        self._run("pg_ctl", "stop", "-m", "immediate")
+
+    def _run(self, program: str, *words: str) -> None:
+        command = [str(self._binaries / program), "-D", str(self.folder / "data"), *words]
+        subprocess.run(command, cwd=self.folder, check=True, stdout=subprocess.DEVNULL, **self._rights)
 
     def url(
         self, *, schema: str | None = None, user: str = "seasoned", password: str | None = None, **more: str
@@ -89,9 +105,10 @@ class PostgresServer:
             return cursor.fetchall() if cursor.description else []
 
     def stop(self) -> None:
-        assert self._shell.stdin is not None
-        self._shell.stdin.close()
-        self._shell.wait(_START_SECONDS)
+        for shell in reversed(self._shells):
+            assert shell.stdin is not None
+            shell.stdin.close()
+            shell.wait(_START_SECONDS)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _wait(self) -> None:
@@ -102,7 +119,7 @@ class PostgresServer:
             try:
                 self.execute("SELECT 1")
             except psycopg.OperationalError as error:
-                if time.monotonic() > until or self._shell.poll() is not None:
+                if time.monotonic() > until or self._shells[-1].poll() is not None:
                     log = (self.folder / "log").read_text("utf-8", "replace")
                     self.stop()
                     pytest.fail(f"PostgreSQL did not start: {error}\n{log}")
@@ -134,14 +151,19 @@ def _binaries() -> Path | None:
     return next((one for one in places if (one / "initdb").exists() and (one / "postgres").exists()), None)
 
 
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[PostgresServer]:
-    """One server for all tests of this process."""
+def start_postgres(settings: Mapping[str, str] | None = None) -> PostgresServer:
+    """A server of our own; without its programs the test is skipped."""
     pytest.importorskip("psycopg", reason="needs psycopg: pip install 'seasoned[postgres]'")
     binaries = _binaries()
     if binaries is None:
         pytest.skip("needs the programs of PostgreSQL (initdb, postgres): install Debian's package postgresql")
-    server = PostgresServer(binaries)
+    return PostgresServer(binaries, settings)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """One server for all tests of this process."""
+    server = start_postgres()
     yield server
     server.stop()
 

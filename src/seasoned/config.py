@@ -65,7 +65,7 @@ class Config(msgspec.Struct, frozen=True):
     review_model: str | None = None
     """Another, cheaper model for reviews; it is given a digest."""
     confirm_url: str | None = None
-    """Where the confirmation service listens: `http://127.0.0.1:7327`, `unix:/run/seasoned.sock` (SEASONED_CONFIRM_URL)."""
+    """Where the confirmation service listens, also `unix:/run/seasoned.sock` (SEASONED_CONFIRM_URL)."""
     telegram_url: str = "https://api.telegram.org"
     telegram_chat: str | None = None
     """The chat that confirmations and scheduled answers go to."""

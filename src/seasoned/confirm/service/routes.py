@@ -81,16 +81,23 @@ async def deny(request: HTTPRequest, request_id: RequestId, who: Who) -> Respons
 
 
 async def _decide(request: HTTPRequest, who: Credential, request_id: str, *, approve: bool) -> Response:
-    service = service_of(request)
     reason = await read_reason(request)
+    decided = await decide(service_of(request), who, request_id, approve=approve, reason=reason, via="http")
+    return answer.say("confirm-decided", answer.decided(decided))
+
+
+async def decide(
+    service: Service, who: Credential, request_id: str, *, approve: bool, reason: str, via: str
+) -> Request:
+    """Cast a vote, and tell whoever waits for it."""
     checked = check_id(request_id)
     decided = await service.desk.write(
-        lambda place: place.book.decide(who, checked, approve=approve, reason=reason, via="http")
+        lambda place: place.book.decide(who, checked, approve=approve, reason=reason, via=via)
     )
     service.metrics.voted(approve=approve)
     service.waiting.tell(decided)
     service.notices.wake()
-    return answer.say("confirm-decided", answer.decided(decided))
+    return decided
 
 
 @router.post(

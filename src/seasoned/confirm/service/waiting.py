@@ -47,6 +47,31 @@ class Watch:
             return None
 
 
+class Bell:
+    """Rings when any request changed; however often it rang meanwhile, it is heard once."""
+
+    def __init__(self, stopping: asyncio.Event) -> None:
+        self._rung = asyncio.Event()
+        self._stopping = stopping
+
+    def ring(self) -> None:
+        self._rung.set()
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._stopping.is_set()
+
+    async def heard(self, seconds: float) -> bool:
+        """Whether it rings before time is up."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._rung.wait()
+        except TimeoutError:
+            return False
+        self._rung.clear()
+        return True
+
+
 class Waiting:
     """All who wait, by the request that they wait for. Used from the event loop alone."""
 
@@ -54,13 +79,14 @@ class Waiting:
         self._desk = desk
         self._clock = clock
         self._watches: defaultdict[str, set[Watch]] = defaultdict(set)
+        self._bells: set[Bell] = set()
         self._stopping = asyncio.Event()
         self._seq = 0
 
     @property
     def count(self) -> int:
         """How many wait now."""
-        return sum(map(len, self._watches.values()))
+        return sum(map(len, self._watches.values())) + len(self._bells)
 
     @staticmethod
     def now() -> float:
@@ -79,10 +105,25 @@ class Waiting:
             if not self._watches[request_id]:
                 del self._watches[request_id]
 
+    @contextmanager
+    def listen(self) -> Iterator[Bell]:
+        """A bell for whoever shows all requests; it says that something changed, and not what."""
+        bell = Bell(self._stopping)
+        self._bells.add(bell)
+        try:
+            yield bell
+        finally:
+            self._bells.discard(bell)
+
+    def _ring(self) -> None:
+        for bell in self._bells:
+            bell.ring()
+
     def tell(self, request: Request) -> None:
         """Give news of a request to all who wait for it."""
         for watch in self._watches.get(request.id, ()):
             watch.put(request)
+        self._ring()
 
     async def look(self, who: Credential, request_id: str) -> Request:
         """How a request stands now."""
@@ -119,6 +160,7 @@ class Waiting:
         for watches in self._watches.values():
             for watch in watches:
                 watch.put(None)
+        self._ring()
 
     async def poll(self) -> None:
         """Look for what any process changed, once for all who wait."""
@@ -138,6 +180,8 @@ class Waiting:
                 self._seq = max(seq for seq, _ in page)
             if len(page) < _PAGE:
                 break
+        if changed:
+            self._ring()
         for request_id in changed & self._watches.keys():
             # Everyone here was shown this request before, so what one of them sees the others may see.
             for watch in list(self._watches[request_id])[:1]:

@@ -1,0 +1,185 @@
+"""The gate script: runs before any token is spent, only from one folder, within limits, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from seasoned.errors import CannotDo, NotFound, Refused
+from seasoned.schedule.outcome import SILENT, has_marker
+
+FOLDER = "scripts"
+"""Where scripts lie in the home folder; nothing else is run."""
+OUTPUT_CHARACTERS = 20_000
+FLOOD_BYTES = 200_000_000
+"""A script that prints more is ended."""
+_ERROR_BYTES = 4_000
+_SHELLS = (".sh", ".bash")
+
+
+class Ended(Protocol):
+    """How a command ended, as whoever runs it says."""
+
+    @property
+    def exit_code(self) -> int: ...
+    @property
+    def output(self) -> str:
+        """What it printed, the middle left out where that is long."""
+        ...
+
+    @property
+    def ending(self) -> str:
+        """`exit` where it came to its own end, `time` where its time was up, `stopped`, or another reason."""
+        ...
+
+    @property
+    def left(self) -> int:
+        """Processes of it that could not be ended."""
+        ...
+
+
+class RunCommand(Protocol):
+    """Runs a command without the credentials of this process, ends all its processes, and cuts what it prints."""
+
+    def __call__(
+        self, command: Sequence[str], *, folder: Path, time_seconds: float, stop: Callable[[], bool]
+    ) -> Ended: ...
+
+
+class Ran(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a script."""
+
+    output: str = ""
+    error_output: str = ""
+    """The end of what it wrote to its second stream."""
+    problem: str | None = None
+    """Why it failed, in a sentence; None where it did not."""
+    is_overtime: bool = False
+    was_stopped: bool = False
+    """The run was called off meanwhile."""
+    could_start: bool = True
+
+    @property
+    def is_nothing_to_do(self) -> bool:
+        """Whether it ended well and says that there is nothing to do."""
+        return self.problem is None and not self.was_stopped and says_nothing(self.output)
+
+    @property
+    def whole(self) -> str:
+        """Both streams, for the history."""
+        parts = (self.output.rstrip(), self.error_output.rstrip())
+        return "\n".join(part for part in parts if part)
+
+
+def says_nothing(output: str) -> bool:
+    """No output, `[SILENT]` as first or last line, or `{"wakeAgent": false}` as the last, which Hermes' scripts say."""
+    text = output.strip()
+    if not text or has_marker(text, SILENT):
+        return True
+    try:
+        last = json.loads(text.splitlines()[-1])
+    except ValueError:
+        return False
+    return isinstance(last, dict) and last.get("wakeAgent") is False
+
+
+def find_script(folder: Path, name: str) -> Path:
+    """The script of this name, if it lies in the folder for scripts, whatever links lead to it."""
+    try:
+        allowed = folder.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise NotFound(f"there is no folder {str(folder)!r}: make it and put {name!r} there.") from error
+    try:
+        path = (allowed / name).resolve(strict=True)
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no script {name!r} in {str(folder)!r}: put it there.") from error
+    except (OSError, RuntimeError, ValueError) as error:
+        raise NotFound(f"the script {name!r} cannot be found ({error}): put it into {str(folder)!r}.") from error
+    if not path.is_relative_to(allowed):
+        raise Refused(f"the script {name!r} lies outside {str(folder)!r}: copy it there, a link will not do.")
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise Refused(f"{name!r} is no file: give the path of a script inside {str(folder)!r}.")
+    if found.st_mode & stat.S_IWOTH:
+        raise Refused(f"everybody may write to the script {name!r}: take that right away first (chmod o-w).")
+    return path
+
+
+def command_of(path: Path) -> list[str]:
+    """The words that run a script: shell and Python by their ending, others by themselves."""
+    if path.suffix in _SHELLS:
+        return ["/bin/bash" if Path("/bin/bash").exists() else "/bin/sh", str(path)]
+    if path.suffix == ".py":
+        return [sys.executable, "-u", "-X", "utf8", str(path)]
+    if os.access(path, os.X_OK):
+        return [str(path)]
+    raise Refused(f"{path.name!r} cannot be run: call it .sh or .py, or make it executable (chmod +x).")
+
+
+def run_script(
+    name: str,
+    *,
+    scripts: Path,
+    folder: Path | None,
+    time_seconds: float,
+    run_command: RunCommand,
+    stop: Callable[[], bool],
+) -> Ran:
+    """Run a script to its end. Whatever goes wrong is said in the answer."""
+    try:
+        path = find_script(scripts, name)
+        command = command_of(path)
+    except (NotFound, Refused) as error:
+        return Ran(problem=f"The script was not run: {error}", could_start=False)
+    with tempfile.TemporaryDirectory(prefix="seasoned-script-") as beside:
+        errors = Path(beside) / "errors"
+        errors.touch()
+
+        def is_over() -> bool:
+            return stop() or errors.stat().st_size > FLOOD_BYTES
+
+        # Warnings on the second stream must not look like something to do, so the two are kept apart.
+        apart = ["/bin/sh", "-c", 'exec "$@" 2>"$0"', str(errors), *command]
+        try:
+            ended = run_command(apart, folder=folder or scripts, time_seconds=time_seconds, stop=is_over)
+        except (CannotDo, OSError) as error:
+            return Ran(problem=f"The script {name!r} could not be started: {error}", could_start=False)
+        said = _end_of(errors)
+        is_flood = errors.stat().st_size > FLOOD_BYTES
+    if ended.ending == "stopped" and not is_flood:
+        return Ran(output=ended.output, error_output=said, was_stopped=True, problem="The script was stopped.")
+    return Ran(
+        output=ended.output,
+        error_output=said,
+        problem=_problem(name, ended, time_seconds, is_flood=is_flood),
+        is_overtime=ended.ending == "time",
+    )
+
+
+def _problem(name: str, ended: Ended, time_seconds: float, *, is_flood: bool) -> str | None:
+    if ended.ending == "time":
+        return f"The script {name!r} did not end within {time_seconds:g} s and was ended."
+    if is_flood or ended.ending == "output":
+        return f"The script {name!r} printed more than {FLOOD_BYTES:,} bytes and was ended."
+    if ended.ending != "exit":
+        return f"The script {name!r} was ended: {ended.ending}."
+    if ended.exit_code:
+        return f"The script {name!r} ended with exit code {ended.exit_code}."
+    if ended.left:
+        return f"The script {name!r} left {ended.left} processes behind that could not be ended."
+    return None
+
+
+def _end_of(errors: Path) -> str:
+    with errors.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - _ERROR_BYTES))
+        return file.read(_ERROR_BYTES).decode("utf-8", "replace")

@@ -1,0 +1,1 @@
+"""A door: the pages that people open in a browser."""

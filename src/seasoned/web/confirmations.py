@@ -1,0 +1,183 @@
+"""The page where people decide: what waits, what was decided, and one request to the letter."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request as HTTPRequest
+from starlette.responses import Response, StreamingResponse
+
+from seasoned.confirm.credential import Credential
+from seasoned.confirm.request import Request
+from seasoned.confirm.right import forbids
+from seasoned.confirm.service.desk import Place
+from seasoned.confirm.service.routes import check_id, decide
+from seasoned.confirm.service.state import Service, service_of
+from seasoned.errors import CannotDo, Conflict, Denied, Refused, UsageError
+from seasoned.web.frame import Page, PageRoute, go, render, say_error
+from seasoned.web.login import Here, Visitor, read_change, visitor
+from seasoned.web.text import arguments
+
+PAGE = Page("Confirmations", "confirmations")
+router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+_MOST_PENDING = 200
+_MOST_RESOLVED = 40
+_HEARTBEAT_SECONDS = 15.0
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """What the list shows."""
+
+    pending: list[Request]
+    resolved: list[Request]
+    older: str | None
+    """The id after which there is more."""
+    is_cut: bool
+    """Whether more requests wait than are shown."""
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """One request for one person."""
+
+    request: Request
+    arguments: str
+    forbidden: str | None
+    """Why this person may not decide it."""
+    said: bool | None
+    """What this person said already, where several must agree."""
+
+    @property
+    def state(self) -> str:
+        """Changes whenever the page about it must."""
+        one = self.request
+        return f"{one.status} {len(one.votes)} {one.redeemed_at}"
+
+
+@router.get("/confirmations")
+async def show_list(request: HTTPRequest, here: Here, before: str | None = None) -> Response:
+    """What waits, and what was decided."""
+    return await _page(request, here, before=before)
+
+
+@router.get("/confirmations/{request_id}")
+async def show_one(request: HTTPRequest, here: Here, request_id: str) -> Response:
+    """The same with one request to the letter."""
+    return await _page(request, here, request_id=request_id)
+
+
+@router.post("/confirmations/{request_id}/approve")
+async def approve(request: HTTPRequest, here: Here, request_id: str) -> Response:
+    """Agrees to exactly this."""
+    return await _decide(request, here, request_id, approve=True)
+
+
+@router.post("/confirmations/{request_id}/deny")
+async def deny(request: HTTPRequest, here: Here, request_id: str) -> Response:
+    """Refuses it."""
+    return await _decide(request, here, request_id, approve=False)
+
+
+async def _decide(request: HTTPRequest, here: Visitor, request_id: str, *, approve: bool) -> Response:
+    form = await read_change(request, here)
+    try:
+        reason = form.get("reason", "").strip()
+        await decide(service_of(request), here.who, request_id, approve=approve, reason=reason, via="page")
+    except Conflict as error:
+        return await _page(request, here, request_id=request_id, told=_too_late(error), status=409)
+    except Refused as error:
+        return await _page(request, here, request_id=request_id, told=_sentence(error), status=403)
+    except UsageError as error:
+        return await _page(request, here, request_id=request_id, told=_sentence(error), status=400)
+    except CannotDo as error:
+        # What cannot be opened can still be looked at and denied; a store that is gone cannot.
+        try:
+            return await _page(request, here, request_id=request_id, told=_sentence(error), status=503)
+        except CannotDo:
+            return say_error(error)
+    return go(f"{here.visit.path}/{PAGE.path}/{request_id}")
+
+
+def _too_late(error: Conflict) -> str:
+    return f"Too late: it was {error.status} before you decided. Nothing was changed; below is how it ended."
+
+
+def _sentence(error: Exception) -> str:
+    said = str(error)
+    return said[:1].upper() + said[1:] + ("" if said.endswith(".") else ".")
+
+
+async def _page(
+    request: HTTPRequest,
+    here: Visitor,
+    *,
+    request_id: str | None = None,
+    before: str | None = None,
+    told: str = "",
+    status: int = 200,
+) -> Response:
+    service = service_of(request)
+    checked = None if request_id is None else check_id(request_id)
+    older = None if before is None else check_id(before)
+    # Looking at one may expire it, so it is looked at before the list is made.
+    one = None if checked is None else await service.desk.read(lambda place: _shown(place, here.who, checked))
+    listed = await service.desk.read(lambda place: _listed(place, here.who, older))
+    path = f"{here.visit.path}/{PAGE.path}"
+    values: dict[str, Any] = {
+        "path": path,
+        "self": path + (f"/{checked}" if checked else f"?before={older}" if older else ""),
+        "listed": listed,
+        "one": one,
+        "told": told,
+        "now": service.clock(),
+        "who": here.who,
+        "gives_up": service.policy.gives_up(),
+    }
+    return render("confirmations.html", status=status, visit=here.visit, pages=request.app.state.pages, **values)
+
+
+def _listed(place: Place, who: Credential, before: str | None) -> Listed:
+    pending = place.book.list(who, status="pending", limit=_MOST_PENDING)
+    found = place.book.list(who, limit=_MOST_PENDING + _MOST_RESOLVED, before=before)
+    resolved = [one for one in found if one.is_resolved]
+    has_more = len(resolved) > _MOST_RESOLVED or len(found) == _MOST_PENDING + _MOST_RESOLVED
+    resolved = resolved[:_MOST_RESOLVED]
+    older = resolved[-1].id if has_more and resolved else None
+    # Whoever runs out of time first comes first.
+    pending.sort(key=lambda one: one.expires_at)
+    return Listed(pending, resolved, older, len(pending) == _MOST_PENDING)
+
+
+def _shown(place: Place, who: Credential, request_id: str) -> Shown:
+    found = place.book.look(who, request_id)
+    row = place.database.row("confirm.request", {"id": request_id})
+    forbidden = None if row is None else forbids(who, row, place.book.policy)
+    said = next((vote.approve for vote in found.votes if vote.person == who.person), None)
+    return Shown(found, arguments(found.details), forbidden, said)
+
+
+@router.get("/changes")
+async def stream_changes(request: HTTPRequest, here: Here) -> Response:
+    """Says that something changed, as server-sent events; the page then fetches itself anew."""
+    request.state.waited = True
+    headers = {"cache-control": "no-store", "x-content-type-options": "nosniff", "x-accel-buffering": "no"}
+    stream = _changes(service_of(request), request, here)
+    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+
+
+async def _changes(service: Service, request: HTTPRequest, here: Visitor) -> AsyncIterator[bytes]:
+    with service.waiting.listen() as bell:
+        # What changed between the page and this stream is made up for by a first event.
+        yield b"retry: 1000\n\nevent: change\ndata: \n\n"
+        while not bell.is_stopping:
+            is_changed = await bell.heard(_HEARTBEAT_SECONDS)
+            if bell.is_stopping:
+                return
+            try:
+                await visitor(request, here.visit.number)
+            except Denied:
+                yield b"event: over\ndata: \n\n"
+                return
+            yield b"event: change\ndata: \n\n" if is_changed else b": still here\n\n"

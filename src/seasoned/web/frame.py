@@ -1,0 +1,134 @@
+"""What all pages share: templates, headers, forms, and errors as pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from jinja2 import Environment
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from seasoned.confirm.action import HIGH_RISK
+from seasoned.confirm.notify.incoming import read_body
+from seasoned.confirm.service.app import status_of
+from seasoned.confirm.service.body import TooLarge
+from seasoned.errors import Refused, SeasonedError
+from seasoned.insight.page import frame as report
+from seasoned.web import text
+from seasoned.web.visit import NotLoggedIn, Visit
+
+FOLDER = Path(__file__).parent / "page"
+LOGIN = "/login"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "cache-control": "no-store",
+    # Anything stricter takes the origin from our own forms as well, and it is looked at.
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "x-robots-tag": "noindex, nofollow",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+_TITLES = {401: "Not logged in", 403: "Not allowed", 404: "Not found", 409: "Too late", 503: "Not now"}
+_MOST_FORM = 64_000
+_Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A page that the head of every page names."""
+
+    title: str
+    path: str
+    """Beneath the address of a visit."""
+
+
+def render(
+    name: str, *, status: int = 200, visit: Visit | None = None, pages: tuple[Page, ...] = (), **values: Any
+) -> HTMLResponse:
+    """A page made of a template."""
+    made = _templates().get_template(name).render(visit=visit, pages=pages, **values)
+    return HTMLResponse(made, status, HEADERS)
+
+
+def say(title: str, sentence: str, *, status: int = 200, back: str = LOGIN) -> HTMLResponse:
+    """A page that says one thing."""
+    return render("sentence.html", status=status, title=title, sentence=sentence, back=back)
+
+
+def go(path: str) -> Response:
+    """Have the browser fetch another page, so that reloading it sends nothing twice."""
+    return RedirectResponse(path, 303, {"cache-control": "no-store"})
+
+
+class PageRoute(APIRoute):
+    """Answers with pages also when something is wrong."""
+
+    def get_route_handler(self) -> _Handler:
+        handle = super().get_route_handler()
+
+        async def answer(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except NotLoggedIn as error:
+                if request.method == "GET":
+                    return go(f"{LOGIN}?over=1")
+                return say_error(error)
+            except SeasonedError as error:
+                return say_error(error)
+            except RequestValidationError as error:
+                return say("Not understood", f"{error.errors()[0]['msg']}.", status=400)
+
+        return answer
+
+
+def say_error(error: SeasonedError) -> HTMLResponse:
+    """An error as a page; what only the operator should know stays in the log."""
+    status = status_of(error)
+    said = str(error)
+    if status >= 500:
+        said = "The store cannot be used at the moment: try again later, and look at the server's log."
+    return say(_TITLES.get(status, "Not understood"), said[:1].upper() + said[1:], status=status)
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """The fields of a form of ours; one that is there twice is not there at all."""
+    check_origin(request)
+    body = await read_body(request, _MOST_FORM)
+    if body is None:
+        raise TooLarge("The form is too long: shorten the reason.")
+    try:
+        found = parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=16, errors="strict")
+    except ValueError:
+        return {}
+    return {name: values[0] for name, values in found.items() if len(values) == 1}
+
+
+def check_origin(request: Request) -> None:
+    """Refuse what a page of anybody else sends, also one of this machine on another port."""
+    site = request.headers.get("sec-fetch-site")
+    origin = request.headers.get("origin")
+    if site is not None and site not in ("same-origin", "none"):
+        raise Refused("The form was sent from another site: open the page here, and decide there.")
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+        raise Refused("The form was sent from another site: open the page here, and decide there.")
+
+
+@cache
+def _templates() -> Environment:
+    made = report.environment(FOLDER)
+    made.filters |= {"marked": text.marked, "line": text.line, "moment": text.moment, "span": text.span}
+    made.globals |= {"high_risk": HIGH_RISK}
+    made.trim_blocks = made.lstrip_blocks = True
+    return made

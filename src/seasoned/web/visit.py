@@ -1,0 +1,121 @@
+"""Browsers that are logged in. They are known in memory alone: nothing that lies in a file makes one."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Callable
+from hashlib import sha256
+
+import msgspec
+
+from seasoned.confirm.credential import Credential
+from seasoned.errors import Refused, Unauthorised
+
+INVITATION_SECONDS = 600.0
+VISIT_SECONDS = 12 * 3600.0
+MOST_VISITS = 200
+_DECIDING = ("approver", "admin")
+
+
+class NotLoggedIn(Unauthorised):
+    """Nobody is known to be at this browser."""
+
+
+class Invitation(msgspec.Struct, frozen=True):
+    """What a login link is good for: one visit of one person, soon."""
+
+    who: Credential
+    expires_at: float
+
+
+class Visit(msgspec.Struct, frozen=True, kw_only=True):
+    """One browser that is logged in, as one credential, for a while."""
+
+    number: str
+    """Stands in every address. Cookies are sent to every port of a machine, so the cookie is for this path alone:
+    a page that an agent serves on another port cannot know it, and is never sent the cookie."""
+    cookie_hash: str
+    check: str
+    """What every form must send back."""
+    who: Credential
+    expires_at: float
+
+    @property
+    def path(self) -> str:
+        return f"/visit/{self.number}"
+
+
+class Visits:
+    """All visits and invitations of one running server."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._visits: dict[str, Visit] = {}
+        self._invitations: dict[str, Invitation] = {}
+
+    def invite(self, who: Credential) -> str:
+        """The token of a login link, which logs in one browser, once."""
+        token = secrets.token_urlsafe(32)
+        self._drop_old()
+        self._invitations[_hash(token)] = Invitation(_check_role(who), self._clock() + INVITATION_SECONDS)
+        return token
+
+    def invited(self, token: str) -> Credential:
+        """Whom a link is for. Looking at it does not use it up."""
+        found = self._invitations.get(_hash(token))
+        if found is None or self._clock() >= found.expires_at:
+            raise NotLoggedIn("This link was used already or is too old: log in with a token, or start anew.")
+        return found.who
+
+    def accept(self, token: str) -> Credential:
+        """Whom a link is for; it is used up."""
+        who = self.invited(token)
+        del self._invitations[_hash(token)]
+        return who
+
+    def begin(self, who: Credential) -> tuple[Visit, str]:
+        """A new visit and what its cookie holds."""
+        cookie = secrets.token_urlsafe(32)
+        visit = Visit(
+            number=secrets.token_urlsafe(16),
+            cookie_hash=_hash(cookie),
+            check=secrets.token_urlsafe(24),
+            who=_check_role(who),
+            expires_at=self._clock() + VISIT_SECONDS,
+        )
+        self._drop_old()
+        self._visits[visit.number] = visit
+        return visit, cookie
+
+    def find(self, number: str, cookie: str) -> Visit:
+        """The visit of this address, if the cookie is its own."""
+        visit = self._visits.get(number)
+        if (
+            visit is None
+            or self._clock() >= visit.expires_at
+            or not hmac.compare_digest(visit.cookie_hash, _hash(cookie))
+        ):
+            raise NotLoggedIn("You are not logged in, or no longer: log in again.")
+        return visit
+
+    def end(self, visit: Visit) -> None:
+        """Log out; the cookie is worth nothing from now on."""
+        self._visits.pop(visit.number, None)
+
+    def _drop_old(self) -> None:
+        now = self._clock()
+        self._visits = {number: one for number, one in self._visits.items() if now < one.expires_at}
+        self._invitations = {key: one for key, one in self._invitations.items() if now < one.expires_at}
+        while len(self._visits) >= MOST_VISITS:
+            del self._visits[next(iter(self._visits))]
+
+
+def _check_role(who: Credential) -> Credential:
+    if who.role not in _DECIDING:
+        raise Refused(f"{who.name!r} is an agent's credential: these pages are for those who decide.")
+    return who
+
+
+def _hash(secret: str) -> str:
+    return sha256(secret.encode("utf-8", "replace")).hexdigest()
