@@ -44,9 +44,7 @@ class PostgresServer:
         account = _account()
         if account:
             shutil.chown(self.folder, *account)
-        self._rights: dict[str, Any] = (
-            {"user": account[0], "group": account[1], "extra_groups": []} if account else {}
-        )
+        self._rights: dict[str, Any] = {"user": account[0], "group": account[1], "extra_groups": []} if account else {}
         self._binaries = binaries
         self._shells: list[subprocess.Popen[bytes]] = []
         data = self.folder / "data"

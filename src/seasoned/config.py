@@ -14,6 +14,19 @@ from seasoned.errors import UsageError
 Origin = str
 
 
+class Route(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One line of the routing table: a model for jobs whose own words fit. What is not said always holds."""
+
+    model: str
+    words: tuple[str, ...] = ()
+    """One of them must occur, as a whole word."""
+    longer_than: int | None = None
+    """Characters."""
+    shorter_than: int | None = None
+    toolset: str | None = None
+    base_url: str | None = None
+
+
 class Config(msgspec.Struct, frozen=True):
     """Everything that can be set. `origins` says where each value came from."""
 
@@ -77,6 +90,12 @@ class Config(msgspec.Struct, frozen=True):
     smtp_url: str | None = None
     """The mail server for scheduled answers: `smtp://user@host:587`; its password is the secret `smtp_password`."""
     mail_from: str | None = None
+    routes: tuple[Route, ...] = ()
+    """Which model a scheduled job that names none is for, by its own words; the first route that fits."""
+    schedule_min_context: int = 64_000
+    """A scheduled job is refused on a model with a smaller window, unless it says `min_context` itself."""
+    script_seconds: int = 300
+    """How long the script of a job may take."""
     origins: dict[str, Origin] = {}
 
     @property
@@ -112,7 +131,7 @@ _PATHS |= {"local_model", "memory_folder", "skill_folder"}
 _AT_HOME = ("memory_folder", "skill_folder")
 _LISTS = {"sources", "redact", "toolsets"}
 _NUMBERS = {"workers", "context_length", "turn_steps", "turn_seconds"}
-_NUMBERS |= {"review_iterations", "review_seconds"}
+_NUMBERS |= {"review_iterations", "review_seconds", "schedule_min_context", "script_seconds"}
 _COUNTS = {"review_memory_turns", "review_skill_calls", "review_tokens_per_day"}
 """Numbers that may be 0, which switches something off."""
 _AMOUNTS = {"review_usd_per_day"}
@@ -224,4 +243,9 @@ def _checked(name: str, value: object, where: str) -> object:
         return value
     if name in _TEXTS and isinstance(value, str):
         return value
+    if name == "routes":
+        try:
+            return msgspec.convert(value, tuple[Route, ...])
+        except msgspec.ValidationError as error:
+            raise UsageError(f"{where}: a route is wrong ({error}): write [[routes]] with model, words, …") from error
     raise UsageError(f"{where}: {name} has the wrong kind of value: {value!r}.")

@@ -43,6 +43,7 @@ def torture(
         names = [str(number) for number in range(CLIENTS)]
         clients = [stack.enter_context(_started("tests.confirm.load", folder, name, seed)) for name in names]
         stack.callback((folder / STOP).touch)
+        _until(lambda: all((folder / f"told-{name}.jsonl").exists() for name in names), "the clients did not start")
         early = 0
         for number in range(kills):
             # Most come under load; some before the service has answered anybody, while it starts.
@@ -135,12 +136,17 @@ def _start(keeper: subprocess.Popen[str], folder: Path, *, wait: bool = True) ->
     keeper.stdin.write("start\n")
     keeper.stdin.flush()
     pid = int(keeper.stdout.readline())
-    until = time.monotonic() + _START_SECONDS
-    while wait and not (folder / f"ready-{pid}").exists():
-        assert time.monotonic() < until, "the service did not start"
-        time.sleep(0.005)
     (folder / "pid").write_text(str(pid))
+    if wait:
+        _until((folder / f"ready-{pid}").exists, "the service did not start")
     return pid
+
+
+def _until(is_so: Callable[[], bool], otherwise: str) -> None:
+    until = time.monotonic() + _START_SECONDS
+    while not is_so():
+        assert time.monotonic() < until, otherwise
+        time.sleep(0.005)
 
 
 def _ended(client: subprocess.Popen[str]) -> int:

@@ -142,7 +142,7 @@ class Client:
                 self._connection.close()
             self._connection = None
             self.unanswered += 1
-            time.sleep(0.01)
+            time.sleep(0.03)
             return None
         if reply.status >= 500:
             assert reply.status == 503, content

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+from fastapi import FastAPI
 
 from seasoned.config import Config
 from seasoned.confirm.credential import Role, make
@@ -86,6 +87,7 @@ def serving(
     listen: Listen | None = None,
     in_process: bool = False,
     tokens: dict[str, str] | None = None,
+    create: Callable[[Service], FastAPI] = create_app,
 ) -> Iterator[Serving]:
     """The service with this home, until the block ends. Without a policy it reads the file in the home folder.
 
@@ -99,12 +101,14 @@ def serving(
         return
     listen = listen or Listen(port=0)
     service = Service(config, policy=policy, clock=clock)
-    with running(service, listen) as addresses:
+    with running(service, listen, create=create) as addresses:
         yield Serving(addresses[0], home, config, tokens, addresses, service)
 
 
 @contextmanager
-def running(service: Service, listen: Listen) -> Iterator[list[str]]:
+def running(
+    service: Service, listen: Listen, *, create: Callable[[Service], FastAPI] = create_app
+) -> Iterator[list[str]]:
     """A service in a thread; its addresses."""
     addresses: list[str] = []
     problems: list[BaseException] = []
@@ -116,7 +120,7 @@ def running(service: Service, listen: Listen) -> Iterator[list[str]]:
 
     def run() -> None:
         try:
-            serve(create_app(service), service, listen, ready=ready, stopping=stopping)
+            serve(create(service), service, listen, ready=ready, stopping=stopping)
         except Exception as error:  # noqa: BLE001
             problems.append(error)
             started.set()

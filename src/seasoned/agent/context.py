@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Event
 
 from seasoned.agent.desk import Desk
+from seasoned.agent.job_desk import JobDesk
 from seasoned.agent.provenance import Actor, Origin, Provenance
 from seasoned.config import Config
 from seasoned.redact.key import Secrecy
@@ -35,6 +36,8 @@ class Context:
     allow_person_skills: bool = False
     config: Config | None = None
     """Where the confirmation service is, for tools that ask it."""
+    jobs: JobDesk | None = None
+    """Where jobs are scheduled; None: this session schedules none."""
     stopping: Event = field(default_factory=Event)
     """Set when the turn is ended: commands that are under way end with it."""
 

@@ -15,6 +15,7 @@ from seasoned.agent.compress import Compressor
 from seasoned.agent.confirming import Tell, confirming
 from seasoned.agent.context import Context
 from seasoned.agent.conversation import Conversation, Warm
+from seasoned.agent.job_desk import JobDesk
 from seasoned.agent.limits import Limits
 from seasoned.agent.model import Choice, open_model
 from seasoned.agent.prompt import build_instructions
@@ -23,7 +24,9 @@ from seasoned.agent.runtime import Confirm, Explain, Runtime, deny
 from seasoned.agent.toolsets import SMALL_TOOLSETS, TOOLSETS, build_toolsets, danger_of, listed_tools
 from seasoned.agent.warm import AUTO, Warmth, known_block, take_back, warm_block
 from seasoned.config import Config, command_environment
+from seasoned.history.seasoned_db import AGENT
 from seasoned.redact.key import Secrecy
+from seasoned.session import SessionRef
 
 _TAG = "[redacted:"
 
@@ -38,6 +41,11 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     """The name of a template, or `auto`."""
     platform: str = "cli"
     is_recorded: bool = True
+    session_id: str | None = None
+    """The id of the recorded session, where it is not a new one."""
+    title: str | None = None
+    words: str | None = None
+    """What the warm block is chosen for, where the first words hold more than the task."""
 
 
 def start(
@@ -48,14 +56,15 @@ def start(
     recorded: Recorded | None = None,
     confirm: Confirm = deny,
     tell: Tell = lambda line: None,
+    jobs: JobDesk | None = None,
 ) -> Conversation:
     """A conversation that is ready for its first turn; with `recorded`, one that goes on where it ended.
 
     What must be allowed is put to the confirmation service where one is configured, else to `confirm`; `tell` is
-    given a line while a person is waited for.
+    given a line while a person is waited for. With `jobs` the agent has the tool that schedules them.
     """
-    runtime = build_runtime(config, secrecy, wish, recorded=recorded)
-    names = toolset_names(config, wish, recorded)
+    runtime = build_runtime(config, secrecy, wish, recorded=recorded, jobs=jobs)
+    names = toolset_names(config, wish, recorded, jobs)
     about = recorded.about if recorded is not None else _about(wish, runtime, names)
     scribe = Scribe(config.store_path, secrecy, about, recorded=recorded) if wish.is_recorded else None
     window = config.context_length or runtime.model.context_window
@@ -75,9 +84,11 @@ def start(
     )
 
 
-def build_runtime(config: Config, secrecy: Secrecy, wish: Wish, *, recorded: Recorded | None = None) -> Runtime:
+def build_runtime(
+    config: Config, secrecy: Secrecy, wish: Wish, *, recorded: Recorded | None = None, jobs: JobDesk | None = None
+) -> Runtime:
     """What the conversation runs on; of a recorded one the same instructions, tools and prefix as it had."""
-    names = toolset_names(config, wish, recorded)
+    names = toolset_names(config, wish, recorded, jobs)
     context = Context(
         home=config.home,
         secrecy=secrecy,
@@ -85,6 +96,7 @@ def build_runtime(config: Config, secrecy: Secrecy, wish: Wish, *, recorded: Rec
         skill_folder=config.skill_folder,
         platform=wish.platform,
         config=config,
+        jobs=jobs,
     )
     folder = wish.folder.resolve()
     instructions = recorded.about.instructions if recorded is not None else ""
@@ -109,7 +121,9 @@ def build_runtime(config: Config, secrecy: Secrecy, wish: Wish, *, recorded: Rec
     )
 
 
-def toolset_names(config: Config, wish: Wish, recorded: Recorded | None = None) -> tuple[str, ...]:
+def toolset_names(
+    config: Config, wish: Wish, recorded: Recorded | None = None, jobs: JobDesk | None = None
+) -> tuple[str, ...]:
     """Asked for, else as recorded, else as configured, else what the model can be expected to handle."""
     if wish.toolsets is not None:
         return wish.toolsets
@@ -117,18 +131,20 @@ def toolset_names(config: Config, wish: Wish, recorded: Recorded | None = None) 
         return recorded.about.toolsets
     if config.toolsets or wish.choice.is_small:
         return config.toolsets or SMALL_TOOLSETS
-    return TOOLSETS if config.confirm_url is not None else tuple(name for name in TOOLSETS if name != "confirm")
+    off = {"confirm": config.confirm_url is None, "schedule": jobs is None}
+    return tuple(name for name in TOOLSETS if not off.get(name, False))
 
 
 def _about(wish: Wish, runtime: Runtime, names: tuple[str, ...]) -> About:
     return About(
-        ref=new_ref(),
+        ref=new_ref() if wish.session_id is None else SessionRef(AGENT, wish.session_id),
         model=wish.choice.name,
         base_url=wish.choice.base_url,
         instructions=runtime.instructions,
         toolsets=names,
         cwd=str(wish.folder.resolve()),
         platform=wish.platform,
+        title=wish.title,
     )
 
 
@@ -139,7 +155,7 @@ def _warming(config: Config, wish: Wish, runtime: Runtime, about: About) -> Warm
         return warm_block(
             config.store_path,
             lineage_root=about.lineage_root,
-            task=task,
+            task=wish.words or task,
             tools=listed_tools(runtime.toolsets),
             template=wish.warm or AUTO,
             is_small=wish.choice.is_small,

@@ -18,6 +18,7 @@ from seasoned.agent.context import Context
 from seasoned.agent.toolset.danger import Danger, danger_in, danger_in_code
 from seasoned.agent.toolset.inside import Folder
 from seasoned.agent.toolset.reach import Limits, Reach
+from seasoned.agent.toolset.schedule import danger_in_schedule
 from seasoned.confirm.mapping import need_of_call
 from seasoned.errors import UsageError
 
@@ -32,6 +33,7 @@ _OTHERS = {
     "skill": "learned_tool:SKILLS",
     "warm_session": "toolset.warm:WARM",
     "confirm": "toolset.confirm:CONFIRM",
+    "schedule": "toolset.schedule:SCHEDULE",
 }
 TOOLSETS: tuple[str, ...] = (*_MACHINE, *_OTHERS)
 SMALL_TOOLSETS = ("terminal", "file")
@@ -64,8 +66,10 @@ def build_toolsets(
             functions = [_on_machine(_load(place), reach) for place in _MACHINE[name]]
             tools = FunctionToolset(functions, id=name)
             built.append(ApprovalRequiredToolset(tools, _must_be_asked(reach.folder.root)))
-        else:
-            built.append(FunctionToolset(list(_load(_OTHERS[name], package="seasoned.agent")), id=name))
+            continue
+        others = FunctionToolset(list(_load(_OTHERS[name], package="seasoned.agent")), id=name)
+        is_asked = name == "schedule"
+        built.append(ApprovalRequiredToolset(others, _must_be_asked(reach.folder.root)) if is_asked else others)
     return tuple(built)
 
 
@@ -89,6 +93,8 @@ def danger_of(tool: str, arguments: Mapping[str, Any], folder: Path) -> Danger |
         found = danger_in(str(arguments.get("command", "")), folder=folder)
     elif tool == "execute_code":
         found = danger_in_code(str(arguments.get("code", "")), folder=folder)
+    elif tool == "schedule":
+        found = danger_in_schedule(str(arguments.get("action", "")))
     if found is None and (need := need_of_call(tool, arguments, folder=folder)) is not None:
         found = Danger(f"counts as {need.action}, which a person must confirm", f"confirm: {need.action}")
     return found

@@ -1,15 +1,19 @@
-"""`confirm serve`: the service alone, where the policy and the options say."""
+"""`serve` and `confirm serve`: with pages or the service alone, where the policy and the options say."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from seasoned.cli.confirm_place import need_server
 from seasoned.config import Config, load
+
+if TYPE_CHECKING:
+    from seasoned.confirm.credential import Credential
 
 _FORBIDDEN_TO_BROWSERS = 6000
 
@@ -38,9 +42,9 @@ def has_admin(config: Config) -> bool:
         database.close()
 
 
-def run_service(wanted: Wanted) -> None:
-    """Serve until interrupted, and say where."""
-    need_server("fastapi", "uvicorn", "httpx2", "prometheus_client")
+def run_service(wanted: Wanted, *, has_pages: bool = False, guest: Credential | None = None) -> None:
+    """Serve until interrupted, and say where; with a link that logs the guest in, where there is one."""
+    need_server("fastapi", "uvicorn", "httpx2", "prometheus_client", *(["jinja2"] if has_pages else []))
     from seasoned.confirm.policy import FILE, load_policy
     from seasoned.confirm.service import Service, create_app, serve
 
@@ -56,10 +60,21 @@ def run_service(wanted: Wanted) -> None:
         listen = msgspec.structs.replace(listen, allow_plain=True)
     # Only a file in its usual place is watched for changes.
     service = Service(config, policy=policy if wanted.policy_file is not None else None)
+    if has_pages := has_pages and listen.port != _FORBIDDEN_TO_BROWSERS:
+        from seasoned.web.app import create_web
+
+        app = create_web(service)
+    else:
+        app = create_app(service)
 
     def ready(addresses: Sequence[str]) -> None:
         for address in addresses:
             click.echo(f"Listening on {address}")
+        if has_pages and guest is not None:
+            link = f"{service.base_url}/login/{app.state.visits.invite(guest)}"
+            click.echo(f"Log in as {guest.name}, once, within ten minutes: {link}")
+        elif has_pages:
+            click.echo(f"Log in with an approver's token: {service.base_url}/login")
         if (told := policy.gives_up()) is not None:
             click.echo(told, err=True)
         if not has_admin(config):
@@ -69,4 +84,4 @@ def run_service(wanted: Wanted) -> None:
         if listen.port == _FORBIDDEN_TO_BROWSERS:
             click.echo("Browsers refuse port 6000: there is no page here, only the service.", err=True)
 
-    serve(create_app(service), service, listen, ready=ready)
+    serve(app, service, listen, ready=ready)

@@ -30,6 +30,7 @@ COMMANDS = {
     "memory": "memory:memory",
     "skill": "skill:skill",
     "confirm": "confirm:confirm",
+    "serve": "serve:serve",
     "mcp": "mcp:mcp",
     "model": "model:model",
     "redact": "state:redact",

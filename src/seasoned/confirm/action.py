@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from seasoned.errors import UsageError
 
@@ -38,6 +39,7 @@ def _shape(name: str) -> str:
 _BY_SHAPE = {_shape(name): name for name in HIGH_RISK}
 
 
+@lru_cache(maxsize=1024)
 def check_action(name: str) -> str:
     """The one spelling of a name. What only looks like one of the ten is that one; what is no name is refused."""
     if len(name) > 4 * MOST_CHARACTERS:

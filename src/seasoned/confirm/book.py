@@ -29,7 +29,7 @@ from seasoned.confirm.request import (
     finite,
 )
 from seasoned.confirm.right import check_pending, forbids, forbids_redeeming, unknown
-from seasoned.confirm.row import request_from_row, unsealed, votes_of
+from seasoned.confirm.row import new_request, request_from_row, unsealed, votes_of
 from seasoned.confirm.seal import Seal
 from seasoned.errors import Conflict, Refused, TooMany, UsageError
 from seasoned.redact.key import Secrecy
@@ -84,7 +84,7 @@ class Book:
         key = None if asked.idempotency_key is None else sha256(asked.idempotency_key.encode()).hexdigest()
         with audit.writing(self.database) as chain:
             now = self._now()
-            who = current(self.database, who)
+            who = self._same(who)
             if key is not None and (again := self._again(who, key, digest_of(written))) is not None:
                 return Submitted(again, False)
             by_list = self._is_allow_listed(asked.action, asked.session_key, shown["session_key"], now)
@@ -101,30 +101,28 @@ class Book:
                 "redeem_before": now + self.policy.redeem_seconds if by_list else None,
                 "quorum": self.policy.quorum(asked.action),
             }
-            self.database.run(
-                "confirm.add_request",
-                {
-                    **facts,
-                    "id": request_id,
-                    "details": details,
-                    "sealed": None if by_list else self.seal.close(request_id, written),
-                    "requester": who.id,
-                    "requester_name": who.name,
-                    "person": who.person,
-                    "single_operator": int(self.policy.single_operator),
-                    "status": "auto_approved" if by_list else "pending",
-                    "created_at": now,
-                    "resolved_at": now if by_list else None,
-                    "resolved_by": BY_ALLOW_LIST if by_list else None,
-                    "reason": "",
-                    "idempotency_hash": key,
-                },
-            )
+            row = {
+                **facts,
+                "id": request_id,
+                "details": details,
+                "sealed": None if by_list else self.seal.close(request_id, written),
+                "requester": who.id,
+                "requester_name": who.name,
+                "person": who.person,
+                "single_operator": int(self.policy.single_operator),
+                "status": "auto_approved" if by_list else "pending",
+                "created_at": now,
+                "resolved_at": now if by_list else None,
+                "resolved_by": BY_ALLOW_LIST if by_list else None,
+                "reason": "",
+                "idempotency_hash": key,
+            }
+            self.database.run("confirm.add_request", row)
             event, actor = ("auto_approved", BY_ALLOW_LIST) if by_list else ("submitted", who.name)
             chain.append(event, facts | {"requester": who.name}, at=now, actor=actor, request_id=request_id)
             if not by_list:
                 self._tell(request_id, "submitted", now)
-            return Submitted(self._request(self._row(request_id)), True)
+            return Submitted(new_request(row, None if by_list else written), True)
 
     def decide(
         self, who: Credential, request_id: str, *, approve: bool, reason: str = "", via: str = "http"
@@ -278,9 +276,16 @@ class Book:
             description=asked.description,
             details=asked.details,
             session_key=asked.session_key,
-            requester=current(self.database, who).name,
+            requester=who.name,
         )
         return asked, written
+
+    def _same(self, who: Credential) -> Credential:
+        """The credential as it stands now; the digest was made with its name, before the lock was taken."""
+        found = current(self.database, who)
+        if found.name != who.name:
+            raise Refused(f"the credential {who.name!r} is not one of this store")
+        return found
 
     def _again(self, who: Credential, key: str, digest: str) -> Request | None:
         row = self.database.row("confirm.request_by_idempotency", {"requester": who.id, "idempotency_hash": key})
@@ -300,7 +305,7 @@ class Book:
 
     def _check_rate(self, action: str, now: float) -> None:
         most, window = self.policy.rate_limit(action)
-        row = self.database.row("confirm.recent", {"action": action, "since": now - window})
+        row = self.database.row("confirm.recent", {"action": action, "since": now - window, "most": most})
         if row is not None and int(row["count"]) >= most:
             raise TooMany(
                 f"{action!r} was asked for {most} times in {window:g} seconds: wait, or put several into one request",

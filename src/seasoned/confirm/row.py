@@ -22,6 +22,15 @@ def request_from_row(database: Database, row: Row, seal: Seal) -> Request:
         except CannotDo:
             # Whoever looks still sees what is asked in outline; approving it is refused.
             exact = None
+    return _request(row, exact, row["redeemed_at"], votes_of(database, str(row["id"])))
+
+
+def new_request(row: Row, written: bytes | None) -> Request:
+    """The request in a row that was just written, with the exact bytes of what was asked unless it is final."""
+    return _request(row, None if written is None else msgspec.json.decode(written), None, ())
+
+
+def _request(row: Row, exact: dict[str, Any] | None, redeemed_at: float | None, votes: tuple[Vote, ...]) -> Request:
     return Request(
         id=str(row["id"]),
         action=str(row["action"]),
@@ -39,8 +48,8 @@ def request_from_row(database: Database, row: Row, seal: Seal) -> Request:
         reason=str(row["reason"]),
         digest=str(row["digest"]),
         redeem_before=row["redeem_before"],
-        redeemed_at=row["redeemed_at"],
-        votes=votes_of(database, str(row["id"])),
+        redeemed_at=redeemed_at,
+        votes=votes,
         quorum=int(row["quorum"]),
         is_exact=exact is not None,
     )

@@ -51,7 +51,7 @@ def _written(value: Any, depth: int) -> str:
             raise UsageError(f"{value} is beyond 2**53 - 1, which JSON does not keep exactly: send a text.")
         return str(int(value))
     if isinstance(value, float):
-        return _number(value)
+        return number(value)
     if isinstance(value, list | tuple):
         return f"[{','.join([_written(each, depth + 1) for each in value])}]"
     if isinstance(value, dict) and all(isinstance(name, str) for name in value):
@@ -69,7 +69,7 @@ def _text(text: str) -> str:
     return msgspec.json.encode(text).decode("utf-8")
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
     """As ECMAScript writes it: up to 21 digits before the point, six zeros behind it, else with an exponent."""
     if not math.isfinite(value):
         raise UsageError(f"{value!r} is no number in JSON: send a text, or leave it out.")

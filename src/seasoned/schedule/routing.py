@@ -1,4 +1,4 @@
-"""Which model a job is for, where it names none: a small table of the configuration, asked about the job's own words."""
+"""Which model a job is for, where it names none: a small table, asked about the job's own words."""
 
 from __future__ import annotations
 

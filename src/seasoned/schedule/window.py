@@ -46,5 +46,6 @@ def objection(job: Job, window: Window, *, model: str, least: int = MIN_CONTEXT)
         return None
     return (
         f"The model {model!r} has a window of {window.tokens:,} tokens, {_SAID[window.source]}; the job needs "
-        f"{needed:,}: choose a larger model (model), correct the figure (context_length), or ask for less (min_context)."
+        f"{needed:,}: choose a larger model (--model), correct the figure (--context-length), or let the job run with "
+        "less (--min-context)."
     )

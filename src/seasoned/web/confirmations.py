@@ -127,7 +127,7 @@ async def _page(
     path = f"{here.visit.path}/{PAGE.path}"
     values: dict[str, Any] = {
         "path": path,
-        "self": path + (f"/{checked}" if checked else f"?before={older}" if older else ""),
+        "address": path + (f"/{checked}" if checked else f"?before={older}" if older else ""),
         "listed": listed,
         "one": one,
         "told": told,

@@ -55,10 +55,10 @@ class Page(msgspec.Struct, frozen=True):
 
 
 def render(
-    name: str, *, status: int = 200, visit: Visit | None = None, pages: tuple[Page, ...] = (), **values: Any
+    template: str, /, *, status: int = 200, visit: Visit | None = None, pages: tuple[Page, ...] = (), **values: Any
 ) -> HTMLResponse:
     """A page made of a template."""
-    made = _templates().get_template(name).render(visit=visit, pages=pages, **values)
+    made = _templates().get_template(template).render(visit=visit, pages=pages, **values)
     return HTMLResponse(made, status, HEADERS)
 
 

@@ -74,8 +74,11 @@ SELECT id, status, digest, resolved_by, redeemed_at,
 FROM request WHERE id = :id;
 
 -- name: recent
-SELECT COUNT(*) AS count FROM request
-WHERE action = :action AND created_at > :since AND status <> 'auto_approved';
+SELECT COUNT(*) AS count FROM (
+    SELECT id FROM request
+    WHERE action = :action AND created_at > :since AND status <> 'auto_approved'
+    LIMIT :most
+) AS found;
 
 -- name: due
 SELECT id FROM request WHERE status = 'pending' AND expires_at <= :now ORDER BY expires_at;

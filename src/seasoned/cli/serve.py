@@ -1,0 +1,81 @@
+"""`serve`: everything that runs as a server, in one process, with its pages."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from seasoned.confirm.credential import Credential
+
+_file = click.Path(path_type=Path, dir_okay=False, readable=False)
+
+
+@click.command()
+@click.option("--host", help="The address to listen on. By default that of the policy, else 127.0.0.1.")
+@click.option("--port", type=click.IntRange(0, 65535), help="By default that of the policy, else 7327; 0 for any.")
+@click.option("--unix", "socket", type=_file, help="Listen on a Unix socket as well, which tells who calls.")
+@click.option("--tls-cert", type=_file, help="A certificate, for listening beyond this machine.")
+@click.option("--tls-key", type=_file, help="Its key.")
+@click.option(
+    "--insecure-listen", is_flag=True, help="Listen beyond this machine without TLS, behind a proxy that has it."
+)
+@click.option("--policy", "policy_file", type=_file, help="The policy. By default policy.toml in the home folder.")
+@click.option("--as", "name", metavar="NAME", help="Who logs in by the link; needed where there are several.")
+@click.option(
+    "--link/--no-link", default=None, help="Print a link that logs your browser in. By default at a terminal."
+)
+def serve(
+    host: str | None,
+    port: int | None,
+    socket: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    insecure_listen: bool,
+    policy_file: Path | None,
+    name: str | None,
+    link: bool | None,
+) -> None:
+    """Run the confirmation service and the pages where people decide, until it is interrupted.
+
+    The link that logs your browser in asks for your passphrase first: an agent that runs as you could start this too.
+
+    \b
+    Example: seasoned serve
+    """
+    from seasoned.cli.confirm_serving import Wanted, run_service
+
+    wanted = Wanted(
+        host=host,
+        port=port,
+        socket=socket,
+        tls_certificate=tls_cert,
+        tls_key=tls_key,
+        allow_plain=insecure_listen,
+        policy_file=policy_file,
+    )
+    wants_link = sys.stdin.isatty() or name is not None if link is None else link
+    run_service(wanted, has_pages=True, guest=_guest(name, must=link or name is not None) if wants_link else None)
+
+
+def _guest(name: str | None, *, must: bool) -> Credential | None:
+    """Whoever proves to be one who decides; None where nobody can, or wants to."""
+    from seasoned.cli.confirm_deciding import DECIDING, named
+    from seasoned.cli.confirm_place import open_book
+    from seasoned.cli.secret_prompt import ask_passphrase
+    from seasoned.confirm.passphrase import authenticate_passphrase
+    from seasoned.errors import NotFound, UsageError
+
+    with open_book() as book:
+        try:
+            who = named(book.database, name, DECIDING)
+        except (NotFound, UsageError) as error:
+            if must:
+                raise
+            click.echo(f"No login link: {error}", err=True)
+            return None
+        typed = ask_passphrase(f"Passphrase of {who} for a login link, or only Enter for none: ")
+        return authenticate_passphrase(book.database, who, typed, now=book.clock()) if typed else None

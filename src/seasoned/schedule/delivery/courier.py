@@ -1,0 +1,124 @@
+"""The courier: hands one answer on to every destination of its job, and knows which of them still wait for it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TextIO
+
+from seasoned.config import Config
+from seasoned.config import secret as find_secret
+from seasoned.errors import CannotDo, SeasonedError, UsageError
+from seasoned.schedule.delivery.local import append_message, print_message
+from seasoned.schedule.delivery.message import Message, message_of
+from seasoned.schedule.job import Delivered, Job, RunRecord
+
+if TYPE_CHECKING:
+    import httpx2
+
+_GIVEN_UP = " (given up)"
+_WAITS_FOR = (408, 409, 425, 429)
+"""Answers of the four hundreds that may be others later."""
+
+
+class Courier:
+    """Delivers at least once: a try that was broken off is made again, with the same id."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        out: TextIO | None = None,
+        clock: Callable[[], float] = time.time,
+        find: Callable[[str], str | None] | None = None,
+    ) -> None:
+        self._config = config
+        self._out = out
+        self._clock = clock
+        self._find = find or (lambda name: find_secret(name, config.home))
+
+    def __call__(self, job: Job, record: RunRecord) -> Delivered:
+        """Hand it on to whoever has not got it yet."""
+        message = message_of(job, record)
+        lines = record.delivery_error.splitlines()
+        waiting = [one for one in job.delivery if one != "none"]
+        # After a first try, a line for each destination that has not got it says so.
+        known = [one for one in waiting if any(line.startswith((f"{one}: ", f"{one}{_GIVEN_UP}: ")) for line in lines)]
+        errors: list[str] = [line for line in lines if known and _GIVEN_UP in line]
+        todo = [one for one in known if any(line.startswith(f"{one}: ") for line in lines)] if known else waiting
+        is_pending = False
+        for destination in dict.fromkeys(todo):
+            try:
+                self._send(destination, message)
+            except SeasonedError as error:
+                is_final = _is_final(error)
+                is_pending = is_pending or not is_final
+                reason = " ".join(str(error).split())
+                errors.append(f"{destination}{_GIVEN_UP if is_final else ''}: {reason}")
+        if not errors:
+            return Delivered("delivered" if waiting else "none")
+        return Delivered("pending" if is_pending else "failed", "\n".join(errors))
+
+    def _send(self, destination: str, message: Message) -> None:
+        kind, _, address = destination.partition(":")
+        if kind == "stdout":
+            print_message(message, self._out or sys.stdout)
+        elif kind == "file":
+            append_message(message, address, home=self._config.home)
+        elif kind == "email":
+            self._mail(address, message)
+        else:
+            # Imported here: most jobs need no client.
+            from seasoned.confirm.notify.post import open_client
+
+            with open_client() as client:
+                self._send_over_http(client, kind, address, message)
+
+    def _mail(self, address: str, message: Message) -> None:
+        from seasoned.schedule.delivery.mail import send_mail
+
+        config = self._config
+        if config.smtp_url is None or config.mail_from is None:
+            raise UsageError("e-mail needs the settings smtp_url and mail_from: set them.")
+        password = self._find("smtp_password")
+        send_mail(config.smtp_url, config.mail_from, address, message, password=password, now=self._clock())
+
+    def _send_over_http(self, client: httpx2.Client, kind: str, address: str, message: Message) -> None:
+        from seasoned.schedule.delivery.web import send_discord, send_telegram, send_webhook
+
+        config = self._config
+        if kind == "webhook":
+            url = address or _needed(config.webhook_url, "webhook_url")
+            # A secret that is shared with one receiver signs nothing for another.
+            is_own = not address or address == config.webhook_url
+            secret = self._find("webhook_secret") if is_own else None
+            send_webhook(client, url, message, secret=secret, now=self._clock())
+        elif kind == "telegram":
+            chat = address or _needed(config.telegram_chat, "telegram_chat")
+            send_telegram(client, config.telegram_url, chat, message, token=self._token("telegram_token"))
+        elif kind == "discord":
+            channel = address or _needed(config.discord_channel, "discord_channel")
+            send_discord(client, config.discord_url, channel, message, token=self._token("discord_token"))
+        else:
+            raise UsageError(f"{kind!r} is no destination that is known here.")
+
+    def _token(self, name: str) -> str:
+        found = self._find(name)
+        if found is None:
+            raise UsageError(f"the secret {name} is missing: put it into the file 'secrets/{name}' of the home folder.")
+        return found
+
+
+def _needed(value: str | None, name: str) -> str:
+    if value is None:
+        raise UsageError(f"there is no address: set {name}, or write it into the job's delivery.")
+    return value
+
+
+def _is_final(error: SeasonedError) -> bool:
+    """Whether trying again is pointless: somebody has to change something first."""
+    status = getattr(error, "status", None)
+    if isinstance(status, int):
+        return 300 <= status < 500 and status not in _WAITS_FOR
+    return not isinstance(error, CannotDo)

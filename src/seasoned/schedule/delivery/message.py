@@ -1,0 +1,64 @@
+"""What is said of a run, whoever hears it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from seasoned.schedule.job import Job, RunRecord
+from seasoned.schedule.when import local
+
+_TAIL_CHARACTERS = 1_500
+_SAID = {
+    "ok": "",
+    "empty": "The run ended without an answer.",
+    "failed": "The run failed.",
+    "unknown": "Nobody knows how the run ended.",
+}
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer on its way."""
+
+    id: str
+    """The same for every try, so that the other side can know a copy."""
+    title: str
+    text: str
+    data: dict[str, Any]
+    """The same for programs."""
+
+
+def message_of(job: Job, record: RunRecord) -> Message:
+    """A report as it is; everything else begins with what went wrong."""
+    parts = [_SAID.get(record.outcome, f"The run is {record.outcome}."), record.reason, record.output.strip()]
+    if record.outcome == "failed" and record.fault in ("script", "timeout") and record.script_output.strip():
+        tail = record.script_output.strip()[-_TAIL_CHARACTERS:]
+        parts.append(f"The script printed:\n{tail}")
+    if record.outcome in ("ok", "silent"):
+        parts = [record.output.strip()]
+    time = local(record.scheduled_at, job.zone)
+    state = "" if record.outcome == "ok" else f" – {record.outcome}{f' ({record.fault})' if record.fault else ''}"
+    return Message(
+        id=record.slot.session_id(record.attempt),
+        title=f"{job.name}{state} – {time:%Y-%m-%d %H:%M}",
+        text="\n\n".join(part for part in parts if part),
+        data={
+            "job": {"id": job.id, "name": job.name},
+            "scheduled_at": record.scheduled_at,
+            "attempt": record.attempt,
+            "outcome": record.outcome,
+            "fault": record.fault,
+            "reason": record.reason,
+            "output": record.output,
+            "session": record.session,
+        },
+    )
+
+
+def cut(text: str, most: int) -> str:
+    """A text that fits, and says where the rest is."""
+    if len(text) <= most:
+        return text
+    rest = "\n… the whole answer: seasoned cron history"
+    return text[: most - len(rest)] + rest

@@ -1,0 +1,271 @@
+"""One run from claim to outcome: script, model, window, skills, prompt, agent, outcome. Handing it on comes after."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from seasoned.config import Route
+from seasoned.errors import SeasonedError
+from seasoned.schedule.job import Heartbeat, Job, RunRecord, Slot
+from seasoned.schedule.outcome import Result, judge_answer, judge_output
+from seasoned.schedule.rights import allowed_toolsets
+from seasoned.schedule.routing import find_route, reason_of
+from seasoned.schedule.script import Ran, RunCommand, run_script
+from seasoned.schedule.window import MIN_CONTEXT, find_window, objection
+from seasoned.schedule.work import is_delivered
+from seasoned.schedule.wrapper import LoadedSkill, build_prompt
+
+SCRIPT_SECONDS = 300.0
+_KEPT_CHARACTERS = 200_000
+_KEPT_OF_SCRIPT = 20_000
+
+
+class Chosen(msgspec.Struct, frozen=True, kw_only=True):
+    """The model that a run talks to. Nothing was sent to it yet."""
+
+    model: str
+    """As it can be asked for again."""
+    provider: str
+    base_url: str | None = None
+    is_cloud: bool = True
+    toolsets: tuple[str, ...] = ()
+    """What a conversation with it has where the job names none."""
+
+
+class AgentTask(msgspec.Struct, frozen=True, kw_only=True):
+    """What an agent is to do in one run."""
+
+    prompt: str
+    words: str
+    """The job's own words, without what was put around them."""
+    chosen: Chosen
+    toolsets: tuple[str, ...]
+    folder: str | None
+    """None: one of the job's own."""
+    job_id: str
+    session_id: str
+    timeout_seconds: float
+    title: str
+    warm: str | None = None
+    steps: int | None = None
+    context_length: int | None = None
+
+
+class AgentAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of it."""
+
+    text: str
+    session: str | None = None
+    """The one that was effective at the end, where the context was compressed."""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+    stopped: Literal["time", "interrupted", "other"] | None = None
+    error: str | None = None
+    """Why it did not come to its own end, in a sentence."""
+    notes: tuple[str, ...] = ()
+
+
+RunAgent = Callable[[AgentTask, Callable[[], bool]], AgentAnswer]
+"""Runs an agent to its end; it is also given what to ask now and then: False means that it should stop."""
+ChooseModel = Callable[[Job, Route | None], Chosen]
+"""The model of a job, of a route, or the usual one; SeasonedError says what is missing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """All that a run needs from outside this room."""
+
+    run_agent: RunAgent
+    choose_model: ChooseModel
+    detect_window: Callable[[Chosen], int | None]
+    load_skill: Callable[[str], str]
+    run_command: RunCommand
+    scripts: Path
+    redact: Callable[[str], str]
+    routes: tuple[Route, ...] = ()
+    context_length: int | None = None
+    min_context: int = MIN_CONTEXT
+    script_seconds: float = SCRIPT_SECONDS
+    clock: Callable[[], float] = time.time
+    monotonic: Callable[[], float] = time.monotonic
+
+
+class Runner:
+    """Does the work of a slot; a scheduler calls it, in a thread for each run."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def __call__(self, job: Job, slot: Slot, heartbeat: Heartbeat) -> RunRecord:
+        return _Run(self._parts, job, slot, heartbeat).record()
+
+
+class _Run:
+    """One run, and what is known of it so far."""
+
+    def __init__(self, parts: Parts, job: Job, slot: Slot, heartbeat: Heartbeat) -> None:
+        self.parts, self.job, self.slot, self.heartbeat = parts, job, slot, heartbeat
+        self.started_at = parts.clock()
+        self.until = parts.monotonic() + job.timeout_seconds
+        self.notes: list[str] = []
+        self.script: Ran | None = None
+        self.chosen: Chosen | None = None
+        self.answer: AgentAnswer | None = None
+
+    def record(self) -> RunRecord:
+        """Do the work, and say what came of it."""
+        result = self._do()
+        answer, redact = self.answer, self.parts.redact
+        is_told = result.outcome != "silent" and is_delivered(self.job)
+        return RunRecord(
+            job_id=self.job.id,
+            scheduled_at=self.slot.scheduled_at,
+            attempt=self.heartbeat.attempt,
+            started_at=self.started_at,
+            ended_at=self.parts.clock(),
+            outcome=result.outcome,
+            fault=result.fault,
+            reason=_kept(redact(result.reason)),
+            output=_kept(redact(result.text)),
+            script_output=_kept(redact(self.script.whole), _KEPT_OF_SCRIPT) if self.script is not None else "",
+            model=self.chosen.model if self.chosen is not None else None,
+            provider=self.chosen.provider if self.chosen is not None else None,
+            session=answer.session if answer is not None else None,
+            tokens_in=answer.tokens_in if answer is not None else None,
+            tokens_out=answer.tokens_out if answer is not None else None,
+            cost_usd=answer.cost_usd if answer is not None else None,
+            delivery="pending" if is_told else "none",
+            note=_kept(redact(" ".join(self.notes))),
+        )
+
+    def _do(self) -> Result:
+        if self.job.script is not None:
+            ended = self._run_script(self.job.script)
+            if ended is not None:
+                return ended
+        try:
+            task = self._prepare()
+        except SeasonedError as error:
+            return self._failed("agent", f"No agent could be started: {error}")
+        if isinstance(task, Result):
+            return task
+        # Asked last, so that nothing is sent for a run that is not wanted any more.
+        if not self.heartbeat():
+            return self._called_off()
+        return self._judge(self._ask(task))
+
+    def _run_script(self, name: str) -> Result | None:
+        """The outcome, where the run ends with its script; None where an agent goes on."""
+        parts, job = self.parts, self.job
+        self.script = ran = run_script(
+            name,
+            scripts=parts.scripts,
+            folder=Path(job.folder) if job.folder else None,
+            time_seconds=min(parts.script_seconds, job.timeout_seconds),
+            run_command=parts.run_command,
+            stop=lambda: not self.heartbeat(),
+        )
+        if ran.was_stopped:
+            return self._called_off()
+        if ran.problem is not None and (ran.is_overtime or not ran.could_start or not job.prompt.strip()):
+            return Result(
+                outcome="failed",
+                fault="timeout" if ran.is_overtime else "script",
+                reason=ran.problem,
+                text=ran.output.strip() if not job.prompt.strip() else "",
+            )
+        if ran.is_nothing_to_do:
+            self.notes.append("The script found nothing to do.")
+            return Result(outcome="silent")
+        return None if job.prompt.strip() else judge_output(ran.output)
+
+    def _prepare(self) -> AgentTask | Result:
+        """What the agent is asked, or why it is not."""
+        parts, job = self.parts, self.job
+        route = None
+        if job.model is None:
+            route = find_route(parts.routes, words=job.prompt, toolsets=job.toolsets or ())
+        self.chosen = chosen = parts.choose_model(job, route)
+        if route is not None:
+            self.notes.append(reason_of(route))
+        window = find_window(job, configured=parts.context_length, detect=lambda: parts.detect_window(chosen))
+        if (refused := objection(job, window, model=chosen.model, least=parts.min_context)) is not None:
+            return self._failed("context", refused)
+        wanted = chosen.toolsets if job.toolsets is None else job.toolsets
+        toolsets, off = allowed_toolsets(wanted, is_cloud=chosen.is_cloud, allow_terminal=job.allow_terminal)
+        if job.toolsets is not None and off:
+            self.notes.append(f"Left out in a scheduled run: {', '.join(off)}.")
+        return AgentTask(
+            prompt=build_prompt(
+                job,
+                self.slot,
+                model=chosen.model,
+                provider=chosen.provider,
+                script=self.script,
+                skills=[self._load(name) for name in job.skills],
+            ),
+            words=job.prompt,
+            chosen=chosen,
+            toolsets=toolsets,
+            folder=job.folder,
+            job_id=job.id,
+            session_id=self.slot.session_id(self.heartbeat.attempt),
+            timeout_seconds=max(1.0, self.until - parts.monotonic()),
+            title=job.name,
+            warm=job.warm,
+            steps=job.steps,
+            context_length=job.context_length,
+        )
+
+    def _load(self, name: str) -> LoadedSkill:
+        try:
+            return LoadedSkill(name, self.parts.load_skill(name))
+        except SeasonedError as error:
+            self.notes.append(f"The skill {name!r} was missing: {error}")
+            return LoadedSkill(name, problem=str(error))
+
+    def _ask(self, task: AgentTask) -> AgentAnswer:
+        try:
+            self.answer = self.parts.run_agent(task, self.heartbeat)
+        except SeasonedError as error:
+            self.answer = AgentAnswer(text="", error=str(error), stopped="other")
+        self.notes.extend(self.answer.notes)
+        return self.answer
+
+    def _judge(self, answer: AgentAnswer) -> Result:
+        problem = self.script.problem if self.script is not None else None
+        if answer.stopped == "interrupted" and not self.heartbeat():
+            return self._called_off(answer.text)
+        if answer.stopped is not None:
+            is_late = answer.stopped == "time"
+            said = answer.error or "The agent did not come to its end."
+            reason = f"The agent did not end within {self.job.timeout_seconds:,.0f} s." if is_late else said
+            return self._failed("timeout" if is_late else "agent", reason, answer.text)
+        return judge_answer(answer.text, script_problem=problem)
+
+    def _failed(self, fault: Literal["agent", "context", "timeout"], reason: str, text: str = "") -> Result:
+        """A failed script stays the fault, whatever went wrong after it."""
+        problem = self.script.problem if self.script is not None else None
+        if problem is not None:
+            return Result(outcome="failed", fault="script", reason=f"{problem} {reason}", text=text.strip())
+        return Result(outcome="failed", fault=fault, reason=reason, text=text.strip())
+
+    def _called_off(self, text: str = "") -> Result:
+        reason = "The scheduler was stopped or lost the run, which was broken off: look how far it got."
+        return Result(outcome="unknown", reason=reason, text=text.strip())
+
+
+def _kept(text: str, most: int = _KEPT_CHARACTERS) -> str:
+    """A text that every store takes, not longer than it should be."""
+    clean = text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
+    if len(clean) <= most:
+        return clean
+    half = most // 2
+    return f"{clean[:half]}\n… {len(clean) - 2 * half:,} characters left out …\n{clean[-half:]}"

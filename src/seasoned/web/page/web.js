@@ -1,0 +1,184 @@
+"use strict";
+// The pages work without this; it keeps them fresh, counts the time, and listens to keys.
+(() => {
+  const data = document.body.dataset;
+  const find = (selector, within = document) => within.querySelector(selector);
+  const KEPT = "seasoned-visit";
+
+  function keepVisit() {
+    // An address holds the visit's number; whoever types the bare address is led back to it.
+    if (data.visit) localStorage.setItem(KEPT, data.visit);
+    if (data.login === undefined) return;
+    if (new URLSearchParams(location.search).has("over")) localStorage.removeItem(KEPT);
+    else if (localStorage.getItem(KEPT)) location.replace(localStorage.getItem(KEPT) + "/confirmations");
+  }
+
+  function span(seconds) {
+    const whole = Math.max(0, Math.floor(seconds));
+    const two = (number) => String(number).padStart(2, "0");
+    if (whole < 60) return `${whole} s`;
+    if (whole < 3600) return `${Math.floor(whole / 60)} min ${two(whole % 60)} s`;
+    if (whole < 172800) return `${Math.floor(whole / 3600)} h ${two(Math.floor((whole % 3600) / 60))} min`;
+    return `${Math.floor(whole / 86400)} d`;
+  }
+
+  // The server's clock counts: a phone may be minutes off.
+  const loaded = performance.now();
+  const now = () => Number(data.now) + (performance.now() - loaded) / 1000;
+
+  function count() {
+    for (const each of document.querySelectorAll("time[data-until]")) each.textContent = `${span(each.dataset.until - now())} left`;
+    for (const each of document.querySelectorAll("time[data-since]")) each.textContent = `${span(now() - each.dataset.since)} ago`;
+  }
+
+  function tell(sentence) {
+    const news = find("#news");
+    news.textContent = sentence;
+    news.hidden = !sentence;
+  }
+
+  const inOneWord = (node) => node.textContent.replace(/\d+ (s|min|h|d)\b/g, "").replace(/\s+/g, " ");
+
+  function replaceList(fresh) {
+    const list = find("#list");
+    if (inOneWord(list) === inOneWord(fresh)) return;
+    const focused = list.contains(document.activeElement) ? document.activeElement.id : "";
+    list.replaceChildren(...fresh.childNodes);
+    if (focused) document.getElementById(focused)?.focus();
+    showKeysHint();
+  }
+
+  function replaceOne(fresh) {
+    const one = find("#one");
+    if (one.dataset.state === fresh.dataset.state) return;
+    const wasPending = one.dataset.status === "pending";
+    one.replaceWith(fresh);
+    const status = fresh.dataset.status;
+    if (wasPending && status !== "pending") tell(`This was ${status.replace("_", "-")} just now.`);
+  }
+
+  let isFetching = false;
+  let isStale = false;
+
+  async function refresh() {
+    if (isFetching) {
+      isStale = true;
+      return;
+    }
+    isFetching = true;
+    try {
+      do {
+        isStale = false;
+        const answer = await fetch(data.self, { headers: { accept: "text/html" }, cache: "no-store" });
+        if (answer.redirected) return location.assign(answer.url);
+        if (!answer.ok) break;
+        const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+        document.title = fresh.title;
+        replaceList(find("#list", fresh));
+        replaceOne(find("#one", fresh));
+        count();
+      } while (isStale);
+    } catch {
+      tell("Not connected: what you see may be old.");
+    } finally {
+      isFetching = false;
+    }
+  }
+
+  function listen() {
+    const changes = new EventSource(data.changes);
+    let isLost = false;
+    changes.addEventListener("change", () => {
+      if (isLost) tell("");
+      isLost = false;
+      refresh();
+    });
+    changes.addEventListener("over", () => {
+      changes.close();
+      location.assign("/login?over=1");
+    });
+    changes.addEventListener("error", () => {
+      isLost = true;
+      tell("Not connected: what you see may be old.");
+    });
+    // Leaving the page ends the stream by itself; that is no loss to tell of.
+    addEventListener("pagehide", () => changes.close());
+    addEventListener("pageshow", (event) => event.persisted && location.reload());
+  }
+
+  function openForm(name) {
+    const form = document.getElementById(name);
+    if (!form) return false;
+    form.open = true;
+    const first = find("[data-first]", form);
+    first.focus({ preventScroll: true });
+    form.scrollIntoView({ block: "nearest" });
+    return true;
+  }
+
+  function move(step) {
+    const rows = [...document.querySelectorAll("#list a.row")].filter((row) => row.offsetParent);
+    if (!rows.length) return;
+    const at = rows.indexOf(document.activeElement);
+    const open = rows.findIndex((row) => row.classList.contains("open"));
+    const from = at >= 0 ? at : open;
+    const next = from < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(Math.max(from + step, 0), rows.length - 1);
+    rows[next].focus();
+  }
+
+  function decide(name) {
+    const row = document.activeElement?.closest?.("#list a.row:not(.open)");
+    if (row) return location.assign(`${row.href}#${name}`);
+    return openForm(name);
+  }
+
+  function leave() {
+    const open = find(".decide details[open]");
+    if (open) {
+      open.open = false;
+      find("summary", open).focus();
+    } else if (find("#one[data-state]")) location.assign(find("#one .back a").href);
+  }
+
+  function press(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || find("dialog[open]")) return;
+    const isTyping = event.target.closest("input, textarea, select");
+    if (isTyping && event.key !== "Escape") return;
+    const isInList = !find("#one[data-state]") || document.activeElement?.closest?.("#list");
+    const actions = {
+      j: () => move(1),
+      k: () => move(-1),
+      ArrowDown: isInList && (() => move(1)),
+      ArrowUp: isInList && (() => move(-1)),
+      a: () => decide("approve"),
+      d: () => decide("deny"),
+      "?": () => find("#keys").showModal(),
+      Escape: leave,
+    };
+    const action = Object.hasOwn(actions, event.key) && actions[event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  }
+
+  function showKeysHint() {
+    const hint = find("#show-keys");
+    hint.hidden = false;
+    hint.addEventListener("click", () => find("#keys").showModal());
+  }
+
+  keepVisit();
+  // Two clicks are one decision.
+  addEventListener("submit", (event) => {
+    for (const button of event.target.querySelectorAll("button")) setTimeout(() => (button.disabled = true));
+  });
+  find("#invited")?.requestSubmit();
+  if (!data.self) return;
+  if (location.pathname !== new URL(data.self, location).pathname) history.replaceState(null, "", data.self);
+  showKeysHint();
+  addEventListener("keydown", press);
+  if (["#approve", "#deny"].includes(location.hash)) openForm(location.hash.slice(1));
+  count();
+  setInterval(count, 1000);
+  listen();
+})();

@@ -1,0 +1,17 @@
+"""One server for all tests of a file, where they do not mind each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from seasoned.confirm.policy import ActionRule, Policy, Rate
+from tests.web.pages import Site, site
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    policy = Policy(rate=Rate(count=1000), action={"transfer_funds": ActionRule(approvals=2)})
+    with site(tmp_path_factory.mktemp("home"), policy=policy) as found:
+        yield found

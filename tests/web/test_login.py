@@ -1,0 +1,120 @@
+"""Who may see the pages: one who decides, by a token or by a link, for a while, and nobody else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from seasoned.confirm.credential import find, revoke
+from seasoned.store import open_database
+from tests.web.pages import Site, Visitor, site
+
+
+def test_nobody_sees_anything_without_logging_in(shared: Site) -> None:
+    with shared.visitor(None) as nobody:
+        assert nobody.client.get("/").headers["location"] == "/login"
+        for path in ("confirmations", "confirmations/abc", "changes"):
+            answer = nobody.client.get(f"/visit/guessed/{path}")
+            assert (answer.status_code, answer.headers["location"]) == (303, "/login?over=1")
+        for path in ("confirmations/abc/approve", "confirmations/abc/deny", "logout"):
+            assert nobody.client.post(f"/visit/guessed/{path}").status_code == 401
+
+
+def test_the_cookie_is_for_this_visit_alone_and_out_of_reach_of_scripts_and_sites(shared: Site) -> None:
+    with shared.visitor(None) as visitor:
+        given = visitor.log_in(shared.serving.tokens["alice"])
+        cookie = given.headers["set-cookie"]
+        assert {"HttpOnly", "SameSite=strict", f"Path={visitor.path}"} <= set(cookie.split("; "))
+        assert "Secure" not in cookie, "there is no TLS here"
+        assert visitor.get().status_code == 200
+        # The address alone, as it stands in a browser's history, is worth nothing.
+        with Visitor(shared.url) as other:
+            assert other.client.get(f"{visitor.path}/confirmations").status_code == 303
+
+
+def test_a_cookie_opens_no_other_visit(shared: Site) -> None:
+    with shared.visitor("alice") as alice, shared.visitor("bob") as bob:
+        (cookie,) = [f"{one.name}={one.value}" for one in alice.client.cookies.jar]
+        answer = Visitor(shared.url).client.get(f"{bob.path}/confirmations", headers={"cookie": cookie})
+        assert answer.status_code == 303
+
+
+@pytest.mark.parametrize(
+    ("token", "status", "said"),
+    [("", 401, "unknown"), ("ssn_approver_nonsense", 401, "unknown"), ("agent", 403, "agent&#39;s credential")],
+)
+def test_a_token_that_decides_nothing_opens_nothing(shared: Site, token: str, status: int, said: str) -> None:
+    with shared.visitor(None) as visitor:
+        answer = visitor.log_in(shared.serving.tokens.get(token, token))
+        assert (answer.status_code, said in answer.text, "set-cookie" in answer.headers) == (status, True, False)
+
+
+def test_a_token_in_the_cookie_or_a_cookie_as_a_token_counts_for_nothing(shared: Site) -> None:
+    token = shared.serving.tokens["alice"]
+    with shared.visitor("alice") as alice:
+        (cookie,) = [one.value for one in alice.client.cookies.jar]
+        assert alice.client.get("/confirm").status_code == 401
+        assert alice.client.get("/confirm", headers={"authorization": f"Bearer {cookie}"}).status_code == 401
+        answer = Visitor(shared.url).client.get(f"{alice.path}/confirmations", headers={"cookie": f"seasoned={token}"})
+        assert answer.status_code == 303
+
+
+def test_a_link_logs_in_one_browser_once_and_looking_at_it_does_not_use_it_up(shared: Site) -> None:
+    database = open_database(shared.serving.config)
+    try:
+        token = shared.visits.invite(find(database, "root"))
+    finally:
+        database.close()
+    with Visitor(shared.url) as first, Visitor(shared.url) as second:
+        for _ in range(3):
+            assert "Log in as root" in first.client.get(f"/login/{token}").text
+        assert first.client.post(f"/login/{token}").status_code == 303
+        late = second.client.post(f"/login/{token}")
+        assert (late.status_code, "used already" in late.text) == (401, True)
+        assert second.client.get(f"/login/{token}").headers["location"] == "/login?over=1"
+
+
+def test_links_and_visits_end_by_themselves(tmp_path: Path) -> None:
+    now = [1_800_000_000.0]
+    with site(tmp_path, clock=lambda: now[0]) as found, found.visitor("alice") as alice:
+        database = open_database(found.serving.config)
+        try:
+            token = found.visits.invite(find(database, "root"))
+        finally:
+            database.close()
+        now[0] += 600
+        assert alice.client.post(f"/login/{token}").status_code == 401
+        assert alice.get().status_code == 200
+        now[0] += 12 * 3600
+        assert alice.get().status_code == 303
+
+
+def test_who_logs_out_or_is_revoked_is_out_at_once(tmp_path: Path) -> None:
+    with site(tmp_path) as found, found.visitor("alice") as alice, found.visitor("bob") as bob:
+        path = alice.path
+        gone = alice.client.post(f"{path}/logout", data={"check": alice.check()})
+        assert gone.headers["location"] == "/login?over=1"
+        assert alice.get().status_code == 303
+        database = open_database(found.serving.config)
+        try:
+            revoke(database, "bob", by="root", now=1.0)
+        finally:
+            database.close()
+        assert bob.get().status_code == 303
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"origin": "http://127.0.0.1:1"},
+        {"origin": "null"},
+    ],
+)
+def test_a_form_of_another_site_or_port_logs_nobody_in(shared: Site, headers: dict[str, str]) -> None:
+    with shared.visitor(None) as visitor:
+        data = {"token": shared.serving.tokens["alice"]}
+        answer = visitor.client.post("/login", data=data, headers=headers)
+        assert (answer.status_code, "another site" in answer.text) == (403, True)
