@@ -173,7 +173,9 @@ def _mined(
     """From runs that are witnesses, through the same mining as everybody's sessions."""
     by_id = {task.id: task for task in tasks}
     good = [one for one in records if one.task in by_id and _is_witness(one, by_id[one.task])]
-    return mine(map(_until_done, _tracks(store, good)), name=name, now=now, redactor=redactor, options=_OPTIONS)
+    failing = {call.tool for one in records if one.task in by_id for call in one.calls if call.counts_as == "failed"}
+    tracks = map(_until_done, _tracks(store, good))
+    return mine(tracks, name=name, now=now, redactor=redactor, options=_OPTIONS, failing=failing)
 
 
 def _until_done(track: Track) -> Track:

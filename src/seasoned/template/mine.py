@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -73,8 +73,12 @@ def mine(
     description: str = "",
     tags: Sequence[str] = (),
     sources: Mapping[str, str] | None = None,
+    failing: Collection[str] = (),
 ) -> Template | None:
-    """A template of what worked in these sessions; None where nothing is worth keeping."""
+    """A template of what worked in these sessions; None where nothing is worth keeping.
+
+    `failing` names tools that fail at times, as other sessions have shown: they are worth several examples.
+    """
     # Who planted sessions put them into a folder: without knowing the folders, an agent's sessions are one source.
     scanned, found = 0, {}
     for track in tracks:
@@ -88,7 +92,7 @@ def mine(
     walks = [list(gather(one, options, chosen[str(one.track.ref)].source)) for one in worked]
     gathered = [member for walk in walks for member in walk]
     members = current(gathered)
-    builder = _Builder(members, [one.track for one in worked], redactor, options)
+    builder = _Builder(members, [one.track for one in worked], redactor, options, failing)
     examples = builder.examples()
     if not examples:
         return None
@@ -138,7 +142,12 @@ class _Builder:
     """Makes examples out of groups: bound, neutral, clean, and no source with more than its cap."""
 
     def __init__(
-        self, members: Sequence[Member], tracks: Sequence[Track], redactor: Redactor, options: MiningOptions
+        self,
+        members: Sequence[Member],
+        tracks: Sequence[Track],
+        redactor: Redactor,
+        options: MiningOptions,
+        failing: Collection[str],
     ) -> None:
         self._members = members
         self._tracks = tracks
@@ -146,6 +155,7 @@ class _Builder:
         self._options = options
         self._rates = _error_rates(tracks)
         self._failures = Counter(call.tool for track in tracks for call in track.calls if call.has_failed)
+        self._failing = {*failing, *self._failures}
         self._known: dict[tuple[str, str, int], Example | None] = {}
         self.dropped = 0
 
@@ -181,7 +191,7 @@ class _Builder:
                 if len(found) == self._options.max_examples:
                     return found
                 shown = taken.setdefault(one.pattern, [])
-                if depth and (len(shown) < depth or not self._failures[one.tool]):
+                if depth and (len(shown) < depth or one.tool not in self._failing):
                     continue
                 chosen = self._example(one, caps, vocabulary, beside=shown)
                 # A further one that nobody said anything about shows what the first has shown.
