@@ -301,6 +301,25 @@ def test_a_policy_is_checked_and_put_into_force_by_an_admin(ada: str, home: Path
     assert answer("confirm", "audit")["entries"][0]["event"] == "policy_replaced"
 
 
+def test_the_first_admins_policy_is_agreed_to_and_no_other_one_lets_anybody_approve(home: Path) -> None:
+    words = (WORDS, WORDS)
+    with terminal("confirm", "token", "make", "ada", "--role", "admin") as screen:
+        for prompt, each in zip(("New passphrase for ada: ", "The same again: "), words, strict=True):
+            screen.wait_for(prompt)
+            screen.type(each + "\n")
+        assert ended(screen)[0] == 0
+    newest = answer("confirm", "audit")["entries"][0]
+    assert newest["event"] == "policy_replaced"
+    with serving(home / ".seasoned") as found:
+        asked = found.ask(action="delete_data")
+    (home / ".seasoned" / "policy.toml").write_text("single_operator = true\n")
+    refused = seasoned("confirm", "approve", asked["id"], "--as", "ada", expect=3)
+    assert "not the policy that was agreed to" in refused.stderr
+    assert "agreed to" in seasoned("confirm", "serve", "--port", "0", expect=3).stderr
+    missing = seasoned("confirm", "serve", "--port", "0", "--policy", home / "nowhere.toml", expect=3)
+    assert "does not exist" in missing.stderr
+
+
 def test_serve_alone_says_where_it_listens_and_what_single_operator_gives_up(home: Path, ada: str) -> None:
     (home / ".seasoned" / "policy.toml").write_text("single_operator = true\n")
     process = subprocess.Popen(

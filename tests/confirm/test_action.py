@@ -51,6 +51,21 @@ def test_another_spelling_is_the_same_action(spelled: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("spelled", "name"),
+    [
+        ("rnodify_permissions", "modify_permissions"),
+        ("modify_perrnissi0ns", "modify_permissions"),
+        ("vvipe_database", "wipe_database"),
+        ("wipe_data8ase", "wipe_database"),
+        ("clelete_data", "delete_data"),
+        ("r_n_odify_permissions", "modify_permissions"),
+    ],
+)
+def test_letters_that_look_like_another_side_by_side_are_that_one(spelled: str, name: str) -> None:
+    assert check_action(spelled) == name
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "d\u0435ploy_production",

@@ -318,6 +318,17 @@ def test_refused_attempts_are_audited_once(scene: Scene) -> None:
     assert events.count(("refused", "hermes")) == 1
 
 
+def test_one_refused_attempt_does_not_hide_another(scene: Scene) -> None:
+    request = scene.ask()
+    with pytest.raises(Refused, match="digest differs"):
+        scene.book.redeem(scene.agent, request.id, digest="0" * 64)
+    with pytest.raises(Refused, match="a person decides"):
+        scene.approve(request, scene.agent)
+    reasons = [entry.document["reason"] for entry in scene.book.audit(5) if entry.event == "refused"]
+    assert len(reasons) == 2
+    assert "a person decides" in reasons[0]
+
+
 def test_changes_can_be_followed_from_a_sequence_number(scene: Scene) -> None:
     start = scene.book.last_seq()
     request = scene.ask()

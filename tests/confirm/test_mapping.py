@@ -59,6 +59,11 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("Edit", {"file_path": "/home/mira/.ssh/authorized_keys", "new_string": "x"}, "modify_permissions"),
     ("apply_patch", {"input": "*** Begin Patch\n*** Update File: /etc/sudoers\n"}, "modify_permissions"),
     ("delete_file", {"path": "/srv/data/a"}, "delete_data"),
+    ("Write", {"file_path": "/home/mira/.claude/settings.json", "content": "{}"}, "modify_permissions"),
+    ("Write", {"file_path": "/home/mira/.seasoned/secrets/hook_secret", "content": "x"}, "modify_permissions"),
+    ("mcp__shell__run", {"args": ["rm", "-rf", "/srv"]}, "delete_data"),
+    ("mcp__ssh__exec", {"host": "web1", "command": "uptime"}, "exec_remote"),
+    ("mcp__jobs__start", {"payload": {"steps": [{"command": "rm -rf /srv"}]}}, "delete_data"),
 ]
 HARMLESS_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("Bash", {"command": "ls -la", "description": "rm -rf / is not run"}),
@@ -69,6 +74,8 @@ HARMLESS_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("Write", {"file_path": "notes.md", "content": "rm -rf /"}),
     ("Edit", {"file_path": "app.py", "old_string": "DROP TABLE x", "new_string": ""}),
     ("WebFetch", {"url": "https://example.com", "prompt": "how to drop a database"}),
+    ("mcp__ssh__list_hosts", {}),
+    ("mcp__jobs__start", {"payload": {"steps": [{"command": "pytest -q"}]}}),
     ("WebSearch", {"query": "drop table users"}),
     ("TodoWrite", {"todos": [{"content": "deploy production"}]}),
     ("Task", {"prompt": "delete the database and deploy"}),

@@ -14,12 +14,15 @@ from typing import Any
 
 import pytest
 
+from seasoned.config import Config
 from seasoned.confirm.canonical import request_digest
-from seasoned.confirm.change import ByGrant, ReplacePolicy, ask_change, policy_change
-from seasoned.confirm.credential import find
-from seasoned.confirm.policy import ActionRule, AllowRule, Policy, Rate
+from seasoned.confirm.change import ByGrant, ReplacePolicy, ask_change, first_admin, policy_change
+from seasoned.confirm.credential import find, revoke
+from seasoned.confirm.policy import ActionRule, AllowRule, Listen, Policy, Rate
+from seasoned.confirm.service import Service
 from seasoned.errors import CannotDo
-from tests.confirm.serving import ASKED, Serving, serving
+from seasoned.store import open_database
+from tests.confirm.serving import ASKED, Serving, running, serving
 
 POLICY = Policy(
     rate=Rate(count=10_000),
@@ -174,7 +177,7 @@ def test_the_same_idempotency_key_gives_the_same_request_and_another_body_a_conf
     assert (other.status_code, other.json()["status"]) == (409, "pending")
 
 
-@pytest.mark.parametrize("key", ["x" * 201, "two words", "\x7f"])
+@pytest.mark.parametrize("key", ["x" * 201, "two words", "two\twords"])
 def test_an_idempotency_key_that_is_none_is_named(service: Serving, key: str) -> None:
     with service.client("agent", headers={**service.headers("agent"), "Idempotency-Key": key}) as client:
         reply = client.post("/confirm", json=ASKED)
@@ -272,6 +275,45 @@ def test_a_body_without_a_length_is_refused_while_it_is_read(service: Serving) -
         assert line.recv(65536).startswith(b"HTTP/1.1 413")
 
 
+@pytest.mark.parametrize(
+    "head",
+    ["GET /health HTTP/1.1\r\nX-Long: ", "GET /health HTTP/1.1\r\nHost: x\r\n", "GET /", "POST /confirm HTTP/1.1\r\n"],
+)
+def test_a_head_without_an_end_is_refused_before_it_is_kept(service: Serving, head: str) -> None:
+    host, port = service.url.removeprefix("http://").split(":")
+    more = b"a" * 4096 if head.endswith((" ", "/")) else b"X-More: " + b"a" * 4000 + b"\r\n"
+    with socket.create_connection((host, int(port)), timeout=20) as line:
+        line.sendall(head.encode())
+        sent = 0
+        try:
+            while sent < 4_000_000:
+                line.sendall(more)
+                sent += len(more)
+        except OSError:
+            pass
+        assert sent < 4_000_000, "the service took all of it"
+
+
+def test_a_credential_that_was_in_use_ends_at_once_when_it_is_revoked(tmp_path: Path) -> None:
+    with serving(tmp_path) as service:
+        made = service.ask("agent")
+        with service.client("agent") as client:
+            assert client.get(f"/confirm/{made['id']}").status_code == 200
+            database = open_database(service.config)
+            revoke(database, "agent", by="root", now=time.time())
+            database.close()
+            told = [
+                client.get(f"/confirm/{made['id']}"),
+                client.get(f"/confirm/{made['id']}?wait=5"),
+                client.get("/confirm/unknown"),
+                client.post("/confirm", json=ASKED),
+                client.post("/confirm", json={}),
+                client.post(f"/confirm/{made['id']}/redeem", json={"digest": made["digest"]}),
+                client.post(f"/confirm/{made['id']}/approve"),
+            ]
+    assert [reply.status_code for reply in told] == [401] * 7
+
+
 @pytest.mark.parametrize("path", ["/confirm", "/confirm/x", "/confirm/x/events", "/audit", "/metrics", "/openapi.json"])
 @pytest.mark.parametrize(
     "header",
@@ -294,6 +336,7 @@ def test_without_a_valid_credential_there_is_a_401(service: Serving, path: str, 
 def test_an_agent_sees_its_own_requests_only_and_no_audit(service: Serving) -> None:
     made = service.ask("other")
     with service.client("agent") as client:
+        client.post("/confirm", json=ASKED)
         foreign = client.get(f"/confirm/{made['id']}")
         unknown = client.get("/confirm/AAAAAAAAAAAAAAAAAAAAAA")
         listed = client.get("/confirm?limit=500").json()["requests"]
@@ -460,6 +503,40 @@ def test_a_policy_file_is_taken_up_only_if_a_person_agreed_to_it(tmp_path: Path)
     file.write_text(agreed, "utf-8")
     with serving(tmp_path, tokens=found.tokens) as again:
         assert again.ask(action="tidy_up")["status"] == "auto_approved"
+
+
+def test_from_the_first_admin_on_no_policy_file_is_taken_up_that_nobody_agreed_to(tmp_path: Path) -> None:
+    config = Config(home=tmp_path)
+    database = open_database(config)
+    first_admin(database, "ada", "four words are enough", now=time.time(), policy_sha256=sha256(b"").hexdigest())
+    database.close()
+    file, other = tmp_path / "policy.toml", tmp_path / "other.toml"
+    other.write_text("single_operator = true\n", "utf-8")
+    with serving(tmp_path) as found:
+        file.write_text('[[allow]]\naction = "tidy_up"\n', "utf-8")
+        time.sleep(1.3)
+        assert found.ask(action="tidy_up")["status"] == "pending"
+    with pytest.raises(CannotDo, match="agreed to"), serving(tmp_path, tokens=found.tokens):
+        pytest.fail("it started")
+    file.unlink()
+    with (
+        pytest.raises(CannotDo, match="agreed to"),
+        running(Service(config, policy_file=other), Listen(port=0)),
+    ):
+        pytest.fail("a file in another place is no way around")
+
+
+def test_a_policy_that_is_changed_after_it_was_read_is_not_the_one_that_was_checked(tmp_path: Path) -> None:
+    file, agreed = tmp_path / "policy.toml", "redeem_seconds = 60\n"
+    file.write_text("single_operator = true\n", "utf-8")
+    service = Service(Config(home=tmp_path))
+    file.write_text(agreed, "utf-8")
+    database = open_database(service.config)
+    digest = sha256(agreed.encode()).hexdigest()
+    first_admin(database, "ada", "four words are enough", now=time.time(), policy_sha256=digest)
+    database.close()
+    with pytest.raises(CannotDo, match="agreed to"), running(service, Listen(port=0)):
+        pytest.fail("it runs under what nobody agreed to")
 
 
 def _comes(look: Any, seconds: float = 5.0) -> bool:

@@ -231,6 +231,31 @@ def test_a_stream_ends_when_its_credential_is_revoked(
         assert found.look(made["id"])["status"] == "pending"
 
 
+def test_a_revoked_one_who_waits_hears_no_more_and_does_not_keep_it_from_the_others(
+    tmp_path: Path, pool: ThreadPoolExecutor
+) -> None:
+    with serving(tmp_path, policy=POLICY) as found:
+        made = found.ask()
+        gone: list[list[dict[str, Any]]] = [[], [], []]
+        streams = [pool.submit(_events, found, made["id"], seen, name="bob") for seen in gone]
+        _until_waiting(found, 3)
+        while not all(gone):
+            time.sleep(0.01)
+        waits = pool.submit(_wait, found, made["id"], 20)
+        _until_waiting(found, 4)
+        database = open_database(found.config)
+        revoke(database, "bob", by="test", now=time.time())
+        database.close()
+        begun = time.monotonic()
+        _decide_elsewhere(found, made["id"])
+        answered, at = waits.result(timeout=25)
+        assert answered["status"] == "approved"
+        assert at - begun < 2
+        for stream in streams:
+            stream.result(timeout=5)
+        assert [[one["status"] for one in seen] for seen in gone] == [["pending"]] * 3
+
+
 def test_a_service_that_stops_answers_those_who_wait(tmp_path: Path, pool: ThreadPoolExecutor) -> None:
     with serving(tmp_path, policy=POLICY) as found:
         made = found.ask()

@@ -34,9 +34,9 @@ def test_the_cookie_is_for_this_visit_alone_and_out_of_reach_of_scripts_and_site
 
 
 def test_a_cookie_opens_no_other_visit(shared: Site) -> None:
-    with shared.visitor("alice") as alice, shared.visitor("bob") as bob:
+    with shared.visitor("alice") as alice, shared.visitor("bob") as bob, Visitor(shared.url) as other:
         (cookie,) = [f"{one.name}={one.value}" for one in alice.client.cookies.jar]
-        answer = Visitor(shared.url).client.get(f"{bob.path}/confirmations", headers={"cookie": cookie})
+        answer = other.client.get(f"{bob.path}/confirmations", headers={"cookie": cookie})
         assert answer.status_code == 303
 
 
@@ -52,11 +52,11 @@ def test_a_token_that_decides_nothing_opens_nothing(shared: Site, token: str, st
 
 def test_a_token_in_the_cookie_or_a_cookie_as_a_token_counts_for_nothing(shared: Site) -> None:
     token = shared.serving.tokens["alice"]
-    with shared.visitor("alice") as alice:
+    with shared.visitor("alice") as alice, Visitor(shared.url) as other:
         (cookie,) = [one.value for one in alice.client.cookies.jar]
         assert alice.client.get("/confirm").status_code == 401
         assert alice.client.get("/confirm", headers={"authorization": f"Bearer {cookie}"}).status_code == 401
-        answer = Visitor(shared.url).client.get(f"{alice.path}/confirmations", headers={"cookie": f"seasoned={token}"})
+        answer = other.client.get(f"{alice.path}/confirmations", headers={"cookie": f"seasoned={token}"})
         assert answer.status_code == 303
 
 

@@ -7,10 +7,9 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx2
-
 from seasoned.agent.model import Choice, open_model
 from seasoned.config import api_key
+from seasoned.confirm.notify.post import NotSent, call, open_client
 
 SECONDS = 3.0
 _FIELDS = ("max_model_len", "context_length", "max_context_length", "context_window", "n_ctx", "n_ctx_train")
@@ -24,8 +23,8 @@ def detect_window(choice: Choice) -> int | None:
         from seasoned.agent.local import CONTEXT_LENGTH
 
         return CONTEXT_LENGTH
-    if choice.base_url is not None and (told := _told_by_server(choice.base_url, choice.name)) is not None:
-        return told
+    if choice.base_url is not None:
+        return _told_by_server(choice.base_url, choice.name)
     return open_model(choice).context_window
 
 
@@ -56,11 +55,12 @@ def _told_by_server(base_url: str, name: str) -> int | None:
     key = api_key("openai")
     headers = {"authorization": f"Bearer {key}"} if key else {}
     try:
-        answer = httpx2.get(f"{base_url.rstrip('/')}/models", headers=headers, timeout=SECONDS)
-        listed = answer.json() if answer.status_code == 200 else None
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, OSError):
+        with open_client(connect_seconds=SECONDS, answer_seconds=SECONDS) as client:
+            reply = call(client, "GET", f"{base_url.rstrip('/')}/models", body=b"", headers=headers, hide=key or "")
+    except NotSent:
         return None
-    models = listed.get("data") if isinstance(listed, dict) else None
+    listed = reply.value() if reply.status == 200 else {}
+    models = listed.get("data")
     found = [one for one in models if isinstance(one, dict)] if isinstance(models, list) else []
     named = [one for one in found if one.get("id") == name]
     return next(_figures(named), None)

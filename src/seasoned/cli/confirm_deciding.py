@@ -38,7 +38,7 @@ def decide_here(vote: Vote, *, name: str | None, as_json: bool) -> None:
     from seasoned.confirm.passphrase import authenticate_passphrase
     from seasoned.confirm.row import request_from_row
 
-    with open_book() as book:
+    with open_book(agreed=vote.approve) as book:
         database = book.database
         who = named(database, name, DECIDING)
         row = database.row("confirm.request", {"id": vote.request_id}) if vote.request_id.isascii() else None

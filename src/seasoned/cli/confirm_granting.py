@@ -15,6 +15,7 @@ from seasoned.cli.confirm_deciding import named
 from seasoned.cli.confirm_place import open_book, read_token
 from seasoned.cli.output import print_json, printable, table, when
 from seasoned.cli.secret_prompt import ask_new_passphrase, ask_passphrase
+from seasoned.config import load
 from seasoned.confirm.book import Book
 from seasoned.confirm.change import (
     AddAllowed,
@@ -30,6 +31,7 @@ from seasoned.confirm.change import (
 )
 from seasoned.confirm.credential import Credential, active_admins, authenticate, credentials, find, revoke
 from seasoned.confirm.credential import make as make_credential
+from seasoned.confirm.policy import FILE, load_policy, policy_bytes, read_policy
 from seasoned.errors import CannotDo, Unauthorised, UsageError
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -47,7 +49,9 @@ def make_token(name: str, role: str, *, person: str | None, out: Path | None, ad
         elif role == "admin" and not active_admins(book.database):
             if not as_json:
                 click.echo("This is the first admin. Choose a passphrase that no file holds; four words or more.")
-            made, token = first_admin(book.database, name, ask_new_passphrase(name), now=now, person=person)
+            passphrase = ask_new_passphrase(name)
+            digest = sha256(policy_bytes(load().home / FILE)).hexdigest()
+            made, token = first_admin(book.database, name, passphrase, now=now, person=person, policy_sha256=digest)
         else:
             change = MakeCredential(name=name, role=role, person=person or name)  # type: ignore[arg-type]
             changed = _change(book, change, admin)
@@ -156,9 +160,7 @@ def change_passphrase(name: str, *, token_file: Path | None) -> None:
 
 def check_policy(file: Path | None, *, as_json: bool) -> None:
     """What a policy lays down."""
-    from seasoned.config import load
     from seasoned.confirm.action import HIGH_RISK
-    from seasoned.confirm.policy import FILE, load_policy
 
     place = file or load().home / FILE
     if file is not None and not file.exists():
@@ -180,9 +182,6 @@ def check_policy(file: Path | None, *, as_json: bool) -> None:
 
 def use_policy(file: Path, *, summary: str, admin: str | None, as_json: bool) -> None:
     """Put a policy file into force: checked, agreed to, audited, and then written."""
-    from seasoned.config import load
-    from seasoned.confirm.policy import FILE, read_policy
-
     config = load()
     target = config.home / FILE
     try:
@@ -247,7 +246,9 @@ def _write_secret(file: Path, text: str) -> None:
 
 def _replace(file: Path, data: bytes) -> None:
     draft = file.with_name(f".{file.name}.{os.getpid()}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+    # Whatever stands there under this name is not written through, a link least of all.
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
         out.write(data)
         out.flush()
         os.fsync(out.fileno())

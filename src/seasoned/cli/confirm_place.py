@@ -55,11 +55,12 @@ def need_server(*more: str) -> None:
 
 
 @contextmanager
-def open_book(config: Config | None = None) -> Iterator[Book]:
-    """The book of this machine's store, under the policy in force."""
+def open_book(config: Config | None = None, *, agreed: bool = False) -> Iterator[Book]:
+    """The book of this machine's store, under its policy file; with `agreed`, only if that is the one agreed to."""
     need_server()
+    from seasoned.confirm.agreed import check_agreed
     from seasoned.confirm.book import Book
-    from seasoned.confirm.policy import FILE, load_policy
+    from seasoned.confirm.policy import FILE, load_with_digest
     from seasoned.confirm.seal import load_seal
     from seasoned.redact.key import Secrecy, load_key
     from seasoned.store import open_database
@@ -67,9 +68,12 @@ def open_book(config: Config | None = None) -> Iterator[Book]:
     config = config or load()
     database = open_database(config, durable=True)
     try:
+        policy, digest = load_with_digest(config.home / FILE)
+        if agreed:
+            check_agreed(database, config.home / FILE, digest)
         yield Book(
             database,
-            policy=load_policy(config.home / FILE),
+            policy=policy,
             seal=load_seal(config.home),
             secrecy=Secrecy(load_key(config.home), config.redact),
             clock=time.time,

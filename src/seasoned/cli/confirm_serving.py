@@ -11,6 +11,7 @@ import msgspec
 
 from seasoned.cli.confirm_place import need_server
 from seasoned.config import Config, load
+from seasoned.errors import CannotDo
 
 if TYPE_CHECKING:
     from seasoned.confirm.credential import Credential
@@ -45,11 +46,14 @@ def has_admin(config: Config) -> bool:
 def run_service(wanted: Wanted, *, has_pages: bool = False, guest: Credential | None = None) -> None:
     """Serve until interrupted, and say where; with a link that logs the guest in, where there is one."""
     need_server("fastapi", "uvicorn", "httpx2", "prometheus_client", *(["jinja2"] if has_pages else []))
-    from seasoned.confirm.policy import FILE, load_policy
     from seasoned.confirm.service import Service, create_app, serve
 
     config = load()
-    policy = load_policy(wanted.policy_file or config.home / FILE)
+    if wanted.policy_file is not None and not wanted.policy_file.exists():
+        # The defaults in its stead would ask for fewer people than somebody laid down.
+        raise CannotDo(f"The policy {str(wanted.policy_file)!r} does not exist: check the path.")
+    service = Service(config, policy_file=wanted.policy_file)
+    policy = service.policy
     given = {
         name: value
         for name in ("host", "port", "socket", "tls_certificate", "tls_key")
@@ -58,8 +62,6 @@ def run_service(wanted: Wanted, *, has_pages: bool = False, guest: Credential | 
     listen = msgspec.structs.replace(policy.listen, **given)
     if wanted.allow_plain:
         listen = msgspec.structs.replace(listen, allow_plain=True)
-    # Only a file in its usual place is watched for changes.
-    service = Service(config, policy=policy if wanted.policy_file is not None else None)
     if has_pages := has_pages and listen.port != _FORBIDDEN_TO_BROWSERS:
         from seasoned.web.app import create_web
 

@@ -76,9 +76,12 @@ class Plan:
         """The conversation. Importing what it needs takes a second."""
         from seasoned.agent.runtime import deny
         from seasoned.agent.start import Wish, start
+        from seasoned.cli.working import job_desk
 
         wish = Wish(choice=self.choice, folder=self.folder, toolsets=self.toolsets, warm=self.warm)
-        return start(self.config, self.secrecy, wish, recorded=self.recorded, confirm=confirm or deny, tell=tell)
+        config, secrecy, jobs = self.config, self.secrecy, job_desk(self.config, self.secrecy)
+        confirm = confirm or deny
+        return start(config, secrecy, wish, recorded=self.recorded, confirm=confirm, tell=tell, jobs=jobs)
 
 
 def _recorded(config: Config, text: str) -> Recorded:

@@ -28,12 +28,17 @@ MOST_CHARACTERS = 64
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _BETWEEN = re.compile(r"[\s._:/-]+")
-_LOOKS_LIKE = str.maketrans("0134579$@|", "oleastgsai", "_")
+_LOOKS_LIKE = str.maketrans("01345789$@|", "oleastbgsai", "_")
+_PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
+"""Letters that side by side look like one."""
 
 
 def _shape(name: str) -> str:
     """What a hurried reader sees: no lines between words, and figures as the letters that they resemble."""
-    return name.translate(_LOOKS_LIKE).replace("l", "i")
+    plain = name.translate(_LOOKS_LIKE)
+    for two, one in _PAIRS:
+        plain = plain.replace(two, one)
+    return plain.replace("l", "i")
 
 
 _BY_SHAPE = {_shape(name): name for name in HIGH_RISK}

@@ -14,7 +14,7 @@ from seasoned.confirm import audit
 from seasoned.confirm.action import check_action
 from seasoned.confirm.allow import is_allowed
 from seasoned.confirm.audit import AuditEntry, Chain
-from seasoned.confirm.canonical import check_text, digest_of, request_bytes
+from seasoned.confirm.canonical import canonical, check_text, digest_of, request_bytes
 from seasoned.confirm.credential import Credential, current
 from seasoned.confirm.policy import Policy
 from seasoned.confirm.request import (
@@ -379,7 +379,8 @@ class Book:
     def _note_refusal(
         self, chain: Chain, who: Credential, request_id: str, reason: str, *, via: str, now: float
     ) -> None:
-        """Attempts are worth knowing, once each: repeating one must not fill the audit."""
-        known = self.database.row("confirm.refusal", {"request_id": request_id, "actor": who.name})
-        if known is None:
-            chain.append("refused", {"reason": reason}, at=now, actor=who.name, request_id=request_id, via=via)
+        """Attempts are worth knowing, once each kind: repeating one must not fill the audit, nor hide another."""
+        facts = {"reason": reason}
+        key = {"request_id": request_id, "actor": who.name, "document": canonical(facts, field="document").decode()}
+        if self.database.row("confirm.refusal", key) is None:
+            chain.append("refused", facts, at=now, actor=who.name, request_id=request_id, via=via)

@@ -131,15 +131,28 @@ def policy_change(book: Book, change: Change, *, authority: ByGrant | ByPassphra
 
 
 def first_admin(
-    database: Database, name: str, passphrase: str, *, now: float, person: str | None = None
+    database: Database,
+    name: str,
+    passphrase: str,
+    *,
+    now: float,
+    person: str | None = None,
+    policy_sha256: str | None = None,
 ) -> tuple[Credential, str]:
-    """The first admin, with a passphrase; Refused as soon as there is one."""
+    """The first admin, with a passphrase; Refused as soon as there is one.
+
+    `policy_sha256`: of the policy file as it stands. It counts as agreed to, so that from now on only an admin or an
+    approved request puts another one into force.
+    """
     verifier = make_verifier(passphrase)
     with writing(database) as chain:
         if active_admins(database):
             raise Refused("there is an admin already: further credentials are made by one, or by an approved request")
         made, token = credential.add(database, chain, name, "admin", now=now, person=person, by=TERMINAL)
         keep_verifier(database, chain, made, verifier, now=now)
+        if policy_sha256 is not None:
+            facts = {"sha256": policy_sha256, "summary": "as it stood when the first admin was made"}
+            chain.append("policy_replaced", facts, at=now, actor=made.name)
     return made, token
 
 

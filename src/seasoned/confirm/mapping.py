@@ -41,7 +41,7 @@ _MOST_ARGUMENTS = 4000
 _LENGTH = Finding("delete_data", "is longer than can be looked through, so it may do the worst", "length")
 """What nobody has read is treated as what can be undone the least among everyday commands."""
 _REDIRECT = Pattern(r"(?<![<>&=\-])(?:\d|&)?>{1,2}[|&]?[ \t]*['\"]?(?P<target>[^\s'\"<>|&;()]+)")
-_KILLED = r"(?:nginx|httpd|apache2?|postgres|postmaster|mysqld?|redis-server|mongod|dockerd|sshd)"
+_KILLED = r"(?:nginx|httpd|apache2?|postgres|postmaster|mysqld?|redis-server|mongod|dockerd|sshd|seasoned)"
 _TEXT_RULES = (
     (
         Pattern(r"\bDOCKER_HOST=['\"]?(?:ssh|tcp)://(?!localhost|127\.)"),
@@ -63,6 +63,7 @@ _MODULE_RUNNERS = names("npm pnpm yarn bun corepack")
 _RUN_WORDS = names("exec dlx x")
 _REQUEST = names("post put patch delete request urlopen Request")
 _SQL_CALLS = names("execute executescript executemany exec_driver_sql text raw query run_sql sql read_sql")
+_WRITING = names("write_text write_bytes")
 _DELETING = names("rmtree removedirs remove unlink rmdir")
 _WIPING_CALLS = names(
     "drop_all drop_database flushall flushdb dropDatabase delete_db_instance delete_db_cluster drop_collection"
@@ -159,6 +160,8 @@ def _of_layer(layer: Layer, place: Place) -> Iterator[Finding]:
                 yield Finding("exec_remote", "runs what it downloads from another machine", "curl | sh")
             for text in [code] if code is not None else given:
                 yield from _of_code(text, place)
+        if _runs_decoded(step, before, layer):
+            yield Finding("delete_data", "runs what it decodes, which nobody has read", "decoded")
         place = place.gone_to(step)
     for text_rule, finding in _TEXT_RULES:
         if text_rule.compiled.search(layer.text) and not _only_shows(layer.steps):
@@ -168,6 +171,27 @@ def _of_layer(layer: Layer, place: Place) -> Iterator[Finding]:
             yield from mapping_path.written(found["target"], place)
 
 
+def _runs_decoded(step: Step, before: tuple[Step, ...], layer: Layer) -> bool:
+    """Whether a shell is given what another program decodes: no reason but to hide it."""
+    if step.program not in INTERPRETERS and step.program not in _EVALUATES:
+        return False
+    if any(_decodes(each) for each in before):
+        return True
+    said = zip(("", *step.words), step.words, strict=False)
+    run = [word for option, word in said if step.program in _EVALUATES or re.fullmatch(r"-\w*[ce]", option)]
+    is_substitution = "<(" in layer.text or any(word.lstrip().startswith(("$(", "`")) for word in run)
+    return is_substitution and any(_decodes(each) for inner in layer.substitutions for each in parse(inner))
+
+
+def _decodes(step: Step) -> bool:
+    return (step.program in _DECODERS and bool(_DECODING.compiled.search(" ".join(step.words)))) or (
+        step.program == "openssl" and step.sub in ("enc", "base64") and "-d" in step.words
+    )
+
+
+_EVALUATES = names("eval source .")
+_DECODERS = names("base64 base32 xxd uudecode")
+_DECODING = Pattern(r"(?:^| )(?:-\w*[dDr]\w*|--decode|--revert)(?= |$)")
 _QUOTED = Pattern(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _SHOWING = names("echo printf grep rg egrep cat less head tail sed awk git ag ack")
 
@@ -268,6 +292,8 @@ def _of_code(code: str, place: Place) -> Iterator[Finding]:
                 each.value for each in inner.args if isinstance(each, ast.Constant) and isinstance(each.value, str)
             ]
         yield from _of_code_call(name, texts, place)
+        if name in _WRITING or (name == "open" and len(texts) > 1 and set("wax+") & set(texts[1])):
+            yield from (found for text in texts for found in mapping_path.written(text, place))
 
 
 def _of_code_call(name: str, texts: list[str], place: Place) -> Iterator[Finding]:

@@ -31,7 +31,8 @@ _DEVICE = re.compile(
     r"/dev/(?!null\b|zero\b|std(?:in|out|err)\b|tty\b|fd/|shm/|random\b|urandom\b|full\b|tcp/|udp/|ptmx\b|pts/)\w"
 )
 _GUARDED = re.compile(
-    r"(?:\A|/)(?:authorized_keys2?|\.seasoned/(?:policy\.toml|confirm\.key))\Z"
+    r"(?:\A|/)(?:authorized_keys2?|\.claude/settings(?:\.local)?\.json"
+    r"|\.seasoned/(?:policy\.toml|confirm\.key|config\.toml|seasoned\.db(?:-wal|-shm)?|secrets/[^/]+))\Z"
     r"|\A/etc/(?:sudoers|passwd|shadow|group|gshadow|ssh/|pam\.d/|security/|doas\.conf)"
 )
 _OPEN_MODE = re.compile(

@@ -141,7 +141,7 @@ CLOUD = (
     ),
     row(
         "platform delete",
-        "fly flyctl heroku railway render netlify vercel firebase wrangler supabase",
+        "fly flyctl heroku railway render netlify vercel firebase wrangler supabase dokku",
         "delete_data",
         _CLOUD,
         r"(?:^| )(?:apps? (?:destroy|delete)|apps:destroy|volumes? (?:destroy|delete)|destroy|sites:delete"
@@ -149,6 +149,14 @@ CLOUD = (
         r"remove|delete)|kv (?:namespace|key) delete|r2 (?:bucket|object) delete|d1 delete|firestore:delete"
         r"|database:remove|delete)(?= |$)",
         ASKS,
+    ),
+    row(
+        "HTTP DELETE",
+        "curl wget http https xh httpie",
+        "delete_data",
+        "has a service on another machine delete something",
+        r"(?:^| )(?:-[a-zA-Z]*X ?|--(?:request|method)[ =])DELETE(?= |$)|^DELETE \S",
+        rf"(?:^| |//|@)(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\]|:\d+)(?=[:/ ]|$)|{ASKS}",
     ),
     row(
         "terraform destroy",
@@ -243,6 +251,14 @@ BACKUP = (
         "delete_data",
         "deletes what services read",
         r"^(?:del|kv delete|deleteall|rmr)(?= |$)",
+    ),
+    row(
+        "seasoned forget",
+        "seasoned",
+        "delete_data",
+        "deletes what was learned and recorded",
+        r"^forget\b|^restore\b",
+        ASKS,
     ),
     row("crontab -r", "crontab", "delete_data", "deletes everything that runs by the clock", flag("r")),
 )

@@ -22,6 +22,15 @@ DEPLOY = (
     row(
         "helm", "helm helmfile", "deploy_production", _DEPLOYS, first("install upgrade rollback sync apply"), _NOT_HERE
     ),
+    row(
+        "compose in production",
+        "docker podman nerdctl docker-compose podman-compose",
+        "deploy_production",
+        _DEPLOYS,
+        r"^(?=.*(?:^| )(?:-f|--file|-p|--project-name|--env-file|--context|-c)[ =]\S*prod)"
+        r"(?=.*(?:^| )(?:up|create)(?= |$))|^stack deploy\b",
+        _NOT_RUN,
+    ),
     row("terraform apply", "terraform tofu terragrunt", "deploy_production", _DEPLOYS, any_of("apply import"), ASKS),
     row(
         "terraform state", "terraform tofu terragrunt", "deploy_production", _DEPLOYS, r"^state (?:rm|push|mv)|^taint "

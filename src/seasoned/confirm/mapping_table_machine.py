@@ -12,7 +12,7 @@ _SERVICES = (
     r"|containerd|kubelet|sshd?|systemd\S*"
     r"|crond?|rabbitmq\S*|beam\.smp|elasticsearch|kafka|haproxy|envoy|traefik|caddy|named|dhcpd|NetworkManager"
     r"|consul|vault|etcd|memcached"
-    r"|php-fpm\S*|supervisord|launchd|init|WindowServer|Xorg|gdm|login)"
+    r"|php-fpm\S*|supervisord|launchd|init|WindowServer|Xorg|gdm|login|seasoned)"
 )
 _STOPPING = (
     "stop disable mask kill restart try-restart poweroff reboot halt isolate suspend hibernate rescue emergency kexec"
@@ -278,5 +278,13 @@ REMOTE = (
         "exec_remote",
         "gives another machine a shell here",
         r"(?:^| )(?:-\w*[ec]\w* \S*(?:sh|cmd)|--(?:sh-)?exec|EXEC:|SYSTEM:)",
+    ),
+    row(
+        "raw connection",
+        "nc ncat netcat",
+        "exec_remote",
+        "sends what it is given to another machine",
+        r"(?:^| )[\w.:-]+ \d{1,5}(?= |$)",
+        rf"(?:^| )-\w*[zlU]\w*(?= |$)|(?:^| )(?:localhost|127\.0\.0\.1|::1)(?= )|{ASKS}",
     ),
 )

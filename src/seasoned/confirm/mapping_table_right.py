@@ -148,7 +148,7 @@ RIGHT = (
         "seasoned",
         "modify_permissions",
         "decides or changes what a person must decide",
-        r"^confirm (?:approve|deny|allow|token|passphrase|policy)(?= |$)",
+        r"^confirm (?:approve|deny|allow|token|passphrase|policy)(?= |$)|^confirm serve\b.* --policy(?= |=)",
         ASKS + r"|^confirm (?:allow|token|passphrase|policy) (?:list|check|show)(?= |$)",
     ),
 )

@@ -31,6 +31,7 @@ _SQL_KEYS = ("sql", "query", "statement", "statements", "queries")
 _FOLDER_KEYS = ("cwd", "workdir", "working_directory", "working_dir", "folder", "directory")
 _PATH_KEYS = ("file_path", "path", "filename", "target_file", "notebook_path", "file", "destination", "target")
 _MOST_TEXTS = 50
+_SHELLS = names("bash shell sh zsh terminal powershell cmd exec")
 _READING = names(
     "get list read search fetch describe find show view count check export download retrieve explain lookup"
     " watch tail ls"
@@ -154,6 +155,9 @@ def findings(tool: str, arguments: Mapping[str, Any], place: Place) -> Iterator[
         yield Finding(exact, "is named as an action that always needs a person", "tool name")
         return
     yield from _of_name(words, remote=bool(re.search(r"__|[./:]", tool)))
+    server = frozenset(_BETWEEN.split(tool[:300].lower())) - frozenset(words)
+    if "ssh" in server and words[0] not in _READING:
+        yield Finding("exec_remote", "runs something on another machine", "tool name")
 
 
 def _of_name(words: tuple[str, ...], *, remote: bool) -> Iterator[Finding]:
@@ -201,7 +205,24 @@ def _of_files(words: tuple[str, ...], arguments: Mapping[str, Any], place: Place
 
 
 def texts(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[Kind, str]]:
-    """The commands, code and SQL in a call, each with how it is to be read."""
+    """The commands, code and SQL in a call, each with how it is to be read; also in what is packed into it."""
+    for packed in _packed(arguments):
+        yield from _texts_in(tool, packed)
+
+
+def _packed(arguments: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The arguments, and every object inside of them, the outer ones first and not without end."""
+    found = [arguments]
+    for each in found:
+        for value in list(each.values())[:_MOST_TEXTS]:
+            inner = value[:_MOST_TEXTS] if isinstance(value, list | tuple) else [value]
+            found += [one for one in inner if isinstance(one, Mapping)][: _MOST_TEXTS - len(found)]
+        if len(found) >= _MOST_TEXTS:
+            break
+    return found
+
+
+def _texts_in(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[Kind, str]]:
     name = "_".join(words_of(tool))
     for key, value in list(arguments.items())[:_MOST_TEXTS]:
         low = str(key).lower()
@@ -213,7 +234,7 @@ def texts(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[Kind, str]]
             yield from (("code", text) for text in _texts(value, join=False))
         elif low in _SQL_KEYS and (low == "sql" or _SPEAKS_SQL.search("_".join(_BETWEEN.split(tool.lower())))):
             yield from (("sql", text) for text in _texts(value, join=False))
-    if name in ("bash", "shell", "terminal", "exec_command", "run_shell_command", "local_shell", "exec"):
+    if _SHELLS & frozenset(_BETWEEN.split(_HUMP.sub("_", tool[:300]).lower())):
         action = arguments.get("action")
         if isinstance(action, Mapping):
             yield from (("command", text) for text in _texts(action.get("command"), join=True))

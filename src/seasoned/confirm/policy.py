@@ -8,6 +8,7 @@ import re
 import stat
 import tomllib
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -183,21 +184,36 @@ DEFAULT = Policy()
 
 def load_policy(path: Path) -> Policy:
     """The policy in a file, or the default where there is none. What cannot be understood is refused with its place."""
+    return load_with_digest(path)[0]
+
+
+def load_with_digest(path: Path) -> tuple[Policy, str]:
+    """The same with the SHA-256 of the very bytes that were read: a file can be another one at the next look."""
+    data = policy_bytes(path)
+    digest = sha256(data).hexdigest()
+    if not data:
+        return DEFAULT, digest
     try:
-        found = path.stat()
+        return read_policy(data.decode("utf-8"), file=path), digest
+    except UnicodeDecodeError as error:
+        raise UsageError(f"cannot read the policy {str(path)!r}: {error}; it must be a text in UTF-8.") from error
+
+
+def policy_bytes(path: Path) -> bytes:
+    """What a policy file holds; nothing where there is none."""
+    try:
+        with path.open("rb") as handle:
+            found = os.fstat(handle.fileno())
+            data = handle.read(_MOST_BYTES + 1)
     except FileNotFoundError:
-        return DEFAULT
+        return b""
     except OSError as error:
-        raise UsageError(f"cannot look at the policy {str(path)!r}: {error.strerror}; mend its rights.") from error
+        raise UsageError(f"cannot read the policy {str(path)!r}: {error.strerror}; mend its rights.") from error
     if os.name == "posix" and found.st_mode & stat.S_IWOTH:
         raise UsageError(f"{str(path)!r} can be written by every user of the machine; run chmod 600 on it.")
-    if found.st_size > _MOST_BYTES:
-        raise UsageError(f"{str(path)!r} has {found.st_size} bytes; a policy has at most {_MOST_BYTES}.")
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read the policy {str(path)!r}: {error}; it must be a text in UTF-8.") from error
-    return read_policy(text, file=path)
+    if len(data) > _MOST_BYTES:
+        raise UsageError(f"{str(path)!r} is too long; a policy has at most {_MOST_BYTES} bytes.")
+    return data
 
 
 def read_policy(text: str, *, file: Path) -> Policy:
@@ -332,6 +348,9 @@ class _Reading:
             raise self.wrong((*keys, "to"), "expected the chat, channel or address that notifications go to.")
         if channel.token_file is None:
             raise self.wrong((*keys, "token_file"), "expected the path of the file that holds the token or secret.")
+        if channel.links and channel.kind != "webhook" and len(set(channel.people.values())) > 1:
+            # Everybody in the chat would hold everybody's link, and one of them could vote for all.
+            raise self.wrong((*keys, "links"), "a chat with links has one person; give each a channel of their own.")
         return channel
 
 

@@ -24,5 +24,10 @@ def run(arguments: list[str]) -> int:
     from importlib import import_module
 
     module, _, name = place.partition(":")
-    answer: int = getattr(import_module(module), name)(arguments[2:])
+    try:
+        answer: int = getattr(import_module(module), name)(arguments[2:])
+    except Exception as error:  # noqa: BLE001
+        # Any other code than 2 lets the call run, whatever it is.
+        sys.stderr.write(f"seasoned-hook: the call could not be looked at ({error!r}), so it must not run.\n")
+        return 2
     return answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import msgspec
@@ -86,7 +87,8 @@ def claim_by_hand(
     database: Database, job: Job, *, owner: str, now: float, lease_seconds: float = LEASE_SECONDS
 ) -> Started | None:
     """Claim a run at once for this process; None: another run of the job goes on, and it allows no second one."""
-    slot = Slot(job.id, round(now, 3))
+    # Never rounded up: a slot that lies ahead does not start.
+    slot = Slot(job.id, math.floor(now * 1000) / 1000)
     with database.write():
         add_slot(database, slot, origin="hand", start_at=slot.scheduled_at, note="Started by hand.")
         claimed = _claim(database, slot, owner, now, lease_seconds)

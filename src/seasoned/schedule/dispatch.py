@@ -43,6 +43,14 @@ def claim_deliveries(database: Database, *, now: float, limit: int = 10) -> list
     return found
 
 
+def claim_own(database: Database, job: Job, record: RunRecord, *, now: float) -> Parcel | None:
+    """The answer of a run that has just ended here; None: there is none, or somebody else hands it on already."""
+    values = {**key_of(record.slot, record.attempt), "until": now + HOLD_SECONDS, "seen_at": record.ended_at}
+    with database.write():
+        is_claimed = bool(database.run("schedule.claim_delivery", values))
+    return Parcel(job, record, 1) if is_claimed else None
+
+
 def settle_delivery(database: Database, parcel: Parcel, delivered: Delivered, *, now: float) -> Delivered:
     """Keep what came of one try: done, to be tried again later, or given up."""
     settled = delivered

@@ -64,6 +64,11 @@ def m011_schedule(db: sqlite3.Connection) -> None:
     _run(db, "schedule", "schedule.sqlite")
 
 
+def m012_gateway(db: sqlite3.Connection) -> None:
+    """Keys of the gateway, and what each request that went through it took."""
+    _run(db, "gateway")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_history,
     m002_intent,
@@ -76,6 +81,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m009_mark,
     m010_confirm,
     m011_schedule,
+    m012_gateway,
 )
 VERSION = len(MIGRATIONS)
 

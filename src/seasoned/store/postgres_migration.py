@@ -14,6 +14,7 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("p001_assignment", ("assignment",)),
     ("p002_confirm", ("confirm", "confirm.postgres")),
     ("p003_schedule", ("schedule", "schedule.postgres")),
+    ("p004_gateway", ("gateway",)),
 )
 VERSION = len(MIGRATIONS)
 _LOCK = 0x5EA50EED

@@ -43,7 +43,7 @@ class MiningOptions(msgspec.Struct, frozen=True):
     max_error_rate: float = 0.5
     agent: str | None = None
     task_type: TaskType | None = None
-    max_examples: int = 60
+    max_examples: int = 40
     of_pattern: int = 3
     """Examples of one pattern, each of another lineage, where calls of the tool fail at times; else one is enough."""
     max_share: float = 0.2

@@ -20,6 +20,7 @@ from seasoned.confirm.service import overview, routes
 from seasoned.confirm.service.answer import say
 from seasoned.confirm.service.body import TooLarge, TooSlow, field_of
 from seasoned.confirm.service.document import document
+from seasoned.confirm.service.lane import Lane
 from seasoned.confirm.service.state import Service
 from seasoned.errors import CannotDo, Conflict, NotFound, Refused, SeasonedError, TooMany, Unauthorised, UsageError
 
@@ -132,12 +133,17 @@ async def _on_unexpected(_: Request, __: Exception) -> Response:
     return say("error", {"error": "Something unexpected happened: look at the service's log."}, status=500)
 
 
+async def _refused(request: Request, error: Exception) -> Response:
+    return await (_on_gone if isinstance(error, ClientDisconnect) else _on_error)(request, error)
+
+
 class _Counted:
     """Counts every answer and writes a line about it, without addresses, queries or tokens."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self._app = app
         self._service = service
+        self._lane = Lane(_refused)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -145,6 +151,8 @@ class _Counted:
             return
         begun = time.perf_counter()
         status = 500
+        quick = self._lane.route_of(scope)
+        answer = self._app if quick is None else self._lane.answer
 
         async def sent(message: Message) -> None:
             nonlocal status
@@ -153,11 +161,11 @@ class _Counted:
             await send(message)
 
         try:
-            await self._app(scope, receive, sent)
+            await answer(scope, receive, sent)
         finally:
             seconds = time.perf_counter() - begun
             state = scope.get("state", {})
-            route = getattr(scope.get("route"), "path", "-")
+            route: str = quick or getattr(scope.get("route"), "path", None) or "-"
             method = scope["method"] if scope["method"] in _METHODS else "OTHER"
             self._service.metrics.answered(method, route, status, None if state.get("waited") else seconds)
             who = state.get("credential", "-")

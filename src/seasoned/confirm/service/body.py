@@ -177,6 +177,8 @@ def _too_large() -> TooLarge:
 
 
 def _check_type(request: Request) -> None:
+    if request.headers.get("content-type") == "application/json" and "content-encoding" not in request.headers:
+        return
     given = Message()
     given["content-type"] = request.headers.get("content-type", "")
     charset = given.get_param("charset", "utf-8")

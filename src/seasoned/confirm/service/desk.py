@@ -98,6 +98,7 @@ class Desk:
         self._readers = readers
         self._reading: SimpleQueue[_Job | None] = SimpleQueue()
         self._writing: SimpleQueue[_Job | None] = SimpleQueue()
+        self._gathered: list[_Job] = []
         self._threads: list[threading.Thread] = []
         self._edition = 0
         self._is_open = False
@@ -148,9 +149,22 @@ class Desk:
     async def _put(self, queue: SimpleQueue[_Job | None], do: Callable[[Place], _T], *, grouped: bool) -> _T:
         if not self._is_open:
             raise CannotDo("The service is stopping: try again when it runs.")
-        answer: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
-        queue.put(_Job(do, answer, grouped))
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[_T] = loop.create_future()
+        job = _Job(do, answer, grouped)
+        if queue is self._reading:
+            queue.put(job)
+        else:
+            if not self._gathered:
+                loop.call_soon(self._hand_over)
+            self._gathered.append(job)
         return await answer
+
+    def _hand_over(self) -> None:
+        """Give the writer what came in this turn of the loop: it works while the loop sleeps, not against it."""
+        for job in self._gathered:
+            self._writing.put(job)
+        self._gathered.clear()
 
     def _work(
         self, queue: SimpleQueue[_Job | None], loop: asyncio.AbstractEventLoop, opened: asyncio.Future[Any]

@@ -20,7 +20,7 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from seasoned.confirm.policy import Listen
 from seasoned.confirm.service.state import Service
@@ -30,17 +30,34 @@ from seasoned.redact.key import Secrecy
 _GRACE_SECONDS = 10
 _KEEP_ALIVE_SECONDS = 30
 _BACKLOG = 2048
+_MOST_HEAD_BYTES = 65_536
 _FILES = 16_384
 _SWITCH_SECONDS = 0.0005
 
 
-class _Protocol(H11Protocol):
+class _Protocol(HttpToolsProtocol):
     """HTTP that also knows the user id at the other end of a Unix socket, as the kernel tells it."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         uid = peer_uid(transport.get_extra_info("socket"))
         self.app_state = {**self.app_state, "peer_uid": uid}
+        self._head_bytes = 0
+
+    def data_received(self, data: bytes) -> None:
+        # The parser keeps a head of any length, and nobody has shown a token before it ends.
+        self._head_bytes += len(data)
+        super().data_received(data)
+        if self._head_bytes > _MOST_HEAD_BYTES and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too long.")
+
+    def on_body(self, body: bytes) -> None:
+        self._head_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._head_bytes = 0
+        super().on_message_complete()
 
 
 def peer_uid(connection: socket.socket | None) -> int | None:

@@ -26,6 +26,8 @@ class Metrics:
             ["method", "route", "status"],
             registry=self._registry,
         )
+        # Looking a counter up by its labels costs more than counting.
+        self._known: dict[tuple[str, str, int], Counter] = {}
         self._seconds = Histogram(
             "seasoned_confirm_http_seconds",
             "Time until an answer, waiting left out.",
@@ -46,7 +48,10 @@ class Metrics:
         self._redeemed.inc()
 
     def answered(self, method: str, route: str, status: int, seconds: float | None) -> None:
-        self._answers.labels(method, route, str(status)).inc()
+        answers = self._known.get((method, route, status))
+        if answers is None:
+            answers = self._known[method, route, status] = self._answers.labels(method, route, str(status))
+        answers.inc()
         if seconds is not None:
             self._seconds.observe(seconds)
 

@@ -8,21 +8,20 @@ import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from hashlib import sha256
 from pathlib import Path
 
-import msgspec
 from starlette.requests import Request
 
 from seasoned.config import Config
+from seasoned.confirm.agreed import check_agreed
 from seasoned.confirm.book import Book
-from seasoned.confirm.policy import FILE, Policy, load_policy
+from seasoned.confirm.policy import FILE, Policy, load_with_digest
 from seasoned.confirm.seal import load_seal
 from seasoned.confirm.service.desk import Desk, Place
 from seasoned.confirm.service.metrics import Metrics
 from seasoned.confirm.service.notices import LINK_PURPOSE, Notices
 from seasoned.confirm.service.waiting import Waiting
-from seasoned.errors import CannotDo, SeasonedError
+from seasoned.errors import SeasonedError
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Database, open_database
 
@@ -40,6 +39,7 @@ class Service:
         config: Config,
         *,
         policy: Policy | None = None,
+        policy_file: Path | None = None,
         base_url: str | None = None,
         clock: Callable[[], float] = time.time,
         companions: Sequence[Companion] = (),
@@ -48,8 +48,13 @@ class Service:
         self.clock = clock
         self.secrecy = Secrecy(load_key(config.home), config.redact)
         self.seal = load_seal(config.home)
-        self._policy_file = None if policy is not None else config.home / FILE
-        self.policy = policy if policy is not None else load_policy(config.home / FILE)
+        self._policy_file = None if policy is not None else policy_file or config.home / FILE
+        self._digest = ""
+        """Of the bytes that the policy was read from."""
+        if policy is None:
+            assert self._policy_file is not None
+            policy, self._digest = load_with_digest(self._policy_file)
+        self.policy = policy
         self.base_url = (base_url or self.policy.listen.public_url or "").rstrip("/")
         self.desk = Desk(lambda: open_database(config, durable=True), self.make_book)
         self.waiting = Waiting(self.desk, clock=clock)
@@ -81,7 +86,7 @@ class Service:
         """Everything that must run while requests are answered."""
         await self.desk.start()
         try:
-            await self._check_policy()
+            await self._check_policy(self._digest)
         except BaseException:
             await self.desk.stop()
             raise
@@ -118,28 +123,20 @@ class Service:
                 continue
             seen = stamp
             try:
-                await self._check_policy()
-                self.policy = load_policy(self._policy_file)
+                policy, digest = load_with_digest(self._policy_file)
+                await self._check_policy(digest)
             except SeasonedError as error:
                 _log.error("the policy stays as it was: %s", error)
                 continue
+            self.policy = policy
             self.desk.renew()
             await self.notices.renew(self.policy)
             _log.info("the policy was read anew")
 
-    async def _check_policy(self) -> None:
+    async def _check_policy(self, digest: str) -> None:
         """Changing the policy needs a person: after the first agreed one, a file that nobody agreed to is refused."""
-        if self._policy_file is None:
-            return
-        row = await self.desk.read(lambda place: place.database.row("service.agreed_policy"))
-        if row is None:
-            return
-        agreed = msgspec.json.decode(row["document"])["sha256"]
-        if sha256(_bytes_of(self._policy_file)).hexdigest() != agreed:
-            raise CannotDo(
-                f"{str(self._policy_file)!r} is not the policy that was agreed to: put it into force with "
-                "`seasoned confirm policy use`, or bring the agreed one back."
-            )
+        if (file := self._policy_file) is not None:
+            await self.desk.read(lambda place: check_agreed(place.database, file, digest))
 
     def _stamp(self) -> tuple[int, int, int] | None:
         if self._policy_file is None:
@@ -149,13 +146,6 @@ class Service:
         except OSError:
             return None
         return found.st_mtime_ns, found.st_size, found.st_ino
-
-
-def _bytes_of(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError:
-        return b""
 
 
 def _count_pending(place: Place) -> tuple[int, float, int]:

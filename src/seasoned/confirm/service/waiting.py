@@ -12,7 +12,7 @@ from functools import partial
 from seasoned.confirm.credential import Credential
 from seasoned.confirm.request import Request
 from seasoned.confirm.service.desk import Desk, Place
-from seasoned.errors import NotFound, SeasonedError
+from seasoned.errors import Denied, NotFound, SeasonedError
 
 _POLL_SECONDS = 0.1
 _EXPIRE_SECONDS = 1.0
@@ -184,10 +184,12 @@ class Waiting:
             self._ring()
         for request_id in changed & self._watches.keys():
             # Everyone here was shown this request before, so what one of them sees the others may see.
-            for watch in list(self._watches[request_id])[:1]:
+            for watch in list(self._watches.get(request_id, ())):
                 try:
                     self.tell(await self.look(watch.who, request_id))
-                except NotFound:
+                    break
+                except (NotFound, Denied):
+                    # Revoked while it waited: the others must hear of it all the same.
                     continue
 
     async def expire(self) -> None:

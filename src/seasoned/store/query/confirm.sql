@@ -141,7 +141,8 @@ SELECT seq, at, event, request_id, actor, via, document, previous, hash FROM aud
 WHERE request_id = :request_id ORDER BY seq;
 
 -- name: refusal
-SELECT seq FROM audit WHERE request_id = :request_id AND actor = :actor AND event = 'refused' LIMIT 1;
+SELECT seq FROM audit
+WHERE request_id = :request_id AND actor = :actor AND event = 'refused' AND document = :document LIMIT 1;
 
 -- name: audit_since
 SELECT seq, request_id FROM audit WHERE seq > :seq AND request_id IS NOT NULL ORDER BY seq LIMIT :limit;

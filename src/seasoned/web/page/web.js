@@ -177,6 +177,9 @@
   if (location.pathname !== new URL(data.self, location).pathname) history.replaceState(null, "", data.self);
   showKeysHint();
   addEventListener("keydown", press);
+  const list = find("#list");
+  const opened = find(".row.open");
+  if (opened) list.scrollTop = opened.offsetTop - list.clientHeight / 3;
   if (["#approve", "#deny"].includes(location.hash)) openForm(location.hash.slice(1));
   count();
   setInterval(count, 1000);

@@ -1,0 +1,227 @@
+"""Scheduled runs through the agent: what a run needs, made of the configuration; and the scheduler that does them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+import msgspec
+
+from seasoned.config import Config, Route, command_environment
+from seasoned.errors import CannotDo, UsageError
+from seasoned.redact.key import Secrecy, load_key
+from seasoned.schedule.clock import POLL_SECONDS, RUNS_AT_ONCE, Scheduler
+from seasoned.schedule.delivery import Courier
+from seasoned.schedule.desk import StoredJobs, check_folder
+from seasoned.schedule.job import Job
+from seasoned.schedule.run import AgentAnswer, AgentTask, Chosen, Parts, Runner
+from seasoned.schedule.script import FLOOD_BYTES, FOLDER, OUTPUT_CHARACTERS, Ended
+from seasoned.store import Database, open_database
+
+if TYPE_CHECKING:
+    from seasoned.agent.conversation import Conversation
+    from seasoned.agent.model import Choice
+
+PLATFORM = "cron"
+_LOOK_SECONDS = 1.0
+_EMPTY = "Exceeded maximum output retries"
+_PROVIDERS = ("openai", "anthropic", "local")
+
+
+class RunningScheduler:
+    """A scheduler in a thread of its own."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.scheduler = scheduler
+        self._thread = threading.Thread(target=scheduler.run, name="seasoned-schedule", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def stop(self, timeout_seconds: float = 15.0) -> None:
+        """End it: no new runs, and a short time for those that go on."""
+        self.scheduler.stop()
+        self._thread.join(timeout_seconds)
+
+    def wait(self, timeout_seconds: float | None = None) -> None:
+        """Until it has ended."""
+        self._thread.join(timeout_seconds)
+
+
+def start_scheduler(
+    config: Config, *, out: TextIO | None = None, runs_at_once: int = RUNS_AT_ONCE, poll_seconds: float = POLL_SECONDS
+) -> RunningScheduler:
+    """Keep the schedule of the configured store, until `stop` is called."""
+    return RunningScheduler(build_scheduler(config, out=out, runs_at_once=runs_at_once, poll_seconds=poll_seconds))
+
+
+def build_scheduler(
+    config: Config, *, out: TextIO | None = None, runs_at_once: int = RUNS_AT_ONCE, poll_seconds: float = POLL_SECONDS
+) -> Scheduler:
+    """A scheduler that runs agents and hands their answers on; it has not begun."""
+    secrecy = Secrecy(load_key(config.home), config.redact)
+    return Scheduler(
+        lambda: open_jobs(config),
+        Runner(build_parts(config, secrecy)),
+        deliver=Courier(config, out=out or sys.stdout),
+        redact=lambda text: secrecy.redactor().text(text),
+        runs_at_once=runs_at_once,
+        poll_seconds=poll_seconds,
+    )
+
+
+def open_jobs(config: Config) -> Database:
+    """The database of the schedule; what it acknowledged outlives a crash."""
+    return open_database(config, durable=True)
+
+
+def job_desk(config: Config, secrecy: Secrecy) -> StoredJobs:
+    """Jobs as an agent of a conversation sees them."""
+    return StoredJobs(
+        lambda: open_jobs(config),
+        clock=time.time,
+        scripts=config.home / FOLDER,
+        kinds_in=lambda text: kinds_in(secrecy, text),
+    )
+
+
+def kinds_in(secrecy: Secrecy, text: str) -> list[str]:
+    """What kinds of secrets a text holds."""
+    return [hit.kind for hit in secrecy.redactor().find(text)]
+
+
+def build_parts(config: Config, secrecy: Secrecy) -> Parts:
+    """What a run needs from outside, made of the configuration."""
+    from seasoned.agent.skill import view
+    from seasoned.agent.window import detect_window
+
+    return Parts(
+        run_agent=lambda task, beat: _run_agent(config, secrecy, task, beat),
+        choose_model=lambda job, route: _choose(config, job, route),
+        detect_window=lambda chosen: detect_window(_choice(config, chosen)),
+        load_skill=lambda name: view(config.skill_folder, name).text,
+        run_command=_run_command,
+        scripts=config.home / FOLDER,
+        redact=lambda text: secrecy.redactor().text(text),
+        routes=config.routes,
+        context_length=config.context_length,
+        min_context=config.schedule_min_context,
+        script_seconds=float(config.script_seconds),
+    )
+
+
+def _run_command(command: Sequence[str], *, folder: Path, time_seconds: float, stop: Callable[[], bool]) -> Ended:
+    from seasoned.agent.toolset.process import run
+    from seasoned.agent.toolset.reach import Limits
+
+    limits = Limits(time_seconds=time_seconds, output_characters=OUTPUT_CHARACTERS, flood_bytes=FLOOD_BYTES)
+    return run(command, folder=folder, limits=limits, environment=command_environment(), stop=stop)
+
+
+def _choose(config: Config, job: Job, route: Route | None) -> Chosen:
+    from seasoned.agent.model import choose_model
+    from seasoned.agent.start import Wish, toolset_names
+    from seasoned.agent.window import is_cloud, provider_of
+
+    name, base_url = job.model, None
+    if name is None and route is not None:
+        name, base_url = route.model, route.base_url
+    if job.provider is not None:
+        name, base_url = _of_provider(job.provider, name, base_url)
+    choice = choose_model(config, name, base_url)
+    return Chosen(
+        model=choice.name,
+        provider=provider_of(choice),
+        base_url=choice.base_url,
+        is_cloud=is_cloud(choice),
+        toolsets=toolset_names(config, Wish(choice=choice, folder=config.home)),
+    )
+
+
+def _of_provider(provider: str, name: str | None, base_url: str | None) -> tuple[str | None, str | None]:
+    """The model as `choose_model` is asked for it: a provider's name goes before it, an address stays apart."""
+    if provider.startswith(("http://", "https://")):
+        return name, provider
+    if provider not in _PROVIDERS:
+        raise UsageError(
+            f"the provider {provider!r} is not known: write {', '.join(_PROVIDERS)}, or the address of its server."
+        )
+    if name is None or name == provider or name.startswith(f"{provider}:"):
+        return name or (provider if provider == "local" else None), base_url
+    return f"{provider}:{name}", base_url
+
+
+def _choice(config: Config, chosen: Chosen) -> Choice:
+    from seasoned.agent.model import choose_model
+
+    return choose_model(config, chosen.model, chosen.base_url)
+
+
+def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable[[], bool]) -> AgentAnswer:
+    from seasoned.agent.start import Wish, start
+
+    folder = Path(task.folder) if task.folder is not None else check_folder(config.home / "jobs" / task.job_id)
+    if not folder.is_dir():
+        raise CannotDo(f"the working folder {str(folder)!r} is gone: make it again, or give the job another one.")
+    limited = msgspec.structs.replace(
+        config,
+        turn_seconds=max(1, math.ceil(task.timeout_seconds)),
+        turn_steps=task.steps or config.turn_steps,
+        context_length=task.context_length or config.context_length,
+    )
+    wish = Wish(
+        choice=_choice(config, task.chosen),
+        folder=folder,
+        toolsets=task.toolsets,
+        warm=task.warm,
+        platform=PLATFORM,
+        session_id=task.session_id,
+        title=task.title,
+        words=task.words,
+    )
+    conversation = start(limited, secrecy, wish)
+    try:
+        with asyncio.Runner() as runner:
+            return runner.run(_turn(conversation, task.prompt, beat))
+    finally:
+        conversation.close()
+
+
+async def _turn(conversation: Conversation, prompt: str, beat: Callable[[], bool]) -> AgentAnswer:
+    async def watch() -> None:
+        while beat():
+            await asyncio.sleep(_LOOK_SECONDS)
+        conversation.stop()
+
+    async with conversation:
+        watching = asyncio.create_task(watch())
+        try:
+            turn = await conversation.turn(prompt)
+        finally:
+            watching.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await watching
+    if turn.stopped == "error" and not turn.text.strip() and _EMPTY in (turn.reason or ""):
+        # The model did answer, with nothing, however often the library asked again.
+        turn = msgspec.structs.replace(turn, stopped=None, reason=None)
+    warmth = conversation.warmth
+    warm = () if warmth is None else (f"Warm start: {warmth.template or warmth.reason}.",)
+    return AgentAnswer(
+        text=turn.text,
+        session=conversation.ref.native_id,
+        tokens_in=turn.usage.input,
+        tokens_out=turn.usage.output,
+        cost_usd=turn.cost_usd,
+        stopped=None if turn.stopped is None else turn.stopped if turn.stopped in ("time", "interrupted") else "other",
+        error=turn.reason,
+        notes=(*warm, *turn.notes),
+    )

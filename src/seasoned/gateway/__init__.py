@@ -1,0 +1,1 @@
+"""The gateway: between an agent and its model; records, accounts and provisions, and changes nothing else."""

@@ -1,0 +1,130 @@
+"""Accounting: the journal's entries with their cost into the store; totals by session, model, day and key; budgets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Literal, get_args
+
+import msgspec
+
+from seasoned.gateway.journal import Entry
+from seasoned.gateway.key import GatewayKey
+from seasoned.session import Usage
+from seasoned.store import Database
+
+By = Literal["session", "model", "day", "key"]
+BYS: tuple[By, ...] = get_args(By)
+_FIGURES = ("input", "output", "cache_read", "cache_write", "reasoning")
+
+
+class Price(msgspec.Struct, frozen=True):
+    """What a request cost, and who says so; None where nobody knows."""
+
+    usd: float | None = None
+    source: str | None = None
+
+
+Pricing = Callable[[Entry], Price]
+
+
+class Total(msgspec.Struct, frozen=True, kw_only=True):
+    """What all requests of one session, model, day or key took."""
+
+    name: str | None
+    """None: no key of the gateway was used, or no model named."""
+    requests: int
+    usage: Usage
+    cost_usd: float | None
+    """Of the requests whose price is known; None where none is."""
+    unpriced: int
+    """Requests whose price nobody knows; they are not in the cost."""
+    last_at: float
+
+
+def add_entries(database: Database, entries: Iterable[Entry], price: Pricing) -> None:
+    """Set what each entry says, in one transaction; an entry that is there already is replaced."""
+    rows = [_row(entry, price(entry)) for entry in entries]
+    with database.write():
+        for row in rows:
+            database.run("gateway.add_request", row)
+
+
+def _row(entry: Entry, price: Price) -> dict[str, object]:
+    usage = entry.usage or Usage()
+    return {
+        **{name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("usage", "raw")},
+        **{f"{name}_tokens": getattr(usage, name) for name in _FIGURES},
+        "day": day_of(entry.at),
+        "cost_usd": price.usd,
+        "cost_source": price.source,
+        "raw": msgspec.json.encode(entry.raw).decode(),
+    }
+
+
+def day_of(at: float) -> str:
+    """The day of a time, in UTC, where every gateway of a team has the same one."""
+    return time.strftime("%Y-%m-%d", time.gmtime(at))
+
+
+def totals(database: Database, by: By, *, since: float = 0.0) -> list[Total]:
+    """What was used since a time: sessions and days with the newest first, models and keys with the most requests."""
+    return [
+        Total(
+            name=row["name"] or None,
+            requests=int(row["requests"]),
+            usage=Usage(*[None if row[f"{name}_tokens"] is None else int(row[f"{name}_tokens"]) for name in _FIGURES]),
+            cost_usd=None if row["cost_usd"] is None else float(row["cost_usd"]),
+            unpriced=int(row["unpriced"]),
+            last_at=float(row["last_at"]),
+        )
+        for row in database.rows(f"gateway.usage_by_{by}", {"since": since})
+    ]
+
+
+class Spent(msgspec.Struct, frozen=True):
+    """What a key has taken today, as far as it is in the store."""
+
+    tokens: int
+    usd: float
+
+
+def spent(database: Database, key_name: str, day: str) -> Spent:
+    """What a key took on a day; a request whose price nobody knows counts by its tokens alone."""
+    row = database.row("gateway.spent", {"key_name": key_name, "day": day})
+    assert row is not None  # sums give one row, of nothing too
+    return Spent(int(row["input_tokens"] or 0) + int(row["output_tokens"] or 0), float(row["cost_usd"] or 0.0))
+
+
+class Budgets:
+    """Which keys are over their budget today, in memory; loaded anew after every batch."""
+
+    def __init__(self) -> None:
+        self._day = ""
+        self._over: dict[str, str] = {}
+
+    def load(self, database: Database, keys: Iterable[GatewayKey], *, now: float) -> list[str]:
+        """Look again; what is to be said of keys that were not over before."""
+        day = day_of(now)
+        before = self._over if day == self._day else {}
+        over = {
+            key.name: why
+            for key in keys
+            if (key.usd_per_day is not None or key.tokens_per_day is not None)
+            and (why := over_budget(key, spent(database, key.name, day))) is not None
+        }
+        self._day, self._over = day, over
+        return [why for name, why in over.items() if name not in before]
+
+    def refusal(self, key: GatewayKey, *, now: float) -> str | None:
+        """Why a request of this key is refused; None where it may pass."""
+        return self._over.get(key.name) if key.stops and day_of(now) == self._day else None
+
+
+def over_budget(key: GatewayKey, found: Spent) -> str | None:
+    """What is to be said when a key has used up its day."""
+    if key.tokens_per_day is not None and found.tokens >= key.tokens_per_day:
+        return f"The key {key.name!r} has used {found.tokens} of its {key.tokens_per_day} tokens for today (UTC)."
+    if key.usd_per_day is not None and found.usd >= key.usd_per_day:
+        return f"The key {key.name!r} has used ${found.usd:.2f} of its ${key.usd_per_day:.2f} for today (UTC)."
+    return None

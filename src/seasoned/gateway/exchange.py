@@ -1,0 +1,160 @@
+"""One request on its way: what is known of it, and what is read of its answer while that passes."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Literal
+from uuid import uuid4
+
+from seasoned.gateway.failure import Failures
+from seasoned.gateway.journal import Ended, Entry
+from seasoned.gateway.talk import Talk
+from seasoned.gateway.wire.api import Api
+from seasoned.gateway.wire.value import Answer, Asked, Stream
+
+_MOST_WHOLE = 32 * 1024 * 1024
+_LONGEST_SIGN = 32
+_ENDS = (b"[DONE]", b"message_stop", b"response.completed", b"response.incomplete", b"response.failed")
+"""What stands in the last event of a stream. Text of a model may say it too, which only costs a second entry."""
+
+
+Way = Literal["stream", "whole", "unread"]
+
+
+class Exchange:
+    """A request and its answer. Reading fails open: what cannot be read passes all the same."""
+
+    def __init__(
+        self, *, api: Api, at: float, upstream: str, key_name: str, failures: Failures, purpose: str = "unread"
+    ) -> None:
+        self.id = uuid4().hex
+        self.api = api
+        self.at = at
+        self.upstream = upstream
+        self.key_name = key_name
+        self.asked: Asked | None = None
+        self.talk: Talk | None = None
+        self.takes_usage_out = False
+        self.status = 0
+        self.answer: Answer | None = None
+        self.entry: Entry | None = None
+        self.way: Way = "unread"
+        self._purpose = purpose
+        self._failures = failures
+        self._stream: Stream | None = None
+        self._encoding = b""
+        self._held: list[bytes] = []
+        self._size = 0
+        self._tail = b""
+
+    @property
+    def is_accounted(self) -> bool:
+        """Whether tokens were taken: a request that the provider refused took none."""
+        return self.way != "unread" and self.status < 400
+
+    def begin(self, status: int, headers: Sequence[tuple[bytes, bytes]]) -> None:
+        """See what kind of answer comes."""
+        self.status = status
+        named = dict(headers)
+        kind = named.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        self._encoding = named.get(b"content-encoding", b"identity").strip().lower()
+        if status >= 400:
+            return
+        if kind == b"text/event-stream" and self._encoding == b"identity":
+            with self._failures.shield("read"):
+                self._stream = self.api.open_stream(takes_usage_out=self.takes_usage_out)
+                self.way = "stream"
+        elif kind == b"application/json":
+            self.way = "whole"
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What to pass on now."""
+        if self.way == "stream":
+            assert self._stream is not None
+            with self._failures.shield("read"):
+                return self._stream.feed(chunk)
+            return chunk
+        if self.way == "whole":
+            # Whole answers are held until they are accounted for: their last byte is their end.
+            self._held.append(chunk)
+            self._size += len(chunk)
+            if self._size > _MOST_WHOLE:
+                self.way = "unread"
+                return self._release()
+            return b""
+        return chunk
+
+    def is_ending(self, chunk: bytes) -> bool:
+        """Whether the client may take this piece of a stream for its end."""
+        if self.way != "stream":
+            return False
+        seen = self._tail + chunk
+        self._tail = seen[-_LONGEST_SIGN:]
+        return any(sign in seen for sign in _ENDS)
+
+    def end(self) -> bytes:
+        """What was held back, when the upstream has said all."""
+        if self.way == "stream":
+            assert self._stream is not None
+            with self._failures.shield("read"):
+                return self._stream.end()
+            return b""
+        if self.way == "whole":
+            rest = self._release()
+            with self._failures.shield("read"):
+                self.answer = self.api.read_response(_decoded(rest, self._encoding))
+            return rest
+        return b""
+
+    def settle(self, ended: Ended, seconds: float) -> bool:
+        """Make the entry of what it took, as far as the provider has said so; whether that is news."""
+        with self._failures.shield("read"):
+            if self._stream is not None:
+                self.answer = self._stream.answer()
+        answer = self.answer or Answer()
+        if answer.error is not None and ended == "complete":
+            ended = "broken"
+        elif ended == "cancelled" and answer.finish is not None and answer.usage is not None:
+            # Many clients leave as soon as the last event has come.
+            ended = "complete"
+        before = self.entry
+        if before is not None and (before.ended, before.raw) == (ended, answer.raw_usage):
+            return False
+        self.entry = Entry(
+            id=self.id,
+            at=self.at,
+            session="" if self.talk is None else str(self.talk.ref),
+            purpose=self._purpose if self.talk is None else self.talk.purpose,
+            key_name=self.key_name,
+            upstream=self.upstream,
+            api=self.api.name,
+            model=answer.model or self._model,
+            status=self.status,
+            ended=ended,
+            usage=answer.usage,
+            raw=answer.raw_usage,
+            seconds=round(seconds, 6),
+        )
+        return True
+
+    @property
+    def _model(self) -> str:
+        return "" if self.asked is None else self.asked.model
+
+    def _release(self) -> bytes:
+        held, self._held = b"".join(self._held), []
+        return held
+
+
+def _decoded(body: bytes, encoding: bytes) -> bytes:
+    """A body as it was before it was packed for the line."""
+    if encoding in (b"gzip", b"x-gzip"):
+        return zlib.decompressobj(wbits=31).decompress(body, _MOST_WHOLE)
+    if encoding == b"deflate":
+        try:
+            return zlib.decompressobj().decompress(body, _MOST_WHOLE)
+        except zlib.error:
+            # Some send it without the frame that the name stands for.
+            return zlib.decompressobj(wbits=-15).decompress(body, _MOST_WHOLE)
+    return body

@@ -1,0 +1,79 @@
+"""Counters of one gateway in the form that Prometheus reads; no name of anybody, and nothing that was said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.registry import Collector
+
+CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
+_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+
+
+class Metrics:
+    """What is counted, in a registry of its own so that two gateways in one process do not mix."""
+
+    def __init__(self, failures: Mapping[str, int], waiting: Callable[[], int]) -> None:
+        self._registry = CollectorRegistry()
+        self._answers = Counter(
+            "seasoned_gateway_answers",
+            "Answers by upstream and status.",
+            ["upstream", "status"],
+            registry=self._registry,
+        )
+        self._tokens = Counter(
+            "seasoned_gateway_tokens", "Tokens as providers count them.", ["upstream", "kind"], registry=self._registry
+        )
+        self._turned = Counter(
+            "seasoned_gateway_turned_away", "Requests that were not passed on.", ["status"], registry=self._registry
+        )
+        self._broken = Counter(
+            "seasoned_gateway_broken_off",
+            "Answers that an upstream did not bring to their end.",
+            registry=self._registry,
+        )
+        self._ended = Counter(
+            "seasoned_gateway_ended", "How accounted answers ended.", ["how"], registry=self._registry
+        )
+        self._seconds = Histogram(
+            "seasoned_gateway_seconds", "Time until the end of an answer.", registry=self._registry, buckets=_BUCKETS
+        )
+        self.open = Gauge("seasoned_gateway_open", "Requests under way.", registry=self._registry)
+        unwritten = Gauge("seasoned_gateway_unwritten", "Exchanges not recorded yet.", registry=self._registry)
+        unwritten.set_function(lambda: float(waiting()))
+        self._registry.register(_Failed(failures))
+
+    def answered(self, upstream: str, status: int, seconds: float) -> None:
+        self._answers.labels(upstream, str(status)).inc()
+        self._seconds.observe(seconds)
+
+    def turned(self, status: int) -> None:
+        self._turned.labels(str(status)).inc()
+
+    def broke_off(self) -> None:
+        self._broken.inc()
+
+    def accounted(self, upstream: str, how: str, input_tokens: int | None, output_tokens: int | None) -> None:
+        self._ended.labels(how).inc()
+        for kind, tokens in (("input", input_tokens), ("output", output_tokens)):
+            if tokens is not None and tokens >= 0:
+                self._tokens.labels(upstream, kind).inc(tokens)
+
+    def text(self) -> bytes:
+        """All of it, as it stands now."""
+        return generate_latest(self._registry)
+
+
+class _Failed(Collector):
+    """Failures of our own parts, which let the request pass unchanged."""
+
+    def __init__(self, counts: Mapping[str, int]) -> None:
+        self._counts = counts
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        family = CounterMetricFamily("seasoned_gateway_failed_open", "Failures of our own parts.", labels=["part"])
+        for part, count in sorted(self._counts.items()):
+            family.add_metric([part], count)
+        yield family

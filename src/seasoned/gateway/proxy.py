@@ -1,0 +1,290 @@
+"""The proxy: a request comes in, goes on as it is, and its answer passes while it is read beside."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from seasoned.gateway.account import Budgets
+from seasoned.gateway.client import Gone, Turned, read_body, refuse, run_while_there, say
+from seasoned.gateway.exchange import Exchange
+from seasoned.gateway.failure import Failures
+from seasoned.gateway.journal import Ended, Journal
+from seasoned.gateway.key import PREFIX, GatewayKey, Ring
+from seasoned.gateway.metrics import CONTENT_TYPE, Metrics
+from seasoned.gateway.setting import Api, Settings
+from seasoned.gateway.talk import Talk, Talks
+from seasoned.gateway.upstream import Headers, Reply, Unreachable, Upstreams, request_headers
+from seasoned.gateway.wire.api import APIS, find_api
+from seasoned.gateway.wire.api import Api as Wire
+from seasoned.gateway.wire.value import Asked
+
+_EMBEDDINGS = "/v1/embeddings"
+_CHAT = APIS["/v1/chat/completions"]
+_UNDERSTANDS_NO_SOCKET = "The gateway speaks HTTP and event streams here, no WebSocket: use HTTP."
+
+
+class Recording(Protocol):
+    """Whoever writes conversations down, off the request path."""
+
+    def give(self, exchange: Exchange) -> None: ...
+
+
+class Warming(Protocol):
+    """Whoever puts blocks of examples into requests."""
+
+    async def warm(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes: ...
+
+
+class _Model(msgspec.Struct):
+    model: str | None = None
+
+
+_model_of = msgspec.json.Decoder(_Model).decode
+
+
+class Gateway:
+    """The application: one object for all requests of a process."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        upstreams: Upstreams,
+        ring: Ring,
+        budgets: Budgets,
+        journal: Journal,
+        failures: Failures,
+        metrics: Metrics,
+        talks: Talks,
+        recording: Recording | None = None,
+        warming: Warming | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._settings = settings
+        self._upstreams = upstreams
+        self._ring = ring
+        self._budgets = budgets
+        self._journal = journal
+        self._failures = failures
+        self._metrics = metrics
+        self._talks = talks
+        self._recording = recording
+        self._warming = warming
+        self._clock = clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        if scope["method"] == "GET" and scope["path"] == "/health":
+            await say(send, 200, msgspec.json.encode({"schema": "seasoned/gateway-health/1", **self._health()}))
+            return
+        if scope["method"] == "GET" and scope["path"] == "/metrics":
+            await say(send, 200, self._metrics.text(), kind=CONTENT_TYPE)
+            return
+        api: Api = "anthropic" if _speaks_anthropic(scope) else "openai"
+        self._metrics.open.inc()
+        try:
+            await self._pass(scope, receive, send, api)
+        except Turned as error:
+            self._metrics.turned(error.status)
+            await refuse(send, api, error.status, str(error))
+        except Gone:
+            self._metrics.turned(499)
+        finally:
+            self._metrics.open.dec()
+
+    def _health(self) -> dict[str, Any]:
+        return {"status": "ok", "failed_open": dict(self._failures.counts)}
+
+    async def _pass(self, scope: Scope, receive: Receive, send: Send, api: Api) -> None:
+        headers: Headers = scope["headers"]
+        if any(name == b"upgrade" and b"websocket" in value.lower() for name, value in headers):
+            raise Turned(_UNDERSTANDS_NO_SOCKET, status=426)
+        target = scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")
+        if not target.startswith(b"/") or not target.isascii():
+            # Anything else behind the upstream's name could make another name of it.
+            raise Turned("The path of a request begins with a slash: check the base URL.", status=400)
+        key = self._admit(headers)
+        body = await read_body(receive, most=self._settings.body_bytes, seconds=self._settings.client_seconds)
+        await run_while_there(receive, self._exchange(scope, target, headers, body, send, api, key))
+
+    def _admit(self, headers: Headers) -> GatewayKey | None:
+        """Who asks; None for a client that brings the provider's own key."""
+        token = _token(headers)
+        if token is None or not token.startswith(PREFIX):
+            if self._settings.mode == "keys":
+                raise Turned("This gateway wants a key of its own: `seasoned gateway key make NAME`.", status=401)
+            return None
+        key = self._ring.find(token)
+        if key is None:
+            raise Turned("This key of the gateway is not known, or it was revoked.", status=401)
+        why = self._budgets.refusal(key, now=self._clock())
+        if why is not None:
+            raise Turned(f"{why} Try again tomorrow, or have the budget changed.", status=429)
+        return key
+
+    async def _exchange(
+        self,
+        scope: Scope,
+        target: bytes,
+        headers: Headers,
+        body: bytes,
+        send: Send,
+        api: Api,
+        key: GatewayKey | None,
+    ) -> None:
+        began = time.perf_counter()
+        wire = _wire(scope)
+        asked, talk = self._understood(scope["path"], wire, headers, body, "" if key is None else key.name)
+        upstream = self._upstreams.choose(api, _model(asked, body) if scope["method"] == "POST" else None)
+        exchange: Exchange | None = None
+        if wire is not None:
+            exchange = Exchange(
+                api=wire,
+                at=self._clock(),
+                upstream=upstream.name,
+                key_name="" if key is None else key.name,
+                failures=self._failures,
+                purpose="embedding" if scope["path"] == _EMBEDDINGS else "unread",
+            )
+            exchange.asked, exchange.talk = asked, talk
+            body = await self._changed(exchange, body, headers)
+        sent = request_headers(
+            headers,
+            api=upstream.api,
+            is_ours=key is not None,
+            key=self._upstreams.own_key(upstream),
+            is_streamed=asked is not None and asked.is_stream,
+        )
+        try:
+            reply = await self._upstreams.send(upstream, scope["method"], target, sent, body)
+        except Unreachable as error:
+            self._metrics.answered(upstream.name, error.status, time.perf_counter() - began)
+            await refuse(send, api, error.status, str(error))
+            return
+        try:
+            await self._bring(reply, exchange, send, began)
+        finally:
+            self._metrics.answered(upstream.name, reply.status, time.perf_counter() - began)
+            await reply.close()
+
+    def _understood(
+        self, path: str, wire: Wire | None, headers: Headers, body: bytes, owner: str
+    ) -> tuple[Asked | None, Talk | None]:
+        if wire is None or path == _EMBEDDINGS:
+            return None, None
+        asked = talk = None
+        with self._failures.shield("read"):
+            asked = wire.read_request(body)
+        if asked is not None:
+            with self._failures.shield("identity"):
+                talk = self._talks.recognise(asked, headers, path=path, owner=owner)
+        return asked, talk
+
+    async def _changed(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes:
+        """The body as it goes on: with its block, and asking for the usage where it would not be told."""
+        asked = exchange.asked
+        if asked is None:
+            return body
+        if self._warming is not None and exchange.talk is not None:
+            with self._failures.shield("provision"):
+                body = await self._warming.warm(exchange, body, headers)
+        if asked.is_stream and not asked.wants_usage:
+            with self._failures.shield("read"):
+                asking = exchange.api.ask_for_usage(body)
+                if asking is not None:
+                    body, exchange.takes_usage_out = asking, True
+        return body
+
+    async def _bring(self, reply: Reply, exchange: Exchange | None, send: Send, began: float) -> None:
+        """Pass the answer on as it comes. One that breaks off does so for the client too: it is never made whole."""
+        headers = reply.headers
+        if exchange is not None:
+            exchange.begin(reply.status, headers)
+            if exchange.takes_usage_out:
+                headers = [pair for pair in headers if pair[0] != b"content-length"]
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        ended: Ended = "cancelled"
+        try:
+            async for chunk in reply.chunks():
+                out = chunk
+                if exchange is not None:
+                    out = exchange.feed(chunk)
+                    if exchange.is_ending(chunk):
+                        self._journalise(exchange, "complete", began)
+                if out:
+                    await send({"type": "http.response.body", "body": out, "more_body": True})
+            ended = "complete"
+            rest = b""
+            if exchange is not None:
+                rest = exchange.end()
+                self._journalise(exchange, ended, began)
+            await send({"type": "http.response.body", "body": rest})
+        except Unreachable:
+            ended = "broken"
+            self._metrics.broke_off()
+            if exchange is not None and (held := exchange.end()):
+                await send({"type": "http.response.body", "body": held, "more_body": True})
+        finally:
+            if exchange is not None:
+                self._finish(exchange, ended, began)
+
+    def _journalise(self, exchange: Exchange, ended: Ended, began: float) -> None:
+        """Write down what an answer took, before its end is passed on; what is written already is not written again."""
+        if not exchange.is_accounted:
+            return
+        with self._failures.shield("journal"):
+            if exchange.settle(ended, time.perf_counter() - began):
+                assert exchange.entry is not None
+                self._journal.append(exchange.entry)
+
+    def _finish(self, exchange: Exchange, ended: Ended, began: float) -> None:
+        self._journalise(exchange, ended, began)
+        if (entry := exchange.entry) is None:
+            return
+        usage = entry.usage
+        self._metrics.accounted(
+            entry.upstream, entry.ended, (usage and usage.input) or None, (usage and usage.output) or None
+        )
+        self._talks.answered(exchange.talk, exchange.answer)
+        if self._recording is not None:
+            with self._failures.shield("record"):
+                self._recording.give(exchange)
+
+
+def _wire(scope: Scope) -> Wire | None:
+    """Who can read the request; None for what passes unread."""
+    if scope["method"] != "POST":
+        return None
+    return _CHAT if scope["path"] == _EMBEDDINGS else find_api(scope["path"])
+
+
+def _speaks_anthropic(scope: Scope) -> bool:
+    path: str = scope["path"]
+    return path.startswith("/v1/messages") or any(name == b"anthropic-version" for name, _ in scope["headers"])
+
+
+def _token(headers: Headers) -> str | None:
+    """What the client proves itself with, in either API's header; a key of the gateway before any other."""
+    found = []
+    for name, value in headers:
+        text = value.decode("latin-1").strip()
+        if name == b"x-api-key" and text:
+            found.append(text)
+        elif name == b"authorization" and text[:7].lower() == "bearer ":
+            found.append(text[7:].strip())
+    return max(found, key=lambda text: text.startswith(PREFIX), default=None)
+
+
+def _model(asked: Asked | None, body: bytes) -> str | None:
+    if asked is not None:
+        return asked.model
+    try:
+        return _model_of(body).model
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None

@@ -1,0 +1,171 @@
+"""Anthropic messages: `/v1/messages`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from seasoned.gateway.usage import read_usage
+from seasoned.gateway.wire.splice import count_leading, find_fields, find_items, insert_items
+from seasoned.gateway.wire.stream import EventStream, error_of, fields_of, merge_usage
+from seasoned.gateway.wire.turns import Turns, call_id
+from seasoned.gateway.wire.value import Answer, Asked
+from seasoned.history.chat import said
+from seasoned.history.shape import first_of, identity, integer, record, sequence, string
+from seasoned.history.text import arguments_of, text_of
+from seasoned.session import Marks, Result, Role, ToolCall
+
+_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
+_USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
+
+
+def read_request(body: bytes) -> Asked | None:
+    """What is asked; None when it is not understood, and passes as it is."""
+    fields = fields_of(body)
+    if fields is None or not isinstance(fields.get("messages"), list) or string(fields.get("model")) is None:
+        return None
+    given = [record(message) for message in fields["messages"]]
+    start = next((at for at, message in enumerate(given) if not _is_system(message)), len(given))
+    system = [text_of(fields.get("system")), *[said(message.get("content")) for message in given[:start]]]
+    turns = Turns()
+    for message in given[start:]:
+        _tell(turns, message)
+    messages, results = turns.take()
+    answer_format = first_of(record(fields.get("output_config")), "format") or fields.get("output_format")
+    return Asked(
+        api="anthropic",
+        model=fields["model"],
+        system="\n".join([text for text in system if text]),
+        messages=messages,
+        results=results,
+        tools=tuple([tool for tool in sequence(fields.get("tools")) if isinstance(tool, dict)]),
+        is_stream=fields.get("stream") is True,
+        max_tokens=integer(fields.get("max_tokens")),
+        user_id=string(record(fields.get("metadata")).get("user_id")),
+        answer_schema=record(record(answer_format).get("schema")),
+    )
+
+
+def insert_block(body: bytes, content: bytes) -> bytes:
+    """The body with a block of messages before everything that was said, and no other byte changed."""
+    fields = find_fields(body)
+    if fields is None or (span := fields.spans.get("messages")) is None:
+        return body
+    items = find_items(body, span)
+    if items is None:
+        return body
+    return insert_items(body, span, items, count_leading(body, items, _is_system), content)
+
+
+def ask_for_usage(_body: bytes) -> bytes | None:
+    """Nothing: these streams always report their usage."""
+    return None
+
+
+def read_response(body: bytes) -> Answer:
+    """An answer that came whole."""
+    fields = fields_of(body)
+    if fields is None:
+        return Answer(error="an answer that is no JSON object")
+    return _answer(fields, error_of(fields))
+
+
+class MessageStream(EventStream):
+    """Reads a stream of events; the figures of its usage are running totals."""
+
+    def __init__(self, *, takes_usage_out: bool = False) -> None:
+        super().__init__()
+        self._message: dict[str, Any] = {}
+        self._blocks: dict[int, dict[str, Any]] = {}
+        self._words: dict[int, list[str]] = {}
+        self._usage: dict[str, Any] | None = None
+
+    def answer(self) -> Answer:
+        """What was read so far."""
+        content = [self._block(at) for at in sorted(self._blocks)]
+        return _answer({**self._message, "content": content, "usage": self._usage}, self.error)
+
+    def _read(self, fields: dict[str, Any]) -> None:
+        kind = fields.get("type")
+        at = integer(fields.get("index")) or 0
+        if kind == "content_block_delta":
+            delta = record(fields.get("delta"))
+            words = delta.get("text") if delta.get("type") == "text_delta" else delta.get("partial_json")
+            if isinstance(words, str):
+                self._words.setdefault(at, []).append(words)
+        elif kind == "content_block_start":
+            self._blocks[at] = record(fields.get("content_block"))
+        elif kind == "message_start":
+            self._message = record(fields.get("message"))
+            self._usage = merge_usage(self._usage, self._message.get("usage"))
+        elif kind == "message_delta":
+            self._message = {**self._message, **record(fields.get("delta"))}
+            self._usage = merge_usage(self._usage, fields.get("usage"))
+
+    def _block(self, at: int) -> dict[str, Any]:
+        block = self._blocks[at]
+        words = "".join(self._words.get(at, ()))
+        if block.get("type") == "text":
+            return {**block, "text": (string(block.get("text")) or "") + words}
+        return {**block, "input": words} if words else block
+
+
+def open_stream(*, takes_usage_out: bool = False) -> MessageStream:
+    """A reader for one stream."""
+    return MessageStream(takes_usage_out=takes_usage_out)
+
+
+def _is_system(message: dict[str, Any]) -> bool:
+    return message.get("role") == "system"
+
+
+def _is_result(block: dict[str, Any]) -> bool:
+    return (string(block.get("type")) or "").endswith("tool_result")
+
+
+def _tell(turns: Turns, message: dict[str, Any]) -> None:
+    """One message: its results first, then what is said, then its calls."""
+    role = _ROLES.get(string(message.get("role")) or "")
+    if role is None:
+        return
+    content = message.get("content")
+    blocks = [record(block) for block in sequence(content)]
+    tools = [block for block in blocks if block.get("type") in _USES or _is_result(block)]
+    words = said([block for block in blocks if block not in tools] if isinstance(content, list) else content)
+    if role == "assistant":
+        turns.say(role, words)
+    for block in tools:
+        if _is_result(block):
+            result = _result(block)
+            turns.result(block.get("tool_use_id"), result.text, result.marks)
+        elif tool := string(block.get("name")):
+            turns.call(block.get("id"), tool, arguments_of(block.get("input")))
+    if role != "assistant" and (words or not tools):
+        turns.say(role, words)
+
+
+def _result(block: dict[str, Any]) -> Result:
+    failed = block.get("is_error")
+    return Result(text_of(block.get("content")), Marks(failed=failed if isinstance(failed, bool) else None))
+
+
+def _answer(message: dict[str, Any], error: str | None) -> Answer:
+    blocks = [record(block) for block in sequence(message.get("content"))]
+    results = {identity(block.get("tool_use_id")): _result(block) for block in blocks if _is_result(block)}
+    calls = []
+    for block in blocks:
+        if block.get("type") in _USES and (tool := string(block.get("name"))):
+            arguments = arguments_of(block.get("input"))
+            name = call_id(block.get("id"), tool, arguments)
+            calls.append(ToolCall(name, tool, arguments, results.get(name)))
+    words = [block for block in blocks if block.get("type") not in _USES and not _is_result(block)]
+    raw_usage = merge_usage(None, message.get("usage"))
+    return Answer(
+        id=identity(message.get("id")),
+        model=string(message.get("model")),
+        text=said(words),
+        calls=tuple(calls),
+        usage=read_usage("anthropic", raw_usage),
+        raw_usage=raw_usage,
+        finish=string(message.get("stop_reason")),
+        error=error,
+    )

@@ -1,0 +1,47 @@
+"""Which API speaks at a path, and its functions in one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import NamedTuple, Protocol
+
+from seasoned.gateway.wire import anthropic, chat, responses
+from seasoned.gateway.wire.value import Answer, ApiName, Asked, Stream
+from seasoned.template.block import Format
+
+
+class OpenStream(Protocol):
+    """Makes a reader for one stream."""
+
+    def __call__(self, *, takes_usage_out: bool = False) -> Stream: ...
+
+
+class Api(NamedTuple):
+    """One API on the wire."""
+
+    name: ApiName
+    format: Format
+    """Of the blocks that its requests are given."""
+    read_request: Callable[[bytes], Asked | None]
+    insert_block: Callable[[bytes, bytes], bytes]
+    ask_for_usage: Callable[[bytes], bytes | None]
+    read_response: Callable[[bytes], Answer]
+    open_stream: OpenStream
+
+
+def _api(name: ApiName, format: Format, module: ModuleType) -> Api:
+    return Api(name, format, *[getattr(module, field) for field in Api._fields[2:]])
+
+
+APIS: dict[str, Api] = {
+    "/v1/chat/completions": _api("chat", "openai", chat),
+    "/v1/responses": _api("responses", "responses", responses),
+    "/v1/messages": _api("anthropic", "anthropic", anthropic),
+}
+"""By the end of the path."""
+
+
+def find_api(path: str) -> Api | None:
+    """The API that a path belongs to, whatever stands before it; None for the rest, which passes as it is."""
+    return next((api for end, api in APIS.items() if path.endswith(end)), None)

@@ -1,0 +1,210 @@
+"""OpenAI chat completions: `/v1/chat/completions`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from seasoned.gateway.usage import read_usage
+from seasoned.gateway.wire.splice import add_field, count_leading, find_fields, find_items, insert_items, replace
+from seasoned.gateway.wire.stream import EventStream, error_of, fields_of, merge_usage
+from seasoned.gateway.wire.turns import Turns, call_id
+from seasoned.gateway.wire.value import Answer, Asked
+from seasoned.history.chat import ROLES, said
+from seasoned.history.shape import first_of, identity, integer, record, sequence, string
+from seasoned.history.text import arguments_of, text_of
+from seasoned.session import ToolCall
+
+_SYSTEM = ("system", "developer")
+_ASKS_FOR_USAGE = b'{"include_usage":true}'
+
+
+def read_request(body: bytes) -> Asked | None:
+    """What is asked; None when it is not understood, and passes as it is."""
+    fields = fields_of(body)
+    if fields is None or not isinstance(fields.get("messages"), list) or string(fields.get("model")) is None:
+        return None
+    given = [record(message) for message in fields["messages"]]
+    start = _first_said(given)
+    turns = Turns()
+    for message in given[start:]:
+        _tell(turns, message)
+    messages, results = turns.take()
+    is_stream = fields.get("stream") is True
+    schema = record(record(fields.get("response_format")).get("json_schema"))
+    return Asked(
+        api="chat",
+        model=fields["model"],
+        system="\n".join([said(message.get("content")) for message in given[:start]]),
+        messages=messages,
+        results=results,
+        tools=tuple([tool for tool in sequence(fields.get("tools")) if isinstance(tool, dict)]),
+        is_stream=is_stream,
+        wants_usage=not is_stream or record(fields.get("stream_options")).get("include_usage") is True,
+        max_tokens=integer(first_of(fields, "max_completion_tokens", "max_tokens")),
+        prompt_cache_key=string(fields.get("prompt_cache_key")),
+        user_id=string(record(fields.get("metadata")).get("user_id")),
+        client=record(fields.get("metadata")),
+        answer_schema=record(schema.get("schema")),
+    )
+
+
+def insert_block(body: bytes, content: bytes) -> bytes:
+    """The body with a block of messages behind the system part, and no other byte changed."""
+    fields = find_fields(body)
+    if fields is None or (span := fields.spans.get("messages")) is None:
+        return body
+    items = find_items(body, span)
+    if items is None:
+        return body
+    return insert_items(body, span, items, count_leading(body, items, _is_system), content)
+
+
+def ask_for_usage(body: bytes) -> bytes | None:
+    """The body of a stream that also reports its usage; None where it does so already, or cannot be asked."""
+    fields = find_fields(body)
+    if fields is None or (stream := fields.spans.get("stream")) is None or body[slice(*stream)] != b"true":
+        return None
+    span = fields.spans.get("stream_options")
+    if span is None:
+        return add_field(body, fields, b'"stream_options":' + _ASKS_FOR_USAGE)
+    if body[slice(*span)] == b"null":
+        return replace(body, span, _ASKS_FOR_USAGE)
+    options = find_fields(body[slice(*span)])
+    if options is None:
+        return None
+    asked = options.spans.get("include_usage")
+    inner = body[slice(*span)]
+    if asked is None:
+        return replace(body, span, add_field(inner, options, b'"include_usage":true'))
+    if inner[slice(*asked)] == b"true":
+        return None
+    return replace(body, span, replace(inner, asked, b"true"))
+
+
+def read_response(body: bytes) -> Answer:
+    """An answer that came whole."""
+    fields = fields_of(body)
+    if fields is None:
+        return Answer(error="an answer that is no JSON object")
+    choice = record(next(iter(sequence(fields.get("choices"))), None))
+    usage = merge_usage(None, first_of(fields, "usage") or choice.get("usage"))
+    return _answer(fields, record(choice.get("message")), string(choice.get("finish_reason")), usage, error_of(fields))
+
+
+class ChatStream(EventStream):
+    """Reads a stream of chunks. Of several choices the first is the conversation: agents take that one."""
+
+    def __init__(self, *, takes_usage_out: bool = False) -> None:
+        super().__init__(takes_usage_out=takes_usage_out)
+        self._head: dict[str, Any] = {}
+        self._texts: list[str] = []
+        self._calls: list[dict[str, Any]] = []
+        self._places: dict[int, int] = {}
+        self._usage: dict[str, Any] | None = None
+        self._finish: str | None = None
+
+    def answer(self) -> Answer:
+        """What was read so far."""
+        message = {"content": "".join(self._texts), "tool_calls": [_whole(call) for call in self._calls]}
+        return _answer(self._head, message, self._finish, self._usage, self.error)
+
+    def _read(self, fields: dict[str, Any]) -> None:
+        for key in ("id", "model"):
+            self._head[key] = self._head.get(key) or fields.get(key)
+        self._usage = merge_usage(self._usage, fields.get("usage"))
+        self._usage = merge_usage(self._usage, record(fields.get("x_groq")).get("usage"))
+        for choice in sequence(fields.get("choices")):
+            if integer(record(choice).get("index")) in (0, None):
+                self._read_choice(record(choice))
+
+    def _read_choice(self, choice: dict[str, Any]) -> None:
+        # Some report the usage beside the last words instead of in an event of its own.
+        self._usage = merge_usage(self._usage, choice.get("usage"))
+        self._finish = string(choice.get("finish_reason")) or self._finish
+        delta = record(choice.get("delta"))
+        for words in (delta.get("content"), delta.get("refusal")):
+            self._texts += [words] if isinstance(words, str) else []
+        for part in sequence(delta.get("tool_calls")):
+            self._read_call(record(part))
+        if isinstance(legacy := delta.get("function_call"), dict):
+            self._read_call({"index": 0, "function": legacy})
+
+    def _read_call(self, part: dict[str, Any]) -> None:
+        index = integer(part.get("index")) or 0
+        given = identity(part.get("id"))
+        place = self._places.get(index)
+        # Some count every call as the first one; another id is another call.
+        if place is None or (given is not None and self._calls[place]["id"] not in (None, given)):
+            place = self._places[index] = len(self._calls)
+            self._calls.append({"id": given, "name": None, "arguments": []})
+        call = self._calls[place]
+        function = record(part.get("function"))
+        call["id"] = call["id"] or given
+        call["name"] = call["name"] or string(function.get("name"))
+        if isinstance(words := function.get("arguments"), str):
+            call["arguments"].append(words)
+
+    def _is_only_usage(self, fields: dict[str, Any]) -> bool:
+        return isinstance(fields.get("usage"), dict) and fields.get("choices") == []
+
+
+def open_stream(*, takes_usage_out: bool = False) -> ChatStream:
+    """A reader for one stream."""
+    return ChatStream(takes_usage_out=takes_usage_out)
+
+
+def _first_said(messages: list[dict[str, Any]]) -> int:
+    """The first message behind the system part."""
+    return next((at for at, message in enumerate(messages) if not _is_system(message)), len(messages))
+
+
+def _is_system(message: dict[str, Any]) -> bool:
+    return message.get("role") in _SYSTEM
+
+
+def _tell(turns: Turns, message: dict[str, Any]) -> None:
+    role = ROLES.get(string(message.get("role")) or "")
+    if role == "tool":
+        tool = string(first_of(message, "name", "tool_name"))
+        turns.result(message.get("tool_call_id"), text_of(message.get("content")), tool=tool)
+    elif role is not None:
+        turns.say(role, said(message.get("content")) or string(message.get("refusal")) or "")
+        for call in _calls(message) if role == "assistant" else ():
+            turns.call(*call)
+
+
+def _calls(message: dict[str, Any]) -> list[tuple[object, str, dict[str, Any]]]:
+    given = [record(call) for call in sequence(message.get("tool_calls"))]
+    if isinstance(legacy := message.get("function_call"), dict):
+        given.append({"function": legacy})
+    found = []
+    for call in given:
+        # A custom tool is called with a text instead of a function's arguments.
+        inner = record(first_of(call, "function", "custom")) or call
+        if name := string(inner.get("name")):
+            found.append((call.get("id"), name, arguments_of(first_of(inner, "arguments", "input"))))
+    return found
+
+
+def _answer(
+    head: dict[str, Any],
+    message: dict[str, Any],
+    finish: str | None,
+    raw_usage: dict[str, Any] | None,
+    error: str | None,
+) -> Answer:
+    calls = [ToolCall(call_id(given, tool, inner), tool, inner) for given, tool, inner in _calls(message)]
+    return Answer(
+        id=identity(head.get("id")),
+        model=string(head.get("model")),
+        text=said(message.get("content")) or string(message.get("refusal")) or "",
+        calls=tuple(calls),
+        usage=read_usage("chat", raw_usage),
+        raw_usage=raw_usage,
+        finish=finish,
+        error=error,
+    )
+
+
+def _whole(call: dict[str, Any]) -> dict[str, Any]:
+    return {"id": call["id"], "function": {"name": call["name"], "arguments": "".join(call["arguments"])}}

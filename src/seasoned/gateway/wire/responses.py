@@ -1,0 +1,196 @@
+"""OpenAI Responses: `/v1/responses`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from seasoned.gateway.usage import read_usage
+from seasoned.gateway.wire.splice import count_leading, find_fields, find_items, insert_items, replace
+from seasoned.gateway.wire.stream import EventStream, error_of, fields_of, merge_usage
+from seasoned.gateway.wire.turns import Turns, call_id
+from seasoned.gateway.wire.value import Answer, Asked
+from seasoned.history.chat import ROLES, said
+from seasoned.history.shape import first_of, identity, integer, record, sequence, string
+from seasoned.history.text import arguments_of, text_of
+from seasoned.session import Marks, Result, ToolCall
+
+_SYSTEM = ("system", "developer")
+_SURROUNDINGS = ("# AGENTS.md instructions", "<environment_context>", "<user_instructions>")
+"""How a client tells the model where it is, as the user, before the user says anything."""
+_ENDS = ("response.completed", "response.incomplete", "response.failed")
+
+
+def read_request(body: bytes) -> Asked | None:
+    """What is asked; None when it is not understood, and passes as it is."""
+    fields = fields_of(body)
+    if fields is None or string(fields.get("model")) is None or not isinstance(fields.get("input"), str | list):
+        return None
+    given = fields["input"]
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else [record(item) for item in given]
+    system = [text_of(fields.get("instructions"))]
+    start = next((at for at, item in enumerate(items) if not _is_system(item)), len(items))
+    system += [said(item.get("content")) for item in items[:start]]
+    turns = Turns()
+    for item in items[start:]:
+        _tell(turns, item)
+    messages, results = turns.take()
+    return Asked(
+        api="responses",
+        model=fields["model"],
+        system="\n".join([text for text in system if text]),
+        messages=messages,
+        results=results,
+        tools=(*_tools(fields), *[tool for item in items[:start] for tool in _tools(item)]),
+        is_stream=fields.get("stream") is True,
+        previous_response_id=string(fields.get("previous_response_id")),
+        conversation=_conversation(fields),
+        max_tokens=integer(fields.get("max_output_tokens")),
+        prompt_cache_key=string(fields.get("prompt_cache_key")),
+        user_id=string(record(fields.get("metadata")).get("user_id")),
+        client=record(fields.get("client_metadata")) or record(fields.get("metadata")),
+        answer_schema=record(record(record(fields.get("text")).get("format")).get("schema")),
+    )
+
+
+def insert_block(body: bytes, content: bytes) -> bytes:
+    """The body with a block of items behind what is said of the surroundings, and no other byte changed.
+
+    A request that goes on from an earlier one is left as it is: the provider has the block already.
+    """
+    fields = find_fields(body)
+    if fields is None or (span := fields.spans.get("input")) is None:
+        return body
+    for key in ("previous_response_id", "conversation"):
+        if key in fields.spans and body[slice(*fields.spans[key])] != b"null":
+            return body
+    if body[span.start : span.start + 1] == b'"':
+        inner = content.strip()[1:-1].strip()
+        asked = b'{"type":"message","role":"user","content":' + body[slice(*span)] + b"}"
+        return replace(body, span, b"[" + inner + b"," + asked + b"]") if inner else body
+    items = find_items(body, span)
+    if items is None:
+        return body
+    return insert_items(body, span, items, count_leading(body, items, _comes_first), content)
+
+
+def ask_for_usage(_body: bytes) -> bytes | None:
+    """Nothing: these streams always end with their usage."""
+    return None
+
+
+def read_response(body: bytes) -> Answer:
+    """An answer that came whole."""
+    fields = fields_of(body)
+    return Answer(error="an answer that is no JSON object") if fields is None else _answer(fields)
+
+
+class ResponsesStream(EventStream):
+    """Reads a stream of events; the last one repeats the whole answer, which also counts when it never comes."""
+
+    def __init__(self, *, takes_usage_out: bool = False) -> None:
+        super().__init__()
+        self._response: dict[str, Any] = {}
+        self._items: dict[int, dict[str, Any]] = {}
+        self._texts: dict[int, list[str]] = {}
+        self._usage: dict[str, Any] | None = None
+        self._is_ended = False
+
+    def answer(self) -> Answer:
+        """What was read so far."""
+        output = self._response.get("output") or [self._items[at] for at in sorted(self._items)] + self._begun()
+        finish = self._response.get("status") if self._is_ended else None
+        found = {**self._response, "output": output, "usage": self._usage, "status": finish}
+        return _answer(found, self.error)
+
+    def _read(self, fields: dict[str, Any]) -> None:
+        kind = fields.get("type")
+        at = integer(fields.get("output_index")) or 0
+        if kind == "response.output_text.delta":
+            if isinstance(words := fields.get("delta"), str):
+                self._texts.setdefault(at, []).append(words)
+        elif kind == "response.output_item.done":
+            self._items[at] = record(fields.get("item"))
+            self._texts.pop(at, None)
+        elif kind == "error":
+            self.error = error_of({"error": fields}) if self.error is None else self.error
+        elif isinstance(response := fields.get("response"), dict):
+            self._response = response
+            self._usage = merge_usage(self._usage, response.get("usage"))
+            self._is_ended = kind in _ENDS
+
+    def _begun(self) -> list[dict[str, Any]]:
+        """What was being said when the stream broke off."""
+        return [{"type": "message", "role": "assistant", "content": "".join(self._texts[at])} for at in self._texts]
+
+
+def open_stream(*, takes_usage_out: bool = False) -> ResponsesStream:
+    """A reader for one stream."""
+    return ResponsesStream(takes_usage_out=takes_usage_out)
+
+
+def _is_system(item: dict[str, Any]) -> bool:
+    return item.get("role") in _SYSTEM or item.get("type") == "additional_tools"
+
+
+def _comes_first(item: dict[str, Any]) -> bool:
+    """The system part, and what a client says of the surroundings."""
+    return _is_system(item) or (item.get("role") == "user" and said(item.get("content")).startswith(_SURROUNDINGS))
+
+
+def _tools(fields: dict[str, Any]) -> list[dict[str, Any]]:
+    return [tool for tool in sequence(fields.get("tools")) if isinstance(tool, dict)]
+
+
+def _conversation(fields: dict[str, Any]) -> str | None:
+    given = fields.get("conversation")
+    return string(given) or string(record(given).get("id"))
+
+
+def _tell(turns: Turns, item: dict[str, Any]) -> None:
+    kind = string(item.get("type")) or "message"
+    role = ROLES.get(string(item.get("role")) or "")
+    if kind.endswith("_call_output"):
+        turns.result(item.get("call_id"), text_of(item.get("output")))
+    elif (call := _call(item)) is not None:
+        name = turns.call(*call)
+        if (result := _result(item)) is not None:
+            turns.result(name, result.text, result.marks)
+    elif kind == "message" and role is not None:
+        turns.say(role, said(item.get("content")))
+
+
+def _call(item: dict[str, Any]) -> tuple[object, str, dict[str, Any]] | None:
+    """The call that an item is; tools that the provider runs go by the item's type."""
+    kind = string(item.get("type")) or ""
+    if not kind.endswith("_call"):
+        return None
+    tool = string(item.get("name")) or kind.removesuffix("_call")
+    if string(item.get("namespace")):
+        tool = f"{item['namespace']}__{tool}"
+    arguments = arguments_of(first_of(item, "arguments", "input", "action", "queries"))
+    return first_of(item, "call_id", "id"), tool, arguments
+
+
+def _result(item: dict[str, Any]) -> Result | None:
+    """What a tool gave that the provider ran itself."""
+    if item.get("error") is not None:
+        return Result(text_of(item["error"]), Marks(failed=True))
+    return None if item.get("output") is None else Result(text_of(item["output"]))
+
+
+def _answer(response: dict[str, Any], error: str | None = None) -> Answer:
+    items = [record(item) for item in sequence(response.get("output"))]
+    texts = [said(item.get("content")) for item in items if item.get("type") == "message"]
+    found = [(call, _result(item)) for item in items if (call := _call(item)) is not None]
+    calls = [ToolCall(call_id(*call), call[1], call[2], result) for call, result in found]
+    raw_usage = merge_usage(None, response.get("usage"))
+    return Answer(
+        id=identity(response.get("id")),
+        model=string(response.get("model")),
+        text="\n".join([text for text in texts if text]),
+        calls=tuple(calls),
+        usage=read_usage("responses", raw_usage),
+        raw_usage=raw_usage,
+        finish=string(response.get("status")),
+        error=error_of(response) or error,
+    )

@@ -1,0 +1,120 @@
+"""JSON changed in one place: where the values of an object and the items of a list lie in the bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from seasoned.history.lines import decode
+
+_fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_items = msgspec.json.Decoder(list[msgspec.Raw])
+_UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
+_SPACE = re.compile(rb"[ \t\r\n]*")
+_BETWEEN = re.compile(rb"[ \t\r\n,]*")
+_KEY = re.compile(rb'[ \t\r\n,{]*"[^"\\]*(?:\\.[^"\\]*)*"[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
+
+
+class Span(NamedTuple):
+    """A value's first byte, and the first one after it."""
+
+    start: int
+    end: int
+
+
+class Fields(NamedTuple):
+    """Where the values of an object lie, and the object itself."""
+
+    spans: dict[str, Span]
+    whole: Span
+
+
+def find_fields(body: bytes, at: int = 0) -> Fields | None:
+    """Where each value of the object at a place lies; None for no object, and for one that names a field twice.
+
+    Of a field that is named twice nobody knows which one the other side takes, so nothing is put into either.
+    """
+    try:
+        found = _fields.decode(body if at == 0 else memoryview(body)[at:])
+    except _UNREADABLE:
+        return None
+    start = _after_space(body, at)
+    place = start + 1
+    spans: dict[str, Span] = {}
+    for key, raw in found.items():
+        named = _KEY.match(body, place)
+        value = bytes(raw)
+        if named is None or not body.startswith(value, named.end()):
+            return None
+        if msgspec.json.decode(body[named.start() : named.end()].strip(b" \t\r\n,{:")) != key:
+            return None
+        spans[key] = Span(named.end(), named.end() + len(value))
+        place = spans[key].end
+    place = _after_space(body, place)
+    return Fields(spans, Span(start, place + 1)) if body[place : place + 1] == b"}" else None
+
+
+def find_items(body: bytes, span: Span) -> list[Span] | None:
+    """Where the items of a list lie; None when it is no list."""
+    text = body[span.start : span.end]
+    try:
+        found = _items.decode(text)
+    except _UNREADABLE:
+        return None
+    spans = []
+    place = 1
+    for raw in found:
+        # Only spaces and a comma lie before an item, and no item begins with one of them.
+        before = _BETWEEN.match(text, place)
+        place = place if before is None else before.end()
+        end = place + len(memoryview(raw))
+        spans.append(Span(span.start + place, span.start + end))
+        place = end
+    return spans
+
+
+def count_leading(body: bytes, items: list[Span], belongs: Callable[[dict[str, Any]], bool]) -> int:
+    """How many items from the first on belong together."""
+    for count, item in enumerate(items):
+        try:
+            value = decode(body[item.start : item.end])
+        except msgspec.DecodeError:
+            return count
+        if not isinstance(value, dict) or not belongs(value):
+            return count
+    return len(items)
+
+
+def insert_items(body: bytes, span: Span, items: list[Span], index: int, content: bytes) -> bytes:
+    """The body with the items of another list put before one of its own, or behind the last."""
+    inner = content.strip()[1:-1].strip()
+    if not inner:
+        return body
+    if not items:
+        return body[: span.start + 1] + inner + body[span.start + 1 :]
+    if index < len(items):
+        at = items[index].start
+        return body[:at] + inner + b"," + body[at:]
+    at = items[-1].end
+    return body[:at] + b"," + inner + body[at:]
+
+
+def add_field(body: bytes, fields: Fields, member: bytes) -> bytes:
+    """The body with one more field at the end of an object."""
+    last = max([span.end for span in fields.spans.values()], default=None)
+    if last is None:
+        return body[: fields.whole.start + 1] + member + body[fields.whole.start + 1 :]
+    return body[:last] + b"," + member + body[last:]
+
+
+def replace(body: bytes, span: Span, value: bytes) -> bytes:
+    """The body with another value in one place."""
+    return body[: span.start] + value + body[span.end :]
+
+
+def _after_space(body: bytes, at: int) -> int:
+    found = _SPACE.match(body, at)
+    return at if found is None else found.end()

@@ -1,0 +1,91 @@
+-- name: add_key
+INSERT INTO gateway_key (id, name, token_hash, usd_per_day, tokens_per_day, stops, created_at)
+VALUES (:id, :name, :token_hash, :usd_per_day, :tokens_per_day, :stops, :created_at)
+ON CONFLICT (name) DO NOTHING;
+
+-- name: keys
+SELECT id, name, token_hash, usd_per_day, tokens_per_day, stops, created_at, revoked_at
+FROM gateway_key ORDER BY created_at, name;
+
+-- name: key_named
+SELECT id, name, token_hash, usd_per_day, tokens_per_day, stops, created_at, revoked_at
+FROM gateway_key WHERE name = :name;
+
+-- name: key_by_hash
+SELECT id, name, token_hash, usd_per_day, tokens_per_day, stops, created_at, revoked_at
+FROM gateway_key WHERE token_hash = :token_hash;
+
+-- name: revoke_key
+UPDATE gateway_key SET revoked_at = :now WHERE name = :name AND revoked_at IS NULL;
+
+-- name: add_request
+INSERT INTO gateway_request (
+    id, at, day, session, purpose, key_name, upstream, api, model, status, ended,
+    input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
+    cost_usd, cost_source, raw, seconds
+) VALUES (
+    :id, :at, :day, :session, :purpose, :key_name, :upstream, :api, :model, :status, :ended,
+    :input_tokens, :output_tokens, :cache_read_tokens, :cache_write_tokens, :reasoning_tokens,
+    :cost_usd, :cost_source, :raw, :seconds
+) ON CONFLICT (id) DO UPDATE SET
+    status = excluded.status, ended = excluded.ended, model = excluded.model,
+    input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
+    cache_read_tokens = excluded.cache_read_tokens, cache_write_tokens = excluded.cache_write_tokens,
+    reasoning_tokens = excluded.reasoning_tokens, cost_usd = excluded.cost_usd, cost_source = excluded.cost_source,
+    raw = excluded.raw, seconds = excluded.seconds;
+
+-- name: recorded
+UPDATE gateway_request SET is_recorded = 1 WHERE id = :id;
+
+-- name: keep_view
+INSERT INTO gateway_view (session, owner, known, at) VALUES (:session, :owner, :known, :at)
+ON CONFLICT (session) DO UPDATE SET known = excluded.known, at = excluded.at;
+
+-- name: view
+SELECT owner, known FROM gateway_view WHERE session = :session;
+
+-- name: owners
+SELECT session, owner FROM gateway_view ORDER BY at DESC LIMIT :limit;
+
+-- name: keep_chain
+INSERT INTO gateway_chain (response_id, session, at) VALUES (:response_id, :session, :at)
+ON CONFLICT (response_id) DO NOTHING;
+
+-- name: chains
+SELECT response_id, session FROM gateway_chain ORDER BY at DESC LIMIT :limit;
+
+-- name: requests_of
+SELECT * FROM gateway_request WHERE session = :session ORDER BY at, id;
+
+-- name: spent
+SELECT COUNT(*) AS requests, SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens,
+    SUM(cost_usd) AS cost_usd
+FROM gateway_request WHERE key_name = :key_name AND day = :day;
+
+-- name: usage_by_session
+SELECT session AS name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens,
+    SUM(cache_read_tokens) AS cache_read_tokens, SUM(cache_write_tokens) AS cache_write_tokens,
+    SUM(reasoning_tokens) AS reasoning_tokens, SUM(cost_usd) AS cost_usd,
+    SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced, MAX(at) AS last_at
+FROM gateway_request WHERE at >= :since GROUP BY session ORDER BY MAX(at) DESC, session;
+
+-- name: usage_by_model
+SELECT model AS name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens,
+    SUM(cache_read_tokens) AS cache_read_tokens, SUM(cache_write_tokens) AS cache_write_tokens,
+    SUM(reasoning_tokens) AS reasoning_tokens, SUM(cost_usd) AS cost_usd,
+    SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced, MAX(at) AS last_at
+FROM gateway_request WHERE at >= :since GROUP BY model ORDER BY COUNT(*) DESC, model;
+
+-- name: usage_by_day
+SELECT day AS name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens,
+    SUM(cache_read_tokens) AS cache_read_tokens, SUM(cache_write_tokens) AS cache_write_tokens,
+    SUM(reasoning_tokens) AS reasoning_tokens, SUM(cost_usd) AS cost_usd,
+    SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced, MAX(at) AS last_at
+FROM gateway_request WHERE at >= :since GROUP BY day ORDER BY day DESC;
+
+-- name: usage_by_key
+SELECT key_name AS name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens,
+    SUM(output_tokens) AS output_tokens, SUM(cache_read_tokens) AS cache_read_tokens,
+    SUM(cache_write_tokens) AS cache_write_tokens, SUM(reasoning_tokens) AS reasoning_tokens,
+    SUM(cost_usd) AS cost_usd, SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced, MAX(at) AS last_at
+FROM gateway_request WHERE at >= :since GROUP BY key_name ORDER BY COUNT(*) DESC, key_name;

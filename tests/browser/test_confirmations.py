@@ -1,0 +1,295 @@
+"""The page where people decide in a real browser: live, by keyboard, on a desk and on a phone, with hostile text."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from seasoned.confirm.credential import Credential, find
+from seasoned.confirm.policy import ActionRule, Policy, Rate
+from seasoned.store import open_database
+from seasoned.web.login import COOKIE
+from tests.confirm.serving import Serving
+from tests.web.pages import Site, site
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+WAIT = 20_000
+"""Milliseconds; what should happen happens within one second, on a machine that has nothing else to do."""
+SCRIPT = "</pre></script><img src=x onerror=alert(2)>"
+DEPLOY = {
+    "action": "deploy_production",
+    "description": "Deploy version 4.2.0 of the shop to production, and migrate the orders table.",
+    "details": {
+        "service": "shop",
+        "version": "4.2.0",
+        "command": "kubectl -n shop set image deployment/shop shop=registry.example.org/shop:4.2.0",
+        "environment": {"REPLICAS": 6, "REGION": "eu-central-1"},
+        "dry_run": False,
+    },
+    "requester": "Claude Code",
+    "session_key": "claude-code:3f2a9c",
+}
+
+
+def credential(found: Site, name: str) -> Credential:
+    database = open_database(found.serving.config)
+    try:
+        return find(database, name)
+    finally:
+        database.close()
+
+
+class Seen:
+    """A browser of its own that is logged in, with everything that went wrong and everything that it asked for."""
+
+    def __init__(self, page: Page, found: Site) -> None:
+        self.page = page
+        self.url = found.url
+        self.problems: list[str] = []
+        self.requests: list[str] = []
+        page.set_default_timeout(WAIT)
+        page.on("console", lambda message: self.problems.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        page.on("request", lambda request: self.requests.append(request.url))
+
+    def enter(self, found: Site, name: str) -> None:
+        """Be logged in as this one, without the detour over the form."""
+        visit, cookie = found.visits.begin(credential(found, name))
+        self.page.context.add_cookies(
+            [{"name": COOKIE, "value": cookie, "domain": "127.0.0.1", "path": visit.path, "httpOnly": True}]
+        )
+        self.page.goto(f"{self.url}{visit.path}/confirmations")
+
+    def row(self, request_id: str) -> str:
+        return f"#row-{request_id}"
+
+    def check_calm(self) -> None:
+        """Nothing complained, nobody else was asked, nothing sticks out."""
+        assert self.problems == []
+        assert [url for url in self.requests if not url.startswith(self.url)] == []
+        assert self.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+Open = Callable[..., Seen]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    policy = Policy(rate=Rate(count=1000), action={"transfer_funds": ActionRule(approvals=2)})
+    with site(tmp_path_factory.mktemp("home"), policy=policy) as started:
+        yield started
+
+
+@pytest.fixture
+def open_page(browser: Browser, found: Site) -> Iterator[Open]:
+    contexts = []
+
+    def open_it(name: str | None = "alice", *, width: int = 1280, **options: Any) -> Seen:
+        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, **options))
+        seen = Seen(contexts[-1].new_page(), found)
+        if name is not None:
+            seen.enter(found, name)
+        return seen
+
+    yield open_it
+    for context in contexts:
+        context.close()
+
+
+def wait_for_decision(serving: Serving, request_id: str) -> dict[str, Any]:
+    with serving.client("agent") as agent:
+        return dict(agent.get(f"/confirm/{request_id}", params={"wait": 25}).json())
+
+
+def test_a_request_appears_without_reload_and_is_denied_with_a_reason_by_keyboard(found: Site, open_page: Open) -> None:
+    seen = open_page()
+    seen.page.evaluate("window.isTheSame = true")
+    asked = found.serving.ask(**DEPLOY)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(wait_for_decision, found.serving, asked["id"])
+        seen.page.wait_for_selector(seen.row(asked["id"]))
+        assert seen.page.evaluate("window.isTheSame"), "it was not loaded anew"
+        seen.page.keyboard.press("j")
+        while seen.page.evaluate("document.activeElement.id") != f"row-{asked['id']}":
+            seen.page.keyboard.press("j")
+        seen.page.keyboard.press("Enter")
+        seen.page.wait_for_selector("#one[data-status=pending]")
+        assert '"version": "4.2.0"' in seen.page.inner_text(".arguments")
+        seen.page.keyboard.press("d")
+        seen.page.keyboard.type("Not on a Friday: ask again on Monday.")
+        seen.page.keyboard.press("Enter")
+        seen.page.wait_for_selector(".ending.denied")
+        decided = waiting.result(30)
+    assert (decided["status"], decided["resolved_by"]) == ("denied", "alice")
+    assert decided["reason"] == "Not on a Friday: ask again on Monday."
+    assert "Not on a Friday" in seen.page.inner_text(".ending")
+    seen.check_calm()
+
+
+def test_approving_by_keyboard_asks_once_more(found: Site, open_page: Open) -> None:
+    asked = found.serving.ask()
+    seen = open_page()
+    seen.page.focus(seen.row(asked["id"]))
+    seen.page.keyboard.press("a")
+    seen.page.wait_for_selector("#approve[open]")
+    assert found.serving.look(asked["id"])["status"] == "pending"
+    seen.page.keyboard.press("Escape")
+    assert seen.page.locator("#approve[open]").count() == 0
+    seen.page.keyboard.press("a")
+    seen.page.keyboard.press("Enter")
+    seen.page.wait_for_selector(".ending.approved")
+    assert found.serving.look(asked["id"])["status"] == "approved"
+    seen.check_calm()
+
+
+def test_the_keys_are_shown_when_asked_for_and_letters_in_a_reason_are_letters(found: Site, open_page: Open) -> None:
+    asked = found.serving.ask()
+    seen = open_page()
+    seen.page.keyboard.press("?")
+    assert seen.page.locator("#keys").is_visible()
+    seen.page.keyboard.press("Escape")
+    assert not seen.page.locator("#keys").is_visible()
+    seen.page.click(seen.row(asked["id"]))
+    seen.page.click("#deny summary")
+    seen.page.fill("#why-deny", "")
+    seen.page.focus("#why-deny")
+    seen.page.keyboard.type("jka?d")
+    assert seen.page.input_value("#why-deny") == "jka?d"
+    assert found.serving.look(asked["id"])["status"] == "pending"
+    seen.check_calm()
+
+
+def test_who_looks_at_it_while_another_decides_is_told(found: Site, open_page: Open) -> None:
+    asked = found.serving.ask()
+    first, second = open_page("alice"), open_page("bob")
+    for seen in (first, second):
+        seen.page.click(seen.row(asked["id"]))
+        seen.page.wait_for_selector("#one[data-status=pending]")
+    second.page.click("#deny summary")
+    second.page.fill("#why-deny", "I would rather not")
+    first.page.click("#approve summary")
+    first.page.click("#approve button")
+    first.page.wait_for_selector(".ending.approved")
+    second.page.wait_for_selector(".ending.approved")
+    assert "This was approved just now." in second.page.inner_text("#news")
+    assert second.page.locator("form[action$=deny]").count() == 0
+    for seen in (first, second):
+        seen.check_calm()
+
+
+def test_a_reason_that_is_being_typed_outlives_news_of_other_requests(found: Site, open_page: Open) -> None:
+    asked = found.serving.ask()
+    seen = open_page()
+    seen.page.click(seen.row(asked["id"]))
+    seen.page.click("#deny summary")
+    seen.page.fill("#why-deny", "half a sen")
+    other = found.serving.ask(description="Something else.")
+    seen.page.wait_for_selector(seen.row(other["id"]))
+    assert seen.page.input_value("#why-deny") == "half a sen"
+    assert seen.page.evaluate("document.activeElement.id") == "why-deny"
+
+
+def test_without_scripts_everything_can_still_be_decided(found: Site, open_page: Open) -> None:
+    asked = found.serving.ask()
+    seen = open_page(java_script_enabled=False, width=390)
+    seen.page.click(seen.row(asked["id"]))
+    seen.page.click("#deny summary")
+    seen.page.fill("#why-deny", "No script, no deploy.")
+    seen.page.click("#deny button")
+    seen.page.wait_for_selector(".ending.denied")
+    assert found.serving.look(asked["id"])["reason"] == "No script, no deploy."
+
+
+def test_a_link_or_a_token_logs_in_and_the_bare_address_leads_back(found: Site, open_page: Open) -> None:
+    token = found.visits.invite(credential(found, "root"))
+    seen = open_page(None)
+    seen.page.goto(f"{found.url}/login/{token}")
+    seen.page.wait_for_selector("#list")
+    assert "root" in seen.page.inner_text(".who")
+    seen.page.goto(found.url)
+    seen.page.wait_for_selector("#list")
+    seen.page.click("text=Log out")
+    seen.page.wait_for_selector("#token")
+    seen.page.fill("#token", found.serving.tokens["bob"])
+    seen.page.keyboard.press("Enter")
+    seen.page.wait_for_selector("#list")
+    assert "bob" in seen.page.inner_text(".who")
+    seen.check_calm()
+
+
+def test_a_page_on_another_port_of_this_machine_is_never_sent_the_cookie(found: Site, open_page: Open) -> None:
+    heard: list[str] = []
+
+    class Agent(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            heard.append(self.headers.get("cookie", ""))
+            self.send_response(200)
+            self.send_header("content-type", "text/html")
+            self.end_headers()
+            self.wfile.write(
+                b"<link rel=icon href=data:,><script>fetch('/visit/').then(() => document.title = 1)</script>"
+            )
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            """Says nothing."""
+
+    seen = open_page()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Agent) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            seen.page.goto(f"http://127.0.0.1:{server.server_port}/visit/confirmations")
+            seen.page.wait_for_function("document.title === '1'")
+        finally:
+            server.shutdown()
+    assert heard == ["", ""]
+    seen.page.goto(found.url)
+    seen.page.wait_for_selector("#list")
+
+
+def test_hostile_text_is_read_as_text(found: Site, open_page: Open) -> None:
+    hostile = SCRIPT + "\u202egnp.exe"
+    asked = found.serving.ask(
+        description=hostile, details={"name": hostile}, requester=SCRIPT, session_key=SCRIPT * 3, timeout_seconds=3600
+    )
+    for width in (1280, 390):
+        seen = open_page(width=width)
+        seen.page.click(seen.row(asked["id"]))
+        seen.page.wait_for_selector("#one[data-status=pending]")
+        assert SCRIPT in seen.page.inner_text(".description")
+        assert "U+202E" in seen.page.inner_text(".arguments")
+        assert seen.page.locator("img").count() == 0
+        seen.check_calm()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_it_fits_a_desk_and_a_phone_by_day_and_by_night(
+    found: Site, open_page: Open, tmp_path: Path, width: int, scheme: str
+) -> None:
+    asked = found.serving.ask(**DEPLOY)
+    pay = found.serving.ask(action="transfer_funds", description="Pay invoice 2044 to Example Ltd.", timeout_seconds=90)
+    found.serving.decide(pay["id"], "approve", "bob", reason="The goods have arrived.")
+    seen = open_page(width=width, color_scheme=scheme)
+    seen.page.screenshot(path=tmp_path / f"list-{width}-{scheme}.png")
+    seen.page.click(seen.row(asked["id"]))
+    seen.page.wait_for_selector("#one[data-status=pending]")
+    seen.page.screenshot(path=tmp_path / f"one-{width}-{scheme}.png")
+    seen.page.keyboard.press("d")
+    assert seen.page.locator("#why-deny").is_visible()
+    seen.page.screenshot(path=tmp_path / f"deny-{width}-{scheme}.png")
+    background = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert background == {"light": "rgb(253, 253, 252)", "dark": "rgb(21, 23, 27)"}[scheme]
+    small = """[...document.querySelectorAll("button, summary, .row, #why-deny")]
+        .filter(each => each.offsetParent && each.getBoundingClientRect().height < 24).map(each => each.outerHTML)"""
+    assert seen.page.evaluate(small) == []
+    seen.check_calm()
+    found.serving.decide(asked["id"], "deny", "bob")
+    found.serving.decide(pay["id"], "deny", "root", reason="Paid twice already.")

@@ -1,0 +1,157 @@
+"""`seasoned cron …` as a user calls it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from seasoned.cli.main import app
+from seasoned.errors import SeasonedError
+from seasoned.testing import serve_script
+from tests.cli.run import SEASONED, answer, seasoned
+from tests.schedule.places import config_at_home, script
+
+
+def ask(*arguments: str) -> Any:
+    """What a command answers to a program, in this process."""
+    done = CliRunner().invoke(app, ["cron", *arguments, "--json"], catch_exceptions=False)
+    return json.loads(done.stdout)
+
+
+def test_a_new_job_shows_its_next_five_times() -> None:
+    done = seasoned("cron", "add", "morning", "30 8 * * 1-5", "What is new?", "--zone", "Europe/Berlin")
+    times = re.findall(r"(Mon|Tue|Wed|Thu|Fri) \d{4}-\d\d-\d\d 08:30:00 \+0[12]00", done.stdout)
+    assert len(times) == 5
+    assert "start `seasoned cron serve`" in done.stderr
+    assert len(answer("cron", "show", "morning")["next_times"]) == 5
+
+
+def test_a_job_goes_through_its_life() -> None:
+    made = ask("add", "one", "every 1h", "Say hello.", "--repeat", "2", "--to", "none", "--max-age", "2h")
+    assert (made["when"], made["state"], made["max_age_seconds"]) == ("every 1h", "active", 7200.0)
+    assert len(made["next_times"]) == 2
+    assert ask("pause", "one")["state"] == "paused"
+    assert ask("show", "one")["next_times"] == []
+    assert ask("resume", made["id"])["state"] == "active"
+    (listed,) = ask("list")["jobs"]
+    assert (listed["name"], listed["last"]) == ("one", None)
+    assert "every 1h" in CliRunner().invoke(app, ["cron", "list"]).stdout
+    assert ask("remove", "one", "--yes")["state"] == "removed"
+    assert ask("list")["jobs"] == []
+    assert "No jobs yet" in CliRunner().invoke(app, ["cron", "list"]).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["x", "30 2 30 2 *", "Do it."], "never comes"),
+        (["x", "61 * * * *", "Do it."], "no cron expression"),
+        (["x", "2001-01-01 10:00", "Do it."], "has passed"),
+        (["x", "every 1h", "Do it.", "--zone", "Mars/Base"], "no time zone"),
+        (["x", "every 1h"], "nothing to do"),
+        (["x", "every 1h", "Do it.", "--retries", "2"], "side effects"),
+        (["x", "every 1h", "Do it.", "--to", "pigeon"], "is no delivery"),
+        (["x", "every 1h", "Do it.", "--toolsets", "magic"], "no toolset 'magic'"),
+        (["x", "every 1h", "--script", "gone.sh"], "put it"),
+        (["x", "every 1h", "--script", "/etc/hostname"], "lies outside"),
+        (["x", "every 1h", "Do it.", "--folder", "/no/such"], "no folder"),
+        (["x", "every 1h", "Use ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"], "looks like a secret"),
+        (["x", "every 1h", "Do it.", "--timeout", "soon"], "span of time"),
+    ],
+)
+def test_what_is_wrong_with_a_job_is_said_when_it_is_added(arguments: list[str], said: str) -> None:
+    script("echo", "there.sh")
+    done = CliRunner().invoke(app, ["cron", "add", *arguments])
+    assert isinstance(done.exception, SeasonedError)
+    assert said in str(done.exception)
+    assert "\n" not in str(done.exception)
+
+
+def test_a_run_by_hand_is_delivered_and_kept() -> None:
+    script("echo 3 commits")
+    ask("add", "one", "every 1h", "--script", "gate.sh", "--to", "stdout", "--to", "file:x.md")
+    assert "3 commits" in seasoned("cron", "run", "one").stdout
+    ran = ask("run", "one")
+    assert (ran["outcome"], ran["delivery"], ran["output"]) == ("ok", "delivered", "3 commits")
+    first, second = ask("history", "one")["runs"]
+    assert (first["outcome"], second["note"]) == ("ok", "Started by hand.")
+    assert "delivered" in CliRunner().invoke(app, ["cron", "history"]).stdout
+    assert "3 commits" in CliRunner().invoke(app, ["cron", "history", "--output"]).stdout
+
+
+def test_a_failed_run_has_an_exit_code() -> None:
+    script("echo no disk >&2; exit 2")
+    ask("add", "one", "every 1h", "--script", "gate.sh", "--to", "none")
+    done = seasoned("cron", "run", "one", expect=3)
+    assert done.stderr == "seasoned: The script 'gate.sh' ended with exit code 2.\n"
+    assert ask("history")["runs"][0]["script_output"] == "no disk"
+
+
+def test_an_agent_is_run_by_hand_with_its_session() -> None:
+    with serve_script("Hello.") as server:
+        made = ask("add", "one", "every 1h", "Hi.", "--model", "m", "--provider", server.base_url)
+        ran = answer("cron", "run", "one")
+        assert server.heard[0].json["model"] == "m"
+    assert (ran["outcome"], ran["output"]) == ("ok", "Hello.")
+    assert ran["session"].startswith(f"cron_{made['id']}_")
+
+
+def test_a_run_can_be_left_to_the_scheduler_that_serves_alone() -> None:
+    script("echo 3 commits")
+    ask("add", "one", "every 1h", "--script", "gate.sh", "--to", "file:x.md", "--paused")
+    waiting = ask("run", "one", "--later")
+    assert waiting["outcome"] == "waiting"
+    serving = subprocess.Popen([SEASONED, "cron", "serve"], stdout=subprocess.PIPE, text=True)
+    try:
+        report = Path(os.environ["SEASONED_HOME"]) / "reports" / "x.md"
+        until = time.monotonic() + 30
+        while not report.exists() or "3 commits" not in report.read_text():
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        assert ask("list")["is_kept"] is True
+    finally:
+        serving.send_signal(signal.SIGTERM)
+        out, _ = serving.communicate(timeout=30)
+    assert serving.returncode == 0
+    assert "Keeping the schedule" in out
+    assert ask("history")["runs"][0]["outcome"] == "ok"
+
+
+def test_jobs_of_hermes_are_taken_over(tmp_path: Path) -> None:
+    jobs = {
+        "jobs": [
+            {"id": "a1b2c3d4e5f6", "name": "old", "prompt": "P.", "skill": "notes", "script": "x.sh",
+             "schedule": {"kind": "cron", "expr": "0 9 * * *"}, "deliver": "telegram:7"},
+            {"name": "odd", "prompt": "P.", "schedule": {"kind": "moon"}},
+        ]
+    }  # fmt: skip
+    (tmp_path / "jobs.json").write_text(json.dumps(jobs))
+    done = seasoned("cron", "import", tmp_path / "jobs.json", "--zone", "UTC")
+    assert "1 job taken over" in done.stdout
+    assert "Copy their scripts" in done.stdout
+    assert "'odd'" in done.stderr
+    again = ask("import", str(tmp_path / "jobs.json"), "--zone", "UTC")
+    assert (again["jobs"], len(again["left_out"])) == ([], 2)
+    assert ask("show", "old")["skills"] == ["notes"]
+
+
+def test_what_is_not_there_is_said() -> None:
+    for command in ("show", "history", "pause", "run"):
+        done = CliRunner().invoke(app, ["cron", command, "x"])
+        assert "no job is called 'x'" in str(done.exception)
+    assert "Nothing has run yet" in CliRunner().invoke(app, ["cron", "history"]).stdout
+
+
+def test_the_routing_table_is_shown_with_the_other_settings() -> None:
+    config_at_home(routes=[{"model": "m"}])
+    shown = json.loads(CliRunner().invoke(app, ["config", "show", "--json"]).stdout)
+    assert shown["settings"]["routes"]["value"][0]["model"] == "m"

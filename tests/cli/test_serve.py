@@ -1,0 +1,106 @@
+"""`seasoned serve`: the service and its pages in one process, with a login link for whoever knows a passphrase."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from seasoned.config import load
+from seasoned.confirm.change import first_admin
+from seasoned.store import open_database
+from tests.agent.test_chat import Terminal, terminal
+from tests.cli.run import SEASONED, seasoned
+
+WORDS = "four words are enough"
+
+
+@pytest.fixture
+def ada(home: Path) -> str:
+    """An admin with a passphrase; the token."""
+    database = open_database(load())
+    try:
+        return first_admin(database, "ada", WORDS, now=time.time())[1]
+    finally:
+        database.close()
+
+
+def _line_with(screen: Terminal, words: str) -> str:
+    """The line that holds these words, whole."""
+    return screen.wait_for(words) + screen.wait_for("\n")
+
+
+@contextmanager
+def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A command that serves, where nobody sits, and its address."""
+    process = subprocess.Popen(
+        [str(SEASONED), *arguments, "--port", "0"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        yield process, process.stdout.readline().removeprefix("Listening on ").strip()
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=20)
+
+
+def test_at_a_terminal_the_passphrase_gives_a_link_that_logs_one_browser_in(ada: str) -> None:
+    with terminal("serve", "--port", "0") as screen:
+        screen.wait_for("Passphrase of ada for a login link")
+        screen.type(WORDS + "\n")
+        link = re.search(r"http://127\.0\.0\.1:\d+/login/[\w-]{43}", _line_with(screen, "Log in as ada"))
+        assert link is not None
+        with httpx2.Client(trust_env=False, timeout=20.0, headers={"accept": "text/html"}) as browser:
+            entered = browser.post(link[0])
+            page = browser.get(httpx2.URL(link[0]).join(entered.headers["location"]))
+            assert (page.status_code, "Nothing waits for you" in page.text) == (200, True)
+            assert browser.post(link[0]).status_code == 401
+
+
+def test_a_wrong_passphrase_starts_nothing_and_enter_alone_gives_no_link(ada: str) -> None:
+    with terminal("serve", "--port", "0") as screen:
+        screen.wait_for("only Enter for none: ")
+        screen.type("five wrong words for this\n")
+        assert "Listening" not in _line_with(screen, "the passphrase is wrong")
+    with terminal("serve", "--port", "0") as screen:
+        screen.wait_for("only Enter for none: ")
+        screen.type("\n")
+        said = _line_with(screen, "Log in with an approver's token: http://127.0.0.1:")
+        assert re.search(r"/login\s", said)
+
+
+def test_where_nobody_sits_it_serves_the_service_and_a_page_that_asks_for_a_token(ada: str) -> None:
+    with started("serve") as (process, url):
+        assert process.stdout is not None
+        assert process.stdout.readline() == f"Log in with an approver's token: {url}/login\n"
+        assert httpx2.get(f"{url}/health", trust_env=False).json()["status"] == "ok"
+        headers = {"authorization": f"Bearer {ada}"}
+        assert httpx2.get(f"{url}/confirm", trust_env=False, headers=headers).json()["count"] == 0
+        assert "Token of an approver or admin" in httpx2.get(f"{url}/login", trust_env=False).text
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+
+
+def test_the_service_alone_has_no_page(ada: str) -> None:
+    with started("confirm", "serve") as (_, url):
+        for path in ("/", "/login", "/static/web.js"):
+            assert httpx2.get(f"{url}{path}", trust_env=False, headers={"accept": "text/html"}).status_code == 404
+
+
+def test_it_listens_where_the_service_alone_would_and_nowhere_else(home: Path) -> None:
+    done = seasoned("serve", "--host", "0.0.0.0", "--port", "0", expect=2)
+    assert "--insecure-listen" in done.stderr
+    done = seasoned("serve", "--port", "0", "--link", expect=1)
+    assert "token make NAME --role admin" in done.stderr

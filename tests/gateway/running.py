@@ -1,0 +1,85 @@
+"""A real gateway on loopback for tests, in a thread, between a scripted upstream and a real client."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.config import Config
+from seasoned.confirm.policy import Listen
+from seasoned.gateway.listen import serve
+from seasoned.gateway.service import Service
+from seasoned.gateway.setting import FILE, Settings, load_settings
+from seasoned.store import Database, open_database
+
+
+@dataclass
+class Running:
+    """A gateway that answers."""
+
+    url: str
+    config: Config
+    service: Service
+
+    def failed_open(self) -> dict[str, int]:
+        return dict(self.service.failures.counts)
+
+
+def settings_for(config: Config, url: str, **more: Any) -> Settings:
+    """Everything to one upstream."""
+    return msgspec.structs.replace(load_settings(config.home / FILE, upstream_url=url), **more)
+
+
+@contextmanager
+def run_gateway(config: Config, settings: Settings, **environment: str) -> Iterator[Running]:
+    """Serve until the test is done; then everything is written down."""
+    config.home.mkdir(parents=True, exist_ok=True)
+    service = Service(config, settings, environment=environment)
+    addresses: list[str] = []
+    is_ready, stopping = threading.Event(), threading.Event()
+
+    def ready(address: str) -> None:
+        addresses.append(address)
+        is_ready.set()
+
+    thread = threading.Thread(
+        target=serve, args=(service, Listen(port=0)), kwargs={"ready": ready, "stopping": stopping}, daemon=True
+    )
+    thread.start()
+    try:
+        assert is_ready.wait(10), "the gateway did not start"
+        yield Running(addresses[0], config, service)
+    finally:
+        stopping.set()
+        thread.join(15)
+
+
+def wait_until(is_so: Callable[[], bool], *, seconds: float = 8.0) -> None:
+    """Wait for what another thread will do."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def rows(config: Config, query: str, **parameters: object) -> list[dict[str, Any]]:
+    """What the store has."""
+    database: Database = open_database(config)
+    try:
+        return [
+            dict(zip(row.keys(), map(row.__getitem__, row.keys()), strict=True))
+            for row in database.rows(query, parameters)
+        ]
+    finally:
+        database.close()
+
+
+def config_in(folder: Path) -> Config:
+    return Config(home=folder / "home")

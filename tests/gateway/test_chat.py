@@ -1,0 +1,287 @@
+"""Chat completions on the wire: read beside the bytes, which pass as they are."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from openai.lib.streaming.chat import ChatCompletionStreamState
+from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam
+from pydantic import TypeAdapter
+
+from seasoned.gateway.wire.chat import ask_for_usage, insert_block, open_stream, read_request, read_response
+from seasoned.session import Message, Result, ToolCall, Usage
+from tests.gateway.written import BORDERS, SEEDS, TEXTS, block, cut, is_spliced, passed, sse, written_body
+
+BLOCK = block("openai")
+TOOL = {"type": "function", "function": {"name": "bash", "parameters": {"type": "object"}}}
+USAGE = {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 25, "prompt_tokens_details": {"cached_tokens": 8}}
+HEAD = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "gpt-5"}
+
+CONTENTS = TEXTS | st.lists(TEXTS.map(lambda text: {"type": "text", "text": text}), max_size=2)
+MESSAGES = st.lists(
+    st.builds(
+        lambda role, content: {"role": role, "content": content},
+        st.sampled_from(["system", "user", "assistant"]),
+        CONTENTS,
+    )
+    | TEXTS.map(
+        lambda text: {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "bash", "arguments": text}}],
+        }
+    )
+    | TEXTS.map(lambda text: {"role": "tool", "tool_call_id": "c1", "content": text}),
+    max_size=6,
+)
+
+
+def chunk(delta: dict[str, Any] | None = None, *, finish: str | None = None, **fields: Any) -> dict[str, Any]:
+    """One event of a stream; without a delta it has no choice."""
+    choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish}]
+    return {**HEAD, "choices": choices, **fields}
+
+
+def call_delta(index: int, *, id: str | None = None, name: str | None = None, arguments: str = "") -> dict[str, Any]:
+    function = {"arguments": arguments} | ({} if name is None else {"name": name})
+    named = {} if id is None else {"id": id, "type": "function"}
+    return {"tool_calls": [{"index": index, "function": function, **named}]}
+
+
+TURN = [
+    chunk({"role": "assistant", "content": ""}),
+    chunk({"content": "I look "}),
+    chunk({"content": "\u2028é𝄞"}),
+    chunk(call_delta(0, id="c1", name="bash")),
+    chunk(call_delta(0, arguments='{"cmd"')),
+    chunk(call_delta(1, id="c2", name="bash", arguments="{}")),
+    chunk(call_delta(0, arguments=':"ls"}')),
+    chunk({}, finish="tool_calls"),
+]
+ONLY_USAGE = chunk(usage=USAGE)
+
+
+def test_a_request_is_read_as_a_conversation() -> None:
+    called = {"id": "c1", "type": "function", "function": {"name": "bash", "arguments": '{"cmd":"ls"}'}}
+    body = {
+        "model": "gpt-5",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "developer", "content": [{"type": "text", "text": "Be kind."}]},
+            {"role": "user", "content": [{"type": "text", "text": "Look"}, {"type": "image_url", "image_url": {}}]},
+            {"role": "assistant", "content": None, "tool_calls": [called]},
+            {"role": "system", "content": "A hook says hello."},
+            {"role": "tool", "tool_call_id": "c1", "content": "a.txt"},
+        ],
+        "tools": [TOOL],
+        "stream": True,
+        "max_completion_tokens": 9,
+        "prompt_cache_key": "k",
+    }
+    asked = read_request(json.dumps(body).encode())
+    assert asked is not None
+    assert (asked.model, asked.system, asked.tool_names) == ("gpt-5", "Be brief.\nBe kind.", ("bash",))
+    assert (asked.is_stream, asked.wants_usage, asked.max_tokens, asked.prompt_cache_key) == (True, False, 9, "k")
+    assert asked.messages == (
+        Message("user", "Look\n[image_url]"),
+        Message("assistant", "", (ToolCall("c1", "bash", {"cmd": "ls"}, Result("a.txt")),)),
+        Message("system", "A hook says hello."),
+        Message("tool", "a.txt", answers="c1"),
+    )
+    assert asked.results == {"c1": Result("a.txt")}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b"{", b'{"model":"m"}', b'{"model":"m","messages":"x"}', b"[" * 5000],
+)
+def test_what_is_not_understood_is_left_alone(body: bytes) -> None:
+    assert read_request(body) is None
+    assert insert_block(body, BLOCK) == body
+    assert ask_for_usage(body) is None
+
+
+def test_calls_that_share_an_id_are_told_apart_by_their_place() -> None:
+    turn = [
+        {"role": "assistant", "tool_calls": [{"id": "call_0", "function": {"name": "bash", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "call_0", "content": "first"},
+    ]
+    again = [turn[0], {**turn[1], "content": "second"}]
+    asked = read_request(json.dumps({"model": "m", "messages": [*turn, *again]}).encode())
+    assert asked is not None
+    assert {name: result.text for name, result in asked.results.items()} == {"call_0": "first", "call_0#2": "second"}
+
+
+def test_a_block_in_a_request_is_marked_and_what_tools_say_is_not() -> None:
+    said = [{"role": "user", "content": "Hello"}, {"role": "tool", "tool_call_id": "x", "content": "[seasoned:warm v1"}]
+    body = json.dumps({"model": "m", "messages": [{"role": "system", "content": "S"}, *said]}).encode()
+    warm = read_request(insert_block(body, BLOCK))
+    cold = read_request(body)
+    assert warm is not None and cold is not None
+    assert warm.carries_block and not cold.carries_block
+    assert tuple(m for m in warm.messages if not m.synthetic) == cold.messages
+
+
+@settings(max_examples=80, deadline=None)
+@given(MESSAGES, SEEDS, st.booleans())
+def test_a_block_is_the_only_change_to_a_request(messages: list[dict[str, Any]], seed: int, doubled: bool) -> None:
+    fields = {"model": "gpt-5", "messages": messages, "temperature": 0.5, "mêta/": {"a": [1e3, None, True]}}
+    body = written_body(fields, seed, doubled=doubled)
+    after = insert_block(body, BLOCK)
+    if doubled:
+        assert after == body
+        return
+    assert is_spliced(body, after, BLOCK)
+    found = json.loads(after)
+    start = next((at for at, m in enumerate(messages) if m["role"] != "system"), len(messages))
+    assert found.pop("messages") == [*messages[:start], *json.loads(BLOCK), *messages[start:]]
+    assert found == {name: value for name, value in fields.items() if name != "messages"}
+
+
+def test_a_request_with_a_block_is_one_that_the_sdk_knows() -> None:
+    body = {"model": "m", "messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "Hello"}]}
+    found = json.loads(insert_block(json.dumps(body).encode(), BLOCK))["messages"]
+    assert len(TypeAdapter(list[ChatCompletionMessageParam]).validate_python(found)) == 2 + len(json.loads(BLOCK))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b'{"stream":true}', b'{"stream":true,"stream_options":{"include_usage":true}}'),
+        (b'{"stream":true,"stream_options": null }', b'{"stream":true,"stream_options": {"include_usage":true} }'),
+        (b'{"stream_options":{ },"stream":true}', b'{"stream_options":{"include_usage":true },"stream":true}'),
+        (
+            b'{"stream":true,"stream_options":{"x":1 , "include_usage": false}}',
+            b'{"stream":true,"stream_options":{"x":1 , "include_usage": true}}',
+        ),
+        (
+            b'{ "stream" : true , "a" : "\\u00e9" } ',
+            b'{ "stream" : true , "a" : "\\u00e9","stream_options":{"include_usage":true} } ',
+        ),
+        (b'{"stream":true,"stream_options":{"include_usage":true}}', None),
+        (b'{"stream":false}', None),
+        (b'{"model":"m"}', None),
+        (b'{"stream":true,"stream":true}', None),
+        (b'{"stream":true,"stream_options":7}', None),
+    ],
+)
+def test_a_stream_is_asked_for_its_usage_where_it_would_not_tell(before: bytes, after: bytes | None) -> None:
+    assert ask_for_usage(before) == after
+
+
+def test_a_stream_is_read_as_the_sdk_reads_it() -> None:
+    reader = open_stream()
+    passed(reader, [sse(*TURN, ONLY_USAGE, "[DONE]")])
+    state = ChatCompletionStreamState()
+    for event in [*TURN, ONLY_USAGE]:
+        state.handle_chunk(ChatCompletionChunk.model_validate(event))
+    theirs = state.get_final_completion()
+    told, ours = theirs.choices[0].message, reader.answer()
+    assert (ours.text, ours.finish, ours.id, ours.model) == (told.content, "tool_calls", theirs.id, theirs.model)
+    assert told.tool_calls is not None
+    assert [(c.id, c.tool, c.arguments) for c in ours.calls] == [
+        (c.id, c.function.name, json.loads(c.function.arguments)) for c in told.tool_calls
+    ]
+    assert ours.usage == Usage(input=20, output=5, cache_read=8)
+    assert ours.raw_usage == USAGE
+
+
+def test_a_whole_answer_says_what_its_stream_would() -> None:
+    reader = open_stream()
+    passed(reader, [sse(*TURN, ONLY_USAGE)])
+    streamed = reader.answer()
+    calls = [
+        {"id": c.id, "type": "function", "function": {"name": c.tool, "arguments": json.dumps(c.arguments)}}
+        for c in streamed.calls
+    ]
+    message = {"role": "assistant", "content": streamed.text, "tool_calls": calls}
+    choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+    whole = ChatCompletion.model_validate({**HEAD, "object": "chat.completion", "choices": [choice], "usage": USAGE})
+    assert read_response(whole.model_dump_json(exclude_unset=True).encode()) == streamed
+
+
+EVENTS = st.lists(
+    TEXTS.map(lambda text: chunk({"content": text}))
+    | TEXTS.map(lambda text: chunk(call_delta(0, id="c1", name="bash", arguments=text)))
+    | st.just(chunk({"content": "x"}, usage=USAGE))
+    | st.just(chunk({}, finish="stop"))
+    | st.just(chunk(prompt_filter_results=[]))
+    | st.sampled_from(["[DONE]", "not json", "7", '{"choices":[7,null],"usage":[]}', '{"error":{"message":"no"}}'])
+    | st.recursive(
+        st.none() | st.booleans() | st.integers() | TEXTS,
+        lambda inner: (
+            st.lists(inner, max_size=2)
+            | st.dictionaries(
+                st.sampled_from(["choices", "delta", "tool_calls", "usage", "index", "id", "function"]), inner
+            )
+        ),
+        max_leaves=6,
+    ).map(lambda value: json.dumps(value)),
+    max_size=8,
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(EVENTS, BORDERS, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
+def test_every_stream_passes_byte_for_byte(events: list[Any], borders: list[int], end: str, cut_short: bool) -> None:
+    data = b": ping" + end.encode() * 2 + sse(*events, end=end)
+    data = data[: len(data) * 2 // 3] if cut_short else data
+    reader = open_stream()
+    chunks = cut(data, borders)
+    assert [reader.feed(one) for one in chunks] == chunks
+    assert reader.end() == b""
+    assert reader.answer() == reader.answer()
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(TEXTS, max_size=4), BORDERS, st.sampled_from(["\n", "\r\n", "\r"]))
+def test_only_the_usage_event_that_we_asked_for_is_taken_out(texts: list[str], borders: list[int], end: str) -> None:
+    said = [chunk({"content": text}, usage=None) for text in texts]
+    data = sse(*said, ONLY_USAGE, "[DONE]", end=end)
+    reader = open_stream(takes_usage_out=True)
+    assert passed(reader, cut(data, borders)) == sse(*said, "[DONE]", end=end)
+    assert reader.answer().raw_usage == USAGE
+
+
+def test_an_event_passes_on_when_it_is_whole_and_not_later() -> None:
+    reader = open_stream(takes_usage_out=True)
+    event = sse(chunk({"content": "a"}))
+    assert reader.feed(event + event[:10]) == event
+    assert reader.feed(event[10:]) == event
+
+
+def test_a_stream_that_breaks_off_keeps_what_was_said() -> None:
+    reader = open_stream()
+    passed(reader, [sse(*TURN[:5])])
+    answer = reader.answer()
+    assert (answer.text, answer.finish, answer.usage) == ("I look \u2028é𝄞", None, None)
+    assert answer.calls == (ToolCall("c1", "bash", {"input": '{"cmd"'}),)
+
+
+def test_an_error_in_a_stream_is_told() -> None:
+    reader = open_stream()
+    passed(reader, [sse(*TURN[:2], {"error": {"message": "overloaded", "type": "server_error"}})])
+    assert reader.answer().error == "overloaded"
+    assert read_response(b'{"error":"no such model"}').error == "no such model"
+    assert read_response(b"<html>").error == "an answer that is no JSON object"
+
+
+def test_calls_that_all_count_as_the_first_are_told_apart_by_their_ids() -> None:
+    reader = open_stream()
+    deltas = [call_delta(0, id=name, name="bash", arguments="{}") for name in ("c1", "c2")]
+    passed(reader, [sse(*map(chunk, deltas))])
+    assert [call.id for call in reader.answer().calls] == ["c1", "c2"]
+
+
+def test_a_call_without_an_id_has_the_same_one_in_the_answer_and_in_the_next_request() -> None:
+    called = {"function": {"name": "bash", "arguments": '{"b":1,"a":2}'}}
+    reader = open_stream()
+    passed(reader, [sse(chunk({"tool_calls": [{"index": 0, **called}]}))])
+    turn = {"role": "assistant", "content": "", "tool_calls": [called]}
+    asked = read_request(json.dumps({"model": "m", "messages": [turn]}).encode())
+    assert asked is not None
+    assert [call.id for call in asked.messages[0].calls] == [call.id for call in reader.answer().calls]

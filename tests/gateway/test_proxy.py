@@ -1,0 +1,404 @@
+"""Through the gateway everything is as without it: the real SDKs against a scripted upstream, and bytes against bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import httpx2
+import openai
+import pytest
+
+from seasoned.gateway.key import make_key
+from seasoned.store import open_database
+from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
+from tests.gateway.upstream_server import (
+    Said,
+    Upstream,
+    chat,
+    chat_stream,
+    message,
+    message_stream,
+    response,
+    response_stream,
+    serve_upstream,
+    stream,
+    whole,
+)
+
+HELLO: Any = [{"role": "user", "content": "Hello"}]
+TOOL: Any = {"type": "function", "function": {"name": "ls", "parameters": {"type": "object", "properties": {}}}}
+CHAT = {"model": "gpt-4o-mini", "messages": HELLO}
+
+
+@pytest.fixture(scope="module")
+def upstream() -> Iterator[Upstream]:
+    with serve_upstream(chat()) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def gateway(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    config = config_in(tmp_path_factory.mktemp("gateway"))
+    with run_gateway(config, settings_for(config, upstream.url, body_bytes=200_000, client_seconds=0.5)) as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _fresh(upstream: Upstream) -> None:
+    upstream.heard.clear()
+    upstream.sent.clear()
+    upstream.left.clear()
+
+
+@pytest.fixture
+def openai_client(gateway: Running) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="sk-client", max_retries=0) as client:
+        yield client
+
+
+@pytest.fixture
+def anthropic_client(gateway: Running) -> Iterator[anthropic.Anthropic]:
+    with anthropic.Anthropic(base_url=gateway.url, api_key="sk-ant-client", max_retries=0) as client:
+        yield client
+
+
+def test_a_chat_with_tools_passes(openai_client: openai.OpenAI, upstream: Upstream) -> None:
+    upstream.script[:] = [chat("", calls=[("call_1", "ls", '{"path":"."}')])]
+    answer = openai_client.chat.completions.create(model="gpt-4o-mini", messages=HELLO, tools=[TOOL])
+    made = answer.choices[0].message.tool_calls or []
+    assert [(one.id, one.function.arguments) for one in made if one.type == "function"] == [("call_1", '{"path":"."}')]
+    assert answer.usage is not None
+    assert answer.usage.prompt_tokens == 120
+    assert upstream.heard[0].headers["authorization"] == "Bearer sk-client"
+
+
+def test_a_chat_stream_shows_no_usage_that_nobody_asked_for(openai_client: openai.OpenAI, upstream: Upstream) -> None:
+    upstream.script[:] = [chat_stream("Hel", "lo", call=("call_1", "ls", '{"path":"."}'))]
+    events = list(openai_client.chat.completions.create(model="gpt-4o-mini", messages=HELLO, stream=True))
+    assert "".join(event.choices[0].delta.content or "" for event in events) == "Hello"
+    assert all(event.choices and event.usage is None for event in events)
+    assert upstream.heard[0].json["stream_options"] == {"include_usage": True}
+
+
+def test_a_chat_stream_that_asked_for_its_usage_gets_it(openai_client: openai.OpenAI, upstream: Upstream) -> None:
+    upstream.script[:] = [chat_stream("Hi")]
+    events = list(
+        openai_client.chat.completions.create(
+            model="gpt-4o-mini", messages=HELLO, stream=True, stream_options={"include_usage": True}
+        )
+    )
+    assert events[-1].usage is not None
+    assert events[-1].usage.completion_tokens == 8
+
+
+def test_messages_of_anthropic_pass_whole_and_streamed(
+    anthropic_client: anthropic.Anthropic, upstream: Upstream
+) -> None:
+    upstream.script[:] = [message("Hi.", call=("toolu_1", "ls", {"path": "."})), message_stream("Hel", "lo")]
+    tool: Any = {"name": "ls", "input_schema": {"type": "object"}}
+    asked: Any = {"model": "claude-sonnet-5", "max_tokens": 50, "messages": HELLO, "tools": [tool]}
+    answer = anthropic_client.messages.create(**asked, extra_headers={"anthropic-beta": "one-2026,two-2026"})
+    assert [block.type for block in answer.content] == ["text", "tool_use"]
+    with anthropic_client.messages.stream(**asked) as streamed:
+        assert "".join(streamed.text_stream) == "Hello"
+        assert streamed.get_final_message().usage.output_tokens == 9
+    assert upstream.heard[0].headers["anthropic-beta"] == "one-2026,two-2026"
+    assert upstream.heard[0].headers["anthropic-version"]
+    assert upstream.heard[0].json == asked
+
+
+def test_responses_pass_whole_and_streamed(openai_client: openai.OpenAI, upstream: Upstream) -> None:
+    upstream.script[:] = [response("Hi."), response_stream("Hel", "lo")]
+    assert openai_client.responses.create(model="gpt-4o-mini", input="Hello").output_text == "Hi."
+    with openai_client.responses.stream(model="gpt-4o-mini", input="Hello") as streamed:
+        assert streamed.get_final_response().output_text == "Hello"
+
+
+def test_errors_of_the_upstream_reach_the_client_as_they_are(
+    openai_client: openai.OpenAI, anthropic_client: anthropic.Anthropic, upstream: Upstream
+) -> None:
+    said = {"error": {"message": "slow down", "type": "rate_limit", "code": "rate"}}
+    upstream.script[:] = [whole(said, status=429, headers=(("retry-after", "7"),))]
+    with pytest.raises(openai.RateLimitError) as caught:
+        openai_client.chat.completions.create(model="gpt-4o-mini", messages=HELLO)
+    assert caught.value.response.headers["retry-after"] == "7"
+    assert caught.value.body == said["error"]
+    upstream.script[:] = [whole({"type": "error", "error": {"type": "overloaded_error", "message": "x"}}, status=529)]
+    with pytest.raises(anthropic.APIStatusError) as overloaded:
+        anthropic_client.messages.create(model="claude-sonnet-5", max_tokens=5, messages=HELLO)
+    assert overloaded.value.status_code == 529
+
+
+def test_images_pass_unchanged(openai_client: openai.OpenAI, upstream: Upstream) -> None:
+    upstream.script[:] = [chat()]
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    asked: Any = [{"role": "user", "content": [{"type": "text", "text": "What is this?"}, image]}]
+    openai_client.chat.completions.create(model="gpt-4o-mini", messages=asked)
+    assert upstream.heard[0].json["messages"] == asked
+
+
+def _post(gateway: Running, path: str, body: bytes, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    """The raw bytes that a client sees."""
+    with (
+        httpx2.Client(timeout=10) as client,
+        client.stream("POST", gateway.url + path, content=body, headers=headers) as answer,
+    ):
+        return answer.status_code, dict(answer.headers), b"".join(answer.iter_raw())
+
+
+def _cut(said: Said, chance: random.Random) -> Said:
+    """The same bytes with other borders."""
+    borders = sorted(chance.sample(range(1, len(said.body)), min(12, len(said.body) - 1)))
+    pieces = [said.body[a:b] for a, b in zip([0, *borders], [*borders, len(said.body)], strict=True)]
+    return Said(tuple(pieces), said.status, said.kind, said.headers)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    ("path", "said", "asked"),
+    [
+        ("/v1/chat/completions", chat_stream("Hé", "llo"), {"stream_options": {"include_usage": True}}),
+        ("/v1/messages", message_stream("Hé", "llo"), {"max_tokens": 9}),
+        ("/v1/responses", response_stream("Hé", "llo"), {"input": "Hello"}),
+        ("/v1/messages", message("Hé"), {"max_tokens": 9}),
+        ("/v1/chat/completions", chat("Hé", packed=True), {}),
+    ],
+)
+def test_bytes_pass_as_they_are_wherever_they_are_cut(
+    gateway: Running, upstream: Upstream, path: str, said: Said, asked: dict[str, Any], seed: int
+) -> None:
+    upstream.script[:] = [_cut(said, random.Random(seed))]
+    body = json.dumps({**CHAT, **asked, "stream": said.kind != "application/json"}, indent=seed).encode()
+    status, headers, came = _post(gateway, path, body, **{"content-type": "application/json"})
+    assert (status, came) == (200, said.body)
+    assert upstream.heard[0].body == body
+    assert headers["content-type"] == said.kind
+    assert headers["server"].startswith("Scripted")
+    assert gateway.failed_open() == {}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_only_the_event_that_we_asked_for_is_taken_out(gateway: Running, upstream: Upstream, seed: int) -> None:
+    upstream.script[:] = [_cut(chat_stream("Hé", "llo"), random.Random(seed))]
+    came = _post(gateway, "/v1/chat/completions", json.dumps({**CHAT, "stream": True}).encode())[2]
+    assert came == chat_stream("Hé", "llo", has_usage=False).body
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
+def test_the_rest_passes_with_its_path_and_query(gateway: Running, upstream: Upstream, method: str) -> None:
+    upstream.script[:] = [whole({"object": "list", "data": []})]
+    answer = httpx2.request(method, f"{gateway.url}/v1/models/a%2Fb?limit=2&after=%C3%A9")
+    assert answer.json() == {"object": "list", "data": []}
+    assert upstream.heard[0].path == "/v1/models/a%2Fb?limit=2&after=%C3%A9"
+
+
+def test_counting_tokens_and_embeddings_pass(gateway: Running, upstream: Upstream) -> None:
+    upstream.script[:] = [whole({"input_tokens": 7})]
+    assert json.loads(_post(gateway, "/v1/messages/count_tokens", b'{"model":"m"}')[2]) == {"input_tokens": 7}
+    embedded = {"object": "list", "data": [], "model": "e-1", "usage": {"prompt_tokens": 5, "total_tokens": 5}}
+    upstream.script[:] = [whole(embedded)]
+    assert json.loads(_post(gateway, "/v1/embeddings", b'{"model":"e-1","input":"x"}')[2]) == embedded
+    wait_until(
+        lambda: any(row["purpose"] == "embedding" for row in rows(gateway.config, "gateway.requests_of", session=""))
+    )
+
+
+def test_a_stream_is_passed_on_event_by_event(openai_client: openai.OpenAI, upstream: Upstream) -> None:
+    upstream.script[:] = [chat_stream("one", "two", "three", pause_seconds=0.1)]
+    begun = openai_client.chat.completions.create(model="gpt-4o-mini", messages=HELLO, stream=True)
+    next(iter(begun))
+    assert upstream.sent == [], "the first event came while the upstream was still speaking"
+    begun.close()
+
+
+def test_a_client_that_leaves_stops_the_upstream(gateway: Running, upstream: Upstream) -> None:
+    upstream.script[:] = [chat_stream(*["word"] * 100, pause_seconds=0.03)]
+
+    async def leave() -> None:
+        async with openai.AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0) as client:
+            begun = await client.chat.completions.create(model="gpt-left", messages=HELLO, stream=True)
+            await anext(aiter(begun))
+            await begun.close()
+
+    asyncio.run(leave())
+    assert upstream.left.wait(5), "the upstream went on speaking"
+    wait_until(
+        lambda: any(row["name"] == "gpt-4o-mini" for row in rows(gateway.config, "gateway.usage_by_model", since=0))
+    )
+
+
+def test_an_answer_that_breaks_off_is_not_made_whole(openai_client: openai.OpenAI, upstream: Upstream) -> None:
+    whole_stream = chat_stream("one", "two")
+    upstream.script[:] = [Said(whole_stream.chunks[:2], kind=whole_stream.kind, breaks_off=True)]
+    begun = openai_client.chat.completions.create(
+        model="gpt-4o-mini", messages=HELLO, stream=True, stream_options={"include_usage": True}
+    )
+    with pytest.raises((openai.APIConnectionError, httpx2.RemoteProtocolError)):
+        list(begun)
+
+
+def test_an_upstream_that_is_not_there_is_named_in_the_client_s_dialect(tmp_path: Path) -> None:
+    config = config_in(tmp_path)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        with run_gateway(config, settings_for(config, url)) as gateway:
+            with pytest.raises(openai.APIStatusError, match="cannot be reached") as caught:
+                openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0).chat.completions.create(
+                    model="m", messages=HELLO
+                )
+            with pytest.raises(anthropic.APIStatusError, match="cannot be reached"):
+                anthropic.Anthropic(base_url=gateway.url, api_key="x", max_retries=0).messages.create(
+                    model="m", max_tokens=5, messages=HELLO
+                )
+    assert caught.value.status_code == 502
+
+
+def test_a_web_socket_is_told_to_use_http(gateway: Running, upstream: Upstream) -> None:
+    wanted = {"connection": "Upgrade", "upgrade": "websocket", "sec-websocket-version": "13"}
+    answer = httpx2.get(f"{gateway.url}/v1/responses", headers=wanted)
+    assert answer.status_code == 426
+    assert upstream.heard == []
+
+
+def test_too_large_a_request_is_turned_away(gateway: Running, upstream: Upstream) -> None:
+    status, _, body = _post(gateway, "/v1/chat/completions", b" " * 200_001)
+    assert status == 413
+    assert "body_bytes" in json.loads(body)["error"]["message"]
+    assert upstream.heard == []
+
+
+def test_a_client_that_stops_in_the_middle_is_let_go(gateway: Running, upstream: Upstream) -> None:
+    host, port = gateway.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=5) as line:
+        line.sendall(b"POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{")
+        assert line.recv(4096).startswith(b"HTTP/1.1 408 ")
+    assert upstream.heard == []
+
+
+@pytest.mark.parametrize("target", [b"@127.0.0.1:1/v1/models", b"*", b"http://127.0.0.1:1/v1/models"])
+def test_no_target_leads_elsewhere(gateway: Running, upstream: Upstream, target: bytes) -> None:
+    host, port = gateway.url.removeprefix("http://").split(":")
+    upstream.script[:] = [whole({})]
+    with socket.create_connection((host, int(port)), timeout=5) as line:
+        line.sendall(b"GET " + target + b" HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        answer = line.recv(4096)
+    assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 200 "))
+    assert [heard.path for heard in upstream.heard] in ([], ["/v1/models"])
+
+
+HOSTILE = [
+    b"",
+    b"null",
+    b"[]",
+    b"\xff\xfe\x00",
+    b'{"model": "\xed\xa0\x80"}',
+    b"[" * 20_000,
+    b'{"a":' * 5_000,
+    json.dumps({"model": 5, "messages": "x", "stream": "yes"}).encode(),
+    json.dumps({"model": "m", "messages": [None, 3, {"role": 7}, {"role": "tool"}], "tools": "x"}).encode(),
+    json.dumps({"model": "m", "messages": [{"role": "user", "content": "\u0000" * 999}], "metadata": 4}).encode(),
+    b'{"model":"m","messages":[],"stream":true,"stream_options":[]}',
+    b'{"model":"m","model":"n","messages":[{"role":"user","content":1e999}]}',
+]
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1/embeddings"])
+@pytest.mark.parametrize("body", HOSTILE, ids=range(len(HOSTILE)))
+def test_what_is_not_understood_passes_unchanged(gateway: Running, upstream: Upstream, path: str, body: bytes) -> None:
+    upstream.script[:] = [whole({"ok": True})]
+    status, _, came = _post(gateway, path, body, **{"x-session-id": "\xe9" * 300, "metadata": "x" * 5000})
+    assert (status, came) == (200, b'{"ok": true}')
+    sent = upstream.heard[0].body
+    assert sent == body or json.loads(sent).get("stream_options") == {"include_usage": True}
+    assert gateway.failed_open() == {}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        stream(b"data: [DONE]\n\n"),
+        stream(b": ping\n\n", b"\xff\xff\xff", b"data: {\n\n"),
+        Said((b"not json",)),
+        Said((b"\x1f\x8b broken",), headers=(("content-encoding", "gzip"),)),
+        stream({"type": "message_start", "message": 5}, {"choices": 3, "usage": "x"}),
+    ],
+)
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages", "/v1/responses"])
+def test_an_answer_that_is_not_understood_passes_unchanged(
+    gateway: Running, upstream: Upstream, path: str, said: Said
+) -> None:
+    upstream.script[:] = [said]
+    body = json.dumps({**CHAT, "stream": True, "stream_options": {"include_usage": True}}).encode()
+    assert _post(gateway, path, body)[2] == said.body
+
+
+def test_keys_of_the_gateway_are_replaced_by_the_upstream_s(tmp_path: Path, upstream: Upstream) -> None:
+    config = config_in(tmp_path)
+    upstream.script[:] = [chat()]
+    settings = settings_for(config, upstream.url, mode="keys")
+    (config.home / "secrets").mkdir(parents=True)
+    (config.home / "secrets" / "given-openai_key").write_text("sk-real\n")
+    database = open_database(config)
+    _, token = make_key(database, "laptop", now=1.0)
+    database.close()
+    with run_gateway(config, settings) as gateway:
+        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key=token, max_retries=0)
+        client.chat.completions.create(model="m", messages=HELLO)
+        with pytest.raises(openai.AuthenticationError, match="key of its own"):
+            client.with_options(api_key="sk-other").chat.completions.create(model="m", messages=HELLO)
+        with pytest.raises(openai.AuthenticationError, match="not known"):
+            client.with_options(api_key=token + "x").chat.completions.create(model="m", messages=HELLO)
+    assert [heard.headers["authorization"] for heard in upstream.heard] == ["Bearer sk-real"]
+    (row,) = rows(config, "gateway.usage_by_key", since=0)
+    assert (row["name"], row["requests"]) == ("laptop", 1)
+    kept = b"".join(
+        path.read_bytes() for path in config.home.rglob("*") if path.is_file() and path.parent.name != "secrets"
+    )
+    assert token.encode() not in kept
+    assert b"sk-real" not in kept
+
+
+def test_when_every_part_of_ours_fails_requests_pass(tmp_path: Path, upstream: Upstream) -> None:
+    """The store is a folder, the journal cannot be written, and reading raises."""
+    config = config_in(tmp_path)
+    upstream.script[:] = [chat("Still here."), chat_stream("Still", " here.", has_usage=False)]
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+
+        def fail(*_: object, **__: object) -> Any:
+            raise RuntimeError("a bug of ours")
+
+        app = gateway.service.app
+        app._talks.recognise = fail  # type: ignore[method-assign]
+        app._journal.append = fail  # type: ignore[method-assign]
+        gateway.service.clerk.give = fail  # type: ignore[method-assign]
+        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0)
+        assert client.chat.completions.create(model="m", messages=HELLO).choices[0].message.content == "Still here."
+        events = client.chat.completions.create(model="m", messages=HELLO, stream=True)
+        assert "".join(event.choices[0].delta.content or "" for event in events) == "Still here."
+        counts = gateway.failed_open()
+        shown = httpx2.get(f"{gateway.url}/metrics").text
+    assert {"identity", "journal", "record"} <= counts.keys()
+    assert 'seasoned_gateway_failed_open_total{part="journal"}' in shown
+
+
+def test_many_streams_are_held_at_once(gateway: Running, upstream: Upstream) -> None:
+    upstream.script[:] = [chat_stream(*["word"] * 5, pause_seconds=0.05)]
+
+    async def all_of_them() -> list[bytes]:
+        limits = httpx2.Limits(max_connections=100)
+        async with httpx2.AsyncClient(timeout=20, limits=limits) as client:
+            body = {**CHAT, "stream": True, "stream_options": {"include_usage": True}}
+            asked = [client.post(f"{gateway.url}/v1/chat/completions", json=body) for _ in range(60)]
+            return [answer.content for answer in await asyncio.gather(*asked)]
+
+    assert set(asyncio.run(all_of_them())) == {upstream.script[0].body}
+    assert threading.active_count() < 100

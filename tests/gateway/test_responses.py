@@ -1,0 +1,266 @@
+"""Responses on the wire: read beside the bytes, which pass as they are."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from openai.types.responses import Response, ResponseInputParam, ResponseStreamEvent
+from pydantic import TypeAdapter
+
+from seasoned.gateway.wire.responses import ask_for_usage, insert_block, open_stream, read_request, read_response
+from seasoned.session import Marks, Message, Result, ToolCall, Usage
+from tests.gateway.written import BORDERS, SEEDS, TEXTS, block, cut, is_spliced, passed, sse, written_body
+
+BLOCK = block("responses")
+TOOL = {"type": "function", "name": "exec_command", "parameters": {"type": "object"}, "strict": False}
+USAGE = {
+    "input_tokens": 20,
+    "input_tokens_details": {"cached_tokens": 8, "cache_write_tokens": 0},
+    "output_tokens": 5,
+    "output_tokens_details": {"reasoning_tokens": 3},
+    "total_tokens": 25,
+}
+CALLED = {
+    "type": "function_call",
+    "id": "fc_1",
+    "call_id": "c1",
+    "name": "exec_command",
+    "arguments": '{"cmd":"ls"}',
+    "status": "completed",
+}
+SPOKEN = {
+    "type": "message",
+    "id": "msg_1",
+    "role": "assistant",
+    "status": "completed",
+    "content": [{"type": "output_text", "text": "I look é", "annotations": []}],
+}
+RESPONSE: dict[str, Any] = {
+    "id": "resp_1",
+    "object": "response",
+    "created_at": 1,
+    "model": "gpt-5.5",
+    "output": [],
+    "parallel_tool_calls": True,
+    "tool_choice": "auto",
+    "tools": [],
+    "status": "in_progress",
+}
+ENDED = {**RESPONSE, "status": "completed", "output": [SPOKEN, CALLED], "usage": USAGE}
+
+
+def numbered(*events: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{**event, "sequence_number": number} for number, event in enumerate(events)]
+
+
+TURN = numbered(
+    {"type": "response.created", "response": RESPONSE},
+    {"type": "response.output_item.added", "output_index": 0, "item": {**SPOKEN, "content": []}},
+    {
+        "type": "response.output_text.delta",
+        "output_index": 0,
+        "content_index": 0,
+        "item_id": "msg_1",
+        "delta": "I look é",
+        "logprobs": [],
+    },
+    {"type": "response.output_item.done", "output_index": 0, "item": SPOKEN},
+    {"type": "response.output_item.done", "output_index": 1, "item": CALLED},
+    {"type": "response.completed", "response": ENDED},
+)
+ITEMS = st.lists(
+    st.builds(
+        lambda role, text: {"type": "message", "role": role, "content": text},
+        st.sampled_from(["developer", "user", "system", "assistant"]),
+        TEXTS | st.just("<environment_context>x</environment_context>"),
+    )
+    | TEXTS.map(lambda text: {"role": "user", "content": [{"type": "input_text", "text": text}]})
+    | TEXTS.map(lambda text: {**CALLED, "arguments": text})
+    | TEXTS.map(lambda text: {"type": "function_call_output", "call_id": "c1", "output": text})
+    | st.just({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x"}),
+    max_size=6,
+)
+
+
+def test_a_request_of_codex_is_read_as_a_conversation() -> None:
+    body = {
+        "model": "gpt-5.5",
+        "stream": True,
+        "input": [
+            {"type": "additional_tools", "tools": [{"type": "custom", "name": "exec"}]},
+            {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "Be brief."}]},
+            {
+                "type": "message",
+                "role": "user",
+                "content": [{"type": "input_text", "text": "# AGENTS.md instructions"}],
+            },
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Look"}]},
+            {"type": "reasoning", "summary": [], "encrypted_content": "x"},
+            SPOKEN,
+            CALLED,
+            {"type": "message", "role": "developer", "content": "A hook says hello."},
+            {"type": "function_call_output", "call_id": "c1", "output": "Process exited with code 3"},
+            {"type": "custom_tool_call", "call_id": "c2", "name": "apply_patch", "input": "*** Begin"},
+            {"type": "custom_tool_call_output", "call_id": "c2", "output": [{"type": "input_text", "text": "ok"}]},
+        ],
+        "tools": [TOOL],
+        "prompt_cache_key": "thread",
+        "client_metadata": {"request_kind": "turn"},
+    }
+    asked = read_request(json.dumps(body).encode())
+    assert asked is not None
+    assert (asked.system, asked.tool_names) == ("Be brief.", ("exec_command", "exec"))
+    assert (asked.is_stream, asked.prompt_cache_key, asked.client) == (True, "thread", {"request_kind": "turn"})
+    assert asked.messages == (
+        Message("user", "# AGENTS.md instructions"),
+        Message("user", "Look"),
+        Message(
+            "assistant",
+            "I look é",
+            (ToolCall("c1", "exec_command", {"cmd": "ls"}, Result("Process exited with code 3")),),
+        ),
+        Message("system", "A hook says hello."),
+        Message("tool", "Process exited with code 3", answers="c1"),
+        Message("assistant", "", (ToolCall("c2", "apply_patch", {"input": "*** Begin"}, Result("ok")),)),
+        Message("tool", "ok", answers="c2"),
+    )
+
+
+def test_a_request_that_goes_on_says_from_where() -> None:
+    body = {"model": "m", "input": "Go on", "instructions": "S", "previous_response_id": "resp_1"}
+    asked = read_request(json.dumps(body).encode())
+    assert asked is not None
+    assert (asked.system, asked.messages, asked.previous_response_id) == ("S", (Message("user", "Go on"),), "resp_1")
+    kept = read_request(b'{"model":"m","input":[],"conversation":{"id":"conv_1"}}')
+    assert kept is not None and kept.conversation == "conv_1"
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"model":"m"}', b'{"model":"m","input":7}', b"[" * 5000])
+def test_what_is_not_understood_is_left_alone(body: bytes) -> None:
+    assert read_request(body) is None
+    assert insert_block(body, BLOCK) == body
+    assert ask_for_usage(body) is None
+
+
+@settings(max_examples=80, deadline=None)
+@given(ITEMS, SEEDS, st.booleans())
+def test_a_block_is_the_only_change_to_a_request(items: list[dict[str, Any]], seed: int, doubled: bool) -> None:
+    fields = {"model": "gpt-5", "input": items, "store": False, "previous_response_id": None}
+    body = written_body(fields, seed, doubled=doubled)
+    after = insert_block(body, BLOCK)
+    if doubled:
+        assert after == body
+        return
+    assert is_spliced(body, after, BLOCK)
+    found = json.loads(after)
+    start = next((at for at, item in enumerate(items) if not _is_before_the_block(item)), len(items))
+    assert found.pop("input") == [*items[:start], *json.loads(BLOCK), *items[start:]]
+    assert found == {name: value for name, value in fields.items() if name != "input"}
+
+
+def _is_before_the_block(item: dict[str, Any]) -> bool:
+    if item.get("role") in ("developer", "system"):
+        return True
+    return item.get("role") == "user" and str(item["content"]).startswith("<environment_context>")
+
+
+@settings(max_examples=40, deadline=None)
+@given(TEXTS, SEEDS)
+def test_a_text_becomes_a_list_that_has_the_text_as_it_was_written(text: str, seed: int) -> None:
+    body = written_body({"model": "gpt-5", "input": text, "store": False}, seed)
+    after = insert_block(body, BLOCK)
+    opens, closes = b"[" + BLOCK[1:-1] + b',{"type":"message","role":"user","content":', b"}]"
+    start = after.index(opens)
+    end = after.index(closes, start + len(opens))
+    candidates = [after[:start] + after[start + len(opens) : end] + after[end + len(closes) :]]
+    while (end := after.find(closes, end + 1)) >= 0:
+        candidates.append(after[:start] + after[start + len(opens) : end] + after[end + len(closes) :])
+    assert body in candidates
+    assert json.loads(after)["input"][-1] == {"type": "message", "role": "user", "content": text}
+
+
+@pytest.mark.parametrize("field", [b'"previous_response_id":"resp_1"', b'"conversation":{"id":"conv_1"}'])
+def test_a_request_that_goes_on_is_given_no_second_block(field: bytes) -> None:
+    body = b'{"model":"m","input":"Go on",' + field + b"}"
+    assert insert_block(body, BLOCK) == body
+
+
+@pytest.mark.parametrize(
+    "given", ["Hello", [{"role": "developer", "content": "S"}, {"role": "user", "content": "Hello"}]]
+)
+def test_a_request_with_a_block_is_one_that_the_sdk_knows(given: object) -> None:
+    found = json.loads(insert_block(json.dumps({"model": "m", "input": given}).encode(), BLOCK))["input"]
+    TypeAdapter(ResponseInputParam).validate_python(found)
+    assert [item for item in found if item in json.loads(BLOCK)] == json.loads(BLOCK)
+
+
+def test_a_stream_is_read_as_the_sdk_reads_it() -> None:
+    TypeAdapter(list[ResponseStreamEvent]).validate_python(TURN)
+    reader = open_stream()
+    passed(reader, [sse(*TURN)])
+    theirs, ours = Response.model_validate(ENDED), reader.answer()
+    assert (ours.id, ours.model, ours.text, ours.finish) == ("resp_1", "gpt-5.5", theirs.output_text, "completed")
+    assert ours.calls == (ToolCall("c1", "exec_command", {"cmd": "ls"}),)
+    assert ours.usage == Usage(input=20, output=5, cache_read=8, cache_write=0, reasoning=3)
+    assert read_response(theirs.model_dump_json(exclude_unset=True).encode()) == ours
+
+
+def test_an_end_that_repeats_nothing_leaves_what_came_before() -> None:
+    reader = open_stream()
+    passed(reader, [sse(*TURN[:-1], {"type": "response.completed", "response": {**ENDED, "output": []}})])
+    answer = reader.answer()
+    assert (answer.text, [call.id for call in answer.calls], answer.finish) == ("I look é", ["c1"], "completed")
+
+
+def test_a_stream_that_breaks_off_keeps_what_was_said() -> None:
+    reader = open_stream()
+    passed(reader, [sse(*TURN[:3])])
+    answer = reader.answer()
+    assert (answer.text, answer.finish, answer.usage, answer.model) == ("I look é", None, None, "gpt-5.5")
+
+
+def test_an_error_in_a_stream_is_told() -> None:
+    reader = open_stream()
+    passed(reader, [sse(TURN[0], {"type": "error", "code": "x", "message": "overloaded", "param": None})])
+    assert reader.answer().error == "overloaded"
+    failed = {**RESPONSE, "status": "failed", "error": {"code": "server_error", "message": "no"}}
+    reader = open_stream()
+    passed(reader, [sse({"type": "response.failed", "response": failed})])
+    assert (reader.answer().error, reader.answer().finish) == ("no", "failed")
+
+
+def test_a_tool_that_the_provider_ran_has_its_result_in_the_answer() -> None:
+    item = {"type": "mcp_call", "id": "mcp_1", "name": "recall", "arguments": "{}", "error": "no such note"}
+    (call,) = read_response(json.dumps({**ENDED, "output": [item]}).encode()).calls
+    assert call == ToolCall("mcp_1", "recall", {}, Result("no such note", Marks(failed=True)))
+
+
+EVENTS = st.lists(
+    st.sampled_from(TURN)
+    | st.sampled_from(
+        ["not json", "7", '{"type":"response.completed","response":7}', '{"type":[],"response":{"usage":7}}']
+    )
+    | st.recursive(
+        st.none() | st.booleans() | st.integers() | st.sampled_from([event["type"] for event in TURN]),
+        lambda inner: (
+            st.lists(inner, max_size=2)
+            | st.dictionaries(st.sampled_from(["type", "response", "item", "output", "output_index", "delta"]), inner)
+        ),
+        max_leaves=6,
+    ).map(lambda value: json.dumps(value)),
+    max_size=8,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(EVENTS, BORDERS, st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
+def test_every_stream_passes_byte_for_byte(events: list[Any], borders: list[int], end: str, asks: bool) -> None:
+    chunks = cut(sse(*events, end=end), borders)
+    reader = open_stream(takes_usage_out=asks)
+    assert [reader.feed(one) for one in chunks] == chunks
+    assert reader.end() == b""
+    assert reader.answer() == reader.answer()

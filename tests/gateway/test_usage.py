@@ -1,0 +1,147 @@
+"""Usage and cost: the provider's own figures, each once, and no price where nobody knows one."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from seasoned.gateway.usage import Cost, find_cost, read_usage
+from seasoned.gateway.wire import anthropic, chat, responses
+from seasoned.gateway.wire.value import Answer
+from seasoned.session import Usage
+from tests.gateway.test_anthropic import TURN as ANTHROPIC_TURN
+from tests.gateway.test_chat import ONLY_USAGE, TURN, USAGE, chunk
+from tests.gateway.test_responses import TURN as RESPONSES_TURN
+from tests.gateway.written import passed, sse
+
+OPENAI_URL = "https://api.openai.com/v1"
+ANTHROPIC_URL = "https://api.anthropic.com"
+
+
+def _streamed(module: Any, *events: dict[str, Any] | str) -> Answer:
+    reader = module.open_stream()
+    passed(reader, [sse(*events)])
+    answer: Answer = reader.answer()
+    return answer
+
+
+def _cost(answer: Answer, **where: str) -> Cost | None:
+    return find_cost(answer.usage, answer.raw_usage, model=answer.model, **where)
+
+
+def test_known_bug_streamed_spend_recorded_as_0() -> None:
+    """A stream costs what the same answer costs whole, in each API."""
+    for module, events, where in (
+        (chat, [*TURN, ONLY_USAGE], OPENAI_URL),
+        (responses, RESPONSES_TURN, OPENAI_URL),
+        (anthropic, ANTHROPIC_TURN, ANTHROPIC_URL),
+    ):
+        answer = _streamed(module, *events)
+        cost = _cost(answer, base_url=where)
+        assert answer.usage is not None and answer.usage.output
+        assert cost is not None and cost.usd > 0
+
+
+def test_known_bug_cache_reads_billed_in_full_when_streaming() -> None:
+    """900 of 1,000 tokens came from the cache, 80 went into it: each part has its own price."""
+    cost = _cost(_streamed(anthropic, *ANTHROPIC_TURN), base_url=ANTHROPIC_URL)
+    price = {"fresh": 20 * 3, "read": 900 * Decimal("0.3"), "written": 80 * Decimal("3.75"), "output": 42 * 15}
+    assert cost is not None
+    assert cost.usd == sum(map(Decimal, price.values())) / 1_000_000
+
+
+def test_known_bug_usage_lost_when_the_last_chunk_has_choices() -> None:
+    """Some report the usage beside the last words, some inside the choice; it counts, and stays where it is."""
+    beside = chunk({}, finish="stop", usage=USAGE)
+    inside = chunk({}, finish="stop")
+    inside["choices"][0]["usage"] = USAGE
+    for last in (beside, inside):
+        reader = chat.open_stream(takes_usage_out=True)
+        data = sse(TURN[1], last, "[DONE]")
+        assert passed(reader, [data]) == data
+        assert reader.answer().usage == Usage(input=20, output=5, cache_read=8)
+
+
+@pytest.mark.parametrize(
+    ("model", "base_url"),
+    [("a-model-of-our-own", None), ("gpt-5", "http://127.0.0.1:8080/v1"), ("", OPENAI_URL), (None, OPENAI_URL)],
+)
+def test_known_bug_an_unknown_model_priced_at_0(model: str | None, base_url: str | None) -> None:
+    """An unknown price is unknown, also for a model that runs here under a known name."""
+    assert find_cost(Usage(input=1000, output=10), {}, model=model, base_url=base_url) is None
+
+
+def test_a_model_that_is_listed_without_a_price_has_none() -> None:
+    assert find_cost(Usage(input=1000, output=10), {}, model="whisper-large-v3", provider="groq") is None
+
+
+def test_running_totals_are_set_and_not_added() -> None:
+    """Some report the totals so far in every event."""
+    totals = [{"prompt_tokens": 20, "completion_tokens": count} for count in (1, 2, 3)]
+    answer = _streamed(chat, *[chunk({"content": "x"}, usage=usage) for usage in totals])
+    assert answer.usage == Usage(input=20, output=3)
+
+
+def test_a_missing_or_empty_figure_leaves_the_one_before() -> None:
+    last = {
+        "type": "message_delta",
+        "delta": {},
+        "usage": {"input_tokens": 0, "output_tokens": 42, "cache_read_input_tokens": None},
+    }
+    answer = _streamed(anthropic, ANTHROPIC_TURN[0], last)
+    assert answer.usage == Usage(input=1000, output=42, cache_read=900, cache_write=80)
+
+
+def test_the_providers_own_cost_outranks_an_estimate() -> None:
+    raw = {**USAGE, "cost": 0.0123}
+    assert find_cost(read_usage("chat", raw), raw, model="gpt-5") == Cost(Decimal("0.0123"), "provider")
+    free = find_cost(None, {"cost": 0}, model="anything")
+    assert free == Cost(Decimal(0), "provider")
+
+
+@pytest.mark.parametrize("cost", [True, "much", float("nan"), -1, None, {}, "Infinity"])
+def test_a_cost_that_is_no_amount_is_none(cost: object) -> None:
+    assert find_cost(None, {"cost": cost}, model="gpt-5") is None
+
+
+def test_an_estimate_says_by_whose_prices() -> None:
+    from importlib.metadata import version
+
+    cost = find_cost(Usage(input=1000, output=10), {}, model="gpt-5", base_url=OPENAI_URL)
+    assert cost == Cost(Decimal("0.00135"), "genai-prices", version("genai-prices"))
+
+
+def test_the_tier_and_the_life_of_the_cache_have_their_own_prices() -> None:
+    usage = Usage(input=1000, output=10)
+    dear = find_cost(usage, {"service_tier": "priority"}, model="gpt-5", base_url=OPENAI_URL)
+    told = find_cost(usage, {}, model="gpt-5", base_url=OPENAI_URL, tier="priority")
+    plain = find_cost(usage, {}, model="gpt-5", base_url=OPENAI_URL)
+    assert dear is not None and plain is not None
+    assert dear == told and dear.usd == 2 * plain.usd
+    written = Usage(input=1000, cache_write=1000)
+    long = {"cache_creation": {"ephemeral_1h_input_tokens": 1000}}
+    costs = [find_cost(written, raw, model="claude-sonnet-4-5", base_url=ANTHROPIC_URL) for raw in (long, {})]
+    assert [cost and cost.usd for cost in costs] == [Decimal("0.006"), Decimal("0.00375")]
+
+
+def test_figures_that_contradict_each_other_have_no_price() -> None:
+    assert find_cost(Usage(input=10, cache_read=900), {}, model="claude-sonnet-4-5") is None
+
+
+def test_nothing_said_is_none_and_not_zero() -> None:
+    assert read_usage("chat", None) is None
+    assert read_usage("responses", {}) is None
+    assert read_usage("anthropic", {"input_tokens": "many", "output_tokens": -1}) is None
+    assert find_cost(None, None, model="gpt-5") is None
+
+
+def test_input_is_the_whole_prompt_in_each_api() -> None:
+    told = {"input_tokens": 20, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 80}
+    assert read_usage("anthropic", told) == Usage(input=1000, cache_read=900, cache_write=80)
+    assert read_usage("chat", {"prompt_tokens": 1000, "prompt_cache_hit_tokens": 900}) == Usage(
+        input=1000, cache_read=900
+    )
+    thought = {"output_tokens": 50, "output_tokens_details": {"thinking_tokens": 30}}
+    assert read_usage("anthropic", thought) == Usage(output=50, reasoning=30)

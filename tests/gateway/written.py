@@ -1,0 +1,109 @@
+"""Bodies and streams as others may write them: any spacing, any escapes, any chunk borders."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+from hypothesis import strategies as st
+
+from seasoned.gateway.wire.value import Stream
+from seasoned.template.block import Block
+from seasoned.template.example import Example
+from seasoned.template.render import render
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(
+    ['"', "\\", "}],", '{"messages":[]}', "[seasoned:end]", "data: x\n\n", "\u2028é𝄞", ""]
+)
+SEEDS = st.integers(min_value=0, max_value=1 << 32)
+BORDERS = st.lists(st.integers(min_value=1, max_value=40), min_size=1, max_size=30)
+
+
+def block(format: str) -> bytes:
+    """A real block of two calls."""
+    examples = tuple(
+        Example(
+            tool=tool,
+            arguments='{"path":"notes.md"}',
+            result="a\nb",
+            intent="Read the notes",
+            kind="init",
+            pattern=tool,
+        )
+        for tool in ("read_file", "list_files")
+    )
+    return render(Block(template="files@1", examples=examples), format, "messages").content  # type: ignore[arg-type]
+
+
+def written(value: Any, chance: Random) -> str:
+    """One way to write a JSON value down."""
+    if isinstance(value, str):
+        escaped = json.dumps(value, ensure_ascii=chance.random() < 0.5)
+        return escaped.replace("/", "\\/") if chance.random() < 0.5 else escaped
+    if isinstance(value, dict):
+        members = [
+            f"{_space(chance)}{written(key, chance)}{_space(chance)}:{_space(chance)}{written(inner, chance)}"
+            for key, inner in value.items()
+        ]
+        return "{" + f"{_space(chance)},".join(members) + _space(chance) + "}"
+    if isinstance(value, list):
+        items = [_space(chance) + written(inner, chance) + _space(chance) for inner in value]
+        return "[" + ",".join(items) + "]"
+    return json.dumps(value)
+
+
+def written_body(fields: dict[str, Any], seed: int, *, doubled: bool = False) -> bytes:
+    """A whole request, its fields in any order, and some of them twice where that is asked for."""
+    chance = Random(seed)
+    names = chance.sample(list(fields), len(fields))
+    text = written({name: fields[name] for name in names}, chance)
+    if doubled:
+        again = written({name: fields[name] for name in names[:2]}, chance)
+        text = text[:-1] + "," + again[1:]
+    return (_space(chance) + text + _space(chance)).encode()
+
+
+def _space(chance: Random) -> str:
+    return "".join(chance.choices(" \t\r\n", k=chance.choice((0, 0, 0, 1, 3))))
+
+
+def is_spliced(before: bytes, after: bytes, content: bytes) -> bool:
+    """Whether the only difference is the block in one place."""
+    inner = content.strip()[1:-1]
+    at = after.find(inner)
+    while at >= 0:
+        for inserted, start in ((inner + b",", at), (b"," + inner, at - 1), (inner, at)):
+            if start >= 0 and after[start : start + len(inserted)] == inserted:
+                rest = after[:start] + after[start + len(inserted) :]
+                if rest == before:
+                    return True
+        at = after.find(inner, at + 1)
+    return False
+
+
+def sse(*events: dict[str, Any] | str, end: str = "\n") -> bytes:
+    """An event stream, in the way of each API: events that have a type are named by it."""
+    lines = []
+    for event in events:
+        if isinstance(event, dict) and "type" in event:
+            lines.append(f"event: {event['type']}{end}")
+        data = event if isinstance(event, str) else json.dumps(event, ensure_ascii=False)
+        lines.append(f"data: {data}{end}{end}")
+    return "".join(lines).encode()
+
+
+def cut(data: bytes, borders: list[int]) -> list[bytes]:
+    """The same bytes in chunks."""
+    chunks = []
+    at = turn = 0
+    while at < len(data):
+        chunks.append(data[at : at + borders[turn % len(borders)]])
+        at += borders[turn % len(borders)]
+        turn += 1
+    return chunks
+
+
+def passed(reader: Stream, chunks: list[bytes]) -> bytes:
+    """What a client gets."""
+    return b"".join([reader.feed(chunk) for chunk in chunks]) + reader.end()

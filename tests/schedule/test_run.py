@@ -1,0 +1,264 @@
+"""One run from claim to outcome, every path of it, with real scripts and a model that plays a script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seasoned.agent.record import load_recorded
+from seasoned.config import Config
+from seasoned.schedule.job import Job, RunRecord, Slot
+from seasoned.schedule.rights import allowed_toolsets
+from seasoned.schedule.run import AgentAnswer, AgentTask, Chosen, Parts, Runner
+from seasoned.store import open_store
+from seasoned.testing import Answer, ScriptedServer, call, serve_script
+from tests.schedule.made import START, job
+from tests.schedule.places import Beat, config_at_home, parts_at_home, run_job, script
+
+
+def home_with(server: ScriptedServer, **settings: Any) -> Config:
+    return config_at_home(**{"base_url": server.base_url, "model": "scripted", **settings})
+
+
+def played(one: Job, *steps: Any, **settings: Any) -> tuple[RunRecord, ScriptedServer]:
+    with serve_script(*steps) as server:
+        return run_job(one, home_with(server, **settings)), server
+
+
+def test_an_answer_is_ok_with_all_that_is_known_of_it() -> None:
+    record, server = played(job(), Answer("Hello.", input_tokens=1200, output_tokens=7))
+    assert (record.outcome, record.output, record.fault, record.reason) == ("ok", "Hello.", "", "")
+    assert (record.tokens_in, record.tokens_out) == (1200, 7)
+    assert (record.model, record.delivery) == ("scripted", "pending")
+    assert record.provider == server.base_url.removeprefix("http://").removesuffix("/v1")
+    assert record.started_at is not None
+    assert record.ended_at is not None
+    assert record.session == f"cron_j1_{int(START)}"
+
+
+def test_the_session_is_recorded_under_the_name_of_its_slot() -> None:
+    with serve_script("Hello.") as server:
+        config = home_with(server)
+        run_job(job(name="morning"), config)
+    with open_store(config.store_path) as store:
+        recorded = load_recorded(store, f"cron_j1_{int(START)}")
+    assert recorded.title == "morning"
+    assert (recorded.about.platform, recorded.about.model) == ("cron", "scripted")
+
+
+@pytest.mark.parametrize(("answer", "outcome"), [("[SILENT]", "silent"), ("", "empty"), ("  \n", "empty")])
+def test_silence_is_not_delivered_and_an_empty_answer_is_not_ok(answer: str, outcome: str) -> None:
+    # An agent that says nothing at all is asked again by the library, and says nothing again.
+    record, _ = played(job(), *[answer] * 5)
+    assert record.outcome == outcome
+    assert record.delivery == ("none" if outcome == "silent" else "pending")
+
+
+@pytest.mark.parametrize("text", ["", "echo '{\"wakeAgent\": false}'", "echo checked; echo '[SILENT]'", "echo w >&2"])
+def test_a_script_with_nothing_to_do_ends_the_run_before_a_token_is_spent(text: str) -> None:
+    record, server = played(job(script=script(text or ":")))
+    assert server.heard == []
+    assert (record.outcome, record.delivery, record.tokens_in) == ("silent", "none", None)
+    assert record.note == "The script found nothing to do."
+
+
+def test_what_the_script_prints_goes_into_the_prompt_and_the_history() -> None:
+    record, server = played(job(script=script("echo 3 commits")), "Three commits.")
+    assert "3 commits" in server.heard[0].body.decode()
+    assert (record.outcome, record.script_output) == ("ok", "3 commits")
+
+
+@pytest.mark.parametrize("answer", ["All is well.", "[SILENT]", "[SCRIPT_FAILED] no disk"])
+def test_a_failed_script_is_a_failed_run_whatever_the_agent_says(answer: str) -> None:
+    record, server = played(job(script=script("echo no disk >&2; exit 2")), answer)
+    assert "## Script error" in server.heard[0].json["messages"][-1]["content"]
+    assert (record.outcome, record.fault, record.delivery) == ("failed", "script", "pending")
+    assert record.reason == "The script 'gate.sh' ended with exit code 2."
+    assert record.script_output == "no disk"
+
+
+def test_an_agent_that_ran_a_script_itself_and_says_that_it_failed_is_believed() -> None:
+    record, _ = played(job(), "[SCRIPT_FAILED]\nmake said no.")
+    assert (record.outcome, record.fault, record.output) == ("failed", "script", "make said no.")
+    record, _ = played(job(), "I was unable to run the script: permission denied.")
+    assert (record.outcome, record.fault) == ("failed", "script")
+
+
+def test_a_job_without_a_prompt_is_its_script() -> None:
+    for text, outcome, output in (
+        ("echo 3 commits", "ok", "3 commits"),
+        (":", "silent", ""),
+        ("echo half; exit 1", "failed", "half"),
+        ("echo '[SCRIPT_FAILED] no disk'", "failed", "no disk"),
+    ):
+        record, server = played(job(prompt="", script=script(text)))
+        assert (record.outcome, record.output, record.model) == (outcome, output, None)
+        assert server.heard == []
+
+
+def test_a_script_that_may_not_run_fails_before_any_agent() -> None:
+    record, server = played(job(script="../gate.sh"))
+    assert (record.outcome, record.fault) == ("failed", "script")
+    assert "was not run" in record.reason
+    assert server.heard == []
+
+
+def test_a_script_that_overruns_its_time_is_a_time_out() -> None:
+    record, server = played(job(script=script("sleep 60"), timeout_seconds=1))
+    assert (record.outcome, record.fault, server.heard) == ("failed", "timeout", [])
+
+
+def test_an_agent_that_overruns_the_time_of_the_job_is_a_time_out() -> None:
+    record, _ = played(job(timeout_seconds=1), Answer("Too late.", wait_seconds=4.0))
+    assert (record.outcome, record.fault, record.delivery) == ("failed", "timeout", "pending")
+    assert "did not end within 1 s" in record.reason
+
+
+def test_a_model_that_refuses_is_a_failed_agent() -> None:
+    record, _ = played(job(), ValueError("out of order"))
+    assert (record.outcome, record.fault) == ("failed", "agent")
+    assert "out of order" in record.reason
+
+
+def test_without_a_model_the_failure_says_what_is_missing() -> None:
+    record = run_job(job(model="anthropic:x"), config_at_home())
+    assert (record.outcome, record.fault, record.delivery) == ("failed", "agent", "pending")
+    assert "ANTHROPIC_API_KEY" in record.reason
+    record = run_job(job(provider="mystery"), config_at_home())
+    assert "'mystery'" in record.reason
+
+
+def test_a_failed_script_stays_the_fault_when_no_agent_can_be_started() -> None:
+    record = run_job(job(model="anthropic:x", script=script("exit 4")), config_at_home())
+    assert (record.outcome, record.fault) == ("failed", "script")
+    assert "exit code 4" in record.reason
+    assert "ANTHROPIC_API_KEY" in record.reason
+
+
+def test_a_run_that_is_called_off_sends_nothing_and_is_unknown() -> None:
+    beat = Beat()
+    beat.is_wanted = False
+    with serve_script("Hello.") as server:
+        record = run_job(job(), home_with(server), beat=beat)
+        assert server.heard == []
+    assert (record.outcome, record.delivery) == ("unknown", "pending")
+
+
+def test_a_run_that_is_called_off_in_the_middle_is_broken_off() -> None:
+    class UntilHeard(Beat):
+        def __call__(self) -> bool:
+            return not server.heard
+
+    with serve_script(Answer("Late.", wait_seconds=3.0)) as server:
+        record = run_job(job(), home_with(server), beat=UntilHeard())
+        assert len(server.heard) == 1
+    assert (record.outcome, record.output) == ("unknown", "")
+
+
+def test_a_missing_skill_is_named_in_the_prompt_and_in_the_history() -> None:
+    with serve_script("Hello.") as server:
+        config = home_with(server)
+        (config.skill_folder / "notes").mkdir(parents=True)
+        (config.skill_folder / "notes" / "SKILL.md").write_text(
+            "---\nname: notes\ndescription: N.\n---\nOne line each.\n"
+        )
+        record = run_job(job(skills=("notes", "charts")), config)
+        sent = server.heard[0].json["messages"][-1]["content"]
+    assert "## Skill: notes" in sent
+    assert "One line each." in sent
+    assert "## Missing skill: charts" in sent
+    assert "The skill 'charts' was missing" in record.note
+    assert record.outcome == "ok"
+
+
+def test_a_scheduled_run_has_no_tool_to_schedule_ask_or_send() -> None:
+    _, server = played(job(toolsets=("terminal", "schedule", "confirm")), "Hello.", confirm_url="http://127.0.0.1:1")
+    assert [tool["function"]["name"] for tool in server.heard[0].json["tools"]] == ["terminal"]
+    record, server = played(job(), "Hello.", confirm_url="http://127.0.0.1:1")
+    names = {tool["function"]["name"] for tool in server.heard[0].json["tools"]}
+    assert {"terminal", "read_file"} <= names
+    assert not names & {"schedule", "request_confirmation", "confirmation_status"}
+    assert record.note == ""
+
+
+@pytest.mark.parametrize(
+    ("is_cloud", "allow", "kept"),
+    [(True, False, ("file", "web")), (True, True, ("terminal", "file", "code", "web")), (False, False, None)],
+)
+def test_terminal_and_code_are_off_in_the_cloud_unless_the_job_allows_them(
+    is_cloud: bool, allow: bool, kept: tuple[str, ...] | None
+) -> None:
+    wanted = ("terminal", "file", "code", "web", "schedule")
+    found, off = allowed_toolsets(wanted, is_cloud=is_cloud, allow_terminal=allow)
+    assert found == (kept or ("terminal", "file", "code", "web"))
+    assert set(found) | set(off) == set(wanted)
+
+
+def test_what_was_asked_for_and_left_out_is_in_the_history() -> None:
+    asked: list[AgentTask] = []
+    config = config_at_home()
+    real = parts_at_home(config)
+
+    def run_agent(task: AgentTask, beat: object) -> AgentAnswer:
+        asked.append(task)
+        return AgentAnswer(text="Hello.")
+
+    parts = Parts(
+        run_agent=run_agent,
+        choose_model=lambda one, route: Chosen(model="openai:x", provider="openai", toolsets=("terminal", "web")),
+        detect_window=lambda chosen: None,
+        load_skill=real.load_skill,
+        run_command=real.run_command,
+        scripts=real.scripts,
+        redact=real.redact,
+    )
+    record = Runner(parts)(job(toolsets=("terminal", "file")), Slot("j1", START), Beat())
+    assert asked[0].toolsets == ("file",)
+    assert record.note == "Left out in a scheduled run: terminal."
+    assert Runner(parts)(job(), Slot("j1", START), Beat()).note == ""
+    assert asked[1].toolsets == ("web",)
+
+
+def test_an_agent_works_in_the_folder_of_the_job(tmp_path: Path) -> None:
+    (tmp_path / "here.txt").write_text("x")
+    record, server = played(job(folder=str(tmp_path)), call("terminal", command="ls"), "Done.")
+    assert "here.txt" in server.heard[1].body.decode()
+    assert record.outcome == "ok"
+    record, server = played(job(folder=str(tmp_path / "gone")), "Done.")
+    assert (record.outcome, record.fault) == ("failed", "agent")
+    assert "is gone" in record.reason
+
+
+def test_what_must_be_allowed_is_denied_since_nobody_is_there(tmp_path: Path) -> None:
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "x").write_text("keep")
+    steps = (call("terminal", command="rm -rf precious"), "I could not.")
+    record, _ = played(job(folder=str(tmp_path)), *steps)
+    assert (tmp_path / "precious" / "x").exists()
+    assert record.outcome == "ok"
+
+
+def test_secrets_are_redacted_before_they_reach_the_history() -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    record, _ = played(job(script=script(f"echo token {key}")), f"The token is {key}.")
+    assert key not in record.output + record.script_output
+    assert "[redacted:" in record.output
+    assert "[redacted:" in record.script_output
+
+
+def test_texts_of_the_history_fit_into_every_store() -> None:
+    record, _ = played(job(prompt="", script=script("printf 'a\\000b\\377c'")))
+    assert record.output == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}c"
+
+
+def test_a_job_that_asks_for_a_warm_start_says_what_became_of_it() -> None:
+    record, _ = played(job(warm="auto"), "Hello.")
+    assert record.outcome == "ok"
+    assert record.note.startswith("Warm start: ")
+
+
+def test_a_job_that_delivers_nowhere_has_nothing_pending() -> None:
+    record, _ = played(job(delivery=("none",)), ValueError("no"))
+    assert (record.outcome, record.delivery) == ("failed", "none")

@@ -1,0 +1,111 @@
+"""The whole way: a scheduler wakes for a job, its script and its agent run, and real servers get the answer."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from seasoned.cli.working import start_scheduler
+from seasoned.config import Config
+from seasoned.schedule import add, board, history
+from seasoned.schedule.job import At, RunRecord
+from seasoned.store import open_database
+from seasoned.testing import serve_script
+from tests.schedule.made import job
+from tests.schedule.places import config_at_home, script, serve_mail, serve_web
+
+
+def wait_for(config: Config, is_there: Callable[[list[RunRecord]], bool]) -> list[RunRecord]:
+    until = time.monotonic() + 30
+    database = open_database(config)
+    try:
+        while not is_there(found := history(database)):
+            assert time.monotonic() < until, found
+            time.sleep(0.05)
+    finally:
+        database.close()
+    return found
+
+
+def post(config: Config, **fields: Any) -> None:
+    """A job whose time comes at once."""
+    now = time.time()
+    database = open_database(config)
+    try:
+        add(database, job(**{"schedule": At(now + 0.2), "created_at": now, **fields}), now=now)
+    finally:
+        database.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "outcome", "fault", "title"),
+    [
+        ("echo 3 commits", "Three commits.", "ok", "", "one – 2"),
+        ("echo 3 commits", " ", "empty", "", "one – empty"),
+        ("exit 2", "All is well.", "failed", "script", "one – failed (script)"),
+        ("echo 3 commits", ValueError("no"), "failed", "agent", "one – failed (agent)"),
+    ],
+)
+def test_a_job_runs_at_its_time_and_its_answer_arrives_everywhere(
+    text: str, answer: Any, outcome: str, fault: str, title: str
+) -> None:
+    with serve_script(answer, answer, answer) as server, serve_web() as web, serve_mail() as mail:
+        config = config_at_home(
+            base_url=server.base_url,
+            model="scripted",
+            smtp_url=mail.url,
+            mail_from="cron@example.org",
+            webhook_url=f"{web.url}/hook",
+        )
+        out = io.StringIO()
+        running = start_scheduler(config, out=out, poll_seconds=0.05)
+        try:
+            delivery = ("webhook", "email:ada@example.org", "stdout", "file:x.md")
+            post(config, script=script(text), delivery=delivery)
+            (record,) = wait_for(config, lambda found: bool(found) and found[0].delivery == "delivered")
+        finally:
+            running.stop()
+        assert not running.is_alive
+        assert (record.outcome, record.fault) == (outcome, fault)
+        (body,) = web.bodies
+        assert body["title"].startswith(title)
+        assert body["data"]["outcome"] == outcome
+        assert len(mail.mails) == 1
+    assert title in out.getvalue()
+    assert title in (config.home / "reports" / "x.md").read_text()
+
+
+def test_silence_arrives_nowhere() -> None:
+    with serve_script() as server, serve_web() as web:
+        config = config_at_home(base_url=server.base_url, model="scripted", webhook_url=web.url)
+        running = start_scheduler(config, poll_seconds=0.05)
+        try:
+            post(config, script=script(":"), delivery=("webhook",))
+            (record,) = wait_for(config, lambda found: bool(found) and found[0].is_ended)
+        finally:
+            running.stop()
+        assert (record.outcome, record.delivery) == ("silent", "none")
+        assert (server.heard, web.heard) == ([], [])
+
+
+def test_a_delivery_that_fails_leaves_the_run_as_it_was() -> None:
+    with serve_script("Hello.") as server, serve_web() as web:
+        web.statuses = [503, 503]
+        config = config_at_home(base_url=server.base_url, model="scripted", webhook_url=web.url)
+        running = start_scheduler(config, poll_seconds=0.05)
+        try:
+            post(config, delivery=("webhook",))
+            (record,) = wait_for(config, lambda found: bool(found) and bool(found[0].delivery_error))
+        finally:
+            running.stop()
+    assert (record.outcome, record.delivery) == ("ok", "pending")
+    assert "503" in record.delivery_error
+    database = open_database(config)
+    try:
+        assert board.find(database, "one").is_done
+    finally:
+        database.close()

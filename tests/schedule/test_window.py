@@ -1,0 +1,118 @@
+"""A model that reads too little is refused before any request leaves; what is not known stops nobody."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from seasoned.agent.model import Choice
+from seasoned.agent.window import detect_window, is_cloud, provider_of
+from seasoned.schedule.window import MIN_CONTEXT, Window, find_window, objection
+from seasoned.testing import serve_script
+from tests.schedule.made import job
+from tests.schedule.places import config_at_home, run_job, serve_web
+
+
+def _broken() -> int | None:
+    raise RuntimeError("nobody knows")
+
+
+def test_the_job_comes_before_the_configuration_and_that_before_detection() -> None:
+    assert find_window(job(context_length=1), configured=2, detect=lambda: 3) == Window(1, "job")
+    assert find_window(job(), configured=2, detect=lambda: 3) == Window(2, "configuration")
+    assert find_window(job(), configured=None, detect=lambda: 3) == Window(3, "detection")
+    assert find_window(job(), configured=None, detect=lambda: None) == Window(None, "nothing")
+    assert find_window(job(), configured=None, detect=_broken) == Window(None, "nothing")
+
+
+@pytest.mark.parametrize(
+    ("fields", "tokens", "is_refused"),
+    [
+        ({}, MIN_CONTEXT, False),
+        ({}, MIN_CONTEXT - 1, True),
+        ({}, None, False),
+        ({"min_context": 8_000}, 8_192, False),
+        ({"min_context": 8_193}, 8_192, True),
+        ({"min_context": 200_000}, 128_000, True),
+    ],
+)
+def test_a_window_is_compared_with_what_the_job_needs(
+    fields: dict[str, Any], tokens: int | None, is_refused: bool
+) -> None:
+    found = objection(job(**fields), Window(tokens, "detection"), model="m")
+    assert (found is not None) is is_refused
+
+
+def test_the_message_says_what_to_change() -> None:
+    said = objection(job(), Window(8_192, "configuration"), model="small") or ""
+    for part in ("'small'", "8,192", "64,000", "context_length in the configuration", "--model", "--min-context"):
+        assert part in said
+
+
+@pytest.mark.parametrize("field", ["context_length", "configured"])
+def test_a_model_below_the_limit_is_refused_before_any_request_leaves(field: str) -> None:
+    with serve_script("Hello.") as server:
+        settings: dict[str, Any] = {"base_url": server.base_url, "model": "scripted"}
+        fields: dict[str, Any] = {}
+        if field == "context_length":
+            fields["context_length"] = 32_000
+        else:
+            settings["context_length"] = 32_000
+        record = run_job(job(**fields), config_at_home(**settings))
+        assert server.heard == []
+    assert (record.outcome, record.fault, record.delivery) == ("failed", "context", "pending")
+    assert "--min-context" in record.reason
+    assert record.session is None
+
+
+def test_a_server_that_tells_its_window_is_believed() -> None:
+    listed = {"data": [{"id": "other", "max_model_len": 1}, {"id": "tiny", "meta": {"n_ctx_train": 4096}}]}
+    with serve_web(lambda path: listed) as web:
+        assert detect_window(Choice("tiny", f"{web.url}/v1")) == 4096
+        record = run_job(job(), config_at_home(base_url=f"{web.url}/v1", model="tiny"))
+        assert {path for path, _, _ in web.heard} == {"/v1/models"}
+    assert (record.fault, "4,096" in record.reason) == ("context", True)
+
+
+@pytest.mark.parametrize("answer", [[], {"data": 3}, {"data": [{"id": "m", "context_length": True}]}, {"data": [7]}])
+def test_a_server_that_tells_nothing_useful_leaves_the_window_unknown(answer: Any) -> None:
+    with serve_web(lambda path: answer) as web:
+        assert detect_window(Choice("m", f"{web.url}/v1")) is None
+
+
+def test_when_detection_fails_the_job_runs() -> None:
+    with serve_script("Hello.") as server:
+        record = run_job(job(), config_at_home(base_url=server.base_url, model="scripted"))
+    assert (record.outcome, record.output) == ("ok", "Hello.")
+
+
+def test_an_override_lets_a_small_model_run() -> None:
+    for fields in ({"context_length": 100_000}, {"min_context": 16_000}):
+        with serve_script("Hello.") as server:
+            config = config_at_home(base_url=server.base_url, model="scripted", context_length=32_000)
+            assert run_job(job(**fields), config).outcome == "ok", json.dumps(fields)
+
+
+@pytest.mark.parametrize(
+    ("url", "is_elsewhere"),
+    [
+        ("http://127.0.0.1:1/v1", False),
+        ("http://localhost:1/v1", False),
+        ("http://[::1]:1/v1", False),
+        ("http://192.168.1.4/v1", False),
+        ("http://ollama:11434/v1", False),
+        ("http://gpu.lan/v1", False),
+        ("https://api.example.com/v1", True),
+        ("https://8.8.8.8/v1", True),
+        (None, True),
+    ],
+)
+def test_a_model_is_in_the_cloud_unless_its_server_is_near(url: str | None, is_elsewhere: bool) -> None:
+    assert is_cloud(Choice("openai:x", url)) is is_elsewhere
+
+
+def test_a_provider_is_named_without_credentials() -> None:
+    assert provider_of(Choice("openai:x")) == "openai"
+    assert provider_of(Choice("x", "https://user:hush@api.example.com/v1")) == "api.example.com"
