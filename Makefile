@@ -59,7 +59,7 @@ evidence: $(VENV)/run.stamp
 	$(BIN)/python tools/make_evidence.py --model local $(EVIDENCE)
 
 torture: $(VENV)/dev.stamp
-	SEASONED_TORTURE=1 $(BIN)/python -m pytest -n auto tests/history tests/redact tests/store tests/scan tests/stats tests/insight tests/template tests/agent tests/experiment tests/cli
+	SEASONED_TORTURE=1 $(BIN)/python -m pytest -n auto tests/history tests/redact tests/store tests/scan tests/stats tests/insight tests/template tests/agent tests/experiment tests/confirm tests/schedule tests/web tests/hooks tests/mcp tests/cli
 
 samples: $(VENV)/run.stamp
 	$(BIN)/python tools/make_samples.py
@@ -69,7 +69,7 @@ lock: $(BIN)/python
 	for name in run dev; do \
 	  $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	    --no-annotate --extra insight --extra template pyproject.toml requirements/build.in \
-	    $$([ $$name = dev ] && echo --extra agent --extra local --extra experiment --extra server --extra schedule --extra mcp --extra postgres requirements/dev.in) \
+	    $$([ $$name = dev ] && echo --extra agent --extra local --extra experiment --extra server --extra gateway --extra schedule --extra mcp --extra postgres requirements/dev.in) \
 	    -o requirements/$$name.lock || exit 1; \
 	done
 

@@ -233,7 +233,10 @@ def evidence_page(store: Store, names: Sequence[str], part: str, choice: Choice)
         "",
         f"- {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {_versions()}, {os.cpu_count()} cores, {platform.machine()}",
         f"- model: {_model(choice)}, temperature 0, answers forced to fit the schemas of the tools where it is local",
-        f"- part: {part}; examples are mined from runs of the same model on the train part, none is written by hand",
+        f"- part: {part}; examples are mined from runs of the same model on the train part, none is written by hand;",
+        "  the prompts of the train part name tool and form, those of this part do not",
+        "- a first call that executes need not be the one that was asked for: a model that is shown an example of each",
+        "  tool also calls the wrong tool in the right form; *tasks done* counts only what was asked for",
         "",
     ]
     for name in names:
@@ -320,17 +323,21 @@ def _arms_table(found: Analysis) -> list[str]:
     return [*lines, ""]
 
 
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
 def _effects_table(found: Analysis) -> list[str]:
     lines = ["| contrast | measure | difference | p | tasks |", "|---|---|---|--:|--:|"]
     for one in found.effects:
-        p = "–" if one.adjusted_p is None else f"{one.adjusted_p:.3f} (Holm)"
+        p = "–" if one.adjusted_p is None else f"{_p(one.adjusted_p)} (Holm)"
         lines.append(
             f"| {one.arm} − {one.against} | **{KINDS[one.measure].label}** | {change(one.estimate, one.measure)} | {p} "
             f"| {one.estimate.clusters} |"
         )
     for one in found.secondary:
         if one.measure in ("executed", "success", "calls_to_success"):
-            p = "–" if one.estimate.p_value is None else f"{one.estimate.p_value:.3f}"
+            p = "–" if one.estimate.p_value is None else _p(one.estimate.p_value)
             lines.append(
                 f"| {one.arm} − {one.against} | {KINDS[one.measure].label} | {change(one.estimate, one.measure)} | {p} "
                 f"| {one.estimate.clusters} |"

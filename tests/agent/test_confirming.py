@@ -216,6 +216,32 @@ def test_the_agent_can_ask_and_look_and_begin_but_has_no_tool_that_decides(
     assert service.look(person.seen[0]["id"])["redeemed_at"] is not None
 
 
+def test_an_approval_is_begun_only_in_the_conversation_that_asked_and_for_what_it_asked(
+    service: Serving, config: Config, tmp_path: Path
+) -> None:
+    asking = call("request_confirmation", action="send_email", description="Send it", details={"to": "eve"})
+    foreign = service.ask(action="send_email", description="Send it", details={"to": "all"})
+    home, _ = folders(tmp_path)
+    context = Context(home=home, secrecy=SECRECY, memory_folder=home / "m", skill_folder=home / "s", config=config)
+
+    def begin(messages: list[ModelMessage]) -> Any:
+        (found,) = context.asked
+        # What the agent asked for, as it would be if it had changed since.
+        context.asked[found].details["to"] = "everybody"
+        return call("confirmation_status", id=found, wait_seconds=10, begin=True)
+
+    other = call("confirmation_status", id=foreign["id"], wait_seconds=10, begin=True)
+    model = ScriptedModel(asking, begin, other, "No.")
+    conversation = conversation_at(tmp_path, model, toolsets=("confirm",), context=context)
+    with Person(service, "approve"):
+        say(conversation, "send it")
+    _, second, third = returned(conversation.history)
+    assert "not what was asked for in this conversation" in second
+    assert "was not asked for in this conversation" in third
+    (own,) = context.asked
+    assert [service.look(each)["redeemed_at"] for each in (own, foreign["id"])] == [None, None]
+
+
 def test_the_confirm_toolset_is_offered_only_where_there_is_a_service(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,12 +17,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from seasoned.cli.confirm_granting import user_name
 from seasoned.cli.main import app, main
 from seasoned.config import load
 from seasoned.confirm.change import first_admin
 from seasoned.store import open_database
 from tests.agent.test_chat import Terminal, terminal
 from tests.cli.run import SEASONED, seasoned
+from tests.confirm.other_side import Receiver
 from tests.confirm.serving import Serving, serving
 
 WORDS = "four words are enough"
@@ -249,6 +251,74 @@ def test_agents_get_tokens_without_a_passphrase_and_lose_them_so(home: Path) -> 
     assert made["token"].encode() not in stored, "only the hash of a token is kept"
     taken = seasoned("confirm", "token", "make", "claude", expect=1)
     assert "never given out twice" in taken.stderr
+
+
+def first_admin_at_the_terminal(*more: str) -> str:
+    """Make ada the first admin, as the guide says; what was printed."""
+    with terminal("confirm", "token", "make", "ada", "--role", "admin", *more) as screen:
+        for prompt in ("New passphrase for ada: ", "The same again: "):
+            screen.wait_for(prompt)
+            screen.type(WORDS + "\n")
+        code, shown = ended(screen)
+    assert code == 0, shown
+    return shown
+
+
+def test_alone_with_an_agent_nobody_may_approve_until_the_policy_says_so(home: Path) -> None:
+    first_admin_at_the_terminal()
+    made = seasoned("confirm", "token", "make", "claude", "--json")
+    claude, owner = json.loads(made.stdout), user_name()
+    assert [one["person"] for one in answer("confirm", "token", "list")["credentials"]] == [owner, owner]
+    assert "Nobody may approve what claude asks for" in made.stderr
+    assert "single_operator = true" in made.stderr
+    with serving(home / ".seasoned", tokens={"agent": claude["token"]}) as found:
+        asked = found.ask(action="delete_data")
+    code, shown = typed("confirm", "approve", asked["id"])
+    assert code == 1
+    assert "same person" in shown and "single_operator = true" in " ".join(shown.split())
+
+
+def test_a_single_operator_sets_up_the_mode_first_and_then_decides_alone(home: Path) -> None:
+    (home / ".seasoned").mkdir(mode=0o700, exist_ok=True)
+    (home / ".seasoned" / "policy.toml").write_text("single_operator = true\n")
+    first_admin_at_the_terminal()
+    made = seasoned("confirm", "token", "make", "claude", "--json")
+    assert "Nobody may approve" not in made.stderr
+    tokens = {"agent": json.loads(made.stdout)["token"]}
+    with serving(home / ".seasoned", tokens=tokens) as found:
+        asked = found.ask(action="delete_data")
+        code, shown = typed("confirm", "approve", asked["id"])
+        assert code == 0, shown
+        assert found.look(asked["id"], "agent")["status"] == "approved"
+
+
+def test_an_agent_of_somebody_else_is_approved_without_the_mode(home: Path) -> None:
+    first_admin_at_the_terminal()
+    made = seasoned("confirm", "token", "make", "claude", "--person", "bob", "--json")
+    assert made.stderr == ""
+    with serving(home / ".seasoned", tokens={"agent": json.loads(made.stdout)["token"]}) as found:
+        asked = found.ask(action="delete_data")
+        assert typed("confirm", "approve", asked["id"])[0] == 0
+
+
+def test_a_head_is_posted_signed_or_added_to_a_file(ada: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Receiver(b"k" * 32) as receiver:
+        assert "webhook_secret" in seasoned("confirm", "head", "--to", receiver.url, expect=3).stderr
+        monkeypatch.setenv("SEASONED_WEBHOOK_SECRET", receiver.secret)
+        sent = answer("confirm", "head", "--to", f"{receiver.url}/heads")
+        (heard,) = receiver.heard
+        assert receiver.is_genuine(heard)
+        assert heard.value == sent, "what is posted is what is printed"
+    assert "https://" in seasoned("confirm", "head", "--to", "http://example.org/", expect=2).stderr
+    assert answer("confirm", "head", "--to", home / "heads")["seq"] == sent["seq"]
+    assert "added to" in seasoned("confirm", "head", "--to", home / "heads").stdout
+    assert answer("confirm", "verify", "--heads", home / "heads")["heads"] == 2
+
+
+def test_who_decides_is_warned_of_what_a_request_holds(service: Serving) -> None:
+    asked = answer("confirm", "submit", "send_email", "Send it", "--details", '{"command": "rm -rf /srv/logs"}')
+    shown = " ".join(seasoned("confirm", "show", asked["id"]).stdout.split())
+    assert "Beware: what it holds needs delete_data" in shown
 
 
 def test_allowing_an_action_needs_an_admin_and_never_works_for_the_ten(service: Serving) -> None:

@@ -144,6 +144,14 @@ def test_jobs_of_hermes_are_taken_over(tmp_path: Path) -> None:
     assert ask("show", "old")["skills"] == ["notes"]
 
 
+def test_doctor_notices_that_nobody_keeps_the_schedule() -> None:
+    ask("add", "one", "every 1h", "Say hello.")
+    done = CliRunner().invoke(app, ["doctor", "--json"])
+    (check,) = [one for one in json.loads(done.stdout)["checks"] if one["name"] == "schedule"]
+    assert check["ok"] is False
+    assert "seasoned cron serve" in check["finding"]
+
+
 def test_what_is_not_there_is_said() -> None:
     for command in ("show", "history", "pause", "run"):
         done = CliRunner().invoke(app, ["cron", command, "x"])

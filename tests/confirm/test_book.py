@@ -190,6 +190,48 @@ def test_ten_requests_an_action_and_hour_and_not_one_more(scene: Scene) -> None:
     assert scene.ask().status == "pending"
 
 
+def test_one_agent_does_not_use_up_what_another_may_ask(scene: Scene) -> None:
+    other = scene.person("codex", "agent")
+    for _ in range(10):
+        scene.ask()
+    with pytest.raises(TooMany, match=r"^'hermes' asked for 'deploy_production' 10 times"):
+        scene.ask()
+    asked = Asked(action="deploy_production", description="Deploy the other shop")
+    assert scene.book.submit(other, asked).request.status == "pending"
+
+
+def test_all_agents_together_do_not_flood_people_with_one_action(any_database: Database) -> None:
+    scene = Scene(any_database, "[rate]\ncount = 2\n")
+    agents = [scene.person(f"agent{number}", "agent") for number in range(6)]
+    asked = Asked(action="delete_data", description="Delete the logs")
+    for agent in agents[:5]:
+        for _ in range(2):
+            scene.book.submit(agent, asked)
+    with pytest.raises(TooMany, match="all requesters together asked for 'delete_data' 10 times in 3600") as error:
+        scene.book.submit(agents[5], asked)
+    assert (error.value.remaining, error.value.window_seconds) == (0, 3600)
+    assert scene.book.submit(agents[5], Asked(action="reboot", description="d")).request.status == "pending"
+    scene.clock.forward(3600)
+    assert scene.book.submit(agents[5], asked).request.status == "pending"
+
+
+def test_one_agent_does_not_flood_people_with_many_actions(scene: Scene) -> None:
+    for number in range(60):
+        scene.ask(f"action_{number}")
+    with pytest.raises(TooMany, match="'hermes' asked for anything at all 60 times in 3600 seconds"):
+        scene.ask("action_60")
+    other = scene.person("codex", "agent")
+    assert scene.book.submit(other, Asked(action="action_60", description="d")).request.status == "pending"
+
+
+def test_what_an_allow_list_approved_counts_for_no_limit(any_database: Database) -> None:
+    scene = Scene(any_database, ALLOW + "[rate]\ncount = 1\ntotal = 2\nrequester_total = 3\n")
+    assert {scene.ask("send_email").status for _ in range(9)} == {"auto_approved"}
+    assert [scene.ask(action).status for action in ("a", "b", "c")] == ["pending"] * 3
+    with pytest.raises(TooMany, match="anything at all 3 times"):
+        scene.ask("d")
+
+
 def test_the_limit_is_checked_after_the_allow_list(any_database: Database) -> None:
     scene = Scene(any_database, ALLOW)
     assert {scene.ask("send_email").status for _ in range(15)} == {"auto_approved"}

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import pytest
+import rfc8785
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -44,6 +45,12 @@ def test_the_bytes_are_those_of_rfc_8785() -> None:
 def test_the_example_of_the_standard_is_written_as_there() -> None:
     value = {"numbers": [333333333.33333329, 4.50, 2e-3, 0.000000000000000000000000001], "literals": [None, True]}
     assert canonical(value, field="x") == (b'{"literals":[null,true],"numbers":[333333333.3333333,4.5,0.002,1e-27]}')
+
+
+@QUICK
+@given(VALUE)
+def test_the_fast_writer_writes_what_the_reference_writes(value: Any) -> None:
+    assert canonical(value, field="x") == rfc8785.dumps(value)
 
 
 @QUICK

@@ -23,10 +23,10 @@ from seasoned.confirm.canonical import request_digest
 from seasoned.confirm.client import (
     Changed,
     ConfirmClient,
-    Denied,
     Expired,
     NotConfirmed,
     Rejected,
+    SaidNo,
     Seen,
     Unreachable,
     configured_client,
@@ -105,7 +105,7 @@ def test_a_grant_comes_only_after_a_person_agreed_and_is_bound_to_what_was_asked
 
 
 def test_a_denial_says_who_and_why(service: Serving, client: ConfirmClient) -> None:
-    with pytest.raises(Denied, match="alice denied 'delete_data': wrong folder") as caught:
+    with pytest.raises(SaidNo, match="alice denied 'delete_data': wrong folder") as caught:
         client.confirm("delete_data", "Delete", DETAILS, on_submitted=deciding(service, "deny", reason="wrong folder"))
     assert (caught.value.reason, caught.value.by, caught.value.exit_code) == ("wrong folder", "alice", 1)
 
@@ -369,7 +369,7 @@ def test_a_decorated_function_does_not_run_when_it_is_denied(service: Serving, c
 
     stop = approver(service, "deny", reason="never")
     try:
-        with pytest.raises(Denied, match="never"):
+        with pytest.raises(SaidNo, match="never"):
             asyncio.run(wipe("orders"))
     finally:
         stop()

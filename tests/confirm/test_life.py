@@ -32,7 +32,7 @@ from tests.confirm.books import START, Clock, Scene
 
 EXAMPLES = 100 if os.environ.get("SEASONED_TORTURE") else 20
 STEPS = 50 if os.environ.get("SEASONED_TORTURE") else 40
-LIMIT, WINDOW, REDEEM = 6, 600, 100
+LIMIT, TOTAL, REQUESTER_TOTAL, WINDOW, REDEEM = 3, 5, 5, 600, 100
 AGENTS = ("bot", "codex")
 PEOPLE = ("anna", "anna-phone", "ben", "carla", "bot", "codex")
 ACTIONS = ("deploy_production", "delete_data", "send_email")
@@ -40,6 +40,8 @@ POLICY = f"""
 redeem_seconds = {REDEEM}
 [rate]
 count = {LIMIT}
+total = {TOTAL}
+requester_total = {REQUESTER_TOTAL}
 window_seconds = {WINDOW}
 [action.delete_data]
 approvals = 2
@@ -163,17 +165,23 @@ class Life(RuleBasedStateMachine):
         )
         known = self.keys.get((agent, key)) if key is not None else None
         recent = [
-            one
-            for one in self.models.values()
-            if one.action == action and one.created_at > self.now - WINDOW and one.status != "auto_approved"
+            one for one in self.models.values() if one.created_at > self.now - WINDOW and one.status != "auto_approved"
         ]
+        is_too_much = any(
+            sum(map(counts, recent)) >= most
+            for most, counts in (
+                (LIMIT, lambda one: one.action == action and one.requester == agent),
+                (TOTAL, lambda one: one.action == action),
+                (REQUESTER_TOTAL, lambda one: one.requester == agent),
+            )
+        )
         is_listed = action == "send_email"
         expected: type[SeasonedError] | None = None
         if agent in self.revoked:
             expected = Refused
         elif known is not None:
             expected = None if (self.models[known].action, self.models[known].amount) == (action, amount) else Conflict
-        elif not is_listed and len(recent) >= LIMIT:
+        elif not is_listed and is_too_much:
             expected = TooMany
         done = self.expect(expected, lambda: self.scene.book.submit(self.who[agent], asked))
         if done is None:
@@ -287,8 +295,15 @@ class Life(RuleBasedStateMachine):
 
 
 def test_the_life_of_requests_is_what_the_model_says(database_config: Config) -> None:
+    lives = 0
+
+    def life() -> Life:
+        nonlocal lives
+        lives += 1
+        return Life(database_config)
+
     run_state_machine_as_test(
-        lambda: Life(database_config),
+        life,
         settings=settings(
             # Every statement is a round trip there, and the rules are the same.
             max_examples=EXAMPLES // (1 if database_config.database_url is None else 3),
@@ -297,3 +312,4 @@ def test_the_life_of_requests_is_what_the_model_says(database_config: Config) ->
             suppress_health_check=list(HealthCheck),
         ),
     )
+    assert lives > 1, "no life was lived"

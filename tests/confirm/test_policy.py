@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seasoned.config import Config
 from seasoned.confirm.action import HIGH_RISK
+from seasoned.confirm.notify.way import load_ways
 from seasoned.confirm.policy import DEFAULT, AllowRule, Policy, load_policy, read_policy
 from seasoned.errors import UsageError
 
@@ -58,10 +60,15 @@ tls_key = "key.pem"
 """
 
 
+def limits(policy: Policy, action: str) -> list[tuple[int, float]]:
+    """Of the requester and the action, of the action, of the requester."""
+    return [(limit.most, limit.window_seconds) for limit in policy.rate_limits(action)]
+
+
 def test_without_a_file_the_default_holds(tmp_path: Path) -> None:
     policy = load_policy(tmp_path / "policy.toml")
     assert policy == DEFAULT
-    assert policy.rate_limit("send_email") == (10, 3600)
+    assert limits(policy, "send_email") == [(10, 3600), (50, 3600), (60, 3600)]
     assert (policy.default_timeout, policy.min_timeout, policy.max_timeout) == (300, 30, 3600)
     assert policy.quorum("deploy_production") == 1
     assert policy.approvers("deploy_production") is None
@@ -74,8 +81,8 @@ def test_everything_that_can_be_laid_down_is_read() -> None:
     policy = read_policy(WHOLE, file=FILE)
     assert policy.single_operator
     assert policy.redeem_seconds == 60
-    assert policy.rate_limit("send_email") == (5, 3600)
-    assert policy.rate_limit("deploy_production") == (3, 86400)
+    assert limits(policy, "send_email") == [(5, 3600), (25, 3600), (30, 3600)]
+    assert limits(policy, "deploy_production") == [(3, 86400), (15, 86400), (30, 3600)]
     assert policy.quorum("deploy_production") == 2
     assert policy.approvers("deploy_production") == {"ann", "ben", "cem"}
     assert policy.timeout_seconds("deploy_production") == 900
@@ -101,7 +108,8 @@ def test_the_single_operator_mode_says_what_it_gives_up() -> None:
         (5, 30),
         (60, 60),
         (99_999, 3600),
-        (float("inf"), 3600),
+        (float("inf"), 300),
+        (10**400, 300),
         (float("nan"), 300),
         ("60", 300),
         (True, 300),
@@ -142,7 +150,7 @@ def test_an_allow_rule_for_the_ten_is_not_used_even_if_one_is_there(action: str,
     ("text", "said"),
     [
         ("x = ", "no TOML"),
-        ("\nspeed = 1", "line 2: speed: unknown key 'speed'; known are action, allow, channel"),
+        ("\nspeed = 1", "line 2: speed: unknown key 'speed'; known are action, allow, audit"),
         ("[listen]\n\nport = 'a'", "line 3: listen.port: expected int, got str"),
         ("[listen]\nhots = 1", "line 2: listen.hots: unknown key 'hots'; known are allow_plain, host"),
         ("[timeout]\ndefault_seconds = 10", "line 2: timeout.default_seconds: expected float >= 30"),
@@ -164,13 +172,15 @@ def test_an_allow_rule_for_the_ten_is_not_used_even_if_one_is_there(action: str,
         ("[action.a]\naprovals = 3", "line 2: action.a.aprovals: unknown key 'aprovals'; known are approvals"),
         ("[action.send_email]\n[action.send-email]", "line 2: action.send-email: 'send_email' is there twice"),
         ("[channel.pigeon]\nto = 'x'", "line 1: channel.pigeon"),
-        ("[channel.telegram]\ntoken_file = 'x'", "channel.telegram.to: expected the chat"),
-        ("[channel.telegram]\nto = 'x'", "channel.telegram.token_file: expected the path"),
         (
             "[channel.telegram]\nto = 'x'\ntoken_file = 't'\nlinks = true\npeople = { 1 = 'ann', 2 = 'ben' }",
             "line 4: channel.telegram.links: a chat with links has one person",
         ),
         ("[listen]\ntls_key = 'k'", "tls_certificate and tls_key belong together"),
+        ("[audit]\nexport = 'http://example.org/heads'", "line 2: audit.export: expected a file, or an address that"),
+        ("[audit]\nexport = 'ftp://127.0.0.1/heads'", "line 2: audit.export: expected a file, or an address that"),
+        ("[audit]\nto = 'x'", "line 2: audit.to: unknown key 'to'; known are every_seconds, export"),
+        ("[rate]\ntotal = 0", "line 2: rate.total: expected int >= 1"),
         ("single_operator = 'yes'", "line 1: single_operator: expected bool, got str"),
         ("action = 1", "expected tables such as [action."),
     ],
@@ -212,3 +222,21 @@ def test_no_text_makes_reading_fail_in_another_way(text: str) -> None:
         read_policy(text, file=FILE)
     except UsageError as error:
         assert str(FILE) in str(error)
+
+
+def test_a_channel_takes_what_it_leaves_out_from_the_configuration(tmp_path: Path) -> None:
+    policy = read_policy("[channel.telegram]", file=FILE)
+    config = Config(home=tmp_path, telegram_chat="42")
+    assert load_ways(policy, config, {"SEASONED_TELEGRAM_TOKEN": "1:x"})["telegram"].to == "42"
+    with pytest.raises(UsageError, match=r"lacks a token \(`token_file`, or the secret 'telegram_token'\)"):
+        load_ways(policy, config, {})
+    with pytest.raises(UsageError, match=r"lacks an address \(`to`\)"):
+        load_ways(policy, Config(home=tmp_path), {"SEASONED_TELEGRAM_TOKEN": "1:x"})
+
+
+def test_the_heads_of_the_audit_go_to_an_address_or_to_a_file_beside_the_policy() -> None:
+    address = "https://keeper.example.org/heads"
+    assert read_policy(f"[audit]\nexport = '{address}'", file=FILE).audit.export == address
+    found = read_policy("[audit]\nexport = 'heads.jsonl'\nevery_seconds = 60", file=FILE).audit
+    assert (found.export, found.every_seconds) == ("/home/mira/.seasoned/heads.jsonl", 60)
+    assert (DEFAULT.audit.export, DEFAULT.audit.every_seconds) == (None, 3600)

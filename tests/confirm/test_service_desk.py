@@ -165,6 +165,18 @@ def test_a_desk_that_is_closed_takes_no_more_but_finishes_what_it_has(tmp_path: 
     asyncio.run(run())
 
 
+def test_what_comes_in_the_very_turn_in_which_a_desk_is_closed_is_answered(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with _desk(Config(home=tmp_path)) as (desk, who):
+            job = asyncio.ensure_future(desk.write(_submit(who, _asked(1))))
+            stopping = asyncio.ensure_future(desk.stop())
+            async with asyncio.timeout(10):
+                assert await job
+                await stopping
+
+    asyncio.run(run())
+
+
 def test_one_who_left_meanwhile_disturbs_nobody(tmp_path: Path) -> None:
     async def run() -> None:
         async with _desk(Config(home=tmp_path)) as (desk, who):

@@ -42,6 +42,20 @@ def test_a_submission_and_its_decision_are_told_by_webhook(tmp_path: Path) -> No
     other.close()
 
 
+def test_admins_see_in_health_what_has_not_arrived(tmp_path: Path) -> None:
+    with serving(tmp_path / "home", policy=_policy(tmp_path, "http://127.0.0.1:9/nobody")) as found:
+        made = found.ask()
+        with found.client("root") as admin, found.client("alice") as approver:
+            ends = time.monotonic() + 10
+            while not (unsent := admin.get("/health").json()["unsent"])[0]["attempts"]:
+                assert time.monotonic() < ends
+                time.sleep(0.02)
+            assert "unsent" not in approver.get("/health").json()
+    (left,) = unsent
+    assert (left["request_id"], left["channel"], left["event"]) == (made["id"], "hook", "submitted")
+    assert left["last_error"]
+
+
 def test_the_form_of_a_link_decides_and_wakes_those_who_wait(tmp_path: Path) -> None:
     policy = _policy(tmp_path, "http://127.0.0.1:9/nobody")
     with serving(tmp_path / "home", policy=policy) as found, ThreadPoolExecutor(1) as pool:

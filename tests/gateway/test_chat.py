@@ -12,7 +12,10 @@ from openai.lib.streaming.chat import ChatCompletionStreamState
 from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessageParam
 from pydantic import TypeAdapter
 
+from seasoned.gateway.wire import anthropic, chat, responses
+from seasoned.gateway.wire.api import find_api
 from seasoned.gateway.wire.chat import ask_for_usage, insert_block, open_stream, read_request, read_response
+from seasoned.gateway.wire.splice import find_fields
 from seasoned.session import Message, Result, ToolCall, Usage
 from tests.gateway.written import BORDERS, SEEDS, TEXTS, block, cut, is_spliced, passed, sse, written_body
 
@@ -126,6 +129,18 @@ def test_a_block_in_a_request_is_marked_and_what_tools_say_is_not() -> None:
     assert tuple(m for m in warm.messages if not m.synthetic) == cold.messages
 
 
+def test_a_block_that_is_a_system_message_is_no_part_of_the_system_prompt() -> None:
+    text = "[seasoned:warm v1 files@1 0123456789abcdef]\nCall: read_file\n\n[seasoned:end]"
+    said = [
+        {"role": "system", "content": "S"},
+        {"role": "system", "content": text},
+        {"role": "user", "content": "Hello"},
+    ]
+    asked = read_request(json.dumps({"model": "m", "messages": said}).encode())
+    assert asked is not None
+    assert (asked.system, asked.carries_block, asked.messages[-1]) == ("S", True, Message("user", "Hello"))
+
+
 @settings(max_examples=80, deadline=None)
 @given(MESSAGES, SEEDS, st.booleans())
 def test_a_block_is_the_only_change_to_a_request(messages: list[dict[str, Any]], seed: int, doubled: bool) -> None:
@@ -140,6 +155,21 @@ def test_a_block_is_the_only_change_to_a_request(messages: list[dict[str, Any]],
     start = next((at for at, m in enumerate(messages) if m["role"] != "system"), len(messages))
     assert found.pop("messages") == [*messages[:start], *json.loads(BLOCK), *messages[start:]]
     assert found == {name: value for name, value in fields.items() if name != "messages"}
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"a":[{}],"a":77}', b'{"a":1,"\\u0061":1}', b'{"a":1,"b":2,"a":1}', b"[1]", b'{"a":1}}']
+)
+def test_of_a_field_that_is_named_twice_nobody_says_where_it_lies(body: bytes) -> None:
+    assert find_fields(body) is None
+
+
+def test_where_fields_lie_is_said_to_the_byte() -> None:
+    body = b' {"\\u0061" : [ 1 ] , "b":{}} '
+    fields = find_fields(body)
+    assert fields is not None
+    assert {name: body[slice(*span)] for name, span in fields.spans.items()} == {"a": b"[ 1 ]", "b": b"{}"}
+    assert body[slice(*fields.whole)] == body.strip()
 
 
 def test_a_request_with_a_block_is_one_that_the_sdk_knows() -> None:
@@ -268,6 +298,35 @@ def test_an_error_in_a_stream_is_told() -> None:
     assert reader.answer().error == "overloaded"
     assert read_response(b'{"error":"no such model"}').error == "no such model"
     assert read_response(b"<html>").error == "an answer that is no JSON object"
+
+
+@pytest.mark.parametrize("depth", [800, 950, 100_000])
+@pytest.mark.parametrize("module", [chat, responses, anthropic])
+def test_what_is_nested_too_deeply_passes_unread(module: Any, depth: int) -> None:
+    deep = b"[" * depth + b"]" * depth
+    said = b'[{"role":"user","content":[{"type":"text","text":' + deep + b"}]}]"
+    body = b'{"model":"m","messages":' + said + b',"input":' + said + b"}"
+    assert module.read_request(body) is None
+    assert module.read_response(b'{"content":[{"type":"text","text":' + deep + b"}]}").text == ""
+    data = b'data: {"usage":' + b'{"usage":' * depth + b"1" + b"}" * depth + b"}\n\n"
+    reader = module.open_stream()
+    assert passed(reader, [data, data]) == data + data
+    assert reader.answer().usage is None
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/v1/chat/completions", "chat"),
+        ("/v1/responses", "responses"),
+        ("/sess/abc/v1/messages", "anthropic"),
+        ("/v1/messages/count_tokens", None),
+        ("/v1/embeddings", None),
+    ],
+)
+def test_each_path_has_its_api(path: str, name: str | None) -> None:
+    api = find_api(path)
+    assert (None if api is None else api.name) == name
 
 
 def test_calls_that_all_count_as_the_first_are_told_apart_by_their_ids() -> None:

@@ -1,4 +1,4 @@
-"""Through the gateway everything is as without it: the real SDKs against a scripted upstream, and bytes against bytes."""
+"""Through the gateway all is as without it: the real SDKs against a scripted upstream, and bytes against bytes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import json
 import random
 import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,6 @@ import httpx2
 import openai
 import pytest
 
-from seasoned.gateway.key import make_key
-from seasoned.store import open_database
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import (
     Said,
@@ -145,7 +142,7 @@ def test_images_pass_unchanged(openai_client: openai.OpenAI, upstream: Upstream)
     assert upstream.heard[0].json["messages"] == asked
 
 
-def _post(gateway: Running, path: str, body: bytes, **headers: str) -> tuple[int, dict[str, str], bytes]:
+def _post(gateway: Running, path: str, body: bytes, **headers: str | bytes) -> tuple[int, dict[str, str], bytes]:
     """The raw bytes that a client sees."""
     with (
         httpx2.Client(timeout=10) as client,
@@ -315,7 +312,7 @@ HOSTILE = [
 @pytest.mark.parametrize("body", HOSTILE, ids=range(len(HOSTILE)))
 def test_what_is_not_understood_passes_unchanged(gateway: Running, upstream: Upstream, path: str, body: bytes) -> None:
     upstream.script[:] = [whole({"ok": True})]
-    status, _, came = _post(gateway, path, body, **{"x-session-id": "\xe9" * 300, "metadata": "x" * 5000})
+    status, _, came = _post(gateway, path, body, **{"x-session-id": b"\xe9\xff" * 300})
     assert (status, came) == (200, b'{"ok": true}')
     sent = upstream.heard[0].body
     assert sent == body or json.loads(sent).get("stream_options") == {"include_usage": True}
@@ -339,32 +336,6 @@ def test_an_answer_that_is_not_understood_passes_unchanged(
     upstream.script[:] = [said]
     body = json.dumps({**CHAT, "stream": True, "stream_options": {"include_usage": True}}).encode()
     assert _post(gateway, path, body)[2] == said.body
-
-
-def test_keys_of_the_gateway_are_replaced_by_the_upstream_s(tmp_path: Path, upstream: Upstream) -> None:
-    config = config_in(tmp_path)
-    upstream.script[:] = [chat()]
-    settings = settings_for(config, upstream.url, mode="keys")
-    (config.home / "secrets").mkdir(parents=True)
-    (config.home / "secrets" / "given-openai_key").write_text("sk-real\n")
-    database = open_database(config)
-    _, token = make_key(database, "laptop", now=1.0)
-    database.close()
-    with run_gateway(config, settings) as gateway:
-        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key=token, max_retries=0)
-        client.chat.completions.create(model="m", messages=HELLO)
-        with pytest.raises(openai.AuthenticationError, match="key of its own"):
-            client.with_options(api_key="sk-other").chat.completions.create(model="m", messages=HELLO)
-        with pytest.raises(openai.AuthenticationError, match="not known"):
-            client.with_options(api_key=token + "x").chat.completions.create(model="m", messages=HELLO)
-    assert [heard.headers["authorization"] for heard in upstream.heard] == ["Bearer sk-real"]
-    (row,) = rows(config, "gateway.usage_by_key", since=0)
-    assert (row["name"], row["requests"]) == ("laptop", 1)
-    kept = b"".join(
-        path.read_bytes() for path in config.home.rglob("*") if path.is_file() and path.parent.name != "secrets"
-    )
-    assert token.encode() not in kept
-    assert b"sk-real" not in kept
 
 
 def test_when_every_part_of_ours_fails_requests_pass(tmp_path: Path, upstream: Upstream) -> None:
@@ -401,4 +372,3 @@ def test_many_streams_are_held_at_once(gateway: Running, upstream: Upstream) -> 
             return [answer.content for answer in await asyncio.gather(*asked)]
 
     assert set(asyncio.run(all_of_them())) == {upstream.script[0].body}
-    assert threading.active_count() < 100

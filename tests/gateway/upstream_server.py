@@ -187,8 +187,7 @@ class Upstream:
 @contextmanager
 def serve_upstream(*script: Said) -> Iterator[Upstream]:
     """Answer with the script, one step a request; its last step is said again and again."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Answering)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), _Answering)
     upstream = Upstream(f"http://127.0.0.1:{server.server_address[1]}", list(script))
     server.upstream = upstream  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -199,6 +198,11 @@ def serve_upstream(*script: Said) -> Iterator[Upstream]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
 
 
 class _Answering(BaseHTTPRequestHandler):

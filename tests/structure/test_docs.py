@@ -63,6 +63,19 @@ ANSWERS = {
     "confirm-head": "confirm head --json",
     "confirm-allowed": "confirm allow list --json",
     "confirm-policy": "confirm policy check --json",
+    "cron-job": "cron add hello 'every 1h' 'Say hello.' --json",
+    "cron-jobs": "cron add hello 'every 1h' 'Say hello.' > \"$HOME/made\" && seasoned cron run hello --later"
+    ' > "$HOME/made" && seasoned cron list --json',
+    "cron-run": "cron add hello 'every 1h' 'Say hello.' --model scripted --provider {server} > \"$HOME/made\""
+    " && seasoned cron run hello --json",
+    "cron-history": "cron add hello 'every 1h' 'Say hello.' > \"$HOME/made\" && seasoned cron run hello --later"
+    ' > "$HOME/made" && seasoned cron history --json',
+    "cron-import": 'config show > "$HOME/made" && printf \'[{{"name":"a","prompt":"P.","deliver":"signal","schedule":'
+    '{{"kind":"interval","minutes":5}}}},{{"name":"b"}}]\' > "$HOME/jobs.json"'
+    ' && seasoned cron import "$HOME/jobs.json" --json',
+    "gateway-key": "gateway key make laptop --json",
+    "gateway-keys": 'gateway key make laptop > "$HOME/made" && seasoned gateway key list --json',
+    "usage": "usage --json",
     "doctor": "doctor --json",
     "config": "config show --json",
     "forget": "forget --all --yes --json",
@@ -79,7 +92,7 @@ BY_HAND = {
     "confirm-policy-used": ("file", "sha256", "by"),
 }
 """Answers of commands that download something, or need a person or a service, with their fields."""
-HTTP = {"confirm-redeemed", "confirm-hook", "confirm-event", "error", "health"}
+HTTP = {"schedule-run", "confirm-redeemed", "confirm-hook", "confirm-event", "error", "health", "gateway-health"}
 """Answers that only a service gives: docs/reference/http.md has them."""
 SCRIPT = (call("terminal", command="ls"), "A README and a folder.", "Nothing to save.", *["Done."] * 40)
 FREE = {"arguments", "tool_distribution", "tool_success_rates", "by_type", "content", "measures", "banks", "parts"}

@@ -54,6 +54,16 @@ def test_hostile_text_is_text_and_hidden_characters_are_seen(shared: Site) -> No
             assert '<mark title="zero width space">U+200B</mark>' in text
 
 
+def test_the_page_warns_of_a_command_that_needs_another_action(shared: Site) -> None:
+    plain = shared.serving.ask()
+    hidden = shared.serving.ask(details={"command": f"rm -rf /srv/{HIDDEN}"})
+    with shared.visitor() as alice:
+        assert "Beware" not in alice.get(f"/{plain['id']}").text
+        text = alice.get(f"/{hidden['id']}").text
+        assert "Beware: what it holds needs delete_data" in text
+        assert not set(text) & set("\u202e\u200b")
+
+
 def test_a_denial_by_the_page_reaches_the_one_who_waits_with_its_reason(shared: Site) -> None:
     asked = shared.serving.ask()
     with shared.visitor() as alice, ThreadPoolExecutor(1) as pool:

@@ -10,7 +10,7 @@ from typing import Any
 from seasoned.agent.runtime import Confirm, Denial, Question
 from seasoned.config import Config
 from seasoned.confirm.async_client import in_thread
-from seasoned.confirm.client import Denied, Seen, configured_client
+from seasoned.confirm.client import SaidNo, Seen, configured_client
 from seasoned.confirm.mapping import need_of_call
 from seasoned.errors import SeasonedError
 
@@ -51,7 +51,7 @@ def confirming(config: Config, *, otherwise: Confirm, session_key: str, folder: 
                     on_submitted=waiting,
                 )
             )
-        except Denied as error:
+        except SaidNo as error:
             return Denial(str(error))
         except SeasonedError as error:
             return Denial(f"{error} Find a way without this call, or ask the user to do it.")

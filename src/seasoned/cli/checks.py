@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import stat
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +14,7 @@ import msgspec
 from seasoned.config import Config
 from seasoned.errors import SeasonedError
 from seasoned.history.discover import homes
-from seasoned.store import Store, open_store
+from seasoned.store import Store, open_database, open_store
 
 _SHOWN = 20
 
@@ -31,7 +32,7 @@ class Check(msgspec.Struct, frozen=True):
 
 def run_checks(config: Config) -> list[Check]:
     """Everything that can be looked at without changing anything."""
-    return [*_machine(), *_histories(config), *_store(config)]
+    return [*_machine(), *_histories(config), *_store(config), *_schedule(config)]
 
 
 def _machine() -> Iterator[Check]:
@@ -57,6 +58,27 @@ def _store(config: Config) -> Iterator[Check]:
             yield from _inside(store)
     except SeasonedError as error:
         yield Check("store", ok=False, finding=str(error))
+
+
+def _schedule(config: Config) -> Iterator[Check]:
+    """Whether somebody keeps the schedule, where there are jobs."""
+    if config.database_url is None and not config.store_path.exists():
+        return
+    # Imported here: most people have no jobs.
+    from seasoned.schedule.heartbeat import health
+
+    try:
+        database = open_database(config)
+    except SeasonedError as error:
+        if config.database_url is not None:
+            yield Check("schedule", ok=False, finding=str(error))
+        return
+    try:
+        found = health(database, time.time())
+    finally:
+        database.close()
+    if found.jobs:
+        yield Check("schedule", ok=found.is_kept, finding=found.sentence)
 
 
 def _inside(store: Store) -> Iterator[Check]:

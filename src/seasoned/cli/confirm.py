@@ -271,14 +271,21 @@ def verify(heads: Path | None, as_json: bool) -> None:
 
 
 @confirm.command()
-@click.option("--export", "file", type=_file, help="Add it to this file, which should lie where no agent can write.")
+@click.option(
+    "--to",
+    "--export",
+    "to",
+    metavar="FILE|URL",
+    help="Add it to a file, or post it as a signed webhook: somewhere that no agent can write.",
+)
 @json_option
-def head(file: Path | None, as_json: bool) -> None:
+def head(to: str | None, as_json: bool) -> None:
     """Show how far the audit has come. Kept elsewhere, it shows later whether the audit was written anew.
 
     \b
-    Example: seasoned confirm head --export /mnt/elsewhere/heads.jsonl
+    Example: seasoned confirm head --to /mnt/elsewhere/heads.jsonl
+    Example: seasoned confirm head --to https://keeper.example.org/heads
     """
     from seasoned.cli.confirm_reading import print_head
 
-    print_head(file, as_json=as_json)
+    print_head(to, as_json=as_json)

@@ -44,9 +44,12 @@ def make_token(name: str, role: str, *, person: str | None, out: Path | None, ad
         raise UsageError(f"{str(out)!r} is there already: name another file, or remove it.")
     with open_book() as book:
         now = book.clock()
+        is_first = role == "admin" and not active_admins(book.database)
+        if person is None and (role == "agent" or is_first):
+            person = user_name()
         if role == "agent":
             made, token = make_credential(book.database, name, "agent", now=now, person=person)
-        elif role == "admin" and not active_admins(book.database):
+        elif is_first:
             if not as_json:
                 click.echo("This is the first admin. Choose a passphrase that no file holds; four words or more.")
             passphrase = ask_new_passphrase(name)
@@ -58,9 +61,12 @@ def make_token(name: str, role: str, *, person: str | None, out: Path | None, ad
             assert changed.credential is not None
             assert changed.token is not None
             made, token = changed.credential, changed.token
+        warning = _alone(book, made)
     if out is not None:
         _write_secret(out, token)
     shown = None if out is not None else token
+    if warning is not None:
+        click.echo(warning, err=True)
     if as_json:
         print_json("confirm-token", {**_credential(made), "token": shown, "file": None if out is None else str(out)})
         return
@@ -70,6 +76,34 @@ def make_token(name: str, role: str, *, person: str | None, out: Path | None, ad
     )
     if shown is not None:
         click.echo(shown)
+
+
+def _alone(book: Book, made: Credential) -> str | None:
+    """What to do where nobody may decide about an agent, because every approver is the agent's own person."""
+    known = [one for one in credentials(book.database) if one.revoked_at is None]
+    deciding = {one.person for one in known if one.role != "agent"}
+    own = [one.name for one in known if one.role == "agent" and deciding == {one.person}]
+    if book.policy.single_operator or not own or made.person not in deciding:
+        return None
+    return (
+        f"Nobody may approve what {', '.join(own)} asks for: every approver belongs to {made.person!r} too. Make an"
+        f" approver of another person, or put `single_operator = true` into a policy, which gives that second look up:"
+        f" `seasoned confirm policy use FILE`."
+    )
+
+
+def user_name() -> str:
+    """The user of the operating system who runs this, whatever the environment says."""
+    try:
+        import pwd
+    except ImportError:
+        import getpass
+
+        return getpass.getuser()
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"user-{os.getuid()}"
 
 
 def print_tokens(*, as_json: bool) -> None:

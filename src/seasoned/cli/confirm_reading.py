@@ -10,8 +10,9 @@ from urllib.parse import urlencode
 import click
 import msgspec
 
-from seasoned.cli.confirm_place import open_book, service_client
+from seasoned.cli.confirm_place import need_server, open_book, service_client
 from seasoned.cli.output import console, plural, print_json, printable, table, when
+from seasoned.config import load, secret
 from seasoned.confirm.request import Request
 from seasoned.errors import NotFound
 
@@ -104,6 +105,8 @@ def draw_request(found: dict[str, Any]) -> None:
     out.print(Text("  " + printable(shown).replace("\n", "\n  ")))
     if status == "pending" and not found.get("is_exact", True):
         out.print(Text("These are not the exact arguments: they could not be opened. Deny it.", style="red"))
+    if found.get("finding"):
+        out.print(Text("Beware: " + printable(str(found["finding"])).replace("\n", " "), style="red"))
     label = f" (calls itself {found['label']})" if found.get("label") else ""
     out.print(
         Text(printable(f"asked by {found.get('requester')}{label} at {when(found.get('created_at'))}"), style="dim")
@@ -144,14 +147,14 @@ def _stored_audit(limit: int, request_id: str | None) -> list[dict[str, Any]]:
 
 def print_verified(heads: Path | None, *, as_json: bool) -> None:
     """Whether the audit holds; exit code 1 where it does not."""
-    from seasoned.confirm.audit import check_head, read_heads
+    from seasoned.confirm.audit import check_heads, read_heads
     from seasoned.confirm.rebuild import verify
 
     with open_book() as book:
         found = verify(book.database)
         exported = read_heads(heads) if heads is not None else []
-        for one in exported:
-            found = check_head(book.database, one) if found.ok else found
+        if found.ok and exported:
+            found = check_heads(book.database, exported)
     if as_json:
         print_json("confirm-verified", {**msgspec.to_builtins(found), "heads": len(exported)})
     elif found.ok:
@@ -163,17 +166,24 @@ def print_verified(heads: Path | None, *, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def print_head(file: Path | None, *, as_json: bool) -> None:
-    """How far the audit has come."""
-    from seasoned.confirm.audit import export_head, head
+def print_head(to: str | None, *, as_json: bool) -> None:
+    """How far the audit has come, after it was sent to a file or an address where one is given."""
+    from seasoned.confirm.audit import add_head, head
 
     with open_book() as book:
-        now = time.time()
-        found = head(book.database, now=now) if file is None else export_head(book.database, file, now=now)
+        found = head(book.database, now=time.time())
+    if to is not None and "://" in to:
+        need_server("httpx2")
+        from seasoned.confirm.head import send_head
+
+        send_head(found, to, secret=secret("webhook_secret", load().home))
+    elif to is not None:
+        add_head(found, Path(to))
     if as_json:
         print_json("confirm-head", msgspec.to_builtins(found))
     else:
-        click.echo(f"row {found.seq}  {found.hash}" + (f"  added to {file}" if file is not None else ""))
+        sent = "" if to is None else f"  sent to {printable(to)}" if "://" in to else f"  added to {printable(to)}"
+        click.echo(f"row {found.seq}  {found.hash}{sent}")
 
 
 def _standing(found: dict[str, Any]) -> str:

@@ -11,6 +11,10 @@ from seasoned.cli.options import json_option
 
 _ROLES = click.Choice(["agent", "approver", "admin"])
 _file = click.Path(path_type=Path, dir_okay=False, readable=False)
+_WHOSE = (
+    "Whom it belongs to; one person has one vote, and none about an agent of their own. By default the user who runs"
+    " this for agents and the first admin, NAME for others."
+)
 admin_option = click.option("--as", "admin", metavar="NAME", help="The admin; needed where there are several.")
 
 
@@ -32,7 +36,7 @@ def token() -> None:
 @token.command()
 @click.argument("name")
 @click.option("--role", type=_ROLES, default="agent", show_default=True, help="What it may do.")
-@click.option("--person", help="Whom it belongs to; one person has one vote. By default NAME.")
+@click.option("--person", help=_WHOSE)
 @click.option("--out", type=_file, help="Write the token to this file (mode 600) instead of showing it.")
 @admin_option
 @json_option

@@ -37,7 +37,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 def run_gateway(wanted: Wanted) -> None:
     """Serve until interrupted, and say where."""
-    need_server("uvicorn", "httpx2", "prometheus_client", "starlette")
+    need_server("uvicorn", "httptools", "httpx2", "prometheus_client", "starlette")
     from seasoned.cli.log import open_log
     from seasoned.confirm.policy import Listen
     from seasoned.gateway.listen import serve

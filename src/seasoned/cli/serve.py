@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +30,7 @@ _file = click.Path(path_type=Path, dir_okay=False, readable=False)
 @click.option(
     "--link/--no-link", default=None, help="Print a link that logs your browser in. By default at a terminal."
 )
+@click.option("--schedule/--no-schedule", default=True, show_default=True, help="Keep the schedule of `cron` as well.")
 def serve(
     host: str | None,
     port: int | None,
@@ -38,8 +41,9 @@ def serve(
     policy_file: Path | None,
     name: str | None,
     link: bool | None,
+    schedule: bool,
 ) -> None:
-    """Run the confirmation service and the pages where people decide, until it is interrupted.
+    """Run the confirmation service, the pages where people decide and the schedule, until it is interrupted.
 
     The link that logs your browser in asks for your passphrase first: an agent that runs as you could start this too.
 
@@ -58,7 +62,28 @@ def serve(
         policy_file=policy_file,
     )
     wants_link = sys.stdin.isatty() or name is not None if link is None else link
-    run_service(wanted, has_pages=True, guest=_guest(name, must=link or name is not None) if wants_link else None)
+    guest = _guest(name, must=link or name is not None) if wants_link else None
+    with _schedule_kept() if schedule else nullcontext():
+        run_service(wanted, has_pages=True, guest=guest)
+
+
+@contextmanager
+def _schedule_kept() -> Iterator[None]:
+    """The schedule, kept meanwhile; where what it needs is not installed, that is said and the rest is served."""
+    from importlib.util import find_spec
+
+    if find_spec("cronsim") is None or find_spec("pydantic_ai") is None:
+        click.echo("The schedule is not kept: install the extra with `pip install 'seasoned[schedule]'`.", err=True)
+        yield
+        return
+    from seasoned.cli.working import start_scheduler
+    from seasoned.config import load
+
+    running = start_scheduler(load())
+    try:
+        yield
+    finally:
+        running.stop()
 
 
 def _guest(name: str | None, *, must: bool) -> Credential | None:

@@ -7,7 +7,7 @@ who may write the database: for that, the head is exported to a place that they 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -152,9 +152,19 @@ def verify_chain(database: Database, observe: Callable[[AuditEntry], None] | Non
 
 def check_head(database: Database, exported: Head) -> Verified:
     """Whether the audit still holds what it held when this head was exported."""
+    return check_heads(database, [exported])
+
+
+def check_heads(database: Database, exported: Iterable[Head]) -> Verified:
+    """The same for many heads, with one walk through the audit; the first that it does not hold is named."""
     found = verify_chain(database)
     if not found.ok:
         return found
+    held = (_held(database, one, found) for one in exported)
+    return next((one for one in held if not one.ok), found)
+
+
+def _held(database: Database, exported: Head, found: Verified) -> Verified:
     if exported.seq == 0:
         ok = exported.hash == FIRST
         return Verified(ok, found.rows, None if ok else 1, "" if ok else "the exported head is none of this audit")
@@ -171,6 +181,12 @@ def check_head(database: Database, exported: Head) -> Verified:
 def export_head(database: Database, file: Path, *, now: float) -> Head:
     """Add the present head as one line to a file, which should lie where the service cannot change it afterwards."""
     present = head(database, now=now)
+    add_head(present, file)
+    return present
+
+
+def add_head(present: Head, file: Path) -> None:
+    """One more line in a file of heads, on the disk before this returns."""
     line = msgspec.json.encode(present) + b"\n"
     try:
         handle = os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
@@ -181,7 +197,6 @@ def export_head(database: Database, file: Path, *, now: float) -> Head:
             os.close(handle)
     except OSError as error:
         raise CannotDo(f"the head cannot be written to {str(file)!r}: {error.strerror}") from error
-    return present
 
 
 def read_heads(file: Path) -> list[Head]:

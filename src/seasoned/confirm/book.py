@@ -15,8 +15,10 @@ from seasoned.confirm.action import check_action
 from seasoned.confirm.allow import is_allowed
 from seasoned.confirm.audit import AuditEntry, Chain
 from seasoned.confirm.canonical import canonical, check_text, digest_of, request_bytes
+from seasoned.confirm.content import need_in
 from seasoned.confirm.credential import Credential, current
 from seasoned.confirm.policy import Policy
+from seasoned.confirm.rate import check_rate
 from seasoned.confirm.request import (
     APPROVED,
     BY_ALLOW_LIST,
@@ -31,7 +33,7 @@ from seasoned.confirm.request import (
 from seasoned.confirm.right import check_pending, forbids, forbids_redeeming, unknown
 from seasoned.confirm.row import new_request, request_from_row, unsealed, votes_of
 from seasoned.confirm.seal import Seal
-from seasoned.errors import Conflict, Refused, TooMany, UsageError
+from seasoned.errors import Conflict, Refused, UsageError
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, Row
 
@@ -81,15 +83,16 @@ class Book:
             "session_key": self.redactor.text(asked.session_key),
         }
         details = msgspec.json.encode(self.redactor.value(asked.details)).decode()
+        need = need_in(asked.details)
         key = None if asked.idempotency_key is None else sha256(asked.idempotency_key.encode()).hexdigest()
         with audit.writing(self.database) as chain:
             now = self._now()
             who = self._same(who)
             if key is not None and (again := self._again(who, key, digest_of(written))) is not None:
                 return Submitted(again, False)
-            by_list = self._is_allow_listed(asked.action, asked.session_key, shown["session_key"], now)
+            by_list = need is None and self._is_allow_listed(asked.action, asked.session_key, shown["session_key"], now)
             if not by_list:
-                self._check_rate(asked.action, now)
+                check_rate(self.database, self.policy, who, asked.action, asked_so_far=chain.head.seq, now=now)
             request_id = secrets.token_urlsafe(16)
             timeout = self.policy.timeout_seconds(asked.action, asked.timeout_seconds)
             facts = {
@@ -119,7 +122,8 @@ class Book:
             }
             self.database.run("confirm.add_request", row)
             event, actor = ("auto_approved", BY_ALLOW_LIST) if by_list else ("submitted", who.name)
-            chain.append(event, facts | {"requester": who.name}, at=now, actor=actor, request_id=request_id)
+            noted = {"requester": who.name} | ({} if need is None else {"needs": need.action})
+            chain.append(event, facts | noted, at=now, actor=actor, request_id=request_id)
             if not by_list:
                 self._tell(request_id, "submitted", now)
             return Submitted(new_request(row, None if by_list else written), True)
@@ -302,16 +306,6 @@ class Book:
         return bool(self.policy.allows(action, session_key, now)) or is_allowed(
             self.database, action, redacted_key, now=now
         )
-
-    def _check_rate(self, action: str, now: float) -> None:
-        most, window = self.policy.rate_limit(action)
-        row = self.database.row("confirm.recent", {"action": action, "since": now - window, "most": most})
-        if row is not None and int(row["count"]) >= most:
-            raise TooMany(
-                f"{action!r} was asked for {most} times in {window:g} seconds: wait, or put several into one request",
-                remaining=0,
-                window_seconds=window,
-            )
 
     def _has_voted(self, who: Credential, row: Row) -> str | None:
         if any(vote.person == who.person for vote in votes_of(self.database, str(row["id"]))):

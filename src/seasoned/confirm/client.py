@@ -33,7 +33,7 @@ class NotConfirmed(CannotDo):
     """Nobody confirmed the action: it must not be done. The message says why."""
 
 
-class Denied(NotConfirmed):
+class SaidNo(NotConfirmed):
     """A person said no; `reason` is what they gave for it."""
 
     exit_code = 1
@@ -294,7 +294,7 @@ def check_approved(seen: Seen) -> None:
     if seen.is_approved:
         return
     if seen.status == "denied":
-        raise Denied(seen)
+        raise SaidNo(seen)
     over = "expired before anybody decided" if seen.status == "expired" else "was not decided in the time there was"
     raise Expired(f"The request {seen.id} for {seen.action!r} {over}: ask again when a person can answer.")
 

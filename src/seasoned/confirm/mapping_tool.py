@@ -28,6 +28,8 @@ _COMMAND_KEYS = (
 _TYPED_KEYS = ("chars", "input", "data", "text", "keys", "stdin", "line")
 _CODE_KEYS = ("code", "source", "python", "python_code", "cell", "snippet")
 _SQL_KEYS = ("sql", "query", "statement", "statements", "queries")
+READ_KEYS = frozenset((*_COMMAND_KEYS, *_CODE_KEYS, *_SQL_KEYS))
+"""Names of values that are read as commands, code or SQL."""
 _FOLDER_KEYS = ("cwd", "workdir", "working_directory", "working_dir", "folder", "directory")
 _PATH_KEYS = ("file_path", "path", "filename", "target_file", "notebook_path", "file", "destination", "target")
 _MOST_TEXTS = 50

@@ -213,6 +213,7 @@ class Outbox:
         said["description"] = self._redactor.text(request.description)
         said["details"] = self._redactor.value(request.details)
         said["label"] = self._redactor.text(request.label)
+        said["finding"] = self._redactor.text(request.finding)
         said["reason"] = self._redactor.text(request.reason)
         said["is_exact"] = (said["description"], said["details"]) == (request.description, request.details)
         said["expires"] = moment(request.expires_at)

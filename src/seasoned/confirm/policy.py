@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import stat
@@ -15,6 +14,8 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from seasoned.confirm.action import HIGH_RISK, check_action
+from seasoned.confirm.export import Audit, check_export
+from seasoned.confirm.request import finite
 from seasoned.errors import UsageError
 
 FILE = "policy.toml"
@@ -49,6 +50,7 @@ class ActionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What differs for one action; what is left out is as for the others."""
 
     count: _Count | None = None
+    total: _Count | None = None
     window_seconds: _Seconds | None = None
     timeout_seconds: _Timeout | None = None
     approvals: _Votes = 1
@@ -58,10 +60,24 @@ class ActionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How many requests of one action may come in a stretch of time."""
+    """How many requests may come in a stretch of time: no agent uses up another's, and people are not flooded."""
 
     count: _Count = 10
+    """Of one requester for one action."""
+    total: _Count | None = None
+    """Of all requesters for one action; five times the count where nothing is said."""
+    requester_total: _Count | None = None
+    """Of one requester for all actions; six times the count where nothing is said."""
     window_seconds: _Seconds = 3600
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """One limit that a request is under: of this requester, of this action, or of both together."""
+
+    of_action: bool
+    of_requester: bool
+    most: int
+    window_seconds: float
 
 
 class Timeout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -77,9 +93,9 @@ class Channel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     kind: ChannelKind
     to: str = ""
-    """The chat (Telegram), the channel (Discord) or the address (webhook)."""
+    """The chat (Telegram), the channel (Discord) or the address (webhook); else that of the configuration."""
     token_file: Path | None = None
-    """The file with the bot's token or the webhook's secret; a policy never holds it itself."""
+    """The file with the bot's token or the webhook's secret, else one of the secrets; a policy never holds it."""
     api_url: str | None = None
     """Another address of the service, for a server of one's own."""
     public_key: str | None = None
@@ -115,6 +131,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How long an approval may be used, once."""
     timeout: Timeout = Timeout()
     rate: Rate = Rate()
+    audit: Audit = Audit()
     allow: tuple[AllowRule, ...] = ()
     action: dict[str, ActionRule] = {}
     channel: dict[str, Channel] = {}
@@ -141,15 +158,22 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """How long a request waits: what was asked for, within bounds; what is no number gives the action's default."""
         rule = self.action.get(action)
         usual = rule.timeout_seconds if rule is not None and rule.timeout_seconds is not None else self.default_timeout
-        wanted = usual
-        if isinstance(asked, int | float) and not isinstance(asked, bool) and not math.isnan(asked):
-            wanted = asked
-        return float(min(max(wanted, self.min_timeout), self.max_timeout))
+        given = finite(asked)
+        return float(min(max(usual if given is None else given, self.min_timeout), self.max_timeout))
 
-    def rate_limit(self, action: str) -> tuple[int, float]:
-        """How many requests of an action may come within how many seconds."""
+    def rate_limits(self, action: str) -> tuple[Limit, ...]:
+        """How many requests may come within how many seconds, the narrowest first; every one of them holds."""
         rule = self.action.get(action, ActionRule())
-        return rule.count or self.rate.count, rule.window_seconds or self.rate.window_seconds
+        count = rule.count or self.rate.count
+        window = rule.window_seconds or self.rate.window_seconds
+        total = rule.total or (5 * count if rule.count else self.rate.total or 5 * count)
+        # Whoever grants one action more often than that means it.
+        of_requester = self.rate.requester_total or max(6 * self.rate.count, count)
+        return (
+            Limit(True, True, count, window),
+            Limit(True, False, total, window),
+            Limit(False, True, of_requester, self.rate.window_seconds),
+        )
 
     def quorum(self, action: str) -> int:
         """How many people must agree."""
@@ -276,6 +300,7 @@ class _Reading:
             allow=tuple(self.allow(at, rule) for at, rule in enumerate(policy.allow)),
             action=self.actions(actions),
             channel=channels,
+            audit=self.audit(policy.audit),
         )
         limits = policy.timeout
         if not limits.min_seconds <= limits.default_seconds <= limits.max_seconds:
@@ -326,6 +351,15 @@ class _Reading:
             raise self.wrong(("allow", at, "expires"), "expected a time with its zone, such as 2030-01-31T18:00:00Z.")
         return msgspec.structs.replace(rule, action=name)
 
+    def audit(self, wish: Audit) -> Audit:
+        if wish.export is None:
+            return wish
+        if (wrong := check_export(wish.export)) is not None:
+            raise self.wrong(("audit", "export"), wrong)
+        if "://" in wish.export:
+            return wish
+        return msgspec.structs.replace(wish, export=str(self.file.parent / Path(wish.export).expanduser()))
+
     def actions(self, rules: dict[str, ActionRule]) -> dict[str, ActionRule]:
         named: dict[str, ActionRule] = {}
         for spelled, rule in rules.items():
@@ -344,10 +378,6 @@ class _Reading:
         if isinstance(raw, dict) and "kind" not in raw:
             raw = {"kind": name, **raw}
         channel = self.value(keys, raw, Channel)
-        if not channel.to:
-            raise self.wrong((*keys, "to"), "expected the chat, channel or address that notifications go to.")
-        if channel.token_file is None:
-            raise self.wrong((*keys, "token_file"), "expected the path of the file that holds the token or secret.")
         if channel.links and channel.kind != "webhook" and len(set(channel.people.values())) > 1:
             # Everybody in the chat would hold everybody's link, and one of them could vote for all.
             raise self.wrong((*keys, "links"), "a chat with links has one person; give each a channel of their own.")
@@ -356,7 +386,13 @@ class _Reading:
 
 def _fields(kind: type, keys: _Keys) -> tuple[str, ...]:
     """The keys that a table knows, found by the way that leads to it."""
-    nested: dict[str | int, type] = {"allow": AllowRule, "timeout": Timeout, "rate": Rate, "listen": Listen}
+    nested: dict[str | int, type] = {
+        "allow": AllowRule,
+        "timeout": Timeout,
+        "rate": Rate,
+        "audit": Audit,
+        "listen": Listen,
+    }
     if kind is Policy and keys:
         kind = nested.get(keys[0], kind)
     return tuple(getattr(kind, "__struct_fields__", ()))

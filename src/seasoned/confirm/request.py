@@ -70,6 +70,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Approvals of different persons that it needs."""
     is_exact: bool
     """Whether description and details are what was asked, to the letter."""
+    finding: str = ""
+    """While pending: that the details hold what needs another action than the one asked for; empty where not."""
 
     @property
     def is_resolved(self) -> bool:

@@ -17,8 +17,8 @@ def forbids(who: Credential, row: Row, policy: Policy) -> str | None:
         return f"{who.name!r} asked for this itself: somebody else decides"
     if who.person == row["person"] and not (policy.single_operator and row["single_operator"]):
         return (
-            f"{who.name!r} belongs to the same person as what asked: somebody else decides, "
-            "unless the policy says single_operator = true"
+            f"{who.name!r} belongs to the same person as what asked ({who.person!r}): somebody else decides, unless"
+            " the policy said single_operator = true when it was asked; see `seasoned confirm policy use`"
         )
     named = policy.approvers(str(row["action"]))
     if named is not None and who.name not in named:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from seasoned.confirm.canonical import digest_of
+from seasoned.confirm.content import finding_in
 from seasoned.confirm.request import Request, Vote
 from seasoned.confirm.seal import Seal
 from seasoned.errors import CannotDo
@@ -31,6 +32,8 @@ def new_request(row: Row, written: bytes | None) -> Request:
 
 
 def _request(row: Row, exact: dict[str, Any] | None, redeemed_at: float | None, votes: tuple[Vote, ...]) -> Request:
+    # Made anew from what was sealed, so that nobody with the database alone can take the warning away.
+    finding = "" if exact is None else finding_in(str(row["action"]), exact["details"])
     return Request(
         id=str(row["id"]),
         action=str(row["action"]),
@@ -52,6 +55,7 @@ def _request(row: Row, exact: dict[str, Any] | None, redeemed_at: float | None, 
         votes=votes,
         quorum=int(row["quorum"]),
         is_exact=exact is not None,
+        finding=finding,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import msgspec
 
@@ -15,6 +15,9 @@ from seasoned.store import Database
 
 By = Literal["session", "model", "day", "key"]
 BYS: tuple[By, ...] = get_args(By)
+N = TypeVar("N", int, float)
+_MOST = 10**15
+_MODEL_CHARS = 200
 _FIGURES = ("input", "output", "cache_read", "cache_write", "reasoning")
 
 
@@ -54,12 +57,19 @@ def _row(entry: Entry, price: Price) -> dict[str, object]:
     usage = entry.usage or Usage()
     return {
         **{name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("usage", "raw")},
-        **{f"{name}_tokens": getattr(usage, name) for name in _FIGURES},
+        **{f"{name}_tokens": _plausible(getattr(usage, name)) for name in _FIGURES},
+        # A name that a database cannot keep would keep all others out with it.
+        "model": "".join([c for c in entry.model[:_MODEL_CHARS] if c.isprintable()]),
         "day": day_of(entry.at),
-        "cost_usd": price.usd,
+        "cost_usd": _plausible(price.usd),
         "cost_source": price.source,
         "raw": msgspec.json.encode(entry.raw).decode(),
     }
+
+
+def _plausible(figure: N | None) -> N | None:
+    """A figure that can be one; what nobody can have used is as good as none."""
+    return figure if figure is not None and 0 <= figure < _MOST else None
 
 
 def day_of(at: float) -> str:

@@ -50,8 +50,8 @@ class Exchange:
 
     @property
     def is_accounted(self) -> bool:
-        """Whether tokens were taken: a request that the provider refused took none."""
-        return self.way != "unread" and self.status < 400
+        """Whether tokens were taken, known or not: a request that the provider refused took none."""
+        return 0 < self.status < 400
 
     def begin(self, status: int, headers: Sequence[tuple[bytes, bytes]]) -> None:
         """See what kind of answer comes."""

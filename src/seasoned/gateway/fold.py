@@ -58,8 +58,8 @@ class _Piece(NamedTuple):
     """What can be new by itself: something said, one call, one result."""
 
     key: str
-    places: tuple[tuple[int, int | None], ...]
-    """The messages that it comes from, each with the position of the call where it is one."""
+    place: tuple[int, int | None]
+    """The message that it is in, and the position of the call where it is one."""
 
 
 def fold(known: Known, asked: Asked, answer: Answer | None = None, *, key: bytes = b"") -> tuple[Known, News]:
@@ -70,7 +70,9 @@ def fold(known: Known, asked: Asked, answer: Answer | None = None, *, key: bytes
     same = 0 if goes_on else _common_start(known.view, pieces)
     met = set(known.beginnings)
     common = next((count for count in range(len(pieces), same, -1) if chain[count] in met), same)
-    copies, dropped = _align(() if goes_on else known.view[same:], pieces[common:])
+    # A request that goes on from an older beginning is compared with that one alone, and not with the newest.
+    before = () if goes_on or common > same else known.view[same:]
+    copies, dropped = _align(before, pieces[common:])
     told = known.calls | known.results
     new = [piece for at, piece in enumerate(pieces[common:]) if at not in copies and piece.key not in told]
     said = _rebuilt(asked.messages, new)
@@ -107,23 +109,19 @@ def expect_summary(known: Known) -> Known:
 
 def _pieces(messages: tuple[Message, ...], key: bytes) -> list[_Piece]:
     """What was really said, called and returned; what a warm start put there is left out."""
-    found: list[tuple[str, str, list[tuple[int, int | None]]]] = []
+    found: list[tuple[str, str, tuple[int, int | None]]] = []
     for at, message in enumerate(messages):
         if message.synthetic:
             continue
         if message.role == "tool":
-            found.append((_RESULT, message.answers or "", [(at, None)]))
+            found.append((_RESULT, message.answers or "", (at, None)))
             continue
         kind = _KINDS[message.role]
-        # Clients trim what they repeat, and cut an answer into messages where the API had one, or the other way.
+        # Clients trim what they repeat.
         if text := " ".join(message.text.split()):
-            if found and kind == found[-1][0] == _ASSISTANT:
-                _, before, places = found[-1]
-                found[-1] = (kind, f"{before} {text}", [*places, (at, None)])
-            else:
-                found.append((kind, text, [(at, None)]))
-        found += [(_CALL, call.id, [(at, position)]) for position, call in enumerate(message.calls)]
-    return [_Piece(kind + _digest(key, kind, text), tuple(places)) for kind, text, places in found]
+            found.append((kind, text, (at, None)))
+        found += [(_CALL, call.id, (at, position)) for position, call in enumerate(message.calls)]
+    return [_Piece(kind + _digest(key, kind, text), place) for kind, text, place in found]
 
 
 def _align(before: tuple[str, ...], rest: list[_Piece]) -> tuple[set[int], int]:
@@ -138,15 +136,18 @@ def _align(before: tuple[str, ...], rest: list[_Piece]) -> tuple[set[int], int]:
             copies.update(range(new_start, new_end))
             continue
         dropped += end - start
-        # The model's words were heard when it said them: where others stand for them, the client changed them.
-        if tag == "replace" and any(one.startswith(_ASSISTANT) for one in before[start:end]):
-            copies.update([at for at in range(new_start, new_end) if rest[at].key.startswith(_ASSISTANT)])
+        heard = [one for one in before[start:end] if one.startswith(_ASSISTANT)]
+        repeated = [at for at in range(new_start, new_end) if rest[at].key.startswith(_ASSISTANT)]
+        # The model's words were heard when it said them: others in their place are the client's spelling of them.
+        if heard and repeated:
+            dropped -= len(heard)
+            copies.update(repeated)
     return copies, dropped
 
 
 def _rebuilt(messages: tuple[Message, ...], new: list[_Piece]) -> tuple[Message, ...]:
     """The messages with nothing in them but what is new."""
-    places = {place for piece in new for place in piece.places}
+    places = {piece.place for piece in new}
     found = []
     for at in sorted({at for at, _ in places}):
         message = messages[at]

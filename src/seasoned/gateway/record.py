@@ -18,9 +18,11 @@ from seasoned.history.seasoned_db import NAME, read_message
 from seasoned.redact.key import Secrecy
 from seasoned.session import Message, Result, ToolCall
 from seasoned.store import Store
+from seasoned.template.library import current
+from seasoned.template.upkeep import watch
 
 PLATFORM = "gateway"
-_MOST_OPEN = 500
+_MOST_OPEN = 200
 _encode = msgspec.json.Encoder().encode
 _decode_known = msgspec.json.Decoder(Known).decode
 
@@ -65,6 +67,14 @@ class Archive:
             chain = {"response_id": answer.id, "session": session, "at": self._clock()}
             with self._store.write():
                 self._store.run("gateway.keep_chain", chain)
+
+    def guard(self, *, now: float) -> list[str]:
+        """Look what the examples that were shown came to; what was decided, in words."""
+        library = current(self._store, now=now)
+        if not library.templates:
+            return []
+        rulings = watch(self._store, library, now=now)
+        return [f"example {one.example_id}: {one.decision}, {one.reason}" for one in rulings]
 
     def close(self) -> None:
         self._open.clear()
@@ -144,7 +154,9 @@ def load(store: Store, about: About) -> Recorded | None:
     if not bodies:
         return None
     builder.take()
-    return Recorded(about=about, bodies=tuple(bodies), carry=builder.carry(), title=row["title"])
+    track = store.row("session.track", {"id": row["id"]})
+    title = None if track is None else track["title"]
+    return Recorded(about=about, bodies=tuple(bodies), carry=builder.carry(), title=title)
 
 
 def _said(message: Message, results: dict[str, Result], tools: dict[str, str], at: float) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from seasoned.gateway.failure import Failures
 from seasoned.gateway.journal import Entry, Journal
 from seasoned.gateway.key import Ring
 from seasoned.gateway.metrics import Metrics
+from seasoned.gateway.provision import Provisioner
 from seasoned.gateway.proxy import Gateway
 from seasoned.gateway.setting import Settings
 from seasoned.gateway.talk import Talks
@@ -37,9 +38,11 @@ class Service:
     ) -> None:
         self.secrecy = Secrecy(load_key(config.home), config.redact)
         self.failures = Failures()
+        self._settings = settings
         self._upstreams = Upstreams(settings, home=config.home, environment=environment)
         talks = Talks()
         ring, budgets, journal = Ring(), Budgets(), Journal(config.home / JOURNAL)
+        self._provisioner = Provisioner(config, settings, clock=clock) if settings.warm else None
         self.clerk = Clerk(
             config,
             secrecy=self.secrecy,
@@ -62,19 +65,21 @@ class Service:
             metrics=Metrics(self.failures.counts, lambda: self.clerk.waiting),
             talks=talks,
             recording=self.clerk,
-            warming=None,
+            warming=self._provisioner,
             clock=clock,
         )
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """The pool is open and the clerk works; at the end what is left is written down."""
-        self.clerk.start()
+        self.clerk.start(needs_keys=self._settings.mode == "keys")
         self._upstreams.open()
         try:
             yield
         finally:
             await self._upstreams.close()
+            if self._provisioner is not None:
+                self._provisioner.close()
             self.clerk.stop()
 
 

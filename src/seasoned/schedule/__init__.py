@@ -13,22 +13,31 @@ from seasoned.schedule.board import (
     resume,
 )
 from seasoned.schedule.clock import Scheduler
+from seasoned.schedule.delivery import Courier
+from seasoned.schedule.desk import StoredJobs
 from seasoned.schedule.heartbeat import Health, SchedulerState, health, schedulers
 from seasoned.schedule.hermes_jobs import import_jobs
 from seasoned.schedule.job import At, Cron, Every, Job, RunRecord, Slot
+from seasoned.schedule.run import AgentAnswer, AgentTask, Parts, Runner
 from seasoned.schedule.when import next_times, parse_schedule
 
 __all__ = [
+    "AgentAnswer",
+    "AgentTask",
     "At",
+    "Courier",
     "Cron",
     "Every",
     "Health",
     "Job",
+    "Parts",
     "Posted",
     "RunRecord",
+    "Runner",
     "Scheduler",
     "SchedulerState",
     "Slot",
+    "StoredJobs",
     "add",
     "ask_for_run",
     "change",

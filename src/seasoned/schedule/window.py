@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from seasoned.errors import SeasonedError
 from seasoned.schedule.job import Job
 
 MIN_CONTEXT = 64_000
@@ -34,7 +35,8 @@ def find_window(job: Job, *, configured: int | None, detect: Callable[[], int | 
         return Window(configured, "configuration")
     try:
         found = detect()
-    except Exception:  # noqa: BLE001 whatever keeps a window from being known, the job runs
+    except (SeasonedError, OSError, ValueError, LookupError, RuntimeError, ImportError):
+        # Whatever keeps a window from being known, the job runs.
         found = None
     return Window(found, "detection" if found is not None else "nothing")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from seasoned.store.query import query
 from seasoned.store.seam import Database, Params
 
 _BUSY_SECONDS = 30.0
+_AGAIN_SECONDS = 0.02
 _FAILS = (sqlite3.Error, UnicodeEncodeError)
 
 
@@ -135,7 +137,7 @@ def open_store(path: Path, *, create: bool = True, durable: bool = False) -> Sto
     except (OSError, sqlite3.Error) as error:
         raise StoreError(_sentence(str(path), error)) from error
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
+        _write_ahead(connection)
         # With NORMAL a crash of the machine may take back the last changes; with FULL each is on the disk first.
         connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         connection.execute(f"PRAGMA fullfsync = {'ON' if durable else 'OFF'}")
@@ -170,6 +172,20 @@ def _connect(path: str) -> sqlite3.Connection:
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch to the write-ahead log. SQLite does not wait when two begin that at once, so it is waited for here."""
+    ends = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > ends:
+                raise
+            time.sleep(_AGAIN_SECONDS)
+        else:
+            return
 
 
 def _error(path: str, error: Exception) -> StoreError:

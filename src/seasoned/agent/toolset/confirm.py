@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -9,10 +10,10 @@ from pydantic_ai import RunContext
 
 from seasoned.agent.context import Context
 from seasoned.confirm.async_client import in_thread
-from seasoned.confirm.client import ConfirmClient, Seen, check_approved, configured_client
+from seasoned.confirm.client import Changed, ConfirmClient, Seen, check_approved, configured_client, digest_of
 from seasoned.confirm.line import Line
 from seasoned.confirm.request import Asked
-from seasoned.errors import SeasonedError
+from seasoned.errors import Refused, SeasonedError
 
 Answer = dict[str, Any]
 _LONGEST_WAIT_SECONDS = 120.0
@@ -46,7 +47,10 @@ async def request_confirmation(
             session_key=ctx.deps.session or "",
             timeout_seconds=timeout_seconds,
         )
-        return client.submit(asked, line=line)
+        seen = client.submit(asked, line=line)
+        # A copy: what the model does with its own values afterwards is not what a person is shown.
+        ctx.deps.asked[seen.id] = copy.deepcopy(asked)
+        return seen
 
     return await _answered(ctx, ask)
 
@@ -70,7 +74,14 @@ async def confirmation_status(
         seen = client.wait(id, seconds, line=line)
         if begin:
             check_approved(seen)
-            client.redeem(seen.id, seen.digest, line=line)
+            asked = ctx.deps.asked.get(seen.id)
+            if asked is None:
+                raise Refused(f"{seen.id!r} was not asked for in this conversation: ask anew for what you want to do.")
+            # Made anew, not taken from the service: what was approved must be what was asked for here.
+            digest = digest_of(asked, requester=seen.requester or "")
+            if digest != seen.digest:
+                raise Changed("What was approved is not what was asked for in this conversation: ask anew.")
+            client.redeem(seen.id, digest, line=line)
         return seen
 
     return await _answered(ctx, look)

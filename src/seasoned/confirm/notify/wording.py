@@ -17,6 +17,7 @@ MOST_DESCRIPTION = 500
 MOST_DETAILS = 1000
 _MOST_NAME = 80
 _MOST_REASON = 200
+_MOST_FINDING = 300
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _TITLES = {
@@ -53,6 +54,8 @@ def word(request: Request, redactor: Redactor) -> Wording:
     parts = [Part("Action", request.action), Part("Description", description)]
     if request.details:
         parts.append(Part("Details", shown))
+    if request.finding:
+        parts.append(Part("Beware", shorten(visible(redactor.text(request.finding)), _MOST_FINDING)[0]))
     parts += [Part("Asked by", _name(request)), *_outcome(request, redactor)]
     parts += [Part("Digest", request.digest), Part("Request", request.id)]
     notes = []

@@ -124,6 +124,8 @@ class Desk:
     async def stop(self) -> None:
         """Finish what was begun, then close every connection in the thread that opened it."""
         self._is_open = False
+        # What came in this very turn is before the end, not behind it, where nobody would answer it.
+        self._hand_over()
         self._writing.put(None)
         for _ in range(self._readers):
             self._reading.put(None)

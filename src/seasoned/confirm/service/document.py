@@ -116,6 +116,7 @@ class RequestShown(_Answer):
     votes: list[VoteShown]
     quorum: int
     is_exact: bool
+    finding: str = Field(description="What its details need beside the action that is asked for, while it is pending.")
     is_unused: bool
 
 
@@ -152,6 +153,12 @@ class HealthAnswer(_Answer):
     database: str | None = None
     waiting: int | None = None
     single_operator: str | None = None
+    unsent: list[dict[str, Any]] | None = Field(
+        None, description="For admins: the newest notifications that have not arrived, and why."
+    )
+    export: dict[str, Any] | None = Field(
+        None, description="For admins: where the head of the audit goes, what arrived last, and why nothing does."
+    )
 
 
 _WORDS: dict[int, str] = {

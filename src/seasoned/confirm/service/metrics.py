@@ -5,6 +5,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from seasoned.confirm.request import Request
+from seasoned.confirm.service.heads import Heads
 from seasoned.confirm.service.waiting import Waiting
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -13,7 +14,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 class Metrics:
     """What is counted, in a registry of its own so that two services in one process do not mix."""
 
-    def __init__(self, waiting: Waiting) -> None:
+    def __init__(self, waiting: Waiting, heads: Heads) -> None:
         self._registry = CollectorRegistry()
         self._submitted = Counter(
             "seasoned_confirm_submitted", "Requests taken in.", ["status"], registry=self._registry
@@ -37,6 +38,10 @@ class Metrics:
         self._pending = Gauge("seasoned_confirm_pending", "Requests that wait for a person.", registry=self._registry)
         waiters = Gauge("seasoned_confirm_waiting", "Connections that wait for a decision.", registry=self._registry)
         waiters.set_function(lambda: float(waiting.count))
+        row = Gauge("seasoned_confirm_exported_row", "The audit row last exported.", registry=self._registry)
+        row.set_function(lambda: float(heads.exported.seq if heads.exported else 0))
+        failures = Gauge("seasoned_confirm_export_failures", "Exports that failed.", registry=self._registry)
+        failures.set_function(lambda: float(heads.failures))
 
     def submitted(self, request: Request) -> None:
         self._submitted.labels(request.status).inc()

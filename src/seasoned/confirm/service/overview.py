@@ -10,8 +10,11 @@ from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
 import seasoned
+from seasoned.confirm.credential import Credential
+from seasoned.confirm.outbox import unsent
 from seasoned.confirm.request import Status
 from seasoned.confirm.service import answer, document
+from seasoned.confirm.service.desk import Place
 from seasoned.confirm.service.document import answers
 from seasoned.confirm.service.metrics import CONTENT_TYPE
 from seasoned.confirm.service.routes import Who, authenticated, check_id
@@ -20,6 +23,7 @@ from seasoned.errors import CannotDo, Denied, Refused
 
 router = APIRouter(tags=["overview"])
 _SEES_ALL = ("approver", "admin")
+_MOST_UNSENT = 20
 Limit = Annotated[int, Query(ge=1, le=500, description="How many at most.")]
 
 
@@ -71,22 +75,36 @@ async def health(request: HTTPRequest) -> Response:
         "pending_count": pending,
         "timestamp": answer.iso(service.clock()),
     }
-    if works and await _is_known(request):
+    who = await _recognised(request) if works else None
+    if who is not None:
         values |= {
             "version": seasoned.__version__,
             "database": "postgres" if service.config.database_url else "sqlite",
             "waiting": service.waiting.count,
             "single_operator": service.policy.gives_up(),
         }
+    if who is not None and who.role == "admin":
+        values["unsent"] = await service.desk.read(_unsent)
+        exported = service.heads.exported
+        values["export"] = {
+            "to": service.policy.audit.export,
+            "row": None if exported is None else exported.seq,
+            "at": None if exported is None else answer.iso(exported.at),
+            "problem": service.heads.problem,
+        }
     return answer.say("health", values, status=200 if works else 503)
 
 
-async def _is_known(request: HTTPRequest) -> bool:
+async def _recognised(request: HTTPRequest) -> Credential | None:
     try:
-        await authenticated(request)
+        return await authenticated(request)
     except (Denied, CannotDo):
-        return False
-    return True
+        return None
+
+
+def _unsent(place: Place) -> list[dict[str, object]]:
+    """Notifications that have not arrived, without what they say."""
+    return [msgspec.structs.asdict(one) for one in unsent(place.database, limit=_MOST_UNSENT)]
 
 
 @router.get(

@@ -174,18 +174,20 @@ async def _stream(
         yield answer.event(found)
         while not found.is_resolved and (left := ends - service.waiting.now()) > 0:
             news = await watch.next(min(left, _HEARTBEAT_SECONDS))
-            if news is None and watch.is_stopping:
+            # A stream may last for an hour: a credential that was revoked meanwhile sees no more of it.
+            if news is not None:
+                if not await service.waiting.is_current(who):
+                    return
+                found = news
+                yield answer.event(found)
+                continue
+            if watch.is_stopping:
                 return
             try:
-                # A stream may last for an hour: a credential that was revoked meanwhile sees no more of it.
                 await authenticated(request)
             except Denied:
                 return
-            if news is None:
-                yield b": still waiting\n\n"
-                continue
-            found = news
-            yield answer.event(found)
+            yield b": still waiting\n\n"
 
 
 def check_id(request_id: str) -> str:

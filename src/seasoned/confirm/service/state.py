@@ -18,6 +18,7 @@ from seasoned.confirm.book import Book
 from seasoned.confirm.policy import FILE, Policy, load_with_digest
 from seasoned.confirm.seal import load_seal
 from seasoned.confirm.service.desk import Desk, Place
+from seasoned.confirm.service.heads import Heads
 from seasoned.confirm.service.metrics import Metrics
 from seasoned.confirm.service.notices import LINK_PURPOSE, Notices
 from seasoned.confirm.service.waiting import Waiting
@@ -58,7 +59,8 @@ class Service:
         self.base_url = (base_url or self.policy.listen.public_url or "").rstrip("/")
         self.desk = Desk(lambda: open_database(config, durable=True), self.make_book)
         self.waiting = Waiting(self.desk, clock=clock)
-        self.metrics = Metrics(self.waiting)
+        self.heads = Heads(config, self.desk, lambda: self.policy.audit, clock=clock)
+        self.metrics = Metrics(self.waiting, self.heads)
         link_key = self.seal.derive(LINK_PURPOSE)
         self.notices = Notices(config, self.policy, self.open_book, link_key=link_key, clock=clock)
         self.broken: str | None = None
@@ -93,6 +95,7 @@ class Service:
         await self.waiting.start()
         self.notices.start()
         beside: list[Callable[[], Awaitable[None]]] = [self.waiting.poll, self.waiting.expire, self._watch_policy]
+        beside.append(self.heads.run)
         beside += [lambda one=one: one(self) for one in self._companions]  # type: ignore[misc]
         tasks = [asyncio.ensure_future(start()) for start in beside]
         for task in tasks:

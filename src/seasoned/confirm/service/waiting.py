@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from seasoned.confirm.credential import Credential
+from seasoned.confirm.credential import Credential, current
 from seasoned.confirm.request import Request
 from seasoned.confirm.service.desk import Desk, Place
-from seasoned.errors import Denied, NotFound, SeasonedError
+from seasoned.errors import Denied, NotFound, Refused, SeasonedError
 
 _POLL_SECONDS = 0.1
 _EXPIRE_SECONDS = 1.0
@@ -81,6 +81,7 @@ class Waiting:
         self._watches: defaultdict[str, set[Watch]] = defaultdict(set)
         self._bells: set[Bell] = set()
         self._stopping = asyncio.Event()
+        self._checks: dict[str, asyncio.Future[bool]] = {}
         self._seq = 0
 
     @property
@@ -128,6 +129,15 @@ class Waiting:
     async def look(self, who: Credential, request_id: str) -> Request:
         """How a request stands now."""
         return await self._desk.read(lambda place: place.book.look(who, request_id))
+
+    async def is_current(self, who: Credential) -> bool:
+        """Whether a credential still counts; all who wait with it and ask at once are answered by one look."""
+        check = self._checks.get(who.id)
+        if check is None:
+            check = asyncio.ensure_future(self._desk.read(lambda place: _is_current(place, who)))
+            check.add_done_callback(lambda _: self._checks.pop(who.id, None))
+            self._checks[who.id] = check
+        return await asyncio.shield(check)
 
     async def until_resolved(
         self, who: Credential, request_id: str, seconds: float, gone: Callable[[], Awaitable[None]]
@@ -210,6 +220,14 @@ class Waiting:
             due = await self._desk.read(lambda place: place.book.next_expiry())
         left = _EXPIRE_SECONDS if due is None else due - self._clock()
         return min(max(left, 0.02), _EXPIRE_SECONDS)
+
+
+def _is_current(place: Place, who: Credential) -> bool:
+    try:
+        current(place.database, who)
+    except Refused:
+        return False
+    return True
 
 
 def _changes(place: Place, since: int) -> list[tuple[int, str]]:

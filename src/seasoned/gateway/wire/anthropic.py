@@ -6,7 +6,7 @@ from typing import Any
 
 from seasoned.gateway.usage import read_usage
 from seasoned.gateway.wire.splice import count_leading, find_fields, find_items, insert_items
-from seasoned.gateway.wire.stream import EventStream, error_of, fields_of, merge_usage
+from seasoned.gateway.wire.stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
 from seasoned.gateway.wire.turns import Turns, call_id
 from seasoned.gateway.wire.value import Answer, Asked
 from seasoned.history.chat import said
@@ -18,6 +18,7 @@ _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "
 _USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
+@unless_too_deep(None)
 def read_request(body: bytes) -> Asked | None:
     """What is asked; None when it is not understood, and passes as it is."""
     fields = fields_of(body)
@@ -61,6 +62,7 @@ def ask_for_usage(_body: bytes) -> bytes | None:
     return None
 
 
+@unless_too_deep(TOO_DEEP)
 def read_response(body: bytes) -> Answer:
     """An answer that came whole."""
     fields = fields_of(body)
@@ -79,6 +81,7 @@ class MessageStream(EventStream):
         self._words: dict[int, list[str]] = {}
         self._usage: dict[str, Any] | None = None
 
+    @unless_too_deep(TOO_DEEP)
     def answer(self) -> Answer:
         """What was read so far."""
         content = [self._block(at) for at in sorted(self._blocks)]
@@ -128,7 +131,7 @@ def _tell(turns: Turns, message: dict[str, Any]) -> None:
     if role is None:
         return
     content = message.get("content")
-    blocks = [record(block) for block in sequence(content)]
+    blocks = [block for block in sequence(content) if isinstance(block, dict)]
     tools = [block for block in blocks if block.get("type") in _USES or _is_result(block)]
     words = said([block for block in blocks if block not in tools] if isinstance(content, list) else content)
     if role == "assistant":
@@ -149,7 +152,7 @@ def _result(block: dict[str, Any]) -> Result:
 
 
 def _answer(message: dict[str, Any], error: str | None) -> Answer:
-    blocks = [record(block) for block in sequence(message.get("content"))]
+    blocks = [block for block in sequence(message.get("content")) if isinstance(block, dict)]
     results = {identity(block.get("tool_use_id")): _result(block) for block in blocks if _is_result(block)}
     calls = []
     for block in blocks:

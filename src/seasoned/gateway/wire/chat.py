@@ -6,8 +6,8 @@ from typing import Any
 
 from seasoned.gateway.usage import read_usage
 from seasoned.gateway.wire.splice import add_field, count_leading, find_fields, find_items, insert_items, replace
-from seasoned.gateway.wire.stream import EventStream, error_of, fields_of, merge_usage
-from seasoned.gateway.wire.turns import Turns, call_id
+from seasoned.gateway.wire.stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
+from seasoned.gateway.wire.turns import Turns, call_id, opens_block
 from seasoned.gateway.wire.value import Answer, Asked
 from seasoned.history.chat import ROLES, said
 from seasoned.history.shape import first_of, identity, integer, record, sequence, string
@@ -18,6 +18,7 @@ _SYSTEM = ("system", "developer")
 _ASKS_FOR_USAGE = b'{"include_usage":true}'
 
 
+@unless_too_deep(None)
 def read_request(body: bytes) -> Asked | None:
     """What is asked; None when it is not understood, and passes as it is."""
     fields = fields_of(body)
@@ -81,6 +82,7 @@ def ask_for_usage(body: bytes) -> bytes | None:
     return replace(body, span, replace(inner, asked, b"true"))
 
 
+@unless_too_deep(TOO_DEEP)
 def read_response(body: bytes) -> Answer:
     """An answer that came whole."""
     fields = fields_of(body)
@@ -103,6 +105,7 @@ class ChatStream(EventStream):
         self._usage: dict[str, Any] | None = None
         self._finish: str | None = None
 
+    @unless_too_deep(TOO_DEEP)
     def answer(self) -> Answer:
         """What was read so far."""
         message = {"content": "".join(self._texts), "tool_calls": [_whole(call) for call in self._calls]}
@@ -155,7 +158,10 @@ def open_stream(*, takes_usage_out: bool = False) -> ChatStream:
 
 def _first_said(messages: list[dict[str, Any]]) -> int:
     """The first message behind the system part."""
-    return next((at for at, message in enumerate(messages) if not _is_system(message)), len(messages))
+    for at, message in enumerate(messages):
+        if not _is_system(message) or opens_block(said(message.get("content"))):
+            return at
+    return len(messages)
 
 
 def _is_system(message: dict[str, Any]) -> bool:

@@ -6,8 +6,8 @@ from typing import Any
 
 from seasoned.gateway.usage import read_usage
 from seasoned.gateway.wire.splice import count_leading, find_fields, find_items, insert_items, replace
-from seasoned.gateway.wire.stream import EventStream, error_of, fields_of, merge_usage
-from seasoned.gateway.wire.turns import Turns, call_id
+from seasoned.gateway.wire.stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
+from seasoned.gateway.wire.turns import Turns, call_id, opens_block
 from seasoned.gateway.wire.value import Answer, Asked
 from seasoned.history.chat import ROLES, said
 from seasoned.history.shape import first_of, identity, integer, record, sequence, string
@@ -20,6 +20,7 @@ _SURROUNDINGS = ("# AGENTS.md instructions", "<environment_context>", "<user_ins
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
+@unless_too_deep(None)
 def read_request(body: bytes) -> Asked | None:
     """What is asked; None when it is not understood, and passes as it is."""
     fields = fields_of(body)
@@ -28,7 +29,7 @@ def read_request(body: bytes) -> Asked | None:
     given = fields["input"]
     items = [{"role": "user", "content": given}] if isinstance(given, str) else [record(item) for item in given]
     system = [text_of(fields.get("instructions"))]
-    start = next((at for at, item in enumerate(items) if not _is_system(item)), len(items))
+    start = _first_said(items)
     system += [said(item.get("content")) for item in items[:start]]
     turns = Turns()
     for item in items[start:]:
@@ -78,6 +79,7 @@ def ask_for_usage(_body: bytes) -> bytes | None:
     return None
 
 
+@unless_too_deep(TOO_DEEP)
 def read_response(body: bytes) -> Answer:
     """An answer that came whole."""
     fields = fields_of(body)
@@ -95,6 +97,7 @@ class ResponsesStream(EventStream):
         self._usage: dict[str, Any] | None = None
         self._is_ended = False
 
+    @unless_too_deep(TOO_DEEP)
     def answer(self) -> Answer:
         """What was read so far."""
         output = self._response.get("output") or [self._items[at] for at in sorted(self._items)] + self._begun()
@@ -126,6 +129,14 @@ class ResponsesStream(EventStream):
 def open_stream(*, takes_usage_out: bool = False) -> ResponsesStream:
     """A reader for one stream."""
     return ResponsesStream(takes_usage_out=takes_usage_out)
+
+
+def _first_said(items: list[dict[str, Any]]) -> int:
+    """The first item behind the system part."""
+    for at, item in enumerate(items):
+        if not _is_system(item) or opens_block(said(item.get("content"))):
+            return at
+    return len(items)
 
 
 def _is_system(item: dict[str, Any]) -> bool:

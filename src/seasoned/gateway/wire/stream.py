@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import msgspec
 
 from seasoned.gateway.sse import Splitter, read_event
+from seasoned.gateway.wire.value import Answer
 from seasoned.history.lines import decode
 from seasoned.history.shape import record, string
 
 _ERROR_CHARS = 500
+TOO_DEEP = Answer(error="an answer that is nested too deeply")
+
+Arguments = ParamSpec("Arguments")
+Read = TypeVar("Read")
+Otherwise = TypeVar("Otherwise")
+
+
+def unless_too_deep(
+    otherwise: Otherwise,
+) -> Callable[[Callable[Arguments, Read]], Callable[Arguments, Read | Otherwise]]:
+    """What a reading gives instead when the JSON is nested deeper than its functions can go."""
+
+    def bound(read: Callable[Arguments, Read]) -> Callable[Arguments, Read | Otherwise]:
+        @wraps(read)
+        def bounded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Read | Otherwise:
+            try:
+                return read(*args, **kwargs)
+            except RecursionError:
+                return otherwise
+
+        return bounded
+
+    return bound
 
 
 class EventStream:
@@ -87,8 +113,8 @@ def merge_usage(before: dict[str, Any] | None, later: object) -> dict[str, Any] 
         return before
     merged = dict(before or {})
     for key, value in later.items():
-        if isinstance(value, dict) and isinstance(merged.get(key), dict):
-            merged[key] = merge_usage(merged[key], value)
+        if isinstance(value, dict) and isinstance(known := merged.get(key), dict):
+            merged[key] = {**known, **{name: one for name, one in value.items() if one or name not in known}}
         elif value or key not in merged:
             merged[key] = value
     return merged

@@ -16,11 +16,23 @@ _OLDER_BLOCKS = ("[WARM SESSION", "[Warm pattern", "Session template loaded:")
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
+class _Draft:
+    """A message while its calls and their results still come."""
+
+    __slots__ = ("answers", "calls", "role", "text")
+
+    def __init__(self, role: Role, text: str, answers: str | None = None) -> None:
+        self.role = role
+        self.text = text
+        self.answers = answers
+        self.calls: list[tuple[str, str, dict[str, Any]]] = []
+
+
 class Turns:
     """Collects the messages of one request."""
 
     def __init__(self) -> None:
-        self._messages: list[Message] = []
+        self._drafts: list[_Draft] = []
         self._results: dict[str, Result] = {}
         self._open: dict[str, str] = {}
         """Calls that wait for a result, with their tools."""
@@ -28,7 +40,7 @@ class Turns:
 
     def say(self, role: Role, text: str) -> None:
         """A message of somebody."""
-        self._messages.append(Message(role, text))
+        self._drafts.append(_Draft(role, text))
 
     def call(self, given: object, tool: str, arguments: dict[str, Any]) -> str:
         """A call by the message before it; gives the id that it has from now on."""
@@ -36,10 +48,9 @@ class Turns:
         names = self._named.setdefault(raw, [])
         name = raw if not names else f"{raw}#{len(names) + 1}"
         names.append(name)
-        if not self._messages or self._messages[-1].role != "assistant":
+        if not self._drafts or self._drafts[-1].role != "assistant":
             self.say("assistant", "")
-        last = self._messages[-1]
-        self._messages[-1] = msgspec.structs.replace(last, calls=(*last.calls, ToolCall(name, tool, arguments)))
+        self._drafts[-1].calls.append((name, tool, arguments))
         self._open[name] = tool
         return name
 
@@ -56,22 +67,21 @@ class Turns:
             name = next((one for one in names if one in self._open), names[-1])
         self._open.pop(name, None)
         self._results[name] = Result(text, marks)
-        self._messages.append(Message("tool", text, answers=name))
+        self._drafts.append(_Draft("tool", text, name))
 
     def take(self) -> tuple[tuple[Message, ...], dict[str, Result]]:
         """The messages, calls joined with their results, and the results by id."""
-        warm = _warm(self._messages)
-        messages = [self._finished(message, at in warm) for at, message in enumerate(self._messages)]
+        warm = _warm(self._drafts)
+        messages = []
+        for at, draft in enumerate(self._drafts):
+            is_warm = at in warm
+            calls = [
+                ToolCall(name, tool, arguments, self._results.get(name), synthetic=is_warm)
+                for name, tool, arguments in draft.calls
+            ]
+            message = Message(draft.role, draft.text, tuple(calls), synthetic=is_warm, answers=draft.answers)
+            messages.append(message)
         return tuple(messages), self._results
-
-    def _finished(self, message: Message, is_warm: bool) -> Message:
-        if not message.calls and not is_warm:
-            return message
-        calls = [
-            msgspec.structs.replace(call, result=self._results.get(call.id), synthetic=is_warm)
-            for call in message.calls
-        ]
-        return msgspec.structs.replace(message, calls=tuple(calls), synthetic=is_warm)
 
 
 def call_id(given: object, tool: str, arguments: dict[str, Any]) -> str:
@@ -86,25 +96,30 @@ def call_id(given: object, tool: str, arguments: dict[str, Any]) -> str:
     return f"made_{blake2b(said, digest_size=8).hexdigest()}"
 
 
-def _warm(messages: list[Message]) -> set[int]:
+def opens_block(text: str) -> bool:
+    """Whether a prompt is the beginning of what a warm start showed."""
+    return text.startswith((OPENS, *_OLDER_BLOCKS))
+
+
+def _warm(drafts: list[_Draft]) -> set[int]:
     """The positions that a warm start put there: whole blocks, and calls that bear its ids."""
     found: set[int] = set()
-    for at, message in enumerate(messages):
-        if any(is_synthetic_id(call.id) for call in message.calls) or is_synthetic_id(message.answers or ""):
-            found.add(at)
+    for at, draft in enumerate(drafts):
+        if draft.role == "assistant":
+            found.update([at for name, _, _ in draft.calls if is_synthetic_id(name)])
+        elif draft.role == "tool":
+            found.update([at] if is_synthetic_id(draft.answers or "") else ())
         # What tools return and models say could say anything; a block is opened by a prompt.
-        if message.role not in ("user", "system") or at in found:
-            continue
-        if message.text.startswith(_OLDER_BLOCKS):
+        elif draft.text.startswith(OPENS):
+            found.update(range(at, _end_of_block(drafts, at) + 1))
+        elif draft.text.startswith(_OLDER_BLOCKS):
             found.add(at)
-        elif message.text.startswith(OPENS):
-            found.update(range(at, _end_of_block(messages, at) + 1))
     return found
 
 
-def _end_of_block(messages: list[Message], start: int) -> int:
+def _end_of_block(drafts: list[_Draft], start: int) -> int:
     """The message that ends a block; one that nobody ended is one message long."""
-    for at in range(start, len(messages)):
-        if messages[at].role != "tool" and messages[at].text.rstrip().endswith(ENDS):
+    for at in range(start, len(drafts)):
+        if drafts[at].role != "tool" and drafts[at].text.rstrip().endswith(ENDS):
             return at
     return start

@@ -54,11 +54,3 @@ def message_of(job: Job, record: RunRecord) -> Message:
             "session": record.session,
         },
     )
-
-
-def cut(text: str, most: int) -> str:
-    """A text that fits, and says where the rest is."""
-    if len(text) <= most:
-        return text
-    rest = "\n… the whole answer: seasoned cron history"
-    return text[: most - len(rest)] + rest

@@ -80,6 +80,20 @@ SELECT COUNT(*) AS count FROM (
     LIMIT :most
 ) AS found;
 
+-- name: recent_of_requester
+SELECT COUNT(*) AS count FROM (
+    SELECT id FROM request
+    WHERE requester = :requester AND created_at > :since AND status <> 'auto_approved'
+    LIMIT :most
+) AS found;
+
+-- name: recent_of_both
+SELECT COUNT(*) AS count FROM (
+    SELECT id FROM request
+    WHERE requester = :requester AND action = :action AND created_at > :since AND status <> 'auto_approved'
+    LIMIT :most
+) AS found;
+
 -- name: due
 SELECT id FROM request WHERE status = 'pending' AND expires_at <= :now ORDER BY expires_at;
 

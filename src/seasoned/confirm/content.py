@@ -1,0 +1,77 @@
+"""What the details of a request hold, whatever it calls itself: a command or tool call may need one of the ten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from seasoned.confirm.mapping import Need, need_of_call
+from seasoned.confirm.mapping_table import GRAVITY
+from seasoned.confirm.mapping_tool import READ_KEYS
+
+_TOOL_KEYS = ("tool", "tool_name", "name")
+_ARGUMENT_KEYS = ("arguments", "args", "tool_input", "input", "parameters")
+_MOST_OBJECTS = 500
+_PIECE = 40
+_TOO_MUCH = Need(
+    "delete_data", "", {"why": ["it is more than can be looked through, so it may do the worst"]}, "length"
+)
+_NOWHERE = "/"
+"""A requester could name any folder as its own, so none is believed here: what is deleted by a whole path is found."""
+
+
+def need_in(details: Mapping[str, Any]) -> Need | None:
+    """The action among the ten that a command or tool call in the details needs; None where none is found."""
+    return _need_in(msgspec.json.encode(details)) if details else None
+
+
+def finding_in(action: str, details: Mapping[str, Any]) -> str:
+    """A sentence for the one who decides, where the details need another action than the one that is asked for."""
+    need = need_in(details)
+    if need is None or need.action == action:
+        return ""
+    return f"what it holds needs {need.action}: {need.details['why'][0]}"
+
+
+@lru_cache(maxsize=1024)
+def _need_in(written: bytes) -> Need | None:
+    details: dict[str, Any] = msgspec.json.decode(written)
+    objects = _objects(details)
+    if len(objects) > _MOST_OBJECTS:
+        return _TOO_MUCH
+    found = [need_of_call(tool, given, folder=_NOWHERE) for one in objects for tool, given in _calls(one)]
+    needs = [need for need in found if need is not None]
+    return min(needs, key=lambda need: GRAVITY.index(need.action), default=None)
+
+
+def _objects(details: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every object in the details, the outer ones first; one more than is looked through where there are too many."""
+    found = [details]
+    inner: list[Any] = list(details.values())
+    while inner and len(found) <= _MOST_OBJECTS:
+        value = inner.pop()
+        if isinstance(value, dict):
+            found.append(value)
+            inner += value.values()
+        elif isinstance(value, list):
+            inner += [each for each in value if isinstance(each, dict | list)]
+    return found
+
+
+def _calls(one: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The tool calls that an object can be read as, under whatever names agents write one."""
+    for tool in (each for key in _TOOL_KEYS if isinstance(each := one.get(key), str)):
+        yield from ((tool, given) for key in _ARGUMENT_KEYS if isinstance(given := one.get(key), dict))
+    # One by one: only the first values of a call are read, and a command could hide behind many others.
+    for key, value in one.items():
+        if isinstance(value, str | list) and key.lower() in READ_KEYS:
+            yield from (("", {key: piece}) for piece in _pieces(value))
+
+
+def _pieces(value: str | list[Any]) -> list[Any]:
+    if isinstance(value, str) or len(value) <= _PIECE:
+        return [value]
+    return [value[start : start + _PIECE] for start in range(0, len(value), _PIECE)]

@@ -1,0 +1,61 @@
+"""`seasoned gateway`, its keys, and `seasoned usage`, as a user runs them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import openai
+
+from tests.cli.run import SEASONED, answer, seasoned
+from tests.gateway.upstream_server import chat, serve_upstream
+
+
+def test_keys_are_made_listed_and_revoked() -> None:
+    made = answer("gateway", "key", "make", "laptop", "--usd-per-day", "5", "--stop")
+    assert made["schema"] == "seasoned/gateway-key/1"
+    assert made["token"].startswith("ssn_gateway_")
+    assert (made["usd_per_day"], made["stops"]) == (5.0, True)
+    shown = seasoned("gateway", "key", "list").stdout
+    assert "laptop" in shown
+    assert made["token"] not in shown
+    assert answer("gateway", "key", "revoke", "laptop")["revoked_at"] is not None
+    (listed,) = answer("gateway", "key", "list")["keys"]
+    assert listed["revoked_at"] is not None
+    assert "gateway key list" in seasoned("gateway", "key", "revoke", "phone", expect=1).stderr
+    assert "taken" in seasoned("gateway", "key", "make", "laptop", expect=1).stderr
+
+
+def test_settings_that_are_wrong_are_told_before_anything_listens(home: Path) -> None:
+    folder = Path(os.environ["SEASONED_HOME"])
+    folder.mkdir(parents=True)
+    (folder / "gateway.toml").write_text("mode = 'open'\n")
+    assert "gateway.toml" in seasoned("gateway", expect=2).stderr
+    assert "127.0.0.1" in seasoned("gateway", "--host", "0.0.0.0", "--settings", home / "none.toml", expect=2).stderr
+
+
+def test_a_gateway_runs_until_it_is_told_to_stop_and_usage_shows_what_it_took() -> None:
+    assert answer("usage")["rows"] == []
+    assert "seasoned gateway" in seasoned("usage").stdout
+    with serve_upstream(chat()) as upstream:
+        process = subprocess.Popen(
+            [str(SEASONED), "gateway", "--port", "0", "--upstream", upstream.url],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[-1]
+        client = openai.OpenAI(base_url=f"{address}/v1", api_key="sk-x", max_retries=0)
+        client.chat.completions.create(model="gpt-4o-mini", messages=[{"role": "user", "content": "Hi"}])
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (0, "")
+    for by in ("session", "model", "day", "key"):
+        found = answer("usage", "--by", by)
+        (row,) = found["rows"]
+        assert (row["requests"], row["input_tokens"], row["output_tokens"]) == (1, 120, 8)
+        assert (row["cost_usd"], row["unpriced"]) == (None, 1), "a model on this machine has no price"
+    assert "gpt-4o-mini" in seasoned("usage", "--by", "model", "--days", "1").stdout

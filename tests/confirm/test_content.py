@@ -1,0 +1,99 @@
+"""What a request holds counts, not what it calls itself: a command that needs one of the ten is put to a person."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seasoned.confirm.content import need_in
+from seasoned.confirm.notify.wording import word
+from seasoned.store import Database
+from tests.confirm.books import SECRECY, Scene
+
+ALLOW = '[[allow]]\naction = "send_email"\n'
+HIDDEN: list[tuple[dict[str, Any], str]] = [
+    ({"command": "rm -rf /srv/data"}, "delete_data"),
+    ({"cmd": ["rm", "-rf", "/srv/data"]}, "delete_data"),
+    ({"script": "set -e\nkubectl apply -f shop.yaml"}, "deploy_production"),
+    ({"tool": "Bash", "arguments": {"command": "npm publish"}}, "publish_package"),
+    ({"tool": "drop_table", "arguments": {"table": "orders"}}, "wipe_database"),
+    ({"name": "wipe_database", "input": {}}, "wipe_database"),
+    ({"calls": [{"tool": "x", "arguments": {}}, [{"tool_name": "sh", "tool_input": {"cmd": "reboot"}}]]}, "shutdown_"),
+    ({**{f"k{number}": "x" for number in range(90)}, "COMMAND": "rm -rf /srv/data"}, "delete_data"),
+    ({"commands": ["ls"] * 90 + ["rm -rf /srv/data"]}, "delete_data"),
+    ({"folder": "/srv", "command": "rm -rf /srv/data"}, "delete_data"),
+    ({"cwd": "/srv", "command": "ls; rm -rf /srv/data"}, "delete_data"),
+    ({"rows": [{"a": 1}] * 600, "note": "more than anybody looks through"}, "delete_data"),
+]
+HARMLESS: list[dict[str, Any]] = [
+    {},
+    {"to": "team@example.org", "text": "rm -rf /srv/data is what he typed"},
+    {"command": "ls -l"},
+    {"tool": "terminal", "arguments": {"command": "rm -rf build"}, "folder": "/srv/app"},
+]
+
+
+@pytest.mark.parametrize(("details", "action"), HIDDEN)
+def test_what_needs_one_of_the_ten_is_never_approved_by_an_allow_list(
+    any_database: Database, details: dict[str, Any], action: str
+) -> None:
+    scene = Scene(any_database, ALLOW)
+    request = scene.ask("send_email", details=details)
+    assert request.status == "pending"
+    assert request.finding.startswith(f"what it holds needs {action}")
+    assert request.details == details, "what is shown is what was asked"
+    assert scene.book.look(scene.anna, request.id).finding == request.finding
+    assert scene.book.audit(1)[0].document["needs"].startswith(action)
+
+
+@pytest.mark.parametrize("details", HARMLESS)
+def test_what_needs_nobody_is_still_approved_by_the_allow_list(any_database: Database, details: dict[str, Any]) -> None:
+    scene = Scene(any_database, ALLOW)
+    assert scene.ask("send_email", details=details).status == "auto_approved"
+
+
+def test_a_stored_allow_rule_does_not_help_either(any_database: Database) -> None:
+    scene = Scene(any_database)
+    key = {"id": "1", "action": "send_email", "session_key": None, "expires_at": None, "created_at": 1.0}
+    any_database.run("confirm.add_allowed", {**key, "created_by": "root"})
+    assert scene.ask("send_email").status == "auto_approved"
+    assert scene.ask("send_email", details={"command": "dropdb shop"}).status == "pending"
+
+
+def test_who_asks_for_the_very_action_that_is_needed_gets_no_warning(any_database: Database) -> None:
+    scene = Scene(any_database)
+    assert scene.ask("delete_data", details={"command": "rm -rf /srv/data"}).finding == ""
+    assert scene.ask("send_email", details={"command": "rm -rf /srv/data"}).finding != ""
+
+
+def test_people_are_warned_in_chats(any_database: Database) -> None:
+    request = Scene(any_database).ask("send_email", details={"command": "rm -rf /srv/data"})
+    parts = {part.label: part.text for part in word(request, SECRECY.redactor()).parts}
+    assert "delete_data" in parts["Beware"]
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(around=st.dictionaries(st.text(max_size=8), _JSON, max_size=4), path=st.lists(st.text(max_size=8), max_size=6))
+def test_a_command_is_found_wherever_it_lies(around: dict[str, Any], path: list[str]) -> None:
+    details: dict[str, Any] = {"command": "rm -rf /srv/data"}
+    for name in path:
+        details = {**around, name: [details]}
+    need = need_in(details)
+    assert need is not None
+
+
+def test_looking_takes_no_longer_than_redacting_may() -> None:
+    details = {"rows": [{"command": f"echo {number} && ls"} for number in range(400)]}
+    begun = time.perf_counter()
+    assert need_in(details) is None
+    assert time.perf_counter() - begun < 5

@@ -1,0 +1,266 @@
+"""Every request repeats its whole conversation; each message, call and result of it is new once."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seasoned.gateway.fold import Known, News, expect_summary, fold
+from seasoned.gateway.wire import anthropic, chat, responses
+from seasoned.gateway.wire.value import Answer, Asked
+from seasoned.session import Marks, Message, ToolCall
+from tests.gateway.written import block
+
+Json = dict[str, Any]
+
+
+def user(text: str) -> Json:
+    return {"role": "user", "content": text}
+
+
+def calls(*ids: str, text: str | None = None) -> Json:
+    made = [{"id": id, "type": "function", "function": {"name": "bash", "arguments": f'{{"n":"{id}"}}'}} for id in ids]
+    return {"role": "assistant", "content": text, "tool_calls": made}
+
+
+def result(id: str, text: str = "done") -> Json:
+    return {"role": "tool", "tool_call_id": id, "content": text}
+
+
+def asked(*messages: Json) -> Asked:
+    body = {"model": "m", "messages": [{"role": "system", "content": "S"}, *messages]}
+    found = chat.read_request(json.dumps(body).encode())
+    assert found is not None
+    return found
+
+
+def answered(message: Json) -> Answer:
+    return chat.read_response(json.dumps({"id": "a", "model": "m", "choices": [{"message": message}]}).encode())
+
+
+class Talk:
+    """A conversation that goes through the fold, and all that was ever new in it."""
+
+    def __init__(self) -> None:
+        self.known = Known()
+        self.told: list[Message] = []
+        self.last = News()
+
+    def say(self, given: Asked, reply: Json | Answer | None = None) -> News:
+        answer = answered(reply) if isinstance(reply, dict) else reply
+        # What is known goes through the store between two requests.
+        kept = msgspec.json.decode(msgspec.json.encode(self.known), type=Known)
+        self.known, self.last = fold(kept, given, answer, key=b"key")
+        self.told += [*self.last.asked, *self.last.answered]
+        return self.last
+
+
+def words(news: News) -> list[str]:
+    """What is new, in short."""
+    short = []
+    for message in [*news.asked, *news.answered]:
+        if message.role == "tool":
+            short.append(f"result {message.answers}")
+            continue
+        short += [f"{message.role} {message.text}"] if message.text else []
+        short += [f"call {call.id}" for call in message.calls]
+    return short
+
+
+def test_each_turn_is_new_once() -> None:
+    talk = Talk()
+    first = [user("Look")]
+    assert words(talk.say(asked(*first), calls("c1", text="I look"))) == ["user Look", "assistant I look", "call c1"]
+    second = [*first, calls("c1", text="I look"), result("c1")]
+    assert words(talk.say(asked(*second), {"role": "assistant", "content": "Done."})) == [
+        "result c1",
+        "assistant Done.",
+    ]
+    assert words(talk.say(asked(*second, {"role": "assistant", "content": "Done."}, user("Look")))) == ["user Look"]
+    assert talk.last.dropped == 0
+
+
+STEPS = st.lists(
+    st.sampled_from(["Look", "Go on", "yes", "é\u2028𝄞"]).map(user)
+    | st.sampled_from(["Done.", "yes"]).map(lambda text: {"role": "assistant", "content": text})
+    | st.just("call")
+    | st.sampled_from(["Look", "A hook"]).map(lambda text: {"role": "system", "content": text}),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(STEPS, st.lists(st.booleans(), min_size=12, max_size=12), st.booleans())
+def test_what_is_new_over_all_requests_is_the_conversation(steps: list[Any], asks: list[bool], warm: bool) -> None:
+    """However often the same is said, and wherever requests are made; a block among it is never new."""
+    history = [user("Begin")]
+    block_of = json.loads(block("openai")) if warm else []
+    talk = Talk()
+    for number, (step, is_asked) in enumerate(zip(steps, asks, strict=False)):
+        history += [calls(f"c{number}"), result(f"c{number}")] if step == "call" else [step]
+        if is_asked:
+            talk.say(asked(*block_of, *history))
+            talk.say(asked(*block_of, *history))
+            assert talk.last.asked == ()
+    talk.say(asked(*block_of, *history))
+    before = [words(News(asked=(message,))) for message in talk.told]
+    told = [one for group in before for one in group]
+    expected = words(News(asked=asked(*history).messages))
+    assert told == expected
+
+
+def test_an_answer_that_the_client_trims_or_splits_is_the_same() -> None:
+    talk = Talk()
+    talk.say(asked(user("Look")), {"role": "assistant", "content": "\n I look.\n\nIt is there. "})
+    said = [{"role": "assistant", "content": "I look."}, {"role": "assistant", "content": "It is there."}]
+    assert words(talk.say(asked(user("Look"), *said, user("Thanks")))) == ["user Thanks"]
+    assert talk.last.dropped == 0
+
+
+def test_an_answer_that_the_client_rewrites_is_heard_once() -> None:
+    talk = Talk()
+    talk.say(asked(user("Look")), {"role": "assistant", "content": "<think>Hm.</think> I look."})
+    rewritten = {"role": "assistant", "content": "I look."}
+    assert words(talk.say(asked(user("Look"), rewritten, user("Thanks")))) == ["user Thanks"]
+    assert talk.last.dropped == 0
+
+
+def test_text_between_a_call_and_its_result_is_new_and_the_rest_is_not() -> None:
+    talk = Talk()
+    hook = {"role": "system", "content": "A hook says hello."}
+    talk.say(asked(user("Look")), calls("c1"))
+    assert words(talk.say(asked(user("Look"), calls("c1"), hook, result("c1")))) == [
+        "system A hook says hello.",
+        "result c1",
+    ]
+    late = {"role": "system", "content": "Another hook."}
+    news = talk.say(asked(user("Look"), late, calls("c1"), hook, result("c1")))
+    assert words(news) == ["system Another hook."]
+    assert news.dropped == 0
+
+
+def test_a_result_that_the_client_clears_later_is_not_new() -> None:
+    talk = Talk()
+    talk.say(asked(user("Look"), calls("c1"), result("c1", "a long text")))
+    news = talk.say(asked(user("Look"), calls("c1"), result("c1", "[Old tool result content cleared]"), user("Go on")))
+    assert words(news) == ["user Go on"]
+
+
+def test_a_history_that_is_rewound_is_noticed_and_nothing_of_it_is_new() -> None:
+    talk = Talk()
+    talk.say(asked(user("Look")), {"role": "assistant", "content": "No."})
+    news = talk.say(asked(user("Look")), {"role": "assistant", "content": "Yes."})
+    assert words(news) == ["assistant Yes."]
+    assert news.dropped == 1
+
+
+def test_two_conversations_under_one_id_do_not_repeat_each_other() -> None:
+    talk = Talk()
+    left, right = [user("Look left")], [user("Look right")]
+    for number in range(3):
+        for side in (left, right):
+            reply = {"role": "assistant", "content": f"Seen {number}"}
+            assert words(talk.say(asked(*side), reply))[-1] == f"assistant Seen {number}"
+            assert len(talk.last.asked) == 1
+            side += [reply, user(f"Again {number}")]
+
+
+def test_a_summary_is_marked_and_the_tail_that_it_leaves_is_not_new() -> None:
+    talk = Talk()
+    history = [user("Look"), calls("c1"), result("c1"), user("Go on"), calls("c2"), result("c2")]
+    talk.say(asked(*history), {"role": "assistant", "content": "Done."})
+    summary = user("This session is being continued from a previous conversation that ran out of context: …")
+    news = talk.say(asked(summary, calls("c2"), result("c2"), {"role": "assistant", "content": "Done."}, user("Go on")))
+    assert [(message.text[:12], message.summary) for message in news.asked] == [
+        ("This session", True),
+        ("Go on", False),
+    ]
+    assert news.is_compacted and news.dropped == 4
+
+
+def test_a_summary_that_was_asked_for_is_known_without_its_words() -> None:
+    talk = Talk()
+    talk.say(asked(user("Look"), calls("c1"), result("c1")), {"role": "assistant", "content": "Done."})
+    talk.known = expect_summary(talk.known)
+    news = talk.say(asked(user("Look"), user("So far: all was looked at."), user("Go on")))
+    assert [(message.text, message.summary) for message in news.asked] == [
+        ("So far: all was looked at.", True),
+        ("Go on", False),
+    ]
+    assert news.is_compacted and not talk.known.is_compacting
+
+
+def test_a_history_that_is_only_cut_is_no_summary() -> None:
+    talk = Talk()
+    talk.say(asked(user("Look"), calls("c1"), result("c1"), calls("c2"), result("c2")))
+    news = talk.say(asked(calls("c2"), result("c2"), user("Go on")))
+    assert (words(news), news.dropped, news.is_compacted) == (["user Go on"], 3, False)
+
+
+def test_ids_that_begin_anew_in_every_answer_are_told_apart() -> None:
+    talk = Talk()
+    history = [user("Look")]
+    for number in (1, 2, 3):
+        talk.say(asked(*history), calls("call_0"))
+        history += [calls("call_0"), result("call_0", f"result {number}")]
+    talk.say(asked(*history))
+    made = [call.id for message in talk.told for call in message.calls]
+    assert made == ["call_0", "call_0#2", "call_0#3"]
+    assert [message.text for message in talk.told if message.role == "tool"] == ["result 1", "result 2", "result 3"]
+
+
+def test_a_result_comes_with_what_was_recorded_beside_it() -> None:
+    used = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
+    failed = {"type": "tool_result", "tool_use_id": "t1", "content": "Exit code 3", "is_error": True}
+    body = {
+        "model": "m",
+        "messages": [user("Look"), {"role": "assistant", "content": [used]}, {"role": "user", "content": [failed]}],
+    }
+    given = anthropic.read_request(json.dumps(body).encode())
+    assert given is not None
+    _, news = fold(Known(), given)
+    assert news.results["t1"].marks == Marks(failed=True)
+
+
+def _chained(text: str, **fields: Any) -> Asked:
+    found = responses.read_request(json.dumps({"model": "m", "input": text, **fields}).encode())
+    assert found is not None
+    return found
+
+
+def test_a_chain_of_answers_is_one_conversation_although_nothing_is_repeated() -> None:
+    talk = Talk()
+    talk.say(_chained("Hello"), Answer(id="r1", text="Hi"))
+    talk.say(_chained("Go on", previous_response_id="r1"), Answer(id="r2", text="Gone on"))
+    assert words(talk.say(_chained("Go on", previous_response_id="r2"), Answer(id="r3", text="Again"))) == [
+        "user Go on",
+        "assistant Again",
+    ]
+    retried = talk.say(_chained("Go on", previous_response_id="r2"), Answer(id="r4", text="Once more"))
+    assert words(retried) == ["assistant Once more"]
+    for _ in range(2):
+        assert words(talk.say(_chained("yes", conversation="conv"), Answer(text="ok"))) == ["user yes", "assistant ok"]
+
+
+def test_what_is_known_holds_no_words_and_stays_small() -> None:
+    talk = Talk()
+    history = [user("my password is hunter2")]
+    for number in range(60):
+        talk.say(asked(*history[number % 7 :]), calls(f"c{number}"))
+        history += [calls(f"c{number}"), result(f"c{number}")]
+    kept = msgspec.json.encode(talk.known)
+    assert b"hunter2" not in kept
+    assert len(talk.known.beginnings) <= 4096
+    unkeyed, _ = fold(Known(), asked(*history))
+    assert not set(unkeyed.view) & set(talk.known.view)
+
+
+def test_an_exchange_without_an_answer_adds_what_was_asked() -> None:
+    known, news = fold(Known(), asked(user("Look")), Answer(error="overloaded"))
+    assert (words(news), len(known.view)) == (["user Look"], 1)
+    assert fold(known, asked(user("Look")), Answer(calls=(ToolCall("c1", "bash", {}),)))[1].asked == ()

@@ -1,0 +1,148 @@
+"""Keys are made and revoked, shown once, and known by their hash alone; on every database."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+
+from seasoned.errors import Conflict, NotFound, UsageError
+from seasoned.gateway.account import Budgets
+from seasoned.gateway.key import PREFIX, Ring, hash_of, list_keys, make_key, revoke_key
+from seasoned.store import Database, open_database
+from tests.gateway.running import config_in, rows, run_gateway, settings_for, wait_until
+from tests.gateway.upstream_server import chat, serve_upstream
+
+HELLO: Any = [{"role": "user", "content": "Hello"}]
+
+
+def test_a_key_is_known_until_it_is_revoked(any_database: Database) -> None:
+    made, token = make_key(any_database, "laptop", now=5.0, usd_per_day=2.5, stops=True)
+    ring = Ring()
+    ring.load(any_database)
+    assert ring.find(token) == made
+    assert ring.find(token[:-1]) is None
+    ended = revoke_key(any_database, "laptop", now=9.0)
+    assert ring.find(token) == made, "what is in memory holds until it is loaded anew"
+    ring.load(any_database)
+    assert ring.find(token) is None
+    assert revoke_key(any_database, "laptop", now=11.0).revoked_at == 9.0
+    assert list_keys(any_database) == [ended]
+
+
+def test_only_the_hash_of_a_key_is_kept(any_database: Database) -> None:
+    _, token = make_key(any_database, "laptop", now=5.0)
+    (row,) = any_database.rows("gateway.keys")
+    assert token.startswith(PREFIX)
+    assert row["token_hash"] == hash_of(token)
+    assert token not in [row[name] for name in ("id", "name", "token_hash")]
+
+
+def test_names_are_given_out_once(any_database: Database) -> None:
+    make_key(any_database, "laptop", now=5.0)
+    revoke_key(any_database, "laptop", now=6.0)
+    with pytest.raises(Conflict, match="taken"):
+        make_key(any_database, "laptop", now=7.0)
+    with pytest.raises(NotFound, match="gateway key list"):
+        revoke_key(any_database, "phone", now=7.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("", {}),
+        ("Big", {}),
+        ("a b", {}),
+        ("ok", {"usd_per_day": 0}),
+        ("ok", {"tokens_per_day": -1}),
+        ("ok", {"stops": True}),
+    ],
+)
+def test_a_key_that_makes_no_sense_is_refused(any_database: Database, name: str, more: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        make_key(any_database, name, now=5.0, **more)
+    assert list_keys(any_database) == []
+
+
+def test_a_key_that_is_revoked_stops_within_a_moment(tmp_path: Path) -> None:
+    config = config_in(tmp_path)
+    database = open_database(config)
+    with serve_upstream(chat()) as upstream, run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        _, token = make_key(database, "late", now=time.time())
+        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key=token, max_retries=0)
+
+        def works() -> bool:
+            try:
+                client.chat.completions.create(model="m", messages=HELLO)
+            except openai.AuthenticationError:
+                return False
+            return True
+
+        wait_until(works, seconds=2)
+        revoke_key(database, "late", now=time.time())
+        wait_until(lambda: not works(), seconds=2)
+        assert not works()
+    database.close()
+
+
+def test_a_key_beyond_its_budget_is_stopped(tmp_path: Path) -> None:
+    config = config_in(tmp_path)
+    database = open_database(config)
+    _, token = make_key(database, "small", now=time.time(), tokens_per_day=100, stops=True)
+    _, other = make_key(database, "told", now=time.time(), tokens_per_day=100)
+    with serve_upstream(chat()) as upstream, run_gateway(config, settings_for(config, upstream.url)) as gateway:
+
+        def is_stopped(key: str) -> bool:
+            client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key=key, max_retries=0)
+            try:
+                client.chat.completions.create(model="m", messages=HELLO)
+            except openai.RateLimitError as error:
+                assert "100 tokens for today" in str(error)
+                return True
+            return False
+
+        assert not is_stopped(token)
+        assert not is_stopped(other)
+        wait_until(lambda: is_stopped(token), seconds=3)
+        assert not is_stopped(other), "a budget without a stop is only told of"
+    database.close()
+
+
+def test_a_budget_begins_anew_each_day(any_database: Database) -> None:
+    key, _ = make_key(any_database, "small", now=0.0, usd_per_day=1.0, stops=True)
+    budgets = Budgets()
+    assert budgets.load(any_database, [key], now=86_400.0) == []
+    assert budgets.refusal(key, now=86_400.0) is None
+    budgets._over = {"small": "used up"}
+    assert budgets.refusal(key, now=86_401.0) == "used up"
+    assert budgets.refusal(key, now=2 * 86_400.0) is None
+
+
+def test_keys_of_the_gateway_are_replaced_by_the_upstream_s(tmp_path: Path) -> None:
+    config = config_in(tmp_path)
+    (config.home / "secrets").mkdir(parents=True)
+    (config.home / "secrets" / "given-openai_key").write_text("sk-real\n")
+    database = open_database(config)
+    _, token = make_key(database, "laptop", now=1.0)
+    database.close()
+    with (
+        serve_upstream(chat()) as upstream,
+        run_gateway(config, settings_for(config, upstream.url, mode="keys")) as gateway,
+    ):
+        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key=token, max_retries=0)
+        client.chat.completions.create(model="m", messages=HELLO)
+        with pytest.raises(openai.AuthenticationError, match="key of its own"):
+            client.with_options(api_key="sk-other").chat.completions.create(model="m", messages=HELLO)
+        with pytest.raises(openai.AuthenticationError, match="not known"):
+            client.with_options(api_key=token + "x").chat.completions.create(model="m", messages=HELLO)
+    assert [heard.headers["authorization"] for heard in upstream.heard] == ["Bearer sk-real"]
+    (row,) = rows(config, "gateway.usage_by_key", since=0)
+    assert (row["name"], row["requests"]) == ("laptop", 1)
+    kept = b"".join(
+        path.read_bytes() for path in config.home.rglob("*") if path.is_file() and path.parent.name != "secrets"
+    )
+    assert token.encode() not in kept
+    assert b"sk-real" not in kept

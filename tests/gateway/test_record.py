@@ -1,0 +1,212 @@
+"""Conversations through the gateway become sessions: each message once, redacted, judged, readable like any other."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+
+from seasoned.config import Config
+from seasoned.gateway.key import make_key
+from seasoned.history.seasoned_db import read
+from seasoned.session import Session
+from seasoned.store import open_database, open_store
+from seasoned.template.library import save
+from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
+from tests.gateway.upstream_server import Said, Upstream, chat, chat_stream, response, serve_upstream
+from tests.template.examples import example, template
+
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"
+SYSTEM: Any = {"role": "system", "content": "You help."}
+ASK: Any = {"role": "user", "content": f"List the files, my token is {SECRET}."}
+CALL: Any = {
+    "role": "assistant",
+    "content": "",
+    "tool_calls": [
+        {"id": "call_1", "type": "function", "function": {"name": "terminal", "arguments": '{"command":"ls"}'}}
+    ],
+}
+RESULT: Any = {"role": "tool", "tool_call_id": "call_1", "content": "ls: cannot access 'x': No such file or directory"}
+TOOL: Any = {
+    "type": "function",
+    "function": {"name": "terminal", "parameters": {"type": "object", "properties": {"command": {"type": "string"}}}},
+}
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return config_in(tmp_path)
+
+
+@pytest.fixture
+def upstream() -> Iterator[Upstream]:
+    with serve_upstream(chat()) as served:
+        yield served
+
+
+def _ask(gateway: Running, *messages: Any, session: str = "s1", key: str = "sk-x", **headers: str) -> None:
+    client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key=key, max_retries=0)
+    named = {"x-session-id": session, **headers}
+    client.chat.completions.create(model="gpt-4o-mini", messages=[SYSTEM, *messages], tools=[TOOL], extra_headers=named)
+
+
+def _sessions(config: Config) -> list[Session]:
+    return list(read(config.store_path))
+
+
+def test_each_message_is_recorded_once_although_every_request_repeats_it(config: Config, upstream: Upstream) -> None:
+    upstream.script[:] = [
+        chat("", calls=[("call_1", "terminal", '{"command":"ls"}')]),
+        chat("It is empty."),
+        chat("Bye."),
+    ]
+    done: Any = {"role": "assistant", "content": "It is empty."}
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        _ask(gateway, ASK)
+        _ask(gateway, ASK, CALL, RESULT)
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        _ask(gateway, ASK, CALL, RESULT, done, {"role": "user", "content": "Thanks."})
+        assert gateway.failed_open() == {}
+    (session,) = _sessions(config)
+    assert str(session.ref) == "gateway:s1"
+    said = [(one.role, one.text) for one in session.messages if one.role != "tool"]
+    assert [role for role, _ in said] == ["user", "assistant", "assistant", "user", "assistant"]
+    assert [text for _, text in said[2:]] == ["It is empty.", "Thanks.", "Bye."]
+    (call,) = session.calls()
+    assert (call.tool, call.arguments) == ("terminal", {"command": "ls"})
+    assert call.result is not None
+    assert session.usage is not None
+    assert session.usage.input == 360
+    with open_store(config.store_path) as store:
+        row = store.connection.execute("SELECT verdict, evidence FROM call").fetchall()
+        recording = store.connection.execute("SELECT platform, instructions FROM recording").fetchone()
+    assert [tuple(one) for one in row] == [("failed", "wording")]
+    assert tuple(recording) == ("gateway", "You help.")
+    found = rows(config, "gateway.requests_of", session="gateway:s1")
+    assert [one["is_recorded"] for one in found] == [1, 1, 1]
+
+
+def test_no_secret_is_ever_written(config: Config, upstream: Upstream) -> None:
+    upstream.script[:] = [chat(f"Your token {SECRET} is fine.")]
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        _ask(gateway, ASK)
+    assert SECRET.encode() in upstream.heard[0].body, "the provider is sent what the client wrote"
+    assert len(_sessions(config)) == 1
+    for path in config.home.rglob("*"):
+        assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
+
+
+def test_requests_that_are_no_turns_are_accounted_and_not_recorded(config: Config, upstream: Upstream) -> None:
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        for purpose in ("title", "probe", "compaction", "review"):
+            _ask(gateway, ASK, **{"x-seasoned-purpose": purpose})
+    assert _sessions(config) == []
+    found = rows(config, "gateway.requests_of", session="gateway:s1")
+    assert [(one["purpose"], one["is_recorded"]) for one in found] == [
+        (purpose, 0) for purpose in ("title", "probe", "compaction", "review")
+    ]
+
+
+def test_what_a_warm_start_put_there_is_not_recorded(config: Config, upstream: Upstream) -> None:
+    with open_store(config.store_path) as store:
+        save(store, template("shell", example("terminal", arguments={"command": "ls -la"})))
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        _ask(gateway, ASK)
+    assert b"[seasoned:warm " in upstream.heard[0].body
+    (session,) = _sessions(config)
+    assert [one.role for one in session.messages] == ["user", "assistant"]
+    assert list(session.calls()) == []
+
+
+def test_responses_are_one_conversation_by_their_chain(config: Config, upstream: Upstream) -> None:
+    upstream.script[:] = [response("One.", id="resp_a"), response("Two.", id="resp_b"), response("Three.", id="resp_c")]
+
+    def go_on(gateway: Running, said: str, before: str | None) -> None:
+        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0)
+        client.responses.create(model="gpt-4o-mini", input=said, previous_response_id=before)
+
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        go_on(gateway, "First", None)
+        go_on(gateway, "Second", "resp_a")
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        go_on(gateway, "Third", "resp_b")
+    (session,) = _sessions(config)
+    assert [one.text for one in session.messages] == ["First", "One.", "Second", "Two.", "Third", "Three."]
+
+
+def test_nobody_joins_the_conversation_of_another_key(config: Config, upstream: Upstream) -> None:
+    database = open_database(config)
+    _, mine = make_key(database, "mine", now=time.time())
+    _, yours = make_key(database, "yours", now=time.time())
+    database.close()
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        _ask(gateway, ASK, key=mine)
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        _ask(gateway, {"role": "user", "content": "What was said here?"}, key=yours)
+    first, second = _sessions(config)
+    assert first.ref.native_id == "s1"
+    assert second.ref.native_id.startswith("s1~")
+    assert (len(first.messages), len(second.messages)) == (2, 2)
+
+
+def test_an_answer_that_broke_off_is_not_taken_for_what_was_said(config: Config, upstream: Upstream) -> None:
+    begun = chat_stream("Half an", " answer")
+    upstream.script[:] = [Said(begun.chunks[:2], kind=begun.kind, breaks_off=True), chat("A whole one.")]
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0)
+        asked: Any = {"model": "gpt-4o-mini", "messages": [ASK], "extra_headers": {"x-session-id": "s1"}}
+        with pytest.raises(Exception, match=r"(?i)connection|closed|incomplete"):
+            list(client.chat.completions.create(**asked, stream=True))
+        client.chat.completions.create(**asked)
+    (session,) = _sessions(config)
+    assert [one.text for one in session.messages][1:] == ["A whole one."]
+    assert [one["ended"] for one in rows(config, "gateway.requests_of", session="gateway:s1")] == ["broken", "complete"]
+
+
+def test_recording_can_be_switched_off(config: Config, upstream: Upstream) -> None:
+    with run_gateway(config, settings_for(config, upstream.url, record=False)) as gateway:
+        _ask(gateway, ASK)
+    assert _sessions(config) == []
+    assert rows(config, "gateway.usage_by_session", since=0)[0]["requests"] == 1
+
+
+def test_what_is_said_is_written_within_a_second(config: Config, upstream: Upstream) -> None:
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        _ask(gateway, ASK)
+        begun = time.monotonic()
+        with sqlite3.connect(config.store_path) as connection:
+            wait_until(lambda: connection.execute("SELECT count(*) FROM message").fetchone()[0] == 2)
+        connection.close()
+        # The window is half a second; the rest is for a machine that is busy.
+        assert time.monotonic() - begun < 3.0
+
+
+def test_without_a_store_requests_pass_all_the_same(config: Config, upstream: Upstream) -> None:
+    config.home.mkdir(parents=True)
+    config.store_path.write_bytes(b"this is no database, and nobody can make it one" * 100)
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        _ask(gateway, ASK)
+        wait_until(lambda: {"store", "provision"} <= gateway.failed_open().keys())
+    assert upstream.heard[0].json["messages"] == [SYSTEM, ASK]
+    assert list((config.home / "gateway-journal").iterdir()) != [], "its tokens wait for a store that works"
+
+
+def test_everything_that_waits_is_written_at_the_end(config: Config, upstream: Upstream) -> None:
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        clerk = gateway.service.clerk
+        _ask(gateway, ASK)
+        wait_until(lambda: clerk.waiting == 0)
+        given = []
+        clerk.give = given.append  # type: ignore[method-assign]
+        for number in range(3):
+            _ask(gateway, ASK, session=f"t{number}")
+        del clerk.give  # type: ignore[method-assign]
+        for exchange in given * 100:
+            clerk.give(exchange)
+    assert clerk.waiting == 0
+    assert sorted(one.ref.native_id for one in _sessions(config)) == ["s1", "t0", "t1", "t2"]

@@ -1,0 +1,116 @@
+"""Who gets a request, with which headers, and what is laid down about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seasoned.errors import UsageError
+from seasoned.gateway.setting import Upstream, key_for, load_settings, upstream_for
+from seasoned.gateway.upstream import passed_on, request_headers
+
+OPENAI = Upstream(name="openai", base_url="https://one.example/v1", key_variable="ONE_KEY")
+ANTHROPIC = Upstream(name="anthropic", base_url="https://two.example", api="anthropic")
+LOCAL = Upstream(name="local", base_url="http://127.0.0.1:9/v1/", models=("qwen-*", "claude-mine"))
+NEWER = Upstream(name="newer", base_url="http://127.0.0.1:9", models=("qwen-3*",))
+ALL = (OPENAI, ANTHROPIC, LOCAL, NEWER)
+
+
+@pytest.mark.parametrize(
+    ("api", "model", "name"),
+    [
+        ("openai", "gpt-4o", "openai"),
+        ("openai", None, "openai"),
+        ("anthropic", "claude-sonnet-5", "anthropic"),
+        ("anthropic", None, "anthropic"),
+        ("anthropic", "claude-mine", "local"),
+        ("openai", "qwen-2", "local"),
+        ("openai", "qwen-3-32b", "newer"),
+        ("anthropic", "qwen-", "local"),
+    ],
+)
+def test_a_model_goes_to_whoever_names_it_best(api: str, model: str | None, name: str) -> None:
+    assert upstream_for(ALL, api, model).name == name  # type: ignore[arg-type]
+
+
+def test_an_address_may_end_in_its_version() -> None:
+    assert [one.origin for one in ALL[:3]] == ["https://one.example", "https://two.example", "http://127.0.0.1:9"]
+
+
+def test_a_key_comes_from_the_environment_or_a_file(tmp_path: Path) -> None:
+    assert key_for(OPENAI, tmp_path, {"ONE_KEY": "sk-1"}) == "sk-1"
+    assert key_for(OPENAI, tmp_path, {}) is None
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets/openai_key").write_text("sk-2\n")
+    assert key_for(OPENAI, tmp_path, {}) == "sk-2"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mode = 'open'",
+        "unknown = 1",
+        "[[upstream]]\nname = 'x'",
+        "[[upstream]]\nname = 'x'\nbase_url = 'ftp://a'",
+        "[[upstream]]\nname = 'x'\nbase_url = 'https://user:secret@a'",
+        "[[upstream]]\nname = 'x'\nbase_url = 'https://a'\n[[upstream]]\nname = 'x'\nbase_url = 'https://b'",
+        "[[upstream]]\nname = 'X/../y'\nbase_url = 'https://a'",
+        "body_bytes = 0",
+        "\x00",
+    ],
+)
+def test_settings_that_are_wrong_are_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "gateway.toml"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=r"gateway\.toml"):
+        load_settings(file)
+
+
+def test_the_example_of_the_docs_is_taken(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs/how-to/gateway.md").read_text("utf-8")
+    (tmp_path / "gateway.toml").write_text("mode" + page.partition("```\nmode")[2].partition("```")[0])
+    settings = load_settings(tmp_path / "gateway.toml")
+    assert settings.mode == "keys"
+    assert [one.name for one in settings.upstream] == ["openai", "anthropic", "here"]
+
+
+def test_without_a_file_the_two_providers_are_known(tmp_path: Path) -> None:
+    assert [one.name for one in load_settings(tmp_path / "none.toml").upstream] == ["openai", "anthropic"]
+
+
+def test_headers_of_one_connection_stay_there() -> None:
+    given_headers = [
+        (b"Connection", b"keep-alive, X-Mine"),
+        (b"x-mine", b"1"),
+        (b"transfer-encoding", b"chunked"),
+        (b"anthropic-beta", b"a"),
+        (b"anthropic-beta", b"b"),
+    ]
+    assert passed_on(given_headers) == [(b"anthropic-beta", b"a"), (b"anthropic-beta", b"b")]
+
+
+def test_a_key_of_the_gateway_is_never_passed_on() -> None:
+    came = [(b"authorization", b"Bearer ssn_gateway_x"), (b"x-api-key", b"ssn_gateway_x"), (b"x-seasoned-warm", b"off")]
+    for api, sent in (("openai", (b"authorization", b"Bearer sk")), ("anthropic", (b"x-api-key", b"sk"))):
+        assert request_headers(came, api=api, is_ours=True, key="sk", is_streamed=False) == [sent]  # type: ignore[arg-type]
+    assert request_headers(came, api="openai", is_ours=True, key=None, is_streamed=False) == []
+
+
+def test_only_encodings_that_can_be_read_are_asked_for() -> None:
+    came = [(b"accept-encoding", b"br;q=1, gzip;q=0.5, zstd")]
+    asked = request_headers(came, api="openai", is_ours=False, key="sk", is_streamed=False)
+    assert asked == [(b"accept-encoding", b"gzip;q=0.5")]
+    streamed = request_headers(came, api="openai", is_ours=False, key="sk", is_streamed=True)
+    assert streamed == [(b"accept-encoding", b"identity")]
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([b"x-a", b"cookie", b"anthropic-version", b"user-agent"]), st.binary(max_size=20))
+    )
+)
+def test_every_other_header_is_forwarded_as_it_is(headers: list[tuple[bytes, bytes]]) -> None:
+    assert request_headers(headers, api="openai", is_ours=False, key="sk", is_streamed=True) == headers
