@@ -16,6 +16,8 @@ _TOOL_KEYS = ("tool", "tool_name", "name")
 _ARGUMENT_KEYS = ("arguments", "args", "tool_input", "input", "parameters")
 _MOST_OBJECTS = 500
 _PIECE = 40
+_encode = msgspec.json.Encoder(order="sorted").encode
+"""Sorted, so that what was submitted and what is read back from the seal are looked through once."""
 _TOO_MUCH = Need(
     "delete_data", "", {"why": ["it is more than can be looked through, so it may do the worst"]}, "length"
 )
@@ -25,7 +27,7 @@ _NOWHERE = "/"
 
 def need_in(details: Mapping[str, Any]) -> Need | None:
     """The action among the ten that a command or tool call in the details needs; None where none is found."""
-    return _need_in(msgspec.json.encode(details)) if details else None
+    return _need_in(_encode(details)) if details else None
 
 
 def finding_in(action: str, details: Mapping[str, Any]) -> str:

@@ -41,7 +41,7 @@ _HEARTBEAT_SECONDS = 15.0
         on_200=(document.SubmittedAnswer, "An allow-list covers it: approved without a person."),
         on_202=(document.SubmittedAnswer, "Taken in, and kept: a person decides."),
         on_409=(document.ConflictAnswer, "The idempotency key was used for something else."),
-        on_429=(document.TooManyAnswer, "Too many requests of this action."),
+        on_429=(document.TooManyAnswer, "Too many requests: the sentence says of what."),
     ),
     openapi_extra={**document.SUBMISSION, "parameters": [document.KEY]},
 )
