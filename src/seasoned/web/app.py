@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 from fastapi import APIRouter, FastAPI
@@ -20,6 +21,11 @@ from seasoned.web.visit import Visits
 
 PAGES: tuple[tuple[Page, APIRouter], ...] = ((confirmations.PAGE, confirmations.router),)
 """Every page that people can go to, in the order of the head; further rooms add theirs here."""
+HAS_SCHEDULE = find_spec("cronsim") is not None
+if HAS_SCHEDULE:
+    from seasoned.web import schedule
+
+    PAGES = (*PAGES, (schedule.PAGE, schedule.router))
 _STATIC: dict[str, tuple[Path, str]] = {
     # The report and these pages look alike, because they have one style.
     "page.css": (Path(report.__file__).parent / "page.css", "text/css"),
@@ -47,6 +53,8 @@ def create_web(service: Service) -> FastAPI:
         redirect_slashes=False,
     )
     attach(app, service)
+    if HAS_SCHEDULE:
+        schedule.measure(service)
     app.state.visits = Visits(service.clock)
     app.state.pages = tuple(page for page, _ in PAGES)
     for router in (login.router, *(router for _, router in PAGES)):

@@ -15,32 +15,33 @@ class Metrics:
     """What is counted, in a registry of its own so that two services in one process do not mix."""
 
     def __init__(self, waiting: Waiting, heads: Heads) -> None:
-        self._registry = CollectorRegistry()
+        self.registry = CollectorRegistry()
+        """Others that are served beside it add theirs."""
         self._submitted = Counter(
-            "seasoned_confirm_submitted", "Requests taken in.", ["status"], registry=self._registry
+            "seasoned_confirm_submitted", "Requests taken in.", ["status"], registry=self.registry
         )
-        self._votes = Counter("seasoned_confirm_votes", "Votes cast.", ["vote"], registry=self._registry)
-        self._redeemed = Counter("seasoned_confirm_redeemed", "Grants given out.", registry=self._registry)
+        self._votes = Counter("seasoned_confirm_votes", "Votes cast.", ["vote"], registry=self.registry)
+        self._redeemed = Counter("seasoned_confirm_redeemed", "Grants given out.", registry=self.registry)
         self._answers = Counter(
             "seasoned_confirm_http_answers",
             "Answers by route and status.",
             ["method", "route", "status"],
-            registry=self._registry,
+            registry=self.registry,
         )
         # Looking a counter up by its labels costs more than counting.
         self._known: dict[tuple[str, str, int], Counter] = {}
         self._seconds = Histogram(
             "seasoned_confirm_http_seconds",
             "Time until an answer, waiting left out.",
-            registry=self._registry,
+            registry=self.registry,
             buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0),
         )
-        self._pending = Gauge("seasoned_confirm_pending", "Requests that wait for a person.", registry=self._registry)
-        waiters = Gauge("seasoned_confirm_waiting", "Connections that wait for a decision.", registry=self._registry)
+        self._pending = Gauge("seasoned_confirm_pending", "Requests that wait for a person.", registry=self.registry)
+        waiters = Gauge("seasoned_confirm_waiting", "Connections that wait for a decision.", registry=self.registry)
         waiters.set_function(lambda: float(waiting.count))
-        row = Gauge("seasoned_confirm_exported_row", "The audit row last exported.", registry=self._registry)
+        row = Gauge("seasoned_confirm_exported_row", "The audit row last exported.", registry=self.registry)
         row.set_function(lambda: float(heads.exported.seq if heads.exported else 0))
-        failures = Gauge("seasoned_confirm_export_failures", "Exports that failed.", registry=self._registry)
+        failures = Gauge("seasoned_confirm_export_failures", "Exports that failed.", registry=self.registry)
         failures.set_function(lambda: float(heads.failures))
 
     def submitted(self, request: Request) -> None:
@@ -63,4 +64,4 @@ class Metrics:
     def text(self, pending_count: int) -> bytes:
         """All of it, as it stands now."""
         self._pending.set(pending_count)
-        return generate_latest(self._registry)
+        return generate_latest(self.registry)

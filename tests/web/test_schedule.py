@@ -1,0 +1,64 @@
+"""The page of the schedule, over a real server."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import httpx2
+
+from seasoned.config import Config
+from seasoned.schedule import board
+from seasoned.schedule.heartbeat import beat
+from seasoned.schedule.job import Every, Job, new_id
+from seasoned.store import open_database
+from tests.web.pages import Site, site
+
+
+def _post(found: Site, name: str) -> None:
+    database = open_database(Config(home=found.serving.home))
+    try:
+        job = Job(
+            id=new_id(),
+            name=name,
+            schedule=Every(3600),
+            prompt="Look around.",
+            delivery=("none",),
+            created_at=time.time(),
+        )
+        board.add(database, job, now=time.time())
+    finally:
+        database.close()
+
+
+def _metrics(found: Site) -> str:
+    token = found.serving.tokens["alice"]
+    return httpx2.get(f"{found.url}/metrics", headers={"authorization": f"Bearer {token}"}, trust_env=False).text
+
+
+def test_without_jobs_it_says_what_to_do(tmp_path: Path) -> None:
+    with site(tmp_path) as found, found.visitor() as alice:
+        text = alice.client.get(f"{alice.path}/schedule").text
+        assert "No jobs yet" in text and "seasoned cron add" in text
+
+
+def test_a_dead_scheduler_is_noticed_on_the_page_and_by_the_metric(tmp_path: Path) -> None:
+    with site(tmp_path) as found, found.visitor() as alice:
+        _post(found, "look around")
+        text = alice.client.get(f"{alice.path}/schedule").text
+        assert "no scheduler runs" in text and 'role="alert"' in text
+        assert "look around" in text
+        assert "seasoned_schedule_alive 0.0" in _metrics(found)
+        database = open_database(Config(home=found.serving.home))
+        try:
+            beat(database, owner="one", host="here", pid=1, now=time.time())
+        finally:
+            database.close()
+        assert "1 scheduler alive" in alice.client.get(f"{alice.path}/schedule").text
+        assert "seasoned_schedule_alive 1.0" in _metrics(found)
+
+
+def test_it_needs_a_login(tmp_path: Path) -> None:
+    with site(tmp_path) as found, found.visitor(None) as nobody:
+        answer = nobody.client.get("/visit/1/schedule")
+        assert answer.status_code == 303 and answer.headers["location"].startswith("/login")
