@@ -12,6 +12,7 @@ import pytest
 from seasoned.cli.working import start_scheduler
 from seasoned.config import Config
 from seasoned.schedule import add, board, history
+from seasoned.schedule.claim import plan_due, start_due
 from seasoned.schedule.job import At, RunRecord
 from seasoned.store import open_database
 from seasoned.testing import serve_script
@@ -77,6 +78,64 @@ def test_a_job_runs_at_its_time_and_its_answer_arrives_everywhere(
         assert len(mail.mails) == 1
     assert title in out.getvalue()
     assert title in (config.home / "reports" / "x.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("fields", "text", "fault", "says"),
+    [
+        ({"context_length": 8000}, "echo 3 commits", "context", "8,000 tokens"),
+        ({"timeout_seconds": 1.0}, "sleep 20", "timeout", "1 s"),
+    ],
+)
+def test_a_run_that_cannot_go_on_is_delivered_as_a_failure_and_asks_no_model(
+    fields: dict[str, Any], text: str, fault: str, says: str
+) -> None:
+    with serve_script() as server, serve_web() as web:
+        config = config_at_home(base_url=server.base_url, model="scripted", webhook_url=f"{web.url}/hook")
+        running = start_scheduler(config, poll_seconds=0.05)
+        try:
+            post(config, script=script(text), delivery=("webhook",), **fields)
+            (record,) = wait_for(config, lambda found: bool(found) and found[0].delivery == "delivered")
+        finally:
+            running.stop()
+        assert (record.outcome, record.fault) == ("failed", fault)
+        assert says in record.reason
+        (body,) = web.bodies
+        assert body["data"]["outcome"] == "failed" and server.heard == []
+
+
+def test_a_run_whose_scheduler_died_is_delivered_as_unknown_and_not_run_again() -> None:
+    with serve_script("Hello.") as server, serve_web() as web:
+        config = config_at_home(base_url=server.base_url, model="scripted", webhook_url=f"{web.url}/hook")
+        post(config, delivery=("webhook",))
+        time.sleep(0.3)
+        database = open_database(config)
+        try:
+            plan_due(database, now=time.time())
+            assert len(start_due(database, owner="dead", now=time.time(), room=1, lease_seconds=0.1)) == 1
+        finally:
+            database.close()
+        running = start_scheduler(config, poll_seconds=0.05)
+        try:
+            (record,) = wait_for(config, lambda found: bool(found) and found[0].delivery == "delivered")
+        finally:
+            running.stop()
+        assert record.outcome == "unknown"
+        (body,) = web.bodies
+        assert body["data"]["outcome"] == "unknown" and server.heard == []
+
+
+def test_an_agent_that_has_nothing_to_say_is_silent() -> None:
+    with serve_script("[SILENT]") as server, serve_web() as web:
+        config = config_at_home(base_url=server.base_url, model="scripted", webhook_url=web.url)
+        running = start_scheduler(config, poll_seconds=0.05)
+        try:
+            post(config, delivery=("webhook",))
+            (record,) = wait_for(config, lambda found: bool(found) and found[0].is_ended)
+        finally:
+            running.stop()
+        assert (record.outcome, record.delivery) == ("silent", "none")
+        assert len(server.heard) == 1 and web.heard == []
 
 
 def test_silence_arrives_nowhere() -> None:

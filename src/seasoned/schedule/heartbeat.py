@@ -65,10 +65,12 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
         if not self.alive:
             seen = max((one.heartbeat_at for one in self.schedulers), default=None)
             since = "none has ever run" if seen is None else "the last one has stopped or died"
-            return f"{self.active_jobs:,} jobs wait, but no scheduler runs ({since}): start `seasoned cron serve`."
+            wait = "1 job waits" if self.active_jobs == 1 else f"{self.active_jobs:,} jobs wait"
+            return f"{wait}, but no scheduler runs ({since}): start `seasoned cron serve`."
         if not self.is_kept:
             return f"A slot is {self.overdue_seconds:,.0f} s overdue although a scheduler runs: look at its log."
-        return f"{self.alive} scheduler{'s' if self.alive > 1 else ''} alive, {self.active_jobs:,} jobs."
+        several = "" if self.active_jobs == 1 else "s"
+        return f"{self.alive} scheduler{'s' if self.alive > 1 else ''} alive, {self.active_jobs:,} job{several}."
 
 
 def beat(database: Database, *, owner: str, host: str, pid: int, now: float, note: str = "") -> None:
