@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from seasoned.cli.listening import Wanted, listen_options
 from seasoned.cli.options import json_option
 
 _STATUSES = click.Choice(["pending", "approved", "denied", "expired", "auto_approved"])
@@ -47,24 +48,8 @@ def confirm() -> None:
 
 
 @confirm.command()
-@click.option("--host", help="The address to listen on. By default that of the policy, else 127.0.0.1.")
-@click.option("--port", type=click.IntRange(0, 65535), help="By default that of the policy, else 7327; 0 for any.")
-@click.option("--unix", "socket", type=_file, help="Listen on a Unix socket as well, which tells who calls.")
-@click.option("--tls-cert", type=_file, help="A certificate, for listening beyond this machine.")
-@click.option("--tls-key", type=_file, help="Its key.")
-@click.option(
-    "--insecure-listen", is_flag=True, help="Listen beyond this machine without TLS, behind a proxy that has it."
-)
-@click.option("--policy", "policy_file", type=_file, help="The policy. By default policy.toml in the home folder.")
-def serve(
-    host: str | None,
-    port: int | None,
-    socket: Path | None,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    insecure_listen: bool,
-    policy_file: Path | None,
-) -> None:
+@listen_options
+def serve(wanted: Wanted) -> None:
     """Run the confirmation service alone, until it is interrupted.
 
     Port 6000 is for callers of the first version; browsers refuse to open pages there.
@@ -72,19 +57,9 @@ def serve(
     \b
     Example: seasoned confirm serve --port 6000
     """
-    from seasoned.cli.confirm_serving import Wanted, run_service
+    from seasoned.cli.confirm_serving import run_service
 
-    run_service(
-        Wanted(
-            host=host,
-            port=port,
-            socket=socket,
-            tls_certificate=tls_cert,
-            tls_key=tls_key,
-            allow_plain=insecure_listen,
-            policy_file=policy_file,
-        )
-    )
+    run_service(wanted)
 
 
 @confirm.command()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from seasoned.cli.confirm_place import need_server
+from seasoned.cli.listening import Wanted
 from seasoned.config import Config, load
 from seasoned.errors import CannotDo
 
@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     from seasoned.confirm.credential import Credential
 
 _FORBIDDEN_TO_BROWSERS = 6000
-
-
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What the options ask for; what is None is the policy's."""
-
-    host: str | None
-    port: int | None
-    socket: Path | None
-    tls_certificate: Path | None
-    tls_key: Path | None
-    allow_plain: bool
-    policy_file: Path | None
 
 
 def has_admin(config: Config) -> bool:

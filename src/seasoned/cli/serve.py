@@ -5,44 +5,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from seasoned.cli.listening import Wanted, listen_options
+
 if TYPE_CHECKING:
     from seasoned.confirm.credential import Credential
 
-_file = click.Path(path_type=Path, dir_okay=False, readable=False)
-
 
 @click.command()
-@click.option("--host", help="The address to listen on. By default that of the policy, else 127.0.0.1.")
-@click.option("--port", type=click.IntRange(0, 65535), help="By default that of the policy, else 7327; 0 for any.")
-@click.option("--unix", "socket", type=_file, help="Listen on a Unix socket as well, which tells who calls.")
-@click.option("--tls-cert", type=_file, help="A certificate, for listening beyond this machine.")
-@click.option("--tls-key", type=_file, help="Its key.")
-@click.option(
-    "--insecure-listen", is_flag=True, help="Listen beyond this machine without TLS, behind a proxy that has it."
-)
-@click.option("--policy", "policy_file", type=_file, help="The policy. By default policy.toml in the home folder.")
+@listen_options
 @click.option("--as", "name", metavar="NAME", help="Who logs in by the link; needed where there are several.")
 @click.option(
     "--link/--no-link", default=None, help="Print a link that logs your browser in. By default at a terminal."
 )
 @click.option("--schedule/--no-schedule", default=True, show_default=True, help="Keep the schedule of `cron` as well.")
-def serve(
-    host: str | None,
-    port: int | None,
-    socket: Path | None,
-    tls_cert: Path | None,
-    tls_key: Path | None,
-    insecure_listen: bool,
-    policy_file: Path | None,
-    name: str | None,
-    link: bool | None,
-    schedule: bool,
-) -> None:
+def serve(wanted: Wanted, name: str | None, link: bool | None, schedule: bool) -> None:
     """Run the confirmation service, the pages where people decide and the schedule, until it is interrupted.
 
     The link that logs your browser in asks for your passphrase first: an agent that runs as you could start this too.
@@ -50,17 +30,8 @@ def serve(
     \b
     Example: seasoned serve
     """
-    from seasoned.cli.confirm_serving import Wanted, run_service
+    from seasoned.cli.confirm_serving import run_service
 
-    wanted = Wanted(
-        host=host,
-        port=port,
-        socket=socket,
-        tls_certificate=tls_cert,
-        tls_key=tls_key,
-        allow_plain=insecure_listen,
-        policy_file=policy_file,
-    )
     wants_link = sys.stdin.isatty() or name is not None if link is None else link
     guest = _guest(name, must=link or name is not None) if wants_link else None
     with _schedule_kept() if schedule else nullcontext():

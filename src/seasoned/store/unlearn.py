@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
@@ -102,7 +103,13 @@ def _is_shown_from(example: dict[str, Any], template: dict[str, Any], refs: set[
 def _without(example: dict[str, Any], refs: set[str]) -> dict[str, Any]:
     kept = [source for source in example["sources"] if source["session"] not in refs]
     lost = {source["root"] for source in example["sources"]} - {source["root"] for source in kept}
-    return {**example, "sources": kept, "support": max(1, example["support"] - len(lost))}
+    nameless = [{**one, "root": _nameless(one["root"])} if one["root"] in refs else one for one in kept]
+    return {**example, "sources": nameless, "support": max(1, example["support"] - len(lost))}
+
+
+def _nameless(root: str) -> str:
+    """Sessions that went on from a forgotten one stay one lineage; its name goes."""
+    return f"#{blake2b(root.encode(), digest_size=8).hexdigest()}"
 
 
 def _drop_examples(store: Store, ids: set[str]) -> None:
