@@ -175,7 +175,7 @@ def _examples(
 def _relevant(by_tool: Mapping[str, list[Example]], relevance: Mapping[str, float], asked: Asked) -> list[Example]:
     """For a very small model: calls of the tool that the task is about, and of one that it may as well be about.
 
-    Measured: three calls of the right tool help where one of each of three tools does not.
+    Calls of other tools draw such a model to those tools: it then makes the wrong call in the right form.
     """
     tools = list(by_tool)
     about = [asked.tools[tool].description if asked.tools and tool in asked.tools else "" for tool in tools]
