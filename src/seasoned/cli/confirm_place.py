@@ -51,7 +51,9 @@ def need_server(*more: str) -> None:
     """Refuse in one sentence what cannot be done here. Asking over HTTP needs none of this."""
     missing = [name for name in (*_NEEDED, *more) if find_spec(name) is None]
     if missing:
-        raise CannotDo(f"This needs {', '.join(missing)}: pip install 'seasoned[server]', or use --url.")
+        # Who only asks can ask a service elsewhere; who serves cannot.
+        elsewhere = "" if more else ", or use --url"
+        raise CannotDo(f"This needs {', '.join(missing)}: pip install 'seasoned[server]'{elsewhere}.")
 
 
 @contextmanager
