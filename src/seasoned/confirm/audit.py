@@ -92,6 +92,12 @@ class Chain:
 @contextmanager
 def writing(database: Database) -> Iterator[Chain]:
     """One write transaction that holds the head of the audit: one at a time, on every engine and from every process."""
+    held: Chain | None = getattr(database, "chain", None)
+    if held is not None:
+        # A group of changes shares one transaction, and the head that it holds.
+        with database.write():
+            yield held
+        return
     with database.write():
         # SQLite has one writer anyway; there it is enough to read.
         rows = database.rows("confirm.head" if database.kind == "sqlite" else "confirm.lock_head")

@@ -126,7 +126,7 @@ class Book:
             chain.append(event, facts | noted, at=now, actor=actor, request_id=request_id)
             if not by_list:
                 self._tell(request_id, "submitted", now)
-            return Submitted(new_request(row, None if by_list else written), True)
+            return Submitted(new_request(row, None if by_list else written, need), True)
 
     def decide(
         self, who: Credential, request_id: str, *, approve: bool, reason: str = "", via: str = "http"

@@ -28,7 +28,8 @@ def request_bytes(*, action: str, description: str, details: dict[str, Any], ses
     """What is asked, as bytes. `requester` is the credential's name."""
     parts = {"description": description, "session_key": session_key, "requester": requester}
     for field, text in parts.items():
-        check_text(text, field)
+        if not (type(text) is str and text.isascii() and "\0" not in text):
+            check_text(text, field)
     if not isinstance(details, dict):
         raise UsageError(f"details is an object with named arguments, not {type(details).__name__}")
     written = _write({**parts, "action": check_action(action), "details": _checked(details, "details", 0)})
@@ -98,7 +99,11 @@ def _checked_object(value: dict[Any, Any], place: str, depth: int) -> Any:
         if not name.isascii():
             is_ascii = False
             _check_surrogates(name, place)
-        made[name] = _checked(inner, f"{place}.{name}", depth + 1)
+        if type(inner) is str and inner.isascii():
+            # Most of what is asked, and nothing in it can be wrong.
+            made[name] = inner
+        else:
+            made[name] = _checked(inner, f"{place}.{name}", depth + 1)
     # The standard orders names by their UTF-16 code units, the fast writer by their bytes.
     return made if is_ascii else msgspec.Raw(rfc8785.dumps(value))
 

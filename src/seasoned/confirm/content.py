@@ -30,9 +30,8 @@ def need_in(details: Mapping[str, Any]) -> Need | None:
     return _need_in(_encode(details)) if details else None
 
 
-def finding_in(action: str, details: Mapping[str, Any]) -> str:
+def finding_of(action: str, need: Need | None) -> str:
     """A sentence for the one who decides, where the details need another action than the one that is asked for."""
-    need = need_in(details)
     if need is None or need.action == action:
         return ""
     return f"what it holds needs {need.action}: {need.details['why'][0]}"

@@ -105,6 +105,8 @@ def need_of_call(tool: str, arguments: Mapping[str, Any], *, agent: str = "", fo
             found += mapping_sql.findings(text) if len(text) <= MOST_CHARACTERS else [_LENGTH]
         if kind == "code":
             found += findings_in_code(text, place)
+    if not found:
+        return None
     details: dict[str, Any] = {"tool": tool, "arguments": dict(given)}
     if agent:
         details["agent"] = agent

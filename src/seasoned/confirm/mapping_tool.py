@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Literal
 
 from seasoned.confirm.action import HIGH_RISK, check_action
@@ -137,6 +138,7 @@ _PUBLISHES = names("publish unpublish release")
 _PACKAGES = names("package packages release npm crate gem image version pypi docker artifact app extension library")
 
 
+@lru_cache(maxsize=256)
 def words_of(tool: str) -> tuple[str, ...]:
     """The words of a tool's own name, without the server that offers it: `mcp__db__drop_table` is (drop, table)."""
     own = re.split(r"__|[./:]", tool[:300])[-1] or tool[:300]
@@ -236,12 +238,17 @@ def _texts_in(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[Kind, s
             yield from (("code", text) for text in _texts(value, join=False))
         elif low in _SQL_KEYS and (low == "sql" or _SPEAKS_SQL.search("_".join(_BETWEEN.split(tool.lower())))):
             yield from (("sql", text) for text in _texts(value, join=False))
-    if _SHELLS & frozenset(_BETWEEN.split(_HUMP.sub("_", tool[:300]).lower())):
+    if _is_shell(tool):
         action = arguments.get("action")
         if isinstance(action, Mapping):
             yield from (("command", text) for text in _texts(action.get("command"), join=True))
         for key in ("args", "input", "arguments", "line"):
             yield from (("command", text) for text in _texts(arguments.get(key), join=True))
+
+
+@lru_cache(maxsize=256)
+def _is_shell(tool: str) -> bool:
+    return bool(_SHELLS & frozenset(_BETWEEN.split(_HUMP.sub("_", tool[:300]).lower())))
 
 
 def _texts(value: object, *, join: bool) -> Iterator[str]:

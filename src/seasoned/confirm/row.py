@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from seasoned.confirm.canonical import digest_of
-from seasoned.confirm.content import finding_in
+from seasoned.confirm.content import finding_of, need_in
+from seasoned.confirm.mapping import Need
 from seasoned.confirm.request import Request, Vote
 from seasoned.confirm.seal import Seal
 from seasoned.errors import CannotDo
@@ -23,17 +24,21 @@ def request_from_row(database: Database, row: Row, seal: Seal) -> Request:
         except CannotDo:
             # Whoever looks still sees what is asked in outline; approving it is refused.
             exact = None
-    return _request(row, exact, row["redeemed_at"], votes_of(database, str(row["id"])))
-
-
-def new_request(row: Row, written: bytes | None) -> Request:
-    """The request in a row that was just written, with the exact bytes of what was asked unless it is final."""
-    return _request(row, None if written is None else msgspec.json.decode(written), None, ())
-
-
-def _request(row: Row, exact: dict[str, Any] | None, redeemed_at: float | None, votes: tuple[Vote, ...]) -> Request:
     # Made anew from what was sealed, so that nobody with the database alone can take the warning away.
-    finding = "" if exact is None else finding_in(str(row["action"]), exact["details"])
+    finding = "" if exact is None else finding_of(str(row["action"]), need_in(exact["details"]))
+    return _request(row, exact, row["redeemed_at"], votes_of(database, str(row["id"])), finding)
+
+
+def new_request(row: Row, written: bytes | None, need: Need | None) -> Request:
+    """The request in a row that was just written, with the exact bytes of what was asked unless it is final."""
+    if written is None:
+        return _request(row, None, None, (), "")
+    return _request(row, msgspec.json.decode(written), None, (), finding_of(str(row["action"]), need))
+
+
+def _request(
+    row: Row, exact: dict[str, Any] | None, redeemed_at: float | None, votes: tuple[Vote, ...], finding: str
+) -> Request:
     return Request(
         id=str(row["id"]),
         action=str(row["action"]),

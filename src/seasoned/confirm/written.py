@@ -75,6 +75,9 @@ def number(value: float) -> str:
         raise UsageError(f"{value!r} is no number in JSON: send a text, or leave it out.")
     if value == 0:
         return "0"
+    if 1e-4 <= abs(value) < 1e16:
+        # Here Python writes it in the same way, but for a fraction of nothing.
+        return repr(float(value)).removesuffix(".0")
     mantissa, _, exponent = repr(abs(value)).partition("e")
     whole, _, fraction = mantissa.partition(".")
     shown = (whole + fraction).lstrip("0")

@@ -30,6 +30,7 @@ class Store:
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self.connection = connection
         self.path = path
+        self._is_together = False
         # Whoever forgets to close it: the connection ends with the store, not some time later, and never twice.
         self._end = finalize(self, connection.close)
 
@@ -76,6 +77,9 @@ class Store:
     @contextmanager
     def write(self) -> Iterator[None]:
         """One short write transaction: all of it happens, or nothing."""
+        if self._is_together:
+            yield
+            return
         self._step("BEGIN IMMEDIATE")
         try:
             yield
@@ -87,6 +91,16 @@ class Store:
         except StoreError:
             self._roll_back()
             raise
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Several write transactions as one: whatever begins one in here takes part in this one."""
+        with self.write():
+            self._is_together = True
+            try:
+                yield
+            finally:
+                self._is_together = False
 
     def _step(self, statement: str) -> None:
         try:
@@ -109,20 +123,21 @@ class Store:
         self.close()
 
 
-def open_database(config: Config, *, durable: bool = False) -> Database:
+def open_database(config: Config, *, durable: bool = False, by_turns: bool = False) -> Database:
     """PostgreSQL where one is configured, else the store in the home folder.
 
     `durable` is for what must not be lost once it was acknowledged: it outlives a crash of the machine too.
+    `by_turns`: several threads use it, one after the other; else only the one that opened it may.
     """
     if config.database_url:
         # Most people have none, and the store must open without psycopg.
         from seasoned.store.postgres import PostgresStore
 
         return PostgresStore(config.database_url, durable=durable)
-    return open_store(config.store_path, durable=durable)
+    return open_store(config.store_path, durable=durable, by_turns=by_turns)
 
 
-def open_store(path: Path, *, create: bool = True, durable: bool = False) -> Store:
+def open_store(path: Path, *, create: bool = True, durable: bool = False, by_turns: bool = False) -> Store:
     """The store at this path, brought to the present version; made where there is none yet."""
     if not create and not path.exists():
         raise StoreError(f"There is no store at {str(path)!r} yet: run `seasoned scan` first.")
@@ -133,7 +148,7 @@ def open_store(path: Path, *, create: bool = True, durable: bool = False) -> Sto
                 # The file must never exist with wider rights, not even for a moment. One that is there is not opened
                 # by hand: closing it would drop the locks of every other connection in this process.
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        connection = _connect(str(path))
+        connection = _connect(str(path), by_turns=by_turns)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(_sentence(str(path), error)) from error
     try:
@@ -167,8 +182,8 @@ def make_private_folder(folder: Path) -> None:
         folder.mkdir(parents=True, mode=0o700, exist_ok=True)
 
 
-def _connect(path: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+def _connect(path: str, *, by_turns: bool = False) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=not by_turns)
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA foreign_keys = ON")
     return connection

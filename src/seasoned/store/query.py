@@ -36,6 +36,12 @@ def query(name: str) -> str:
 
 
 @cache
+def is_question(name: str) -> bool:
+    """Whether a statement only reads."""
+    return query(name).lstrip().upper().startswith("SELECT")
+
+
+@cache
 def postgres_query(name: str) -> str:
     """The same statement with its parameters as psycopg wants them."""
     return with_percent_names(query(name))

@@ -22,7 +22,7 @@ class Database(Protocol):
     """One connection, for the thread that opened it: whoever works in several threads opens one in each.
 
     A broken rule of a table raises RuleBroken, all else that fails StoreError. Inside `write` an error ends the
-    transaction, unless one goes back to a savepoint: leave the block, and begin another one.
+    transaction: leave the block, and begin another one.
     """
 
     @property

@@ -42,6 +42,21 @@ _log = logging.getLogger("seasoned.confirm")
 _access = logging.getLogger("seasoned.confirm.access")
 
 
+class Served(FastAPI):
+    """An application that answers by the short way, where there is one, before anything else is asked."""
+
+    short_way: ShortWay | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.short_way is not None and scope["type"] == "http":
+            route = self.short_way.route_of(scope)
+            if route is not None:
+                scope["app"] = self
+                await self.short_way.answer(route, scope, receive, send)
+                return
+        await super().__call__(scope, receive, send)
+
+
 def create_app(service: Service) -> FastAPI:
     """The service alone, with its document at `/openapi.json` for those who have a credential."""
 
@@ -50,7 +65,7 @@ def create_app(service: Service) -> FastAPI:
         async with service.running():
             yield
 
-    app = FastAPI(
+    app = Served(
         title=_TITLE,
         version=seasoned.__version__,
         description=_DESCRIPTION,
@@ -83,6 +98,8 @@ def attach(app: FastAPI, service: Service) -> None:
     app.add_exception_handler(ClientDisconnect, _on_gone)
     app.add_exception_handler(Exception, _on_unexpected)
     app.add_middleware(_Counted, service=service)
+    if isinstance(app, Served):
+        app.short_way = ShortWay(service)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]
 
 
@@ -134,16 +151,21 @@ async def _on_unexpected(_: Request, __: Exception) -> Response:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    return await (_on_gone if isinstance(error, ClientDisconnect) else _on_error)(request, error)
+    if isinstance(error, ClientDisconnect):
+        return await _on_gone(request, error)
+    if isinstance(error, SeasonedError):
+        return await _on_error(request, error)
+    _log.error("an answer failed", exc_info=error)
+    return await _on_unexpected(request, error)
 
 
 class _Counted:
     """Counts every answer and writes a line about it, without addresses, queries or tokens."""
 
-    def __init__(self, app: ASGIApp, service: Service) -> None:
+    def __init__(self, app: ASGIApp, service: Service, route: str | None = None) -> None:
         self._app = app
         self._service = service
-        self._lane = Lane(_refused)
+        self._route = route
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -151,8 +173,6 @@ class _Counted:
             return
         begun = time.perf_counter()
         status = 500
-        quick = self._lane.route_of(scope)
-        answer = self._app if quick is None else self._lane.answer
 
         async def sent(message: Message) -> None:
             nonlocal status
@@ -161,15 +181,32 @@ class _Counted:
             await send(message)
 
         try:
-            await answer(scope, receive, sent)
+            await self._app(scope, receive, sent)
         finally:
             seconds = time.perf_counter() - begun
             state = scope.get("state", {})
-            route: str = quick or getattr(scope.get("route"), "path", None) or "-"
+            route: str = self._route or getattr(scope.get("route"), "path", None) or "-"
             method = scope["method"] if scope["method"] in _METHODS else "OTHER"
             self._service.metrics.answered(method, route, status, None if state.get("waited") else seconds)
             who = state.get("credential", "-")
             _access.info("%s %s %d %.1f ms %s", method, route, status, 1e3 * seconds, who)
+
+
+class ShortWay:
+    """The lane with its counters, for an application to ask first."""
+
+    def __init__(self, service: Service) -> None:
+        self._lane = Lane(_refused)
+        self._service = service
+        self._counted: dict[str, _Counted] = {}
+        self.route_of = self._lane.route_of
+
+    async def answer(self, route: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a call that belongs to this route."""
+        counted = self._counted.get(route)
+        if counted is None:
+            counted = self._counted[route] = _Counted(self._lane.answer, self._service, route)
+        await counted(scope, receive, send)
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})

@@ -1,4 +1,8 @@
-"""The threads between the event loop and the store: several that read, one that writes and commits in groups."""
+"""The threads between the event loop and the store: several that read, one that writes and commits in groups.
+
+Two threads that both compute only take the interpreter from each other. So what a group of changes computes is done
+in the event loop while the writing thread holds the transaction; locks and the disk are waited for by that thread.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,12 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
+from seasoned.confirm import audit
+from seasoned.confirm.audit import Chain
 from seasoned.confirm.book import Book
 from seasoned.errors import CannotDo, SeasonedError
 from seasoned.store import Database
+from seasoned.store.query import is_question
 from seasoned.store.seam import Kind, Params, Row
 
 _T = TypeVar("_T")
@@ -33,55 +40,67 @@ class _Job(NamedTuple):
     grouped: bool
 
 
+class _Undone(Exception):
+    """A part of a group failed after it had written: the group is undone, and each part done by itself."""
+
+
 class _Group:
-    """A connection whose `write` becomes a part of the transaction that is open, where one is."""
+    """A connection whose `write` becomes a part of the transaction that is open, where one is.
+
+    Nothing marks where a part begins: a part that refuses has written nothing yet, and where one has, all is undone.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._is_open = False
+        self.chain: Chain | None = None
+        """The end of the audit, held for all parts while a group is open."""
+        self._has_written = False
 
     @property
     def kind(self) -> Kind:
         return self._database.kind
 
     def rows(self, name: str, params: Params = ()) -> Sequence[Row]:
+        self._has_written = self._has_written or not is_question(name)
         return self._database.rows(name, params)
 
     def row(self, name: str, params: Params = ()) -> Row | None:
+        self._has_written = self._has_written or not is_question(name)
         return self._database.row(name, params)
 
     def each(self, name: str, params: Params = ()) -> Iterator[Row]:
         return self._database.each(name, params)
 
     def run(self, name: str, params: Params = ()) -> int:
+        self._has_written = True
         return self._database.run(name, params)
 
     def run_many(self, name: str, params: Iterable[Params]) -> None:
+        self._has_written = True
         self._database.run_many(name, params)
 
     def write(self) -> AbstractContextManager[None]:
-        return self._part() if self._is_open else self._database.write()
+        return self._database.write() if self.chain is None else self._part()
 
     @contextmanager
     def whole(self) -> Iterator[None]:
-        """One transaction around several parts, of which each may fail by itself."""
-        with self._database.write():
-            self._is_open = True
+        """One transaction around several parts, of which each may refuse by itself."""
+        with audit.writing(self._database) as chain:
+            self.chain = Chain(self, chain.head)
             try:
                 yield
             finally:
-                self._is_open = False
+                self.chain = None
 
     @contextmanager
     def _part(self) -> Iterator[None]:
-        self._database.run("service.begin_part")
+        self._has_written = False
         try:
             yield
-        except BaseException:
-            self._database.run("service.undo_part")
-            self._database.run("service.end_part")
+        except BaseException as error:
+            if self._has_written:
+                raise _Undone from error
             raise
-        self._database.run("service.end_part")
 
     def close(self) -> None:
         self._database.close()
@@ -184,7 +203,10 @@ class Desk:
                 grouped = [one for one in jobs if one.grouped]
                 self.largest_group = max(self.largest_group, len(grouped))
                 if grouped:
-                    _, outcomes, error = _tried(job.answer, partial(_together, grouped, place, group))
+                    each = partial(_each, grouped, place)
+                    # Over a network every statement is a wait, and the loop must not.
+                    done = partial(_done_there, loop, each) if group.kind == "sqlite" else each
+                    _, outcomes, error = _tried(job.answer, partial(_together, group, done, each))
                     loop.call_soon_threadsafe(_settle, outcomes or [(one.answer, None, error) for one in grouped])
                 for one in jobs:
                     if not one.grouped:
@@ -210,16 +232,27 @@ def _more(queue: SimpleQueue[_Job | None]) -> Iterator[_Job]:
         yield job
 
 
-def _together(jobs: list[_Job], place: Place, group: _Group) -> list[_Outcome]:
+def _together(group: _Group, done: Callable[[], list[_Outcome]], each: Callable[[], list[_Outcome]]) -> list[_Outcome]:
     """One commit for all; where one of them met more than a no, nothing of it is kept and each is done by itself."""
     try:
         with group.whole():
-            outcomes = [_tried(job.answer, partial(job.do, place)) for job in jobs]
+            outcomes = done()
             if any(error is not None and _is_broken(error) for _, _, error in outcomes):
                 raise CannotDo("Nothing of this group is kept.")
     except SeasonedError:
-        return [_tried(job.answer, partial(job.do, place)) for job in jobs]
+        return each()
     return outcomes
+
+
+def _each(jobs: list[_Job], place: Place) -> list[_Outcome]:
+    return [_tried(job.answer, partial(job.do, place)) for job in jobs]
+
+
+def _done_there(loop: asyncio.AbstractEventLoop, do: Callable[[], _T]) -> _T:
+    """What something gives that is done in the event loop, while this thread waits for it."""
+    given: SimpleQueue[_T] = SimpleQueue()
+    loop.call_soon_threadsafe(lambda: given.put(do()))
+    return given.get()
 
 
 def _is_broken(error: BaseException) -> bool:

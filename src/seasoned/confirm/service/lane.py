@@ -9,7 +9,7 @@ import re
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -54,7 +54,8 @@ class Lane:
         request = Request(scope, receive, send)
         try:
             response = await self._answer(request)
-        except (SeasonedError, ClientDisconnect) as error:
+        except Exception as error:  # noqa: BLE001
+            # Whoever asked gets an answer, whatever happened.
             response = await self._refuse(request, error)
         await response(scope, receive, send)
 

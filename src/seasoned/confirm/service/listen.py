@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import ipaddress
 import logging
 import os
@@ -14,9 +15,10 @@ import stat
 import struct
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import uvicorn
 from fastapi import FastAPI
@@ -32,7 +34,7 @@ _KEEP_ALIVE_SECONDS = 30
 _BACKLOG = 2048
 _MOST_HEAD_BYTES = 65_536
 _FILES = 16_384
-_SWITCH_SECONDS = 0.0005
+SWITCH_SECONDS = 0.0005
 
 
 class _Protocol(HttpToolsProtocol):
@@ -66,6 +68,16 @@ def peer_uid(connection: socket.socket | None) -> int | None:
         return None
     _, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     return int(uid)
+
+
+class Beside(Protocol):
+    """What else answers at the same address, and lives as long as the service does."""
+
+    def front(self, app: Any) -> Any:
+        """An application that takes its own requests and gives the rest to another."""
+
+    def running(self) -> AbstractAsyncContextManager[object]:
+        """Open while there are answers."""
 
 
 class Server(uvicorn.Server):
@@ -169,6 +181,7 @@ def serve(
     *,
     ready: Callable[[Sequence[str]], None] | None = None,
     stopping: threading.Event | None = None,
+    beside: Beside | None = None,
 ) -> None:
     """Answer until a signal comes (or `stopping` is set), then finish what was begun and let all go who wait."""
     tls = listen.tls_certificate is not None
@@ -183,10 +196,30 @@ def serve(
         addresses = [address_of(one, tls=with_tls) for one, with_tls in listeners]
         service.base_url = service.base_url or addresses[0]
         open_log(service.secrecy)
-        _allow_many_connections()
+        allow_many_connections()
         # After each send the event loop would wait so long for a thread that computes: 5 ms, four times a request.
-        sys.setswitchinterval(_SWITCH_SECONDS)
-        asyncio.run(_serve(app, service, listen, listeners, lambda: ready and ready(addresses), stopping))
+        sys.setswitchinterval(SWITCH_SECONDS)
+        run_loop(
+            answer(
+                [
+                    server_for(
+                        app if beside is None else beside.front(app),
+                        listen,
+                        tls=with_tls,
+                        keep_alive_seconds=_KEEP_ALIVE_SECONDS,
+                        # Beside it there are answers of others, which have a date.
+                        date_header=beside is None,
+                    )
+                    for _, with_tls in listeners
+                ],
+                [one for one, _ in listeners],
+                running=[app.router.lifespan_context(app), *([] if beside is None else [beside.running()])],
+                ready=lambda: ready and ready(addresses),
+                stopping=stopping,
+                # Who waits is answered first: a server that stops waits for them.
+                before_stop=service.waiting.stop,
+            )
+        )
     finally:
         for one, _ in listeners:
             one.close()
@@ -194,7 +227,17 @@ def serve(
             listen.socket.unlink(missing_ok=True)
 
 
-def _allow_many_connections() -> None:
+def fast_loop() -> asyncio.AbstractEventLoop:
+    """An event loop of uvloop, which sends head and body at once; the usual one where it is not installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    made: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    return made
+
+
+def allow_many_connections() -> None:
     """Everyone who waits holds a file open, and the usual limit of 1,024 is soon reached."""
     try:
         import resource
@@ -217,19 +260,28 @@ def check_certificate(listen: Listen) -> None:
         ) from error
 
 
-async def _serve(
-    app: FastAPI,
-    service: Service,
-    listen: Listen,
-    listeners: list[tuple[socket.socket, bool]],
+def run_loop(work: Coroutine[Any, Any, None]) -> None:
+    """Run until it is done, on the fast event loop where there is one."""
+    # What is loaded stays: looking through it again and again for what could go would be a part of every answer.
+    gc.collect()
+    gc.freeze()
+    with asyncio.Runner(loop_factory=fast_loop) as runner:
+        runner.run(work)
+
+
+async def answer(
+    servers: Sequence[Server],
+    listeners: Sequence[socket.socket],
+    *,
+    running: Sequence[AbstractAsyncContextManager[object]],
     ready: Callable[[], object],
     stopping: threading.Event | None,
+    before_stop: Callable[[], object] = lambda: None,
 ) -> None:
-    servers = [Server(_config(app, listen, tls=tls)) for _, tls in listeners]
+    """Answer on every listener until a signal comes or `stopping` is set; `running` is open meanwhile."""
 
     def stop() -> None:
-        # Who waits is answered first: a server that stops waits for them.
-        service.waiting.stop()
+        before_stop()
         for server in servers:
             server.should_exit = True
 
@@ -237,10 +289,11 @@ async def _serve(
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, stop)
-    async with app.router.lifespan_context(app):
+    async with contextlib.AsyncExitStack() as stack:
+        for one in running:
+            await stack.enter_async_context(one)
         tasks = [
-            asyncio.ensure_future(server.serve(sockets=[one]))
-            for server, (one, _) in zip(servers, listeners, strict=True)
+            asyncio.ensure_future(server.serve(sockets=[one])) for server, one in zip(servers, listeners, strict=True)
         ]
         watching = asyncio.ensure_future(_watch(servers, ready, stopping, stop))
         try:
@@ -250,7 +303,7 @@ async def _serve(
 
 
 async def _watch(
-    servers: list[Server], ready: Callable[[], object], stopping: threading.Event | None, stop: Callable[[], None]
+    servers: Sequence[Server], ready: Callable[[], object], stopping: threading.Event | None, stop: Callable[[], None]
 ) -> None:
     while not all(server.started for server in servers):
         await asyncio.sleep(0.01)
@@ -259,26 +312,30 @@ async def _watch(
         if stopping.is_set():
             stop()
             return
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.02)
 
 
-def _config(app: FastAPI, listen: Listen, *, tls: bool) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        http=_Protocol,
-        ws="none",
-        loop="asyncio",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        # Whom a proxy says it speaks for is nobody that this service knows.
-        proxy_headers=False,
-        server_header=False,
-        backlog=_BACKLOG,
-        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-        ssl_certfile=listen.tls_certificate if tls else None,
-        ssl_keyfile=listen.tls_key if tls else None,
+def server_for(app: Any, listen: Listen, *, tls: bool, keep_alive_seconds: int, date_header: bool = True) -> Server:
+    """A server for one listener."""
+    return Server(
+        uvicorn.Config(
+            app,
+            http=_Protocol,
+            ws="none",
+            loop="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            # Whom a proxy says it speaks for is nobody that this service knows.
+            proxy_headers=False,
+            server_header=False,
+            date_header=date_header,
+            backlog=_BACKLOG,
+            timeout_keep_alive=keep_alive_seconds,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+            ssl_certfile=listen.tls_certificate if tls else None,
+            ssl_keyfile=listen.tls_key if tls else None,
+        )
     )
 
 

@@ -57,7 +57,7 @@ class Service:
             policy, self._digest = load_with_digest(self._policy_file)
         self.policy = policy
         self.base_url = (base_url or self.policy.listen.public_url or "").rstrip("/")
-        self.desk = Desk(lambda: open_database(config, durable=True), self.make_book)
+        self.desk = Desk(lambda: open_database(config, durable=True, by_turns=True), self.make_book)
         self.waiting = Waiting(self.desk, clock=clock)
         self.heads = Heads(config, self.desk, lambda: self.policy.audit, clock=clock)
         self.metrics = Metrics(self.waiting, self.heads)
