@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 HARMLESS: tuple[str, ...] = (
+    "git gc",
+    "git reflog",
+    "git prune --dry-run",
+    "gh pr merge 12 --squash",
+    "seasoned cron list",
+    "seasoned connect codex --dry-run",
+    "seasoned confirm token list",
+    "seasoned confirm allow --help",
     "",
     "ls -la",
     'echo "rm -rf /"',

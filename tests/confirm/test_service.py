@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -312,6 +313,22 @@ def test_a_credential_that_was_in_use_ends_at_once_when_it_is_revoked(tmp_path: 
                 client.post(f"/confirm/{made['id']}/approve"),
             ]
     assert [reply.status_code for reply in told] == [401] * 7
+
+
+def test_one_who_is_revoked_while_waiting_is_told_so_and_not_the_decision(tmp_path: Path) -> None:
+    with serving(tmp_path) as service, ThreadPoolExecutor(1) as pool:
+        made = service.ask("agent")
+        with service.client("agent") as client, service.client("alice") as approver:
+            waiting = pool.submit(client.get, f"/confirm/{made['id']}?wait=20")
+            while approver.get("/health").json()["waiting"] < 1:
+                time.sleep(0.01)
+            database = open_database(service.config)
+            revoke(database, "agent", by="root", now=time.time())
+            database.close()
+            approver.post(f"/confirm/{made['id']}/approve")
+            reply = waiting.result(20)
+    assert reply.status_code == 401
+    assert "approved" not in reply.text
 
 
 @pytest.mark.parametrize("path", ["/confirm", "/confirm/x", "/confirm/x/events", "/audit", "/metrics", "/openapi.json"])

@@ -289,6 +289,15 @@ GIT = (
         rf"^push\b(?=.* (?:-d|--delete)(?= |$)).* (?:refs/heads/)?{_KEPT}(?= |$)",
         any_of("-n --dry-run"),
     ),
+    row(
+        "git gc --prune=now",
+        "git",
+        "delete_data",
+        "deletes commits that could still be brought back",
+        r"^reflog (?:expire\b.* --expire(?:-unreachable)?=(?:now|all|0)|delete\b)"
+        r"|^gc\b.* --prune=(?:now|all)|^prune(?= |$)",
+        any_of("-n --dry-run"),
+    ),
 )
 DATABASE = (
     row("dropdb", "dropdb pg_dropcluster mongo_drop", "wipe_database", _DATABASE, r"\S", ASKS),

@@ -104,12 +104,20 @@ RIGHT = (
         TRIES,
     ),
     row(
+        "seasoned",
+        "seasoned",
+        "modify_permissions",
+        "changes who guards agents, or starts one when nobody looks",
+        r"^(?:cron (?:add|resume|run)|connect\b.* --undo|confirm (?:token|allow|policy)|gateway key)(?= |$)",
+        rf"^(?:confirm (?:token|allow|policy)|gateway key) (?:list|show|check)(?= |$)|{ASKS}",
+    ),
+    row(
         "hosted rights",
         "gh glab",
         "modify_permissions",
         _RIGHTS,
         r"^(?:repo edit\b.* --visibility|repo deploy-key (?:add|delete)|ssh-key (?:add|delete)|gpg-key (?:add"
-        r"|delete)|ruleset (?:create|edit)|auth refresh\b.*-s)"
+        r"|delete)|ruleset (?:create|edit)|auth refresh\b.*-s|pr merge\b.* --admin(?= |$))"
         r"|^api\b(?=.*(?:-X|--method)[ =]?(?:PUT|POST|PATCH))(?=.*(?:collaborators|memberships|protection"
         r"|permissions|teams))",
     ),

@@ -158,6 +158,9 @@ class Waiting:
                     found = news
             finally:
                 leaving.cancel()
+        if not await self.is_current(who):
+            # Waiting may last for an hour: a credential that was revoked meanwhile is told so, and nothing else.
+            return await self.look(who, request_id)
         return found
 
     async def start(self) -> None:
