@@ -9,8 +9,18 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.errors import NotFound, UsageError
-from seasoned.experiment.assign import Share, assign_logged, keep_split, load_split, log_exposure, new_split
-from seasoned.experiment.online import analyse_online, load_sessions
+from seasoned.experiment.assign import (
+    Share,
+    assign_logged,
+    keep_split,
+    load_split,
+    log_exposure,
+    log_foregone,
+    new_split,
+)
+from seasoned.experiment.live import list_live, live_report
+from seasoned.experiment.live_session import load_live
+from seasoned.experiment.online import analyse_online
 from seasoned.store import Database, Store, open_database, open_store
 
 SESSIONS = [f"hermes:{number:03d}" for number in range(60)]
@@ -64,9 +74,13 @@ def test_forgetting_takes_assignments_exposures_and_splits(any_database: Databas
     keep_split(any_database, HALVES, now=1.0)
     assign_logged(any_database, HALVES, "a:1", now=1.0)
     log_exposure(any_database, "e", "a:1", arm="warm", example_ids=[], now=2.0)
-    for name in ("drop_assignment", "drop_exposure"):
+    log_foregone(any_database, "e", "a:1", arm="warm", example_ids=[], now=2.0)
+    for name in ("drop_assignment", "drop_exposure", "drop_foregone"):
         assert any_database.run(f"experiment.{name}", {"session": "a:1"}) == 1
-    for name, count in (("forget_assignments", 0), ("forget_exposures", 0), ("forget_splits", 1)):
+    for name, count in (
+        *(("forget_assignments", 0), ("forget_exposures", 0)),
+        *(("forget_foregone", 0), ("forget_splits", 1)),
+    ):
         assert any_database.run(f"experiment.{name}") == count
 
 
@@ -93,14 +107,19 @@ def test_outcomes_come_from_the_histories_of_this_machine(any_database: Database
         assign_logged(any_database, HALVES, session, now=1.0)
     assign_logged(any_database, HALVES, "hermes:never-recorded", now=1.0)
     with _history(tmp_path / "history.db", counts) as history:
-        found = load_sessions(any_database, HALVES, now=1000.0, window_seconds=500, history=history)
+        keep_split(any_database, HALVES, now=1.0)
+        found = load_live(any_database, HALVES, now=1000.0, window_seconds=500, history=history)
+        report = live_report(any_database, "e", clock=lambda: 1000.0, window_seconds=500, history=history)
     assert {one.session: (one.ok, one.failed) for one in found} == {**counts, "hermes:never-recorded": (0, 0)}
-    seen = analyse_online(HALVES, found)
+    seen = analyse_online(HALVES, [one.assigned for one in found])
     assert seen.sessions == 31 and sum(arm.measured for arm in seen.arms) == 30
+    assert (report.sessions, report.verdict) == (31, "nothing shown")
+    (line,) = list_live(any_database)
+    assert (line.name, line.sessions, line.began_at) == ("e", 31, 1.0)
 
 
 def test_a_database_without_histories_is_not_taken_for_one_where_nothing_happened(postgres_url: str) -> None:
     database = open_database(Config(home=Path(), database_url=postgres_url))
     with pytest.raises(UsageError, match="give the store"):
-        load_sessions(database, HALVES, now=1000.0)
+        load_live(database, HALVES, now=1000.0)
     database.close()

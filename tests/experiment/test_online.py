@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import msgspec
 import numpy as np
 import pytest
 from scipy.special import chdtrc
 
 from seasoned.errors import UsageError
-from seasoned.experiment.assign import HOLDOUT, Share, assign, assign_logged, log_exposure, new_split
-from seasoned.experiment.online import AssignedSession, Online, analyse_online, load_sessions, sample_ratio
-from seasoned.store import Store, open_store
+from seasoned.experiment.assign import HOLDOUT, Share, assign, new_split
+from seasoned.experiment.online import AssignedSession, Online, analyse_online, sample_ratio
 from tests.experiment.simulated import TORTURE
 
 SPLIT = new_split("e", [Share("cold"), Share("warm")], salt="s1")
@@ -177,42 +174,3 @@ def test_three_arms_share_the_error() -> None:
     found = analyse_online(split, sessions)
     assert [one.arm for one in found.effects] == ["warm", "text"]
     assert {one.estimate.interval.level for one in found.effects if one.estimate.interval} == {0.975}
-
-
-def _call(store: Store, session: int, number: int, counts_as: str, time: float, copy_of: int | None = None) -> None:
-    store.connection.execute(
-        "INSERT INTO call (session_id, call_id, position, message, tool, kind, counts_as, arguments, time, place,"
-        " verdict, evidence, fault, reason, judge, unique_id, copy_of) VALUES"
-        " (?, ?, 0, 0, 't', 'file', ?, '{}', ?, 0, 'ok', 'flag', 'none', '', '1', 1, ?)",
-        (session, f"c{number}", counts_as, time, copy_of),
-    )
-
-
-def test_sessions_come_out_of_the_store_with_the_calls_of_their_window(tmp_path: Path) -> None:
-    with open_store(tmp_path / "s.db") as store:
-        for native_id, now in (("1", 100.0), ("2", 900.0)):
-            assign_logged(store, SPLIT, f"a:{native_id}", now=now)
-        other = new_split("e", [Share("cold"), Share("warm", 2)], salt="s1")
-        assign_logged(store, other, "a:3", now=100.0)
-        log_exposure(store, "e", "a:1", arm="warm", example_ids=["x"], now=101.0)
-        add = "INSERT INTO session (id, agent, native_id, root_id, relation) VALUES (?, 'a', ?, ?, ?)"
-        for row in (
-            (1, "1", 1, None),
-            (2, "child", 1, "compression"),
-            (3, "fork", 1, "review"),
-            (4, "sub", 1, "subagent"),
-        ):
-            store.connection.execute(add, row)
-        _call(store, 1, 1, "ok", 110.0)
-        _call(store, 1, 2, "failed", 120.0)
-        _call(store, 1, 3, "trivial", 120.0)
-        _call(store, 2, 4, "ok", 150.0)
-        _call(store, 2, 5, "ok", 150.0, copy_of=1)
-        _call(store, 2, 6, "failed", 100_000.0)
-        _call(store, 3, 7, "failed", 120.0)
-        _call(store, 4, 8, "failed", 120.0)
-        found = load_sessions(store, SPLIT, now=1000.0, window_seconds=500)
-    assert [(one.session, one.ok, one.failed, one.is_settled, one.exposed_arm) for one in found] == [
-        ("a:1", 2, 1, True, "warm"),
-        ("a:2", 0, 0, False, None),
-    ]

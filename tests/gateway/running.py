@@ -61,7 +61,7 @@ def run_gateway(config: Config, settings: Settings, **environment: str) -> Itera
         thread.join(15)
 
 
-def wait_until(is_so: Callable[[], bool], *, seconds: float = 8.0) -> None:
+def wait_until(is_so: Callable[[], bool], *, seconds: float = 20.0) -> None:
     """Wait for what another thread will do."""
     deadline = time.monotonic() + seconds
     while not is_so():

@@ -18,7 +18,7 @@ import pytest
 from seasoned.gateway.account import BYS, Price, add_entries, over_budget, spent, totals
 from seasoned.gateway.journal import Entry, Journal
 from seasoned.gateway.key import GatewayKey
-from seasoned.gateway.service import pricing
+from seasoned.gateway.price import pricing
 from seasoned.gateway.setting import Settings, load_settings
 from seasoned.session import Usage
 from seasoned.store import Database, open_store
@@ -87,7 +87,7 @@ def test_a_price_that_cannot_be_worked_out_is_unknown(tmp_path: Path) -> None:
         gateway.service.clerk._price = fail
         client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0)
         list(client.chat.completions.create(model="gpt-4o-mini", messages=HELLO, stream=True))
-    assert _usage(config) == [(120, 8, 100, 3)]
+    assert _usage(config) == [(20, 8, 100, 3)]
     assert gateway.failed_open() == {"price": 1}
 
 
@@ -96,10 +96,10 @@ def test_a_budget_counts_the_day_of_its_key(any_database: Database) -> None:
     next_day = msgspec.structs.replace(ENTRY, id="3", at=2 * 86_400.0)
     add_entries(any_database, [ENTRY, other, next_day], _priced)
     found = spent(any_database, "laptop", "1970-01-02")
-    assert (found.tokens, found.usd) == (110, 0.5)
+    assert (found.tokens, found.usd) == (190, 0.5)
     key = GatewayKey(id="k", name="laptop", created_at=0.0, tokens_per_day=110)
-    assert "110 of its 110 tokens" in str(over_budget(key, found))
-    assert over_budget(msgspec.structs.replace(key, tokens_per_day=111), found) is None
+    assert "190 of its 110 tokens" in str(over_budget(key, found))
+    assert over_budget(msgspec.structs.replace(key, tokens_per_day=191), found) is None
     assert "$0.50" in str(over_budget(msgspec.structs.replace(key, tokens_per_day=None, usd_per_day=0.5), found))
 
 
@@ -177,7 +177,7 @@ def test_streamed_usage_is_accounted_with_its_cache(tmp_path: Path) -> None:
         client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0)
         for _ in script:
             list(client.chat.completions.create(model="gpt-4o-mini", messages=HELLO, stream=True))
-    assert _usage(config) == [(127, 11, 105, 3)]
+    assert _usage(config) == [(22, 11, 105, 3)]
 
 
 def test_the_entry_is_written_before_the_client_sees_the_end(tmp_path: Path) -> None:
@@ -193,10 +193,10 @@ def test_the_entry_is_written_before_the_client_sees_the_end(tmp_path: Path) -> 
             for piece in answer.iter_raw():
                 if b"message_stop" in piece:
                     break
-            found = list((config.home / "gateway-journal").glob("*.jsonl"))
+            found = list((config.home / "gateway-journal").iterdir())
             stored = [] if found else _usage(config)
-            assert found or stored == [(120, 9, 90, None)]
-    assert _usage(config) == [(120, 9, 90, None)]
+            assert found or stored == [(20, 9, 90, None)]
+    assert _usage(config) == [(20, 9, 90, None)]
     assert rows(config, "gateway.requests_of", session=_session(config))[0]["ended"] == "complete"
 
 
@@ -241,7 +241,7 @@ def test_accounting_waits_for_a_store_that_is_locked(tmp_path: Path) -> None:
             begun = time.monotonic()
             list(client.chat.completions.create(model="gpt-4o-mini", messages=HELLO, stream=True))
             assert time.monotonic() - begun < 2.0, "nobody waits for the store"
-        wait_until(lambda: _usage(config) == [(120, 8, 100, 3)])
+        wait_until(lambda: _usage(config) == [(20, 8, 100, 3)])
 
 
 def test_after_a_kill_every_answer_that_came_is_accounted(tmp_path: Path) -> None:
@@ -260,6 +260,6 @@ def test_after_a_kill_every_answer_that_came_is_accounted(tmp_path: Path) -> Non
         process.stdout.close()
         count = len(upstream.heard)
         with run_gateway(config, settings_for(config, upstream.url)):
-            wait_until(lambda: bool(_usage(config)) and _usage(config)[0][0] == 120 * count)
+            wait_until(lambda: bool(_usage(config)) and _usage(config)[0][0] == 20 * count)
     assert count == 20
-    assert _usage(config) == [(120 * 20, 8 * 20, 100 * 20, 3 * 20)]
+    assert _usage(config) == [(20 * 20, 8 * 20, 100 * 20, 3 * 20)]

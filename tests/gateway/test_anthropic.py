@@ -66,6 +66,17 @@ MESSAGES = st.lists(
 )
 
 
+def test_what_claude_code_says_as_the_user_is_not_the_user_s() -> None:
+    note = {"type": "text", "text": "<system-reminder>\nToday is Monday.\n</system-reminder>\n"}
+    quoted = {"type": "text", "text": "What is a <system-reminder>?"}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
+    given = [{"role": "user", "content": [note, quoted]}, {"role": "user", "content": [result, note]}]
+    asked = read_request(json.dumps({"model": "m", "messages": given}).encode())
+    assert asked is not None
+    assert [one.role for one in asked.messages] == ["system", "user", "tool", "system"]
+    assert asked.messages[1].text == quoted["text"]
+
+
 def test_a_request_of_claude_code_is_read_as_a_conversation() -> None:
     result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "Exit code 3", "is_error": True}
     body = {
@@ -149,7 +160,7 @@ def test_a_stream_is_read_as_the_sdk_reads_it() -> None:
     assert [(call.id, call.tool, call.arguments) for call in ours.calls] == [
         (one.id, one.name, one.input) for one in theirs.content if one.type == "tool_use"
     ]
-    assert ours.usage == Usage(input=1000, output=42, cache_read=900, cache_write=80)
+    assert ours.usage == Usage(input=20, output=42, cache_read=900, cache_write=80)
     assert ours.raw_usage == theirs.usage.model_dump(exclude_none=True)
 
 
@@ -178,7 +189,7 @@ def test_a_stream_that_breaks_off_keeps_what_was_said_and_what_it_took() -> None
     passed(reader, [sse(*TURN[:6])])
     answer = reader.answer()
     assert (answer.text, answer.finish) == ("I look ", None)
-    assert answer.usage == Usage(input=1000, output=1, cache_read=900, cache_write=80)
+    assert answer.usage == Usage(input=20, output=1, cache_read=900, cache_write=80)
 
 
 def test_an_error_in_a_stream_is_told() -> None:

@@ -216,7 +216,7 @@ def test_a_stream_is_read_as_the_sdk_reads_it() -> None:
     assert [(c.id, c.tool, c.arguments) for c in ours.calls] == [
         (c.id, c.function.name, json.loads(c.function.arguments)) for c in told.tool_calls
     ]
-    assert ours.usage == Usage(input=20, output=5, cache_read=8)
+    assert ours.usage == Usage(input=12, output=5, cache_read=8)
     assert ours.raw_usage == USAGE
 
 

@@ -16,6 +16,7 @@ from seasoned.gateway.key import make_key
 from seasoned.history.seasoned_db import read
 from seasoned.session import Session
 from seasoned.store import open_database, open_store
+from seasoned.store.keep import forget_everything, forget_sessions
 from seasoned.template.library import save
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import Said, Upstream, chat, chat_stream, response, serve_upstream
@@ -81,7 +82,7 @@ def test_each_message_is_recorded_once_although_every_request_repeats_it(config:
     assert (call.tool, call.arguments) == ("terminal", {"command": "ls"})
     assert call.result is not None
     assert session.usage is not None
-    assert session.usage.input == 360
+    assert (session.usage.input, session.usage.prompt) == (60, 360)
     with open_store(config.store_path) as store:
         row = store.connection.execute("SELECT verdict, evidence FROM call").fetchall()
         recording = store.connection.execute("SELECT platform, instructions FROM recording").fetchone()
@@ -210,3 +211,37 @@ def test_everything_that_waits_is_written_at_the_end(config: Config, upstream: U
             clerk.give(exchange)
     assert clerk.waiting == 0
     assert sorted(one.ref.native_id for one in _sessions(config)) == ["s1", "t0", "t1", "t2"]
+
+
+def test_a_conversation_that_is_forgotten_leaves_its_tokens_and_no_name(config: Config, upstream: Upstream) -> None:
+    upstream.script[:] = [response("Hi."), chat("Hi.")]
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="sk-x", max_retries=0)
+        client.responses.create(model="gpt-4o-mini", input="Hello", extra_headers={"x-session-id": "gone"})
+        _ask(gateway, ASK, session="kept")
+    with open_store(config.store_path) as store:
+        ids = store.connection.execute("SELECT id FROM session WHERE native_id = 'gone'").fetchall()
+        forget_sessions(store, [row[0] for row in ids], now=1.0)
+        for table, count in (("gateway_view", 1), ("gateway_chain", 0), ("gateway_request", 2)):
+            assert store.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == count
+            found = store.connection.execute(f"SELECT count(*) FROM {table} WHERE session = 'gateway:gone'").fetchone()
+            assert found[0] == 0, table
+        forget_everything(store)
+        for table in ("gateway_view", "gateway_chain", "gateway_request"):
+            assert store.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == 0
+
+
+def test_what_was_said_and_what_is_known_of_it_are_written_together(config: Config, upstream: Upstream) -> None:
+    """A store that fails in between is tried again, and nothing is there twice."""
+    with run_gateway(config, settings_for(config, upstream.url)) as gateway:
+        _ask(gateway, ASK)
+        wait_until(lambda: len(_sessions(config)) == 1)
+        with open_store(config.store_path) as store, store.write():
+            store.connection.execute("ALTER TABLE gateway_view RENAME TO away")
+        _ask(gateway, ASK, {"role": "assistant", "content": "Hello there."}, {"role": "user", "content": "And?"})
+        wait_until(lambda: sum(gateway.failed_open().values()) > 0)
+        assert len(_sessions(config)[0].messages) == 2, "neither of them"
+        with open_store(config.store_path) as store, store.write():
+            store.connection.execute("ALTER TABLE away RENAME TO gateway_view")
+        wait_until(lambda: len(_sessions(config)[0].messages) == 4)
+    assert [one.text for one in _sessions(config)[0].messages][2:] == ["And?", "Hello there."]

@@ -116,7 +116,7 @@ def test_a_request_of_codex_is_read_as_a_conversation() -> None:
     assert (asked.system, asked.tool_names) == ("Be brief.", ("exec_command", "exec"))
     assert (asked.is_stream, asked.prompt_cache_key, asked.client) == (True, "thread", {"request_kind": "turn"})
     assert asked.messages == (
-        Message("user", "# AGENTS.md instructions"),
+        Message("system", "# AGENTS.md instructions"),
         Message("user", "Look"),
         Message(
             "assistant",
@@ -205,7 +205,7 @@ def test_a_stream_is_read_as_the_sdk_reads_it() -> None:
     theirs, ours = Response.model_validate(ENDED), reader.answer()
     assert (ours.id, ours.model, ours.text, ours.finish) == ("resp_1", "gpt-5.5", theirs.output_text, "completed")
     assert ours.calls == (ToolCall("c1", "exec_command", {"cmd": "ls"}),)
-    assert ours.usage == Usage(input=20, output=5, cache_read=8, cache_write=0, reasoning=3)
+    assert ours.usage == Usage(input=12, output=5, cache_read=8, cache_write=0, reasoning=3)
     assert read_response(theirs.model_dump_json(exclude_unset=True).encode()) == ours
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
+from seasoned.gateway.header import passed_on, request_headers
 from seasoned.gateway.setting import Upstream, key_for, load_settings, upstream_for
-from seasoned.gateway.upstream import passed_on, request_headers
 
 OPENAI = Upstream(name="openai", base_url="https://one.example/v1", key_variable="ONE_KEY")
 ANTHROPIC = Upstream(name="anthropic", base_url="https://two.example", api="anthropic")
@@ -71,7 +71,7 @@ def test_settings_that_are_wrong_are_refused(tmp_path: Path, text: str) -> None:
 
 def test_the_example_of_the_docs_is_taken(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs/how-to/gateway.md").read_text("utf-8")
-    (tmp_path / "gateway.toml").write_text("mode" + page.partition("```\nmode")[2].partition("```")[0])
+    (tmp_path / "gateway.toml").write_text("mode " + page.partition("```\nmode ")[2].partition("```")[0])
     settings = load_settings(tmp_path / "gateway.toml")
     assert settings.mode == "keys"
     assert [one.name for one in settings.upstream] == ["openai", "anthropic", "here"]

@@ -20,6 +20,7 @@ _MEASURES = click.Choice(
     )
 )
 _ARMS = "cold,warm,placebo,rule"
+_LIVE_ARMS = "Arms; template:NAME shows a template, cold-… nothing, any other what fits; ARM:2 weighs twice as much."
 
 
 @click.group()
@@ -144,12 +145,16 @@ def list_(as_json: bool) -> None:
 def show(name: str, model: str | None, output: Path | None, as_json: bool) -> None:
     """Show what an experiment found: every arm, every contrast, what may be said and what may not.
 
+    Of one that runs on live sessions it shows what is known so far: who was assigned and shown a block, outcomes with
+    intervals that hold however often one looks, and what each example does.
+
     \b
     Example: seasoned experiment show conventions-confirmation -o conventions.html
+    Example: seasoned experiment show autumn
     """
-    from seasoned.cli.experimenting import print_found
+    from seasoned.cli.experimenting import print_shown
 
-    print_found(name, model=model, output=output, as_json=as_json)
+    print_shown(name, model=model, output=output, as_json=as_json)
 
 
 @experiment.command()
@@ -178,6 +183,23 @@ def tasks(tasks: str, as_json: bool) -> None:
         return
     cells = [(name, *[rows[name, part] for part in PARTS]) for name in names]
     table(["environment", *PARTS], cells, right=PARTS)
+
+
+@experiment.command()
+@click.argument("name")
+@click.option("--arms", default="cold,warm", show_default=True, metavar="ARM,ARM", help=_LIVE_ARMS)
+@click.option("--holdout", default=0.0, show_default=True, help="The part of all sessions that is left alone.")
+@json_option
+def begin(name: str, arms: str, holdout: float, as_json: bool) -> None:
+    """Begin an experiment on live sessions, or go on with other weights. The first arm is the control, shown nothing.
+
+    \b
+    Example: seasoned experiment begin autumn --arms cold,warm --holdout 0.05
+    Example: seasoned experiment begin autumn --arms cold,template:code:2
+    """
+    from seasoned.cli.experiment_live import begin as begin_live
+
+    begin_live(name, arms, holdout=holdout, as_json=as_json)
 
 
 @experiment.command()

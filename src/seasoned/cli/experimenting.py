@@ -18,7 +18,7 @@ from seasoned.cli.place import key_of, need_numbers
 from seasoned.config import Config, load
 from seasoned.errors import CannotDo, UsageError
 from seasoned.experiment.design import Design
-from seasoned.store import Store, open_store
+from seasoned.store import open_store
 
 if TYPE_CHECKING:
     from seasoned.experiment.analysis import Analysis
@@ -208,11 +208,14 @@ def _bar(title: str) -> Iterator[Callable[[Progress], None]]:
 
 
 def print_list(*, as_json: bool) -> None:
-    """Every experiment with what is finished of it."""
+    """Every experiment with what is finished of it, and those that run on live sessions."""
+    from seasoned.cli.experiment_live import live_experiments, print_live_list
     from seasoned.experiment.ledger import counts, designs
 
-    with open_store(load().store_path) as store:
+    config = load()
+    with open_store(config.store_path) as store:
         found = [(design, at, counts(store, design.name)) for design, at in designs(store)]
+    live = live_experiments(config)
     if as_json:
         answer = [
             {
@@ -226,7 +229,7 @@ def print_list(*, as_json: bool) -> None:
             }
             for design, at, counted in found
         ]
-        print_json("experiments", {"experiments": answer, "count": len(answer)})
+        print_json("experiments", {"experiments": answer, "count": len(answer), "live": msgspec.to_builtins(live)})
         return
     rows = [
         (design.name, design.tasks, one.part, one.model, one.arms, one.tasks, one.runs, when(one.ended_at))
@@ -235,12 +238,33 @@ def print_list(*, as_json: bool) -> None:
     ]
     rows += [(design.name, design.tasks, design.part, "–", 0, 0, 0, "–") for design, _, counted in found if not counted]
     columns = ["experiment", "tasks", "part", "model", "arms", "done", "runs", "last run"]
-    table(columns, rows, right=["arms", "done", "runs"], whole=["experiment"])
+    if rows or not live:
+        table(columns, rows, right=["arms", "done", "runs"], whole=["experiment"])
+    if live:
+        print_live_list(live)
+
+
+def print_shown(name: str, *, model: str | None, output: Path | None, as_json: bool) -> None:
+    """What the experiment of this name found on tasks, and what it shows on live sessions."""
+    from seasoned.cli.experiment_live import live_experiments, print_live
+    from seasoned.experiment.ledger import designs
+
+    config = load()
+    with open_store(config.store_path) as store:
+        has_runs = name in {design.name for design, _ in designs(store)}
+    is_live = name in {one.name for one in live_experiments(config)}
+    if has_runs or not is_live:
+        print_found(name, model=model, output=output, as_json=as_json)
+    elif model is not None or output is not None:
+        raise UsageError(f"{name!r} runs on live sessions: leave --model and --output out.")
+    if is_live and model is None and output is None:
+        print_live(name, as_json=as_json)
 
 
 def print_found(name: str, *, model: str | None, output: Path | None, as_json: bool) -> None:
     """What an experiment found, for each model that ran it."""
     need_numbers("experiment")
+    from seasoned.experiment.ledger import analyses
     from seasoned.experiment.sentence import sentences
 
     with open_store(load().store_path) as store:
@@ -261,19 +285,6 @@ def print_found(name: str, *, model: str | None, output: Path | None, as_json: b
                 out.print(f"\n{title}:", style="bold")
                 for sentence in several:
                     out.print(f"- {sentence}", markup=False)
-
-
-def analyses(store: Store, name: str, *, model: str | None = None) -> list[Analysis]:
-    """The analysis of an experiment, one for each model."""
-    from seasoned.experiment.analysis import analyse
-    from seasoned.experiment.ledger import load_design, load_records
-
-    design = load_design(store, name)
-    records = [one for one in load_records(store, name) if model is None or one.model == model]
-    if not records:
-        raise CannotDo(f"The experiment {name!r} has no finished runs{f' with {model!r}' if model else ''} yet.")
-    models = dict.fromkeys(one.model for one in records)
-    return [analyse([one for one in records if one.model == each], design.plan) for each in models]
 
 
 def _print_analysis(found: Analysis) -> None:
@@ -304,26 +315,15 @@ def _change(one: Effect) -> str:
 
 def print_assignment(name: str, session: str, *, arms: str | None, holdout: float, as_json: bool) -> None:
     """The arm of a live session; logged, so that it never changes."""
-    from seasoned.experiment.assign import Share, assign_logged, keep_split, load_split, new_split
+    from seasoned.cli.experiment_live import shared, shares_of
+    from seasoned.experiment.assign import assign_logged, keep_split, load_split, new_split
 
-    with open_store(load().store_path) as store:
+    with shared(load()) as database:
         if arms is not None:
-            keep_split(
-                store,
-                new_split(name, [_share(one, Share) for one in arms.split(",")], holdout=holdout),
-                now=time.time(),
-            )
-        found = assign_logged(store, load_split(store, name), session, now=time.time())
+            keep_split(database, new_split(name, shares_of(arms), holdout=holdout), now=time.time())
+        found = assign_logged(database, load_split(database, name), session, now=time.time())
     assert found is not None, "only a review is in no arm"
     if as_json:
         print_json("assignment", {"experiment": name, "session": session, "arm": found.arm, "split": found.split})
     else:
         click.echo(found.arm)
-
-
-def _share(text: str, make: Callable[[str, float], Any]) -> Any:
-    arm, colon, weight = text.strip().partition(":")
-    try:
-        return make(arm, float(weight) if colon else 1.0)
-    except ValueError:
-        raise UsageError(f"{text!r} is no arm with a weight: write ARM or ARM:2.") from None

@@ -18,6 +18,7 @@ from seasoned.store import Database, open_database
 
 if TYPE_CHECKING:
     from seasoned.gateway.key import GatewayKey
+    from seasoned.gateway.service import Service
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,23 +36,31 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     settings_file: Path | None
 
 
+def make_service(wanted: Wanted | None = None) -> Service:
+    """The gateway of this configuration, with what the options change."""
+    from seasoned.gateway.service import Service
+    from seasoned.gateway.setting import FILE, load_settings
+
+    config = load()
+    given = None if wanted is None else wanted.settings_file
+    settings = load_settings(given or config.home / FILE, upstream_url=None if wanted is None else wanted.upstream)
+    if wanted is not None:
+        settings = msgspec.structs.replace(
+            settings,
+            mode="keys" if wanted.wants_keys else settings.mode,
+            record=settings.record and wanted.records,
+            warm=settings.warm and wanted.warms,
+        )
+    return Service(config, settings, environment=command_environment(), apart=True)
+
+
 def run_gateway(wanted: Wanted) -> None:
     """Serve until interrupted, and say where."""
     need_server("uvicorn", "httptools", "httpx2", "prometheus_client", "starlette")
     from seasoned.cli.log import open_log
     from seasoned.confirm.policy import Listen
     from seasoned.gateway.listen import serve
-    from seasoned.gateway.service import Service
-    from seasoned.gateway.setting import FILE, load_settings
 
-    config = load()
-    settings = load_settings(wanted.settings_file or config.home / FILE, upstream_url=wanted.upstream)
-    settings = msgspec.structs.replace(
-        settings,
-        mode="keys" if wanted.wants_keys else settings.mode,
-        record=settings.record and wanted.records,
-        warm=settings.warm and wanted.warms,
-    )
     listen = Listen(
         host=wanted.host,
         port=wanted.port,
@@ -59,13 +68,13 @@ def run_gateway(wanted: Wanted) -> None:
         tls_key=wanted.tls_key,
         allow_plain=wanted.allow_plain,
     )
-    service = Service(config, settings, environment=command_environment())
-    open_log(config, service.secrecy, verbose=False)
+    service = make_service(wanted)
+    open_log(load(), service.secrecy, verbose=False)
 
     def ready(address: str) -> None:
         click.echo(f"Listening on {address}")
         click.echo(f"OPENAI_BASE_URL={address}/v1  ANTHROPIC_BASE_URL={address}")
-        for one in settings.upstream:
+        for one in service.settings.upstream:
             click.echo(f"{one.name}: {one.base_url}")
 
     serve(service, listen, ready=ready)

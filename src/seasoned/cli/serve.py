@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +14,7 @@ from seasoned.cli.listening import Wanted, listen_options
 
 if TYPE_CHECKING:
     from seasoned.confirm.credential import Credential
+    from seasoned.gateway.listen import Beside
 
 
 @click.command()
@@ -22,20 +24,51 @@ if TYPE_CHECKING:
     "--link/--no-link", default=None, help="Print a link that logs your browser in. By default at a terminal."
 )
 @click.option("--schedule/--no-schedule", default=True, show_default=True, help="Keep the schedule of `cron` as well.")
-def serve(wanted: Wanted, name: str | None, link: bool | None, schedule: bool) -> None:
-    """Run the confirmation service, the pages where people decide and the schedule, until it is interrupted.
+@click.option(
+    "--gateway/--no-gateway", default=True, show_default=True, help="Answer agents under /v1/ as `gateway` does."
+)
+def serve(wanted: Wanted, name: str | None, link: bool | None, schedule: bool, gateway: bool) -> None:
+    """Run the confirmation service, the pages, the gateway and the schedule, until it is interrupted.
 
-    The link that logs your browser in asks for your passphrase first: an agent that runs as you could start this too.
+    A link that decides asks for your passphrase first: an agent that runs as you could start this too. Without it the
+    link lets you read.
 
     \b
     Example: seasoned serve
     """
-    from seasoned.cli.confirm_serving import run_service
-
     wants_link = sys.stdin.isatty() or name is not None if link is None else link
     guest = _guest(name, must=link or name is not None) if wants_link else None
+    serve_all(wanted, guest=guest, reads=wants_link, schedule=schedule, gateway=gateway)
+
+
+def serve_all(
+    wanted: Wanted,
+    *,
+    guest: Credential | None = None,
+    reads: bool = True,
+    schedule: bool = True,
+    gateway: bool = True,
+    histories: Path | None = None,
+) -> None:
+    """Everything in one process, until interrupted, with a link for the guest or for whoever reads."""
+    from seasoned.cli.confirm_serving import run_service
+
     with _schedule_kept() if schedule else nullcontext():
-        run_service(wanted, has_pages=True, guest=guest)
+        beside = _gateway() if gateway else None
+        run_service(wanted, has_pages=True, guest=guest, reads=reads, histories=histories, beside=beside)
+
+
+def _gateway() -> Beside | None:
+    """The gateway, to be served beside the rest; where what it needs is not installed, that is said."""
+    from importlib.util import find_spec
+
+    if find_spec("genai_prices") is None or find_spec("httptools") is None:
+        click.echo("There is no gateway here: install the extra with `pip install 'seasoned[gateway]'`.", err=True)
+        return None
+    from seasoned.cli.gateway_running import make_service
+    from seasoned.gateway.listen import Beside
+
+    return Beside(make_service())
 
 
 @contextmanager
@@ -71,7 +104,7 @@ def _guest(name: str | None, *, must: bool) -> Credential | None:
         except (NotFound, UsageError) as error:
             if must:
                 raise
-            click.echo(f"No login link: {error}", err=True)
+            click.echo(f"No link that decides: {error}", err=True)
             return None
-        typed = ask_passphrase(f"Passphrase of {who} for a login link, or only Enter for none: ")
+        typed = ask_passphrase(f"Passphrase of {who} for a login link, or only Enter for one that only reads: ")
         return authenticate_passphrase(book.database, who, typed, now=book.clock()) if typed else None

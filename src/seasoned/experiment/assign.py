@@ -140,14 +140,20 @@ def assign_logged(
     found = assign(split, session, relation=relation)
     if found is None:
         return None
-    key = {"experiment": split.experiment, "session": session}
-    row = store.row("experiment.assigned", key)
-    if row is None:
+    known = find_assignment(store, split.experiment, session)
+    if known is None:
+        key = {"experiment": split.experiment, "session": session}
         with store.write():
             store.run("experiment.assign", {**key, "arm": found.arm, "split": found.split, "at": now})
-            row = store.row("experiment.assigned", key)
-    assert row is not None  # just written, by this process or by another one
-    return Assignment(split.experiment, session, row["arm"], row["split"])
+            known = find_assignment(store, split.experiment, session)
+    assert known is not None  # just written, by this process or by another one
+    return known
+
+
+def find_assignment(store: Database, experiment: str, session: str) -> Assignment | None:
+    """The arm that a session was given before; None where it has none."""
+    row = store.row("experiment.assigned", {"experiment": experiment, "session": session})
+    return None if row is None else Assignment(experiment, session, row["arm"], row["split"])
 
 
 def log_exposure(
@@ -157,6 +163,23 @@ def log_exposure(
     with store.write():
         store.run(
             "experiment.expose",
+            {
+                "experiment": experiment,
+                "session": session,
+                "arm": arm,
+                "example_ids": msgspec.json.encode(list(example_ids)).decode(),
+                "at": now,
+            },
+        )
+
+
+def log_foregone(
+    store: Database, experiment: str, session: str, *, arm: str, example_ids: Sequence[str], now: float
+) -> None:
+    """What a session of the control would have been shown in another arm: each example is compared with its absence."""
+    with store.write():
+        store.run(
+            "experiment.forgo",
             {
                 "experiment": experiment,
                 "session": session,

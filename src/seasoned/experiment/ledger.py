@@ -7,7 +7,8 @@ from typing import get_args
 
 import msgspec
 
-from seasoned.errors import NotFound, UsageError
+from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.experiment.analysis import Analysis, analyse
 from seasoned.experiment.arm import Role
 from seasoned.experiment.design import Design
 from seasoned.experiment.run_record import RunRecord
@@ -97,6 +98,16 @@ def save(store: Store, record: RunRecord) -> bool:
 def load_records(store: Store, experiment: str) -> list[RunRecord]:
     """The finished runs of an experiment, in an order of their own."""
     return [_record(row["document"]) for row in store.rows("run.of_experiment", {"experiment": experiment})]
+
+
+def analyses(store: Store, name: str, *, model: str | None = None) -> list[Analysis]:
+    """What an experiment found, one analysis for each model that ran it."""
+    design = load_design(store, name)
+    records = [one for one in load_records(store, name) if model is None or one.model == model]
+    if not records:
+        raise CannotDo(f"The experiment {name!r} has no finished runs{f' with {model!r}' if model else ''} yet.")
+    models = dict.fromkeys(one.model for one in records)
+    return [analyse([one for one in records if one.model == each], design.plan) for each in models]
 
 
 def recent_records(store: Store, model: str) -> list[RunRecord]:

@@ -96,7 +96,7 @@ def measure(record: RunRecord) -> Measures:
     counted = [call for call in record.calls if call.counts_as in ("ok", "failed")]
     worked = [number for number, call in enumerate(counted, start=1) if call.counts_as == "ok"]
     known = [call.is_valid for call in record.calls if call.is_valid is not None]
-    tokens = [part for part in (record.usage.input, record.usage.output) if part is not None]
+    tokens = [part for part in (record.usage.prompt, record.usage.output) if part is not None]
     return Measures(
         success=None if record.check == "broken" else record.check == "passed",
         counts=count(record.calls),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -13,7 +14,6 @@ from seasoned.insight.words import points_between, share
 from seasoned.stats.anytime import difference_sequence, mean_sequence
 from seasoned.stats.interval import Estimate, check_level
 from seasoned.stats.multiple import holm
-from seasoned.store import Database, Store
 
 ALARM = 0.001
 """A sample ratio less likely than this is no chance: the assignment, the log or the counting is broken."""
@@ -34,6 +34,14 @@ class AssignedSession(msgspec.Struct, frozen=True, kw_only=True):
     """Its window is over: nothing that it does later counts."""
     exposed_arm: str | None = None
     """The arm whose block it was really shown; None where it was shown nothing."""
+
+
+class _Settles(Protocol):
+    @property
+    def is_settled(self) -> bool: ...
+
+
+_Settling = TypeVar("_Settling", bound=_Settles)
 
 
 class SampleRatio(msgspec.Struct, frozen=True):
@@ -100,8 +108,7 @@ def analyse_online(split: Split, sessions: Iterable[AssignedSession], *, level: 
     if unknown:
         raise UsageError(f"sessions were assigned to {unknown!r}, but {split.experiment!r} has the arms {names!r}")
     inside = [one for one in ordered if one.arm != HOLDOUT]
-    # Later sessions wait for earlier ones, so that the order of looks does not depend on how sessions went.
-    settled = inside[: next((number for number, one in enumerate(inside) if not one.is_settled), len(inside))]
+    settled = settled_of(inside)
     values = {arm: [_error(one) for one in settled if one.arm == arm and one.ok + one.failed] for arm in names}
     assigned = sample_ratio({arm: sum(one.arm == arm for one in inside) for arm in names}, split.shares)
     measured = sample_ratio({arm: len(values[arm]) for arm in names}, split.shares)
@@ -123,41 +130,12 @@ def analyse_online(split: Split, sessions: Iterable[AssignedSession], *, level: 
     )
 
 
-def load_sessions(
-    database: Database,
-    split: Split,
-    *,
-    now: float,
-    window_seconds: float = WINDOW_SECONDS,
-    history: Store | None = None,
-) -> list[AssignedSession]:
-    """The sessions that this split assigned, with the calls that they made inside their window.
+def settled_of(inside: Sequence[_Settling]) -> Sequence[_Settling]:
+    """Sessions in their order as far as all are settled.
 
-    `history` is the store with those calls, where assignments are shared in another database.
+    Later ones wait for earlier ones, so that the order of looks does not depend on how sessions went.
     """
-    calls = history or database
-    if not isinstance(calls, Store):
-        raise UsageError("assignments in PostgreSQL have no calls beside them: give the store with the histories")
-    found = []
-    for row in database.rows("experiment.assignments", {"experiment": split.experiment}):
-        if row["split"] != split.digest:
-            continue
-        agent, _, native_id = row["session"].partition(":")
-        end = row["at"] + window_seconds
-        counts = calls.row("call.counts_until", {"agent": agent, "native_id": native_id, "until": end})
-        assert counts is not None  # sums give one row, of nothing too
-        found.append(
-            AssignedSession(
-                session=row["session"],
-                arm=row["arm"],
-                at=row["at"],
-                ok=counts["ok"] or 0,
-                failed=counts["failed"] or 0,
-                is_settled=end <= now,
-                exposed_arm=row["exposed_arm"],
-            )
-        )
-    return found
+    return inside[: next((number for number, one in enumerate(inside) if not one.is_settled), len(inside))]
 
 
 def sample_ratio(counts: Mapping[str, int], shares: Mapping[str, float]) -> SampleRatio:
@@ -228,8 +206,10 @@ def _may(effects: Sequence[OnlineEffect], assigned: SampleRatio, measured: Sampl
     for one in effects:
         figures = points_between(one.estimate)
         against = f"{one.arm} against {one.against}, by intention to treat"
-        if one.is_found:
-            value = one.estimate.value or 0.0
+        if one.estimate.value is None:
+            said.append(f"{against}: there is nothing to compare yet ({one.estimate.reason}).")
+        elif one.is_found:
+            value = one.estimate.value
             said.append(f"{against}: {'fewer' if value < 0 else 'more'} errors, {figures}, however often one looked.")
         else:
             said.append(f"{against}: no effect is shown so far, {figures}; go on, or stop and say so.")

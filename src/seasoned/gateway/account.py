@@ -31,6 +31,15 @@ class Price(msgspec.Struct, frozen=True):
 Pricing = Callable[[Entry], Price]
 
 
+class Tally(msgspec.Struct):
+    """What one gateway has counted since it began."""
+
+    cost_usd: float = 0.0
+    unpriced: int = 0
+    decisions: int = 0
+    """About examples, by the watch."""
+
+
 class Total(msgspec.Struct, frozen=True, kw_only=True):
     """What all requests of one session, model, day or key took."""
 
@@ -103,7 +112,7 @@ def spent(database: Database, key_name: str, day: str) -> Spent:
     """What a key took on a day; a request whose price nobody knows counts by its tokens alone."""
     row = database.row("gateway.spent", {"key_name": key_name, "day": day})
     assert row is not None  # sums give one row, of nothing too
-    return Spent(int(row["input_tokens"] or 0) + int(row["output_tokens"] or 0), float(row["cost_usd"] or 0.0))
+    return Spent(int(row["prompt_tokens"] or 0) + int(row["output_tokens"] or 0), float(row["cost_usd"] or 0.0))
 
 
 class Budgets:
@@ -125,6 +134,11 @@ class Budgets:
         }
         self._day, self._over = day, over
         return [why for name, why in over.items() if name not in before]
+
+    @property
+    def over(self) -> int:
+        """How many keys have used up their day."""
+        return len(self._over)
 
     def refusal(self, key: GatewayKey, *, now: float) -> str | None:
         """Why a request of this key is refused; None where it may pass."""

@@ -1,4 +1,7 @@
-"""The clerk: a thread that writes everything down off the request path, in batches, at most a second late."""
+"""The clerk: a thread that writes everything down off the request path, in batches, at most a second late.
+
+Where a gateway has many clients it works in a process of its own (`clerk_apart.py`).
+"""
 
 from __future__ import annotations
 
@@ -7,27 +10,71 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from itertools import islice
 
 from seasoned.config import Config
 from seasoned.errors import StoreError
-from seasoned.gateway.account import Budgets, Price, Pricing, add_entries
+from seasoned.gateway.account import Budgets, Price, Pricing, Tally, add_entries
 from seasoned.gateway.exchange import Exchange
 from seasoned.gateway.failure import Failures
+from seasoned.gateway.finished import Finished
 from seasoned.gateway.journal import Entry, Journal
 from seasoned.gateway.key import Ring
 from seasoned.gateway.record import Archive
 from seasoned.gateway.talk import Talks
+from seasoned.gateway.watch import Watch
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, open_database, open_store
 
 WINDOW_SECONDS = 0.5
 """How long a message may wait to be written: what a crash can lose."""
-_MOST_WAITING = 5000
-_AT_ONCE = 200
-_GUARD_SECONDS = 10.0
+MOST_WAITING = 5000
+MOST_BYTES = 64 * 1024 * 1024
+"""Of requests that wait to be written."""
+_AT_ONCE = 32
+"""Exchanges in one transaction: others who write into the store wait that long."""
+_BATCHES = 6
 _BREATH_SECONDS = 0.001
 _STOP_SECONDS = 10.0
 _log = logging.getLogger("seasoned.gateway")
+
+
+class Lookout:
+    """What the event loop knows from the store: the keys that hold, their budgets, who owns a conversation."""
+
+    def __init__(self, ring: Ring, budgets: Budgets, talks: Talks) -> None:
+        self._ring = ring
+        self._budgets = budgets
+        self._talks = talks
+
+    def open(self, config: Config, failures: Failures, *, needs_keys: bool, records: bool) -> None:
+        """Load all of it; without a store only where nobody needs a key."""
+        if needs_keys:
+            self._load_keys(config)
+        else:
+            with failures.shield("store"):
+                self._load_keys(config)
+        if records:
+            with failures.shield("store"), open_store(config.store_path) as store:
+                self._talks.load(store)
+
+    def look(self, database: Database, *, now: float) -> None:
+        """Look again at what others can change meanwhile."""
+        self._ring.load(database)
+        for told in self._budgets.load(database, self._ring.keys, now=now):
+            _log.warning("%s", told)
+
+    def _load_keys(self, config: Config) -> None:
+        database = open_database(config)
+        try:
+            self._ring.load(database)
+        finally:
+            database.close()
+
+
+def worth_writing(exchange: Exchange, *, records: bool) -> Finished | None:
+    """What is to be written down of an exchange; None for what is only accounted for."""
+    return exchange.finished() if records and exchange.talk is not None and exchange.talk.is_recorded else None
 
 
 class Clerk:
@@ -39,28 +86,31 @@ class Clerk:
         *,
         secrecy: Secrecy,
         journal: Journal,
-        ring: Ring,
-        budgets: Budgets,
-        talks: Talks,
         failures: Failures,
         price: Pricing,
+        lookout: Lookout | None = None,
         records: bool = True,
+        breath_seconds: float = _BREATH_SECONDS,
+        stop_seconds: float = _STOP_SECONDS,
+        watch: Watch | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._config = config
         self._secrecy = secrecy
         self._journal = journal
-        self._ring = ring
-        self._budgets = budgets
-        self._talks = talks
+        self._lookout = lookout
         self._failures = failures
         self._price = price
         self._records = records
+        self._breath_seconds = breath_seconds
+        self._stop_seconds = stop_seconds
+        self._watch = watch or Watch()
         self._clock = clock
-        self._given: deque[Exchange] = deque()
+        self._given: deque[Finished] = deque()
+        self._bytes = 0
+        self.tally = Tally()
         self._recorded: list[str] = []
-        self._is_grown = False
-        self._guarded_at = float("-inf")
+        self._prices: dict[str, Price] = {}
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._database: Database | None = None
@@ -70,25 +120,31 @@ class Clerk:
     def waiting(self) -> int:
         return len(self._given)
 
+    @property
+    def is_full(self) -> bool:
+        return len(self._given) >= MOST_WAITING or self._bytes > MOST_BYTES
+
     def give(self, exchange: Exchange) -> None:
         """Have a turn written down. When the store fails for long, the newest are lost, and counted."""
-        if not self._records or exchange.asked is None or exchange.talk is None or not exchange.talk.is_recorded:
-            return
-        if len(self._given) >= _MOST_WAITING:
+        if (finished := worth_writing(exchange, records=self._records)) is not None:
+            self.take(finished)
+
+    def take(self, finished: Finished) -> None:
+        """The same, of an exchange that another process had."""
+        if self.is_full:
             self._failures.counts["record"] += 1
             return
-        self._given.append(exchange)
+        self._bytes += len(finished.body)
+        self._given.append(finished)
 
-    def start(self, *, needs_keys: bool) -> None:
+    def add(self, entries: list[Entry]) -> None:
+        """Account for what no disk took."""
+        self._journal.put_back(entries)
+
+    def start(self, *, needs_keys: bool = False) -> None:
         """Load what is known, then work in a thread of its own; without a store only where nobody needs a key."""
-        if needs_keys:
-            self._load_keys()
-        else:
-            with self._failures.shield("store"):
-                self._load_keys()
-        if self._records:
-            with self._failures.shield("store"), open_store(self._config.store_path) as store:
-                self._talks.load(store)
+        if self._lookout is not None:
+            self._lookout.open(self._config, self._failures, needs_keys=needs_keys, records=self._records)
         with self._failures.shield("journal"):
             self._journal.open()
         self._thread = threading.Thread(target=self._work, name="seasoned-clerk", daemon=True)
@@ -98,14 +154,7 @@ class Clerk:
         """Write what is left, and end."""
         self._stopping.set()
         if self._thread is not None:
-            self._thread.join(_STOP_SECONDS)
-
-    def _load_keys(self) -> None:
-        database = open_database(self._config)
-        try:
-            self._ring.load(database)
-        finally:
-            database.close()
+            self._thread.join(self._stop_seconds)
 
     def _work(self) -> None:
         is_behind = False
@@ -142,22 +191,31 @@ class Clerk:
                     if path is None:
                         self._journal.put_back(entries)
                     raise
+                self._count(entries)
                 if path is not None:
                     self._journal.done(path)
             self._mark_recorded(self._database)
-            self._ring.load(self._database)
-            for told in self._budgets.load(self._database, self._ring.keys, now=self._clock()):
-                _log.warning("%s", told)
+            if self._lookout is not None:
+                self._lookout.look(self._database, now=self._clock())
         except StoreError:
             # A connection that failed is not used again: the next batch opens another one.
             self._close()
             raise
 
+    def _count(self, entries: list[Entry]) -> None:
+        for entry in {one.id: one for one in entries}.values():
+            price = self._prices.pop(entry.id, Price())
+            self.tally.cost_usd += price.usd or 0.0
+            self.tally.unpriced += price.usd is None
+        self._prices.clear()
+
     def _priced(self, entry: Entry) -> Price:
         """What an entry cost; where that cannot be worked out it is unknown, and the entry counts all the same."""
+        found = Price()
         with self._failures.shield("price"):
-            return self._price(entry)
-        return Price()
+            found = self._price(entry)
+        self._prices[entry.id] = found
+        return found
 
     def _mark_recorded(self, database: Database) -> None:
         if self._recorded:
@@ -169,12 +227,16 @@ class Clerk:
             return False
         try:
             if self._archive is None:
-                self._archive = Archive(open_store(self._config.store_path), self._secrecy, clock=self._clock)
-            for _ in range(min(_AT_ONCE, len(self._given))):
-                self._write(self._archive, self._given[0])
-                self._given.popleft()
+                self._archive = Archive(
+                    open_store(self._config.store_path), self._secrecy, watch=self._watch, clock=self._clock
+                )
+            for _ in range(_BATCHES):
+                batch = list(islice(self._given, _AT_ONCE))
+                self._write_batch(self._archive, batch)
                 # The event loop gets its turn between two of them.
-                time.sleep(_BREATH_SECONDS)
+                time.sleep(self._breath_seconds)
+                if not self._given:
+                    break
         except StoreError:
             self._close_archive()
             raise
@@ -183,26 +245,47 @@ class Clerk:
     def _guard(self) -> None:
         """Have examples that do harm suspended, soon after the conversations that show it."""
         now = self._clock()
-        if self._archive is None or not self._is_grown or now - self._guarded_at < _GUARD_SECONDS:
+        if self._archive is None or self._database is None or not self._watch.is_due(now):
             return
-        self._is_grown, self._guarded_at = False, now
-        for told in self._archive.guard(now=now):
+        for told in self._archive.guard(self._database, now=now):
+            self.tally.decisions += 1
             _log.warning("%s", told)
 
-    def _write(self, archive: Archive, exchange: Exchange) -> None:
+    def _write_batch(self, archive: Archive, batch: list[Finished]) -> None:
+        """Several exchanges at once; where one of them cannot be written, one by one, so that the others are."""
+        try:
+            archive.write(batch)
+        except StoreError:
+            raise
+        except Exception:
+            for exchange in batch:
+                self._write(archive, exchange)
+                self._done(exchange)
+            return
+        for exchange in batch:
+            self._note_recorded(exchange)
+            self._done(exchange)
+
+    def _write(self, archive: Archive, exchange: Finished) -> None:
         """One exchange: a store that fails is tried again later, anything else is this exchange's own fault."""
         failed: StoreError | None = None
         with self._failures.shield("record"):
             try:
-                archive.write(exchange)
+                archive.write([exchange])
             except StoreError as error:
                 failed = error
             else:
-                if exchange.talk is not None and exchange.talk.purpose != "compaction":
-                    self._recorded.append(exchange.id)
-                    self._is_grown = True
+                self._note_recorded(exchange)
         if failed is not None:
             raise failed
+
+    def _note_recorded(self, exchange: Finished) -> None:
+        if exchange.talk.purpose != "compaction":
+            self._recorded.append(exchange.id)
+
+    def _done(self, exchange: Finished) -> None:
+        self._given.popleft()
+        self._bytes -= len(exchange.body)
 
     def _close(self) -> None:
         if self._database is not None:

@@ -8,6 +8,7 @@ from typing import Literal
 from uuid import uuid4
 
 from seasoned.gateway.failure import Failures
+from seasoned.gateway.finished import Finished
 from seasoned.gateway.journal import Ended, Entry
 from seasoned.gateway.talk import Talk
 from seasoned.gateway.wire.api import Api
@@ -33,6 +34,8 @@ class Exchange:
         self.at = at
         self.upstream = upstream
         self.key_name = key_name
+        self.body = b""
+        """The request as the client sent it."""
         self.asked: Asked | None = None
         self.talk: Talk | None = None
         self.takes_usage_out = False
@@ -40,6 +43,8 @@ class Exchange:
         self.answer: Answer | None = None
         self.entry: Entry | None = None
         self.way: Way = "unread"
+        self.first_seconds: float | None = None
+        """Until something of the body came."""
         self._purpose = purpose
         self._failures = failures
         self._stream: Stream | None = None
@@ -47,6 +52,10 @@ class Exchange:
         self._held: list[bytes] = []
         self._size = 0
         self._tail = b""
+
+    @property
+    def is_embedding(self) -> bool:
+        return self._purpose == "embedding"
 
     @property
     def is_accounted(self) -> bool:
@@ -72,9 +81,12 @@ class Exchange:
         """What to pass on now."""
         if self.way == "stream":
             assert self._stream is not None
+            held = self._stream.held
             with self._failures.shield("read"):
                 return self._stream.feed(chunk)
-            return chunk
+            # From here on it passes unread: nothing that came may be missing or come twice.
+            self.way = "unread"
+            return held + chunk
         if self.way == "whole":
             # Whole answers are held until they are accounted for: their last byte is their end.
             self._held.append(chunk)
@@ -97,15 +109,31 @@ class Exchange:
         """What was held back, when the upstream has said all."""
         if self.way == "stream":
             assert self._stream is not None
+            held = self._stream.held
             with self._failures.shield("read"):
                 return self._stream.end()
-            return b""
+            return held
         if self.way == "whole":
             rest = self._release()
             with self._failures.shield("read"):
                 self.answer = self.api.read_response(_decoded(rest, self._encoding))
             return rest
         return b""
+
+    def finished(self) -> Finished | None:
+        """What is to be written down; None where nobody knows what it belongs to."""
+        if self.asked is None or self.talk is None:
+            return None
+        return Finished(
+            id=self.id,
+            at=self.at,
+            key_name=self.key_name,
+            api_name=self.api.name,
+            talk=self.talk,
+            body=self.body,
+            answer=self.answer,
+            entry=self.entry,
+        )
 
     def settle(self, ended: Ended, seconds: float) -> bool:
         """Make the entry of what it took, as far as the provider has said so; whether that is news."""

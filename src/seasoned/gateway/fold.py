@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher
+from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ _ANSWERS_KEPT = 256
 _CALL = "c"
 _RESULT = "r"
 _ASSISTANT = "a"
+_SHORT_CHARS = 100
+_DIGESTS_KEPT = 32_768
 _KINDS = {"user": "u", "system": "s", "assistant": _ASSISTANT}
 _SUMMARY_OPENINGS = (
     "This session is being continued from a previous conversation",
@@ -217,5 +220,13 @@ def _newest(known: tuple[str, ...], more: list[str]) -> tuple[str, ...]:
 
 
 def _digest(key: bytes, *parts: str) -> str:
+    return _known_digest(key, *parts) if sum(map(len, parts)) <= _SHORT_CHARS else _new_digest(key, *parts)
+
+
+def _new_digest(key: bytes, *parts: str) -> str:
     told = "".join([f"{len(part)}:{part}" for part in parts])
     return blake2b(told.encode("utf-8", "surrogatepass"), key=key[:64], digest_size=12).hexdigest()
+
+
+_known_digest = lru_cache(_DIGESTS_KEPT)(_new_digest)
+"""Every request repeats the ids and beginnings of the one before."""

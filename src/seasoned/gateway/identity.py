@@ -35,7 +35,13 @@ _TITLE_PROMPT = re.compile(
 )
 _COMPACTION_PROMPT = re.compile(
     r"\s*(?:CRITICAL: Respond with TEXT ONLY|You are performing a CONTEXT CHECKPOINT COMPACTION"
+    r"|You are a summarization agent creating a context checkpoint"
     r"|Your task is to create a detailed summary of (?:the conversation|this conversation|our conversation))"
+)
+_COMPACTION_LINE = "\nCRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n"
+"""Behind what the user said last, where that has no answer yet."""
+_REVIEW_PROMPT = re.compile(
+    r"\s*Review the conversation above and (?:consider saving to memory|update (?:the skill library|two things))"
 )
 _PROMPT_CHARS = 4_000
 
@@ -94,8 +100,11 @@ def _by_words(asked: Asked) -> Purpose | None:
     """What the words of a request show."""
     last = next((message.text for message in reversed(asked.messages) if message.role == "user"), "")
     # The compaction of Claude Code has all the tools of a turn.
-    if _COMPACTION_PROMPT.match(last):
+    if _COMPACTION_PROMPT.match(last) or _COMPACTION_LINE in last:
         return "compaction"
+    # Hermes looks back over a conversation in a fork of it.
+    if _REVIEW_PROMPT.match(last):
+        return "review"
     if asked.tools:
         return None
     if asked.max_tokens == 1:

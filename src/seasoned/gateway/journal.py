@@ -24,7 +24,12 @@ except ImportError:  # a system without it: two gateways on one home may read ea
 
 Ended = Literal["complete", "broken", "cancelled"]
 """The answer came to its end; the upstream broke off; the client went away."""
+FOLDER = "gateway-journal"
 _SUFFIX = ".jsonl"
+_OPEN = ".open"
+"""While lines are added; whoever finds such a file that nobody holds takes it over."""
+_NEW = ".new"
+"""Until it is held: a file that nobody holds would be taken over at once."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,15 +64,19 @@ class Journal:
         self._lock = threading.Lock()
         self._file: int | None = None
         self._path: Path | None = None
-        self._waiting: list[Path] = []
+        self._left: list[Path] = []
         self._unwritten: list[Entry] = []
         self.unreadable = 0
 
-    def open(self) -> None:
-        """Begin, and find what a process that was killed left behind."""
+    def prepare(self) -> None:
+        """Have a place to write to."""
         make_private_folder(self._folder.parent)
         make_private_folder(self._folder)
-        self._waiting = [path for path in sorted(self._folder.glob(f"*{_SUFFIX}")) if not _is_in_use(path)]
+
+    def open(self) -> None:
+        """Begin, and find what a process that was killed left behind."""
+        self.prepare()
+        self._left = [path for path in sorted(self._folder.glob(f"*{_OPEN}")) if not _is_in_use(path)]
 
     def append(self, entry: Entry) -> None:
         """Write a line. Where that fails it is kept in memory, and the failure raised."""
@@ -85,13 +94,18 @@ class Journal:
 
     def take(self) -> Iterator[tuple[Path | None, list[Entry]]]:
         """Every file that is complete with its entries; say `done` when they are in the store."""
-        with self._lock:
-            self._end()
-            waiting, unwritten, self._unwritten = list(self._waiting), self._unwritten, []
+        unwritten = self.turn()
         if unwritten:
             yield None, unwritten
-        for path in waiting:
+        for path in [*self._left, *sorted(self._folder.glob(f"*{_SUFFIX}"))]:
             yield path, self._read(path)
+
+    def turn(self) -> list[Entry]:
+        """Let others have what is written so far; gives the entries that no disk took."""
+        with self._lock:
+            self._end()
+            unwritten, self._unwritten = self._unwritten, []
+        return unwritten
 
     def put_back(self, entries: list[Entry]) -> None:
         """Keep entries that have no file and could not be stored."""
@@ -101,25 +115,32 @@ class Journal:
     def done(self, path: Path) -> None:
         """Forget a file whose entries are in the store."""
         path.unlink(missing_ok=True)
-        with self._lock:
-            self._waiting.remove(path)
+        self._left = [one for one in self._left if one != path]
 
     def close(self) -> None:
         with self._lock:
             self._end()
 
     def _begin(self) -> None:
-        path = self._folder / f"{os.getpid()}-{uuid4().hex}{_SUFFIX}"
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_EXCL, 0o600)
-        self._path = path
-        if fcntl is not None:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path = self._folder / f"{os.getpid()}-{uuid4().hex}{_OPEN}"
+        new = path.with_suffix(_NEW)
+        file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_EXCL, 0o600)
+        try:
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            new.rename(path)
+        except OSError:
+            os.close(file)
+            raise
+        self._file, self._path = file, path
 
     def _end(self) -> None:
         if self._file is not None and self._path is not None:
-            os.close(self._file)
-            self._waiting.append(self._path)
-            self._file = self._path = None
+            file, path, self._file, self._path = self._file, self._path, None, None
+            try:
+                path.rename(path.with_suffix(_SUFFIX))
+            finally:
+                os.close(file)
 
     def _read(self, path: Path) -> list[Entry]:
         try:

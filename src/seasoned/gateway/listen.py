@@ -1,24 +1,33 @@
-"""Where the gateway listens: loopback, or with TLS, by the same rules as the confirmation service."""
+"""Where the gateway listens: loopback, or with TLS, by the same rules as the confirmation service, or beside it."""
 
 from __future__ import annotations
 
-import asyncio
-import signal
-import socket
+import gc
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from seasoned.confirm.policy import Listen
-from seasoned.confirm.service.listen import Server, address_of, bind, check_certificate, open_log
+from seasoned.confirm.service.listen import (
+    SWITCH_SECONDS,
+    address_of,
+    allow_many_connections,
+    answer,
+    bind,
+    check_certificate,
+    open_log,
+    run_loop,
+    server_for,
+)
 from seasoned.gateway.service import Service
 
-_GRACE_SECONDS = 10
 _KEEP_ALIVE_SECONDS = 75
-_BACKLOG = 2048
-_SWITCH_SECONDS = 0.0005
+_API = "/v1/"
+_OWN = "/gateway/"
+_COLLECT_AFTER = 50_000
 
 
 def serve(
@@ -35,66 +44,53 @@ def serve(
         if tls:
             check_certificate(listen)
         open_log(service.secrecy)
-        # The clerk computes in a thread; the event loop must not wait long for its turn.
-        sys.setswitchinterval(_SWITCH_SECONDS)
+        allow_many_connections()
+        # Threads compute beside the event loop, which must not wait long for its turn.
+        sys.setswitchinterval(SWITCH_SECONDS)
         address = address_of(listener, tls=tls)
-        server = Server(_config(service, listen))
-        asyncio.run(_serve(service, server, listener, lambda: ready and ready(address), stopping))
+        # Headers of an answer are the upstream's, its date too.
+        server = server_for(service.app, listen, tls=tls, keep_alive_seconds=_KEEP_ALIVE_SECONDS, date_header=False)
+        run_loop(
+            answer(
+                [server],
+                [listener],
+                running=[_running(service)],
+                ready=lambda: ready and ready(address),
+                stopping=stopping,
+            )
+        )
     finally:
         listener.close()
 
 
-async def _serve(
-    service: Service,
-    server: Server,
-    listener: socket.socket,
-    ready: Callable[[], object],
-    stopping: threading.Event | None,
-) -> None:
-    def stop() -> None:
-        server.should_exit = True
+class Beside:
+    """The gateway at the address of another service: what is under `/v1/` is its own."""
 
-    loop = asyncio.get_running_loop()
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, stop)
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def front(self, app: ASGIApp) -> ASGIApp:
+        """An application that takes the gateway's requests and gives the rest to another."""
+        gateway = self._service.app
+
+        async def either(scope: Scope, receive: Receive, send: Send) -> None:
+            is_ours = scope["type"] == "http" and scope["path"].startswith((_API, _OWN))
+            await (gateway if is_ours else app)(scope, receive, send)
+
+        return either
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Open while there are answers."""
+        return _running(self._service)
+
+
+@asynccontextmanager
+async def _running(service: Service) -> AsyncIterator[None]:
     async with service.running():
-        watching = asyncio.ensure_future(_watch(server, ready, stopping, stop))
+        # Requests leave nothing behind that only the collector can find, so that it need not look so often.
+        before = gc.get_threshold()
+        gc.set_threshold(_COLLECT_AFTER, *before[1:])
         try:
-            await server.serve(sockets=[listener])
+            yield
         finally:
-            watching.cancel()
-
-
-async def _watch(
-    server: Server, ready: Callable[[], object], stopping: threading.Event | None, stop: Callable[[], None]
-) -> None:
-    while not server.started:
-        await asyncio.sleep(0.01)
-    ready()
-    while stopping is not None:
-        if stopping.is_set():
-            stop()
-            return
-        await asyncio.sleep(0.02)
-
-
-def _config(service: Service, listen: Listen) -> uvicorn.Config:
-    return uvicorn.Config(
-        service.app,
-        http="httptools",
-        ws="none",
-        loop="asyncio",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,
-        # Headers of an answer are the upstream's.
-        server_header=False,
-        date_header=False,
-        backlog=_BACKLOG,
-        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-        ssl_certfile=listen.tls_certificate,
-        ssl_keyfile=listen.tls_key,
-    )
+            gc.set_threshold(*before)

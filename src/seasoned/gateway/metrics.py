@@ -8,6 +8,9 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
+from seasoned.gateway.account import Tally
+from seasoned.session import Usage
+
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 _BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 
@@ -15,7 +18,14 @@ _BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 class Metrics:
     """What is counted, in a registry of its own so that two gateways in one process do not mix."""
 
-    def __init__(self, failures: Mapping[str, int], waiting: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        failures: Mapping[str, int],
+        waiting: Callable[[], int],
+        *,
+        tally: Callable[[], Tally] = Tally,
+        over_budget: Callable[[], int] = int,
+    ) -> None:
         self._registry = CollectorRegistry()
         self._answers = Counter(
             "seasoned_gateway_answers",
@@ -40,10 +50,18 @@ class Metrics:
         self._seconds = Histogram(
             "seasoned_gateway_seconds", "Time until the end of an answer.", registry=self._registry, buckets=_BUCKETS
         )
+        self._unknown = Counter(
+            "seasoned_gateway_usage_unknown",
+            "Accounted answers whose tokens nobody said.",
+            registry=self._registry,
+        )
         self.open = Gauge("seasoned_gateway_open", "Requests under way.", registry=self._registry)
         unwritten = Gauge("seasoned_gateway_unwritten", "Exchanges not recorded yet.", registry=self._registry)
         unwritten.set_function(lambda: float(waiting()))
+        over = Gauge("seasoned_gateway_keys_over_budget", "Keys that have used up their day.", registry=self._registry)
+        over.set_function(lambda: float(over_budget()))
         self._registry.register(_Failed(failures))
+        self._registry.register(_Tallied(tally))
 
     def answered(self, upstream: str, status: int, seconds: float) -> None:
         self._answers.labels(upstream, str(status)).inc()
@@ -55,15 +73,35 @@ class Metrics:
     def broke_off(self) -> None:
         self._broken.inc()
 
-    def accounted(self, upstream: str, how: str, input_tokens: int | None, output_tokens: int | None) -> None:
+    def accounted(self, upstream: str, how: str, usage: Usage | None) -> None:
         self._ended.labels(how).inc()
-        for kind, tokens in (("input", input_tokens), ("output", output_tokens)):
+        if usage is None:
+            self._unknown.inc()
+            return
+        for kind in Usage.__struct_fields__:
+            tokens = getattr(usage, kind)
             if tokens is not None and tokens >= 0:
                 self._tokens.labels(upstream, kind).inc(tokens)
 
     def text(self) -> bytes:
         """All of it, as it stands now."""
         return generate_latest(self._registry)
+
+
+class _Tallied(Collector):
+    """What the clerk counts: cost, and decisions about examples."""
+
+    def __init__(self, tally: Callable[[], Tally]) -> None:
+        self._tally = tally
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        now = self._tally()
+        for name, about, value in (
+            ("cost_usd", "Dollars of requests whose price is known.", now.cost_usd),
+            ("unpriced", "Accounted requests whose price nobody knows.", now.unpriced),
+            ("example_decisions", "Examples suspended, restored or retired by the watch.", now.decisions),
+        ):
+            yield CounterMetricFamily(f"seasoned_gateway_{name}", about, value=value)
 
 
 class _Failed(Collector):

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Generic, TypeVar
 
 import msgspec
 
 from seasoned.config import Config
-from seasoned.experiment.assign import HOLDOUT, assign_logged, load_split, log_exposure
+from seasoned.errors import NotFound, StoreError
+from seasoned.experiment.assign import load_split, log_exposure, log_foregone
+from seasoned.experiment.enrol import Enrolled, enrol
 from seasoned.gateway.exchange import Exchange
+from seasoned.gateway.header import Headers
 from seasoned.gateway.setting import Settings
-from seasoned.gateway.upstream import Headers
 from seasoned.gateway.wire.value import Asked
-from seasoned.store import Store, open_database, open_store
-from seasoned.template.library import current
-from seasoned.template.provision import BUDGET, Ensured, Memory, ensure_block
+from seasoned.store import Database, Store, open_database, open_store
+from seasoned.template.block import Format
+from seasoned.template.library import current, find_block
+from seasoned.template.provision import BUDGET, Ensured, Memory, ensure_block, is_under_way, provision
+from seasoned.template.use import template_use
 
 OPT_OUT = (b"x-seasoned-warm", b"off")
 _WAIT_SECONDS = 1.0
 _MOST = 20_000
-_TEMPLATE = "template:"
+Connected = TypeVar("Connected", bound=Database)
+_log = logging.getLogger("seasoned.gateway")
 
 
 class _Question(msgspec.Struct, frozen=True):
@@ -32,9 +40,41 @@ class _Question(msgspec.Struct, frozen=True):
 
     session: str
     asked: Asked
-    format: str
+    format: Format
     is_late: threading.Event
     """Set when the request could not wait any longer: what is decided now is for nobody."""
+
+    @property
+    def said(self) -> list[dict[str, str]]:
+        told = ("user", "assistant")
+        return [{"role": one.role, "content": one.text} for one in self.asked.messages if one.role in told]
+
+    @property
+    def is_under_way(self) -> bool:
+        return is_under_way(self.said)
+
+
+class Held(Generic[Connected]):
+    """A connection that stays open for the thread that uses it; one that failed is not used again."""
+
+    def __init__(self, connect: Callable[[], Connected]) -> None:
+        self._connect = connect
+        self._connection: Connected | None = None
+
+    @contextmanager
+    def use(self) -> Iterator[Connected]:
+        if self._connection is None:
+            self._connection = self._connect()
+        try:
+            yield self._connection
+        except BaseException:
+            self.let_go()
+            raise
+
+    def let_go(self) -> None:
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            connection.close()
 
 
 class Provisioner:
@@ -48,6 +88,26 @@ class Provisioner:
         self._deciding: dict[tuple[str, str], asyncio.Future[bytes | None]] = {}
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seasoned-provision")
         self._memory = Memory()
+        self._store = Held(lambda: open_store(config.store_path))
+        self._database = Held(lambda: open_database(config))
+
+    def start(self) -> None:
+        """Load what the first conversation would otherwise have to wait for."""
+        self._thread.submit(self._prepare)
+
+    def _prepare(self) -> None:
+        with self._store.use() as store:
+            library = current(store, now=self._clock())
+            provision("", library=library, tools=(), budget=self._settings.budget or BUDGET)
+        name = self._settings.experiment
+        if name is not None:
+            with self._database.use() as database:
+                try:
+                    load_split(database, name)
+                except NotFound:
+                    _log.warning(
+                        "the experiment %r assigns nobody: begin it with `seasoned experiment begin %s`", name, name
+                    )
 
     async def warm(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes:
         """The body with its block; unchanged where none belongs."""
@@ -66,7 +126,10 @@ class Provisioner:
         return body if content is None else exchange.api.insert_block(body, content)
 
     def close(self) -> None:
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        # A connection is closed by the thread that opened it.
+        for held in (self._store, self._database):
+            self._thread.submit(held.let_go)
+        self._thread.shutdown(wait=False)
 
     def _keep(self, key: tuple[str, str], content: bytes | None) -> None:
         self._decided[key] = content
@@ -76,7 +139,7 @@ class Provisioner:
 
     async def _decide(self, key: tuple[str, str], exchange: Exchange) -> bytes | None:
         assert exchange.asked is not None
-        question = _Question(key[0], exchange.asked, key[1], threading.Event())
+        question = _Question(key[0], exchange.asked, exchange.api.format, threading.Event())
         answering = asyncio.get_running_loop().run_in_executor(self._thread, self._answer, question)
         content = None
         try:
@@ -91,62 +154,74 @@ class Provisioner:
     def _answer(self, question: _Question) -> bytes | None:
         if question.is_late.is_set():
             return None
-        arm, template = self._assigned(question)
-        if arm is not None and template is None:
-            return None
-        with open_store(self._config.store_path) as store:
-            ensured = self._ensured(store, question, template or None)
+        enrolled = self._enrolled(question)
+        with self._store.use() as store:
+            if enrolled is not None and not enrolled.is_warm:
+                self._forgo(store, question, enrolled)
+                return None
+            ensured = self._ensured(store, question, enrolled.template or None if enrolled is not None else None)
             if ensured.rendered is None:
                 return None
+            if ensured.is_new and find_block(store, question.session, question.format) is None:
+                raise StoreError("The block could not be kept: after a restart the conversation would begin otherwise.")
             if question.is_late.is_set() and ensured.is_new:
                 # The request went without it: a block that is found later would change how it began.
                 with store.write():
                     store.run("template.drop_block_in", {"lineage_root": question.session, "format": question.format})
                 return None
-        if arm is not None:
-            self._expose(question.session, arm, ensured)
+        if enrolled is not None:
+            try:
+                self._log(log_exposure, question, {enrolled.arm: ensured.rendered.example_ids})
+            except StoreError:
+                # The block is kept and stays: the arm is what counts, and that is logged.
+                _log.warning("what a session of %r was shown could not be noted", self._settings.experiment)
         return ensured.rendered.content
 
-    def _assigned(self, question: _Question) -> tuple[str | None, str | None]:
-        """The arm, and what it shows: a template's name, an empty text for the one that fits, None for nothing."""
+    def _enrolled(self, question: _Question) -> Enrolled | None:
         name = self._settings.experiment
         if name is None:
-            return None, ""
-        database = open_database(self._config)
-        try:
-            split = load_split(database, name)
-            found = assign_logged(database, split, question.session, now=self._clock())
-        finally:
-            database.close()
-        if found is None or found.arm in (HOLDOUT, split.control):
-            return HOLDOUT if found is None else found.arm, None
-        return found.arm, found.arm.removeprefix(_TEMPLATE) if found.arm.startswith(_TEMPLATE) else ""
+            return None
+        with self._database.use() as database:
+            return enrol(database, name, question.session, now=self._clock(), begins=not question.is_under_way)
 
     def _ensured(self, store: Store, question: _Question, template: str | None) -> Ensured:
-        asked = question.asked
-        said = [{"role": one.role, "content": one.text} for one in asked.messages if one.role in ("user", "assistant")]
         return ensure_block(
             store,
             lambda: current(store, now=self._clock()),
             lineage_root=question.session,
             now=self._clock(),
-            messages=said,
-            format=question.format,  # type: ignore[arg-type]  # the API's own, which is one
-            tools=list(asked.tools),
+            messages=question.said,
+            format=question.format,
+            tools=list(question.asked.tools),
             template=template,
             budget=self._settings.budget or BUDGET,
             memory=self._memory,
         )
 
-    def _expose(self, session: str, arm: str, ensured: Ensured) -> None:
-        assert self._settings.experiment is not None
-        assert ensured.rendered is not None
-        database = open_database(self._config)
-        try:
-            shown = ensured.rendered.example_ids
-            log_exposure(database, self._settings.experiment, session, arm=arm, example_ids=shown, now=self._clock())
-        finally:
-            database.close()
+    def _forgo(self, store: Store, question: _Question, enrolled: Enrolled) -> None:
+        """Note what a session of the control would have been shown, so that each example can be compared."""
+        foregone = {}
+        for arm, template in enrolled.foregone.items():
+            made = provision(
+                question.said,
+                library=current(store, now=self._clock()),
+                tools=list(question.asked.tools),
+                template=template or None,
+                budget=self._settings.budget or BUDGET,
+                format=question.format,
+                seed=question.session,
+                use=template_use(store),
+            )
+            if made.rendered is not None:
+                foregone[arm] = made.rendered.example_ids
+        if foregone and not question.is_late.is_set():
+            self._log(log_foregone, question, foregone)
+
+    def _log(self, log: Callable[..., None], question: _Question, by_arm: Mapping[str, Sequence[str]]) -> None:
+        with self._database.use() as database:
+            for arm, ids in by_arm.items():
+                name = self._settings.experiment
+                log(database, name, question.session, arm=arm, example_ids=ids, now=self._clock())
 
 
 def may_be_warm(exchange: Exchange, headers: Headers) -> bool:

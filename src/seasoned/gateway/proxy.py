@@ -13,17 +13,24 @@ from seasoned.gateway.account import Budgets
 from seasoned.gateway.client import Gone, Turned, read_body, refuse, run_while_there, say
 from seasoned.gateway.exchange import Exchange
 from seasoned.gateway.failure import Failures
+from seasoned.gateway.header import Headers, request_headers
 from seasoned.gateway.journal import Ended, Journal
 from seasoned.gateway.key import PREFIX, GatewayKey, Ring
 from seasoned.gateway.metrics import CONTENT_TYPE, Metrics
-from seasoned.gateway.setting import Api, Settings
+from seasoned.gateway.models import PATH as MODELS
+from seasoned.gateway.models import join_models
+from seasoned.gateway.setting import Api, Settings, Upstream
 from seasoned.gateway.talk import Talk, Talks
-from seasoned.gateway.upstream import Headers, Reply, Unreachable, Upstreams, request_headers
+from seasoned.gateway.telemetry import Telemetry
+from seasoned.gateway.upstream import Reply, Unreachable, Upstreams
 from seasoned.gateway.wire.api import APIS, find_api
 from seasoned.gateway.wire.api import Api as Wire
 from seasoned.gateway.wire.value import Asked
 
 _EMBEDDINGS = "/v1/embeddings"
+_HEALTH = ("/health", "/gateway/health")
+_METRICS = ("/metrics", "/gateway/metrics")
+"""The longer names are for where another service has the shorter ones."""
 _CHAT = APIS["/v1/chat/completions"]
 _UNDERSTANDS_NO_SOCKET = "The gateway speaks HTTP and event streams here, no WebSocket: use HTTP."
 
@@ -63,6 +70,7 @@ class Gateway:
         talks: Talks,
         recording: Recording | None = None,
         warming: Warming | None = None,
+        telemetry: Telemetry | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._settings = settings
@@ -75,15 +83,16 @@ class Gateway:
         self._talks = talks
         self._recording = recording
         self._warming = warming
+        self._telemetry = telemetry
         self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        if scope["method"] == "GET" and scope["path"] == "/health":
+        if scope["method"] == "GET" and scope["path"] in _HEALTH:
             await say(send, 200, msgspec.json.encode({"schema": "seasoned/gateway-health/1", **self._health()}))
             return
-        if scope["method"] == "GET" and scope["path"] == "/metrics":
+        if scope["method"] == "GET" and scope["path"] in _METRICS:
             await say(send, 200, self._metrics.text(), kind=CONTENT_TYPE)
             return
         api: Api = "anthropic" if _speaks_anthropic(scope) else "openai"
@@ -139,20 +148,15 @@ class Gateway:
         key: GatewayKey | None,
     ) -> None:
         began = time.perf_counter()
+        if scope["method"] == "GET" and scope["path"] == MODELS and await self._joined(target, headers, send, api, key):
+            return
         wire = _wire(scope)
         asked, talk = self._understood(scope["path"], wire, headers, body, "" if key is None else key.name)
         upstream = self._upstreams.choose(api, _model(asked, body) if scope["method"] == "POST" else None)
-        exchange: Exchange | None = None
-        if wire is not None:
-            exchange = Exchange(
-                api=wire,
-                at=self._clock(),
-                upstream=upstream.name,
-                key_name="" if key is None else key.name,
-                failures=self._failures,
-                purpose="embedding" if scope["path"] == _EMBEDDINGS else "unread",
-            )
-            exchange.asked, exchange.talk = asked, talk
+        owner = "" if key is None else key.name
+        exchange = None if wire is None else self._opened(scope["path"], wire, upstream, owner)
+        if exchange is not None:
+            exchange.body, exchange.asked, exchange.talk = body, asked, talk
             body = await self._changed(exchange, body, headers)
         sent = request_headers(
             headers,
@@ -161,17 +165,52 @@ class Gateway:
             key=self._upstreams.own_key(upstream),
             is_streamed=asked is not None and asked.is_stream,
         )
+        status = 0
         try:
             reply = await self._upstreams.send(upstream, scope["method"], target, sent, body)
+            status = reply.status
+            try:
+                await self._bring(reply, exchange, send, began)
+            finally:
+                reply.close()
         except Unreachable as error:
-            self._metrics.answered(upstream.name, error.status, time.perf_counter() - began)
-            await refuse(send, api, error.status, str(error))
-            return
-        try:
-            await self._bring(reply, exchange, send, began)
+            status = error.status
+            await refuse(send, api, status, str(error))
         finally:
-            self._metrics.answered(upstream.name, reply.status, time.perf_counter() - began)
-            await reply.close()
+            self._measure(exchange, upstream, headers, status, time.perf_counter() - began)
+
+    async def _joined(self, target: bytes, headers: Headers, send: Send, api: Api, key: GatewayKey | None) -> bool:
+        """Answer with the models of several upstreams; False where there is one, or none gave a list."""
+        among = self._upstreams.speaking(api)
+        if len(among) < 2:
+            return False
+        listed = None
+        with self._failures.shield("models"):
+            listed = await join_models(self._upstreams, among, api, target, headers, is_ours=key is not None)
+        if listed is not None:
+            await say(send, 200, listed)
+        return listed is not None
+
+    def _opened(self, path: str, wire: Wire, upstream: Upstream, owner: str) -> Exchange | None:
+        with self._failures.shield("read"):
+            return Exchange(
+                api=wire,
+                at=self._clock(),
+                upstream=upstream.name,
+                key_name=owner,
+                failures=self._failures,
+                purpose="embedding" if path == _EMBEDDINGS else "unread",
+            )
+        return None
+
+    def _measure(
+        self, exchange: Exchange | None, upstream: Upstream, headers: Headers, status: int, seconds: float
+    ) -> None:
+        """Count the answer, and have it traced where somebody wants that; 499 where the client left before it."""
+        with self._failures.shield("telemetry"):
+            self._metrics.answered(upstream.name, status or 499, seconds)
+            if self._telemetry is not None and exchange is not None:
+                self._telemetry.tell(exchange, upstream, headers, status=status or 499, seconds=seconds)
 
     def _understood(
         self, path: str, wire: Wire | None, headers: Headers, body: bytes, owner: str
@@ -205,15 +244,18 @@ class Gateway:
         """Pass the answer on as it comes. One that breaks off does so for the client too: it is never made whole."""
         headers = reply.headers
         if exchange is not None:
-            exchange.begin(reply.status, headers)
+            with self._failures.shield("read"):
+                exchange.begin(reply.status, headers)
             if exchange.takes_usage_out:
                 headers = [pair for pair in headers if pair[0] != b"content-length"]
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         ended: Ended = "cancelled"
         try:
-            async for chunk in reply.chunks():
+            while (chunk := await reply.next_chunk()) is not None:
                 out = chunk
                 if exchange is not None:
+                    if exchange.first_seconds is None:
+                        exchange.first_seconds = time.perf_counter() - began
                     out = exchange.feed(chunk)
                     if exchange.is_ending(chunk):
                         self._journalise(exchange, "complete", began)
@@ -247,11 +289,10 @@ class Gateway:
         self._journalise(exchange, ended, began)
         if (entry := exchange.entry) is None:
             return
-        usage = entry.usage
-        self._metrics.accounted(
-            entry.upstream, entry.ended, (usage and usage.input) or None, (usage and usage.output) or None
-        )
-        self._talks.answered(exchange.talk, exchange.answer)
+        with self._failures.shield("telemetry"):
+            self._metrics.accounted(entry.upstream, entry.ended, entry.usage)
+        with self._failures.shield("identity"):
+            self._talks.answered(exchange.talk, exchange.answer)
         if self._recording is not None:
             with self._failures.shield("record"):
                 self._recording.give(exchange)

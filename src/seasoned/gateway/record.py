@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from seasoned.agent.record import About, Recorded, Recorder
-from seasoned.gateway.exchange import Exchange
+from seasoned.gateway.finished import Finished
 from seasoned.gateway.fold import Known, News, expect_summary, fold
+from seasoned.gateway.watch import Watch
+from seasoned.gateway.wire.value import Asked
 from seasoned.history.builder import Builder
 from seasoned.history.seasoned_db import NAME, read_message
 from seasoned.redact.key import Secrecy
+from seasoned.scan.settle import settle
 from seasoned.session import Message, Result, ToolCall
-from seasoned.store import Store
-from seasoned.template.library import current
-from seasoned.template.upkeep import watch
+from seasoned.store import Database, Store
 
 PLATFORM = "gateway"
 _MOST_OPEN = 200
@@ -39,22 +40,42 @@ class _Open:
 class Archive:
     """Writes conversations into one store. It belongs to one thread, as the store does."""
 
-    def __init__(self, store: Store, secrecy: Secrecy, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, store: Store, secrecy: Secrecy, *, watch: Watch | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
         self._store = store
         self._secrecy = secrecy
+        self._watch = watch or Watch()
         self._clock = clock
         self._open: OrderedDict[str, _Open] = OrderedDict()
+        self._unsettled: set[int] = set()
 
-    def write(self, exchange: Exchange) -> None:
-        """Add what an exchange brought to its conversation."""
-        talk, asked = exchange.talk, exchange.asked
-        if talk is None or asked is None:
-            return
-        session = str(talk.ref)
-        one = self._find(exchange)
-        if talk.purpose == "compaction":
+    def write(self, exchanges: Sequence[Finished]) -> None:
+        """Add what exchanges brought to their conversations, all of them or none."""
+        grown: dict[str, tuple[str, _Open]] = {}
+        is_written = False
+        try:
+            # What was said and what is known of it, both or neither: else the next request would bring it again.
+            with self._store.together():
+                for exchange in exchanges:
+                    if exchange.asked is not None:
+                        session = str(exchange.talk.ref)
+                        grown[session] = (exchange.key_name, self._find(exchange))
+                        self._add(session, grown[session][1], exchange, exchange.asked)
+                for session, (owner, one) in grown.items():
+                    self._keep(session, owner, one)
+                settle(self._store, self._unsettled)
+            is_written = True
+        finally:
+            self._unsettled.clear()
+            for exchange in () if is_written else exchanges:
+                self._open.pop(str(exchange.talk.ref), None)
+            while len(self._open) > _MOST_OPEN:
+                self._open.popitem(last=False)
+
+    def _add(self, session: str, one: _Open, exchange: Finished, asked: Asked) -> None:
+        if exchange.talk.purpose == "compaction":
             one.known = expect_summary(one.known)
-            self._keep(session, exchange, one)
             return
         is_whole = exchange.entry is not None and exchange.entry.ended == "complete"
         # Of an answer that broke off nobody knows how much the client took up; the next request says it.
@@ -62,25 +83,21 @@ class Archive:
         known, news = fold(one.known, asked, answer, key=self._secrecy.key)
         self._write_news(one, exchange, news)
         one.known = known
-        self._keep(session, exchange, one)
+        if any(message.role == "tool" for message in news.asked):
+            self._watch.add(session)
         if answer is not None and answer.id is not None and exchange.api.name == "responses":
             chain = {"response_id": answer.id, "session": session, "at": self._clock()}
-            with self._store.write():
-                self._store.run("gateway.keep_chain", chain)
+            self._store.run("gateway.keep_chain", chain)
 
-    def guard(self, *, now: float) -> list[str]:
+    def guard(self, database: Database, *, now: float) -> list[str]:
         """Look what the examples that were shown came to; what was decided, in words."""
-        library = current(self._store, now=now)
-        if not library.templates:
-            return []
-        rulings = watch(self._store, library, now=now)
-        return [f"example {one.example_id}: {one.decision}, {one.reason}" for one in rulings]
+        return self._watch.look(self._store, database, now=now)
 
     def close(self) -> None:
         self._open.clear()
         self._store.close()
 
-    def _write_news(self, one: _Open, exchange: Exchange, news: News) -> None:
+    def _write_news(self, one: _Open, exchange: Finished, news: News) -> None:
         seconds = 0.0 if exchange.entry is None else exchange.entry.seconds
         tools = {call.id: call.tool for message in exchange.asked.messages for call in message.calls}  # type: ignore[union-attr]
         asked = [_said(message, news.results, tools, exchange.at) for message in news.asked]
@@ -98,9 +115,8 @@ class Archive:
             one.recorder.write(one.position + first, bodies[first:], summary=True, turn_ends=turn_ends)
         one.position += len(bodies)
 
-    def _find(self, exchange: Exchange) -> _Open:
+    def _find(self, exchange: Finished) -> _Open:
         talk, asked = exchange.talk, exchange.asked
-        assert talk is not None
         assert asked is not None
         session = str(talk.ref)
         found = self._open.get(session)
@@ -116,13 +132,11 @@ class Archive:
             )
             found = self._take_up(about)
             self._open[session] = found
-            if len(self._open) > _MOST_OPEN:
-                self._open.popitem(last=False)
         self._open.move_to_end(session)
         return found
 
     def _take_up(self, about: About) -> _Open:
-        recorder = Recorder(self._store, self._secrecy, about, clock=self._clock)
+        recorder = Recorder(self._store, self._secrecy, about, clock=self._clock, unsettled=self._unsettled)
         recorded = load(self._store, about)
         if recorded is None:
             return _Open(recorder, 0, Known())
@@ -131,13 +145,9 @@ class Archive:
         known = Known() if row is None else _decode_known(row["known"])
         return _Open(recorder, len(recorded.bodies), known)
 
-    def _keep(self, session: str, exchange: Exchange, one: _Open) -> None:
+    def _keep(self, session: str, owner: str, one: _Open) -> None:
         known = _encode(one.known).decode()
-        with self._store.write():
-            self._store.run(
-                "gateway.keep_view",
-                {"session": session, "owner": exchange.key_name, "known": known, "at": self._clock()},
-            )
+        self._store.run("gateway.keep_view", {"session": session, "owner": owner, "known": known, "at": self._clock()})
 
 
 def load(store: Store, about: About) -> Recorded | None:
@@ -174,12 +184,13 @@ def _said(message: Message, results: dict[str, Result], tools: dict[str, str], a
     return {"kind": "request", "timestamp": _time(at), "parts": [part]}
 
 
-def _answered(message: Message, exchange: Exchange, at: float) -> dict[str, Any]:
+def _answered(message: Message, exchange: Finished, at: float) -> dict[str, Any]:
     body = _said(message, {}, {}, at) | {"model_name": message.model}
     usage = None if exchange.entry is None else exchange.entry.usage
     if usage is not None:
         figures = {
-            "input_tokens": usage.input,
+            # The bodies of our own agent have the whole prompt here.
+            "input_tokens": usage.prompt,
             "output_tokens": usage.output,
             "cache_read_tokens": usage.cache_read,
             "cache_write_tokens": usage.cache_write,

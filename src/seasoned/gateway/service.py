@@ -5,24 +5,24 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 
 from seasoned.config import Config
-from seasoned.gateway.account import Budgets, Price
-from seasoned.gateway.clerk import Clerk
+from seasoned.gateway.account import Budgets
+from seasoned.gateway.clerk import Clerk, Lookout
+from seasoned.gateway.clerk_apart import ClerkApart
 from seasoned.gateway.failure import Failures
-from seasoned.gateway.journal import Entry, Journal
+from seasoned.gateway.journal import FOLDER, Journal
 from seasoned.gateway.key import Ring
 from seasoned.gateway.metrics import Metrics
+from seasoned.gateway.price import pricing
 from seasoned.gateway.provision import Provisioner
 from seasoned.gateway.proxy import Gateway
 from seasoned.gateway.setting import Settings
 from seasoned.gateway.talk import Talks
+from seasoned.gateway.telemetry import Telemetry, find_target
 from seasoned.gateway.upstream import Upstreams
-from seasoned.gateway.usage import find_cost
+from seasoned.gateway.watch import Watch
 from seasoned.redact.key import Secrecy, load_key
-
-JOURNAL = "gateway-journal"
 
 
 class Service:
@@ -34,27 +34,37 @@ class Service:
         settings: Settings,
         *,
         environment: Mapping[str, str],
+        apart: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        """`apart`: the clerk works in a process of its own."""
         self.secrecy = Secrecy(load_key(config.home), config.redact)
         self.failures = Failures()
-        self._settings = settings
+        self.settings = settings
         self._upstreams = Upstreams(settings, home=config.home, environment=environment)
+        target = find_target(environment)
+        self._telemetry = None if target is None else Telemetry(target, self.failures)
         talks = Talks()
-        ring, budgets, journal = Ring(), Budgets(), Journal(config.home / JOURNAL)
+        ring, budgets, journal = Ring(), Budgets(), Journal(config.home / FOLDER)
         self._provisioner = Provisioner(config, settings, clock=clock) if settings.warm else None
-        self.clerk = Clerk(
-            config,
-            secrecy=self.secrecy,
-            journal=journal,
-            ring=ring,
-            budgets=budgets,
-            talks=talks,
-            failures=self.failures,
-            price=pricing(settings),
-            records=settings.record,
-            clock=clock,
-        )
+        lookout = Lookout(ring, budgets, talks)
+        self.clerk: Clerk | ClerkApart
+        if apart:
+            self.clerk = ClerkApart(
+                config, settings, journal=journal, lookout=lookout, failures=self.failures, clock=clock
+            )
+        else:
+            self.clerk = Clerk(
+                config,
+                secrecy=self.secrecy,
+                journal=journal,
+                failures=self.failures,
+                price=pricing(settings),
+                lookout=lookout,
+                records=settings.record,
+                watch=Watch(settings.experiment),
+                clock=clock,
+            )
         self.app = Gateway(
             settings,
             upstreams=self._upstreams,
@@ -62,41 +72,34 @@ class Service:
             budgets=budgets,
             journal=journal,
             failures=self.failures,
-            metrics=Metrics(self.failures.counts, lambda: self.clerk.waiting),
+            metrics=Metrics(
+                self.failures.counts,
+                lambda: self.clerk.waiting,
+                tally=lambda: self.clerk.tally,
+                over_budget=lambda: budgets.over,
+            ),
             talks=talks,
             recording=self.clerk,
             warming=self._provisioner,
+            telemetry=self._telemetry,
             clock=clock,
         )
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """The pool is open and the clerk works; at the end what is left is written down."""
-        self.clerk.start(needs_keys=self._settings.mode == "keys")
+        self.clerk.start(needs_keys=self.settings.mode == "keys")
         self._upstreams.open()
+        if self._telemetry is not None:
+            self._telemetry.start()
+        if self._provisioner is not None:
+            self._provisioner.start()
         try:
             yield
         finally:
-            await self._upstreams.close()
+            self._upstreams.close()
             if self._provisioner is not None:
                 self._provisioner.close()
+            if self._telemetry is not None:
+                self._telemetry.stop()
             self.clerk.stop()
-
-
-def pricing(settings: Settings) -> Callable[[Entry], Price]:
-    """What entries cost, by the word of their upstream or by the prices that its address is known for."""
-    addresses = {one.name: one.base_url for one in settings.upstream}
-
-    def price(entry: Entry) -> Price:
-        found = find_cost(
-            entry.usage,
-            entry.raw,
-            model=entry.model or None,
-            base_url=addresses.get(entry.upstream),
-            now=datetime.fromtimestamp(entry.at, UTC),
-        )
-        if found is None:
-            return Price()
-        return Price(float(found.usd), " ".join([found.source, *([found.version] if found.version else [])]))
-
-    return price

@@ -58,6 +58,11 @@ class Splitter:
         """Bytes of an event whose end has not come."""
         return len(self._kept)
 
+    @property
+    def rest(self) -> bytes:
+        """Those bytes themselves."""
+        return bytes(self._kept)
+
     def end(self) -> bytes:
         """What remains after the last whole event."""
         rest = bytes(self._kept)

@@ -7,8 +7,8 @@ from hashlib import blake2b
 
 import msgspec
 
+from seasoned.gateway.header import Headers
 from seasoned.gateway.identity import identify
-from seasoned.gateway.upstream import Headers
 from seasoned.gateway.wire.value import Answer, Asked
 from seasoned.session import Relation, SessionRef
 from seasoned.store import Store

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-
-import httpx2
+from urllib.parse import quote, urlsplit
 
 from seasoned.errors import CannotDo
+from seasoned.gateway.connection import Broken, Connection, Place, Pool, head_of
+from seasoned.gateway.header import Headers, passed_on
 from seasoned.gateway.setting import Api, Settings, Upstream, key_for, upstream_for
-
-Headers = Sequence[tuple[bytes, bytes]]
-_KEEP_ALIVE_SECONDS = 60
-HOP_BY_HOP = frozenset(
-    (
-        b"connection",
-        b"keep-alive",
-        b"proxy-authenticate",
-        b"proxy-authorization",
-        b"proxy-connection",
-        b"te",
-        b"trailer",
-        b"transfer-encoding",
-        b"upgrade",
-    )
-)
-"""Of one connection and not of the message (RFC 9110, 7.6.1)."""
-CREDENTIALS = (b"authorization", b"x-api-key")
-_OUR_HEADERS = b"x-seasoned-"
-_READABLE = ("gzip", "deflate", "identity")
 
 
 class Unreachable(CannotDo):
@@ -42,25 +23,24 @@ class Unreachable(CannotDo):
 class Reply:
     """An answer on its way: status and headers are there, the body comes."""
 
-    def __init__(self, response: httpx2.Response, name: str) -> None:
-        self._response = response
+    def __init__(self, pool: Pool, place: Place, connection: Connection, name: str) -> None:
+        self._pool = pool
+        self._place = place
+        self._connection = connection
         self._name = name
-        self.status = response.status_code
-        self.headers = passed_on(response.headers.raw)
+        self.status = connection.status
+        self.headers = passed_on(connection.headers)
 
-    async def chunks(self) -> AsyncIterator[bytes]:
-        """The body as it comes over the line, still encoded where the upstream encoded it."""
-        stream = self._response.stream
-        assert isinstance(stream, httpx2.AsyncByteStream)
+    async def next_chunk(self) -> bytes | None:
+        """What has come of the body, still encoded where the upstream encoded it; None at its end."""
         try:
-            async for chunk in stream:
-                yield chunk
-        except httpx2.TransportError as error:
+            return await self._connection.next_chunk()
+        except Broken as error:
             raise _unreachable(self._name, error) from error
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Let go of the connection; an answer that was not read to its end is cancelled."""
-        await self._response.aclose()
+        self._pool.give_back(self._place, self._connection)
 
 
 class Upstreams:
@@ -69,30 +49,29 @@ class Upstreams:
     def __init__(self, settings: Settings, *, home: Path, environment: Mapping[str, str]) -> None:
         self._settings = settings
         self._keys = {one.name: key_for(one, home, environment) for one in settings.upstream}
-        self._timeouts = {
-            "connect": settings.connect_seconds,
-            "read": settings.silence_seconds,
-            "write": settings.silence_seconds,
-            "pool": settings.connect_seconds,
-        }
-        self._transport: httpx2.AsyncHTTPTransport | None = None
+        self._ways = {one.name: _way(one) for one in settings.upstream}
+        self._pool: Pool | None = None
 
     def open(self) -> None:
         """Make the pool, in the event loop that will use it."""
-        limits = httpx2.Limits(
-            max_connections=self._settings.connections,
-            max_keepalive_connections=self._settings.connections,
-            keepalive_expiry=_KEEP_ALIVE_SECONDS,
+        self._pool = Pool(
+            most=self._settings.connections,
+            connect_seconds=self._settings.connect_seconds,
+            silence_seconds=self._settings.silence_seconds,
         )
-        self._transport = httpx2.AsyncHTTPTransport(limits=limits)
 
-    async def close(self) -> None:
-        if self._transport is not None:
-            await self._transport.aclose()
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.close()
 
     def choose(self, api: Api, model: str | None) -> Upstream:
         """Who gets a request."""
         return upstream_for(self._settings.upstream, api, model)
+
+    def speaking(self, api: Api) -> list[Upstream]:
+        """Who speaks an API; the one that gets what names no model comes first."""
+        first = self.choose(api, None)
+        return [first, *[one for one in self._settings.upstream if one.api == api and one is not first]]
 
     def own_key(self, upstream: Upstream) -> str | None:
         """The key that the gateway itself has for an upstream."""
@@ -107,58 +86,33 @@ class Upstreams:
         body: bytes,
     ) -> Reply:
         """Pass a request on; raises Unreachable where no answer begins."""
-        assert self._transport is not None
-        # The transport and not a client: that would keep cookies, follow redirects and add headers of its own.
-        request = httpx2.Request(
-            method,
-            upstream.origin + target.decode("ascii", "replace"),
-            headers=headers,
-            content=body or None,
-            extensions={"timeout": self._timeouts},
-        )
+        assert self._pool is not None
+        place, host, prefix = self._ways[upstream.name]
         try:
-            return Reply(await self._transport.handle_async_request(request), upstream.name)
-        except httpx2.TransportError as error:
+            head = head_of(method, prefix + target, host, headers, body)
+            connection = await self._pool.take(place)
+        except Broken as error:
             raise _unreachable(upstream.name, error) from error
+        try:
+            await connection.ask(head, body, has_body=method != "HEAD")
+        except BaseException as error:
+            self._pool.give_back(place, connection)
+            if isinstance(error, Broken):
+                raise _unreachable(upstream.name, error) from error
+            raise
+        return Reply(self._pool, place, connection, upstream.name)
 
 
-def passed_on(headers: Headers) -> list[tuple[bytes, bytes]]:
-    """The headers without those of this one connection; names in small letters, as ASGI wants them."""
-    lowered = [(name.lower(), value) for name, value in headers]
-    named = {word.strip().lower() for name, value in lowered if name == b"connection" for word in value.split(b",")}
-    return [(name, value) for name, value in lowered if name not in HOP_BY_HOP and name not in named]
+def _way(upstream: Upstream) -> tuple[Place, bytes, bytes]:
+    """Whom to connect to, how it is called there, and what stands before every path."""
+    parts = urlsplit(upstream.origin)
+    is_tls = parts.scheme == "https"
+    place = Place(parts.hostname or "", parts.port or (443 if is_tls else 80), is_tls)
+    host = parts.netloc.encode("ascii" if parts.netloc.isascii() else "idna")
+    return place, host, quote(parts.path, safe="/%:@!$&'()*+,;=~").encode()
 
 
-def request_headers(
-    headers: Headers, *, api: Api, is_ours: bool, key: str | None, is_streamed: bool
-) -> list[tuple[bytes, bytes]]:
-    """What the upstream is sent: all as it came, but in an encoding that we can read.
-
-    `is_ours`: the client came with a key of the gateway, which no upstream may see; it gets its own key instead.
-    """
-    left_out = {b"host", b"content-length", *(CREDENTIALS if is_ours else ())}
-    kept = []
-    for name, value in passed_on(headers):
-        if name in left_out or name.startswith(_OUR_HEADERS):
-            continue
-        if name == b"accept-encoding":
-            value = b"identity" if is_streamed else _readable(value)
-        kept.append((name, value))
-    if is_ours and key is not None:
-        kept.append(
-            (b"x-api-key", key.encode()) if api == "anthropic" else (b"authorization", b"Bearer " + key.encode())
-        )
-    return kept
-
-
-def _readable(value: bytes) -> bytes:
-    """The encodings that the standard library can undo: what cannot be read cannot be accounted for."""
-    words = [word.strip() for word in value.decode("latin-1").split(",")]
-    kept = [word for word in words if word.partition(";")[0].strip().lower() in _READABLE]
-    return ", ".join(kept).encode("latin-1") or b"identity"
-
-
-def _unreachable(name: str, error: httpx2.TransportError) -> Unreachable:
-    if isinstance(error, httpx2.TimeoutException):
-        return Unreachable(f"The upstream {name!r} did not answer in time ({type(error).__name__}).", status=504)
-    return Unreachable(f"The upstream {name!r} cannot be reached ({type(error).__name__}).", status=502)
+def _unreachable(name: str, error: Broken) -> Unreachable:
+    if error.is_late:
+        return Unreachable(f"The upstream {name!r} did not answer in time ({error}).", status=504)
+    return Unreachable(f"The upstream {name!r} cannot be reached ({error}).", status=502)

@@ -1,6 +1,6 @@
 """Usage and cost: a provider's figures in one way of counting, and what they cost where a price is known.
 
-Input is the whole prompt, with what was read from and written to a cache among it; output has the reasoning in it.
+Input is without what was read from a cache or written into one, as everywhere here; output has the reasoning in it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 
 from seasoned.gateway.wire.value import ApiName
 from seasoned.history.shape import first_of, record, string
-from seasoned.history.tokens import count, told
+from seasoned.history.tokens import count, told, without
 from seasoned.session import Usage
 
 _TIERS = ("priority", "flex")
@@ -55,7 +55,7 @@ def find_cost(
     named = _named_cost(raw or {})
     if named is not None:
         return Cost(named, "provider")
-    if usage is None or model is None or (usage.input is None and usage.output is None):
+    if usage is None or model is None or (usage.input is None and (usage.output is None or usage.prompt is not None)):
         return None
     return _estimate(usage, raw or {}, model, base_url=base_url, provider=provider, tier=tier, now=now)
 
@@ -63,28 +63,30 @@ def find_cost(
 def _openai(raw: dict[str, Any]) -> Usage | None:
     read = record(first_of(raw, "prompt_tokens_details", "input_tokens_details"))
     made = record(first_of(raw, "completion_tokens_details", "output_tokens_details"))
+    whole = count(first_of(raw, "prompt_tokens", "input_tokens"))
+    cached = count(first_of({**raw, **read}, "cached_tokens", "prompt_cache_hit_tokens"))
+    written = count(read.get("cache_write_tokens"))
     return told(
         Usage(
-            input=count(first_of(raw, "prompt_tokens", "input_tokens")),
+            # Parts that are more than the whole: nobody knows which of them is wrong.
+            input=None if (cached or 0) + (written or 0) > (whole or 0) else without(whole, cached, written),
             output=count(first_of(raw, "completion_tokens", "output_tokens")),
-            cache_read=count(first_of({**raw, **read}, "cached_tokens", "prompt_cache_hit_tokens")),
-            cache_write=count(read.get("cache_write_tokens")),
+            cache_read=cached,
+            cache_write=written,
             reasoning=count(made.get("reasoning_tokens")),
         )
     )
 
 
 def _anthropic(raw: dict[str, Any]) -> Usage | None:
-    """Its input is only what no cache had a part in."""
-    fresh = count(raw.get("input_tokens"))
-    read, written = count(raw.get("cache_read_input_tokens")), count(raw.get("cache_creation_input_tokens"))
+    """Its own input is what no cache had a part in."""
     details = record(raw.get("output_tokens_details"))
     return told(
         Usage(
-            input=None if fresh is None else fresh + (read or 0) + (written or 0),
+            input=count(raw.get("input_tokens")),
             output=count(raw.get("output_tokens")),
-            cache_read=read,
-            cache_write=written,
+            cache_read=count(raw.get("cache_read_input_tokens")),
+            cache_write=count(raw.get("cache_creation_input_tokens")),
             reasoning=count(details.get("thinking_tokens")),
         )
     )
@@ -116,7 +118,7 @@ def _estimate(
     import genai_prices
 
     figures = {
-        "input_tokens": usage.input,
+        "input_tokens": usage.prompt,
         "output_tokens": usage.output,
         "cache_read_tokens": usage.cache_read,
         "cache_write_tokens": usage.cache_write,

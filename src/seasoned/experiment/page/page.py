@@ -23,7 +23,7 @@ def render(
     title: str, analyses: Sequence[Analysis], *, made_at: float, versions: Mapping[str, str] | None = None
 ) -> str:
     """The whole page, a section for each analysis. The same analyses always give the same page."""
-    parts = [_part(found, f"a{place}") for place, found in enumerate(analyses, start=1)]
+    parts = [part_of(found, f"a{place}") for place, found in enumerate(analyses, start=1)]
     drawn: list[Plot] = [plot for part in parts for plot in part["plots"]]
     return (
         environment(_FOLDER)
@@ -38,7 +38,8 @@ def render(
     )
 
 
-def _part(found: Analysis, name: str) -> dict[str, Any]:
+def part_of(found: Analysis, name: str) -> dict[str, Any]:
+    """What a page shows of one analysis; `name` keeps several of them apart."""
     said = sentences(found)
     return {
         "name": name,

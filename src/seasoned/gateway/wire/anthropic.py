@@ -15,6 +15,7 @@ from seasoned.history.text import arguments_of, text_of
 from seasoned.session import Marks, Result, Role, ToolCall
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
+_NOTE = ("<system-reminder>", "</system-reminder>")
 _USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
@@ -133,7 +134,9 @@ def _tell(turns: Turns, message: dict[str, Any]) -> None:
     content = message.get("content")
     blocks = [block for block in sequence(content) if isinstance(block, dict)]
     tools = [block for block in blocks if block.get("type") in _USES or _is_result(block)]
-    words = said([block for block in blocks if block not in tools] if isinstance(content, list) else content)
+    notes = [block for block in blocks if _is_note(block)] if role == "user" else []
+    spoken = [block for block in blocks if block not in tools and block not in notes]
+    words = said(spoken if isinstance(content, list) else content)
     if role == "assistant":
         turns.say(role, words)
     for block in tools:
@@ -142,8 +145,16 @@ def _tell(turns: Turns, message: dict[str, Any]) -> None:
             turns.result(block.get("tool_use_id"), result.text, result.marks)
         elif tool := string(block.get("name")):
             turns.call(block.get("id"), tool, arguments_of(block.get("input")))
-    if role != "assistant" and (words or not tools):
+    if notes:
+        turns.say("system", said(notes))
+    if role != "assistant" and (words or not (tools or notes)):
         turns.say(role, words)
+
+
+def _is_note(block: dict[str, Any]) -> bool:
+    """What Claude Code says of the surroundings in the user's message: nobody said it, so it is not the user's."""
+    text = string(block.get("text"))
+    return text is not None and text.startswith(_NOTE[0]) and text.rstrip().endswith(_NOTE[1])
 
 
 def _result(block: dict[str, Any]) -> Result:

@@ -42,6 +42,11 @@ APIS: dict[str, Api] = {
 """By the end of the path."""
 
 
+def named_api(name: ApiName) -> Api:
+    """The API of a name."""
+    return next(api for api in APIS.values() if api.name == name)
+
+
 def find_api(path: str) -> Api | None:
     """The API that a path belongs to, whatever stands before it; None for the rest, which passes as it is."""
     return next((api for end, api in APIS.items() if path.endswith(end)), None)

@@ -167,7 +167,8 @@ def _tell(turns: Turns, item: dict[str, Any]) -> None:
         if (result := _result(item)) is not None:
             turns.result(name, result.text, result.marks)
     elif kind == "message" and role is not None:
-        turns.say(role, said(item.get("content")))
+        # As the files of Codex are read: what it says of the surroundings is not the user's.
+        turns.say("system" if role == "user" and _comes_first(item) else role, said(item.get("content")))
 
 
 def _call(item: dict[str, Any]) -> tuple[object, str, dict[str, Any]] | None:

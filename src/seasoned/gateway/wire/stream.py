@@ -49,6 +49,11 @@ class EventStream:
         """Events whose data was no JSON object."""
         self.error: str | None = None
 
+    @property
+    def held(self) -> bytes:
+        """What came and is not passed on yet."""
+        return self._splitter.rest if self._takes_usage_out else b""
+
     def feed(self, chunk: bytes) -> bytes:
         """What to pass on now: the chunk itself, unless the usage event that we asked for may be in it."""
         events = self._splitter.feed(chunk)

@@ -77,6 +77,10 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 class Stream(Protocol):
     """Reads an event stream while it passes. It never raises: what it cannot read passes all the same."""
 
+    @property
+    def held(self) -> bytes:
+        """What came and is not passed on yet."""
+
     def feed(self, chunk: bytes) -> bytes:
         """What to pass on now: the chunk itself, unless the usage event that we asked for may be in it."""
 

@@ -1,0 +1,269 @@
+"""A running experiment whenever one looks: nothing is found where nothing is, and each example has its own credit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from seasoned.errors import NotFound
+from seasoned.experiment.assign import (
+    Share,
+    assign,
+    assign_logged,
+    keep_split,
+    log_exposure,
+    log_foregone,
+    new_split,
+)
+from seasoned.experiment.live import LiveReport, list_live, live_report, report_of
+from seasoned.experiment.live_example import example_effects
+from seasoned.experiment.live_session import LiveSession, load_live
+from seasoned.experiment.online import WINDOW_SECONDS, settled_of
+from seasoned.store import Store, open_store
+from seasoned.template.library import save, set_state
+from tests.experiment.simulated import TORTURE
+from tests.template.examples import example, template
+
+SPLIT = new_split("e", [Share("cold"), Share("warm")], salt="s1")
+SEEDS = 500 if TORTURE else 20
+TOOLS = {"good": "search", "bad": "fetch", "plain": "write"}
+
+
+def _print(text: str) -> None:
+    """The figures, for whoever runs this with `-s`."""
+    print(f"\n{text}")  # noqa: T201
+
+
+def simulated(seed: int, count: int, *, cold: float, warm: float, bad: float | None = None) -> list[LiveSession]:
+    """Sessions as they come. Each calls three tools; its own rate is drawn around that of its arm.
+
+    Where `bad` is given, calls of `fetch` fail at that rate in sessions that are shown the example `bad`.
+    """
+    generator = np.random.default_rng(seed)
+    found = []
+    for number in range(count):
+        assigned = assign(SPLIT, f"gateway:{seed}-{number}")
+        assert assigned is not None
+        rate = {"cold": cold, "warm": warm}[assigned.arm]
+        own = generator.beta(4 * rate, 4 * (1 - rate))
+        ids = tuple(one for one in TOOLS if generator.random() < 0.7)
+        is_warm = assigned.arm == "warm"
+        tools = {}
+        for tool in TOOLS.values():
+            total = int(generator.integers(1, 5))
+            chance = bad if bad is not None and tool == "fetch" and is_warm and "bad" in ids else own
+            failed = int(generator.binomial(total, chance))
+            tools[tool] = (total - failed, failed)
+        found.append(
+            LiveSession(
+                session=assigned.session,
+                arm=assigned.arm,
+                at=float(number),
+                is_settled=True,
+                exposed_arm="warm" if is_warm else None,
+                shown=ids if is_warm else (),
+                foregone={} if is_warm else {"warm": ids},
+                tools=tools,
+                has_begun_well=bool(generator.random() >= own),
+            )
+        )
+    return found
+
+
+def _report(sessions: list[LiveSession]) -> LiveReport:
+    return report_of(SPLIT, sessions, began_at=0.0, now=1e6, window_seconds=WINDOW_SECONDS)
+
+
+def test_two_thousand_sessions_of_two_equal_arms_show_nothing() -> None:
+    """Over many experiments of 2,000 sessions; what any look finds, the last one still finds."""
+    count, seeds = (2000, SEEDS) if TORTURE else (400, SEEDS)
+    verdicts = [_report(simulated(seed, count, cold=0.2, warm=0.2)).verdict for seed in range(seeds)]
+    false = sum(one in ("fewer errors", "more errors") for one in verdicts)
+    alarms = verdicts.count("not comparable")
+    _print(f"A/A: {false} of {seeds} experiments of {count} sessions find something; {alarms} alarms")
+    assert false <= 0.05 * seeds + 3 * (0.05 * 0.95 * seeds) ** 0.5
+    assert verdicts.count("nothing shown") >= 0.9 * seeds
+
+
+def test_a_planted_effect_is_found_with_its_sign_and_its_size() -> None:
+    count, seeds = (2000, 200) if TORTURE else (600, 5)
+    found = held = 0
+    for seed in range(seeds):
+        report = _report(simulated(seed, count, cold=0.35, warm=0.2))
+        interval = report.effects[0].estimate.interval
+        assert interval is not None
+        found += report.verdict == "fewer errors"
+        held += interval.low <= -0.15 <= interval.high
+        assert report.verdict != "more errors"
+    _print(f"a planted effect of −15 points in {count} sessions: found in {found} of {seeds}, inside {held} intervals")
+    assert found >= 0.9 * seeds and held >= 0.95 * seeds
+
+
+def test_the_verdict_is_said_in_words_that_claim_no_more() -> None:
+    none = _report(simulated(1, 300, cold=0.2, warm=0.2))
+    assert none.verdict == "nothing shown" and "no effect is shown so far" in none.sentences[0]
+    assert any("no effect" in one for one in none.may_not), "a null is no proof of nothing"
+    worse = _report(simulated(1, 400, cold=0.1, warm=0.5))
+    assert worse.verdict == "more errors" and "more errors" in worse.sentences[0]
+    empty = _report([])
+    assert empty.verdict == "no outcomes yet" and empty.arms[0].error.value is None
+
+
+def test_an_arm_that_lost_sessions_is_not_comparable_whatever_it_shows() -> None:
+    sessions = simulated(2, 900, cold=0.6, warm=0.1)
+    lost = [one for number, one in enumerate(sessions) if one.arm == "cold" or number % 3]
+    report = _report(lost)
+    assert report.verdict == "not comparable" and not any(one.is_found for one in report.effects)
+
+
+def test_only_the_first_measure_decides_and_the_others_stand_beside_it() -> None:
+    report = _report(simulated(3, 600, cold=0.5, warm=0.15))
+    assert [(one.measure, one.is_found) for one in report.effects] == [
+        ("error", True),
+        ("first_call", False),
+        ("flawless", False),
+    ]
+    first = report.effects[1].estimate
+    assert first.value is not None and first.value > 0.2
+    cold = report.arms[0]
+    assert cold.is_control and cold.pooled_error.clusters == cold.measured and cold.calls > cold.measured
+
+
+def test_looks_narrow_and_end_with_what_is_said_now() -> None:
+    report = _report(simulated(4, 500, cold=0.4, warm=0.2))
+    last, effect = report.looks[-1], report.effects[0].estimate
+    assert last.sessions == 500 and effect.interval is not None
+    assert (last.value, last.low, last.high) == (effect.value, effect.interval.low, effect.interval.high)
+    widths = [one.high - one.low for one in report.looks if one.high is not None and one.low is not None]
+    assert len(report.looks) == 20 and widths == sorted(widths, reverse=True)
+
+
+def test_a_harmful_example_is_told_from_those_that_were_shown_beside_it() -> None:
+    seeds = 50 if TORTURE else 3
+    answers: dict[str, list[str]] = {one: [] for one in TOOLS}
+    for seed in range(seeds):
+        for one in example_effects(SPLIT, simulated(seed, 500, cold=0.2, warm=0.2, bad=0.6), TOOLS):
+            answers[one.example_id].append(one.answer)
+    counts = {name: several.count("hurts") for name, several in answers.items()}
+    _print(f"one of three examples triples its tool's errors, 500 sessions: called harmful in {counts} of {seeds}")
+    assert answers["bad"].count("hurts") >= 0.9 * seeds
+    assert answers["good"].count("hurts") + answers["plain"].count("hurts") <= max(0, 0.05 * seeds)
+
+
+def test_examples_that_do_nothing_are_almost_never_called_harmful() -> None:
+    seeds = SEEDS if TORTURE else 20
+    found = [
+        one.answer
+        for seed in range(seeds)
+        for one in example_effects(SPLIT, simulated(seed, 300, cold=0.3, warm=0.3), TOOLS)
+    ]
+    _print(f"{found.count('hurts')} of {len(found)} examples that do nothing are called harmful at any of 300 looks")
+    assert found.count("hurts") <= 0.005 * len(found) + 3 * (0.005 * len(found)) ** 0.5
+
+
+def test_a_restored_example_is_judged_by_what_comes_after() -> None:
+    sessions = simulated(1, 600, cold=0.2, warm=0.2, bad=0.7)
+    (before,) = [one for one in example_effects(SPLIT, sessions, TOOLS) if one.example_id == "bad"]
+    (after,) = [one for one in example_effects(SPLIT, sessions, TOOLS, since={"bad": 595.0}) if one.example_id == "bad"]
+    assert before.answer == "hurts" and after.answer == "cannot tell" and after.shown + after.foregone <= 5
+
+
+def test_an_example_that_changes_who_calls_its_tool_is_not_compared() -> None:
+    sessions = [
+        msgspec.structs.replace(one, tools={**one.tools, "fetch": (0, 2)})
+        if one.arm == "warm"
+        else msgspec.structs.replace(one, tools={tool: one.tools[tool] for tool in ("search", "write")})
+        for one in simulated(1, 400, cold=0.2, warm=0.2)
+    ]
+    (one,) = [one for one in example_effects(SPLIT, sessions, TOOLS) if one.example_id == "bad"]
+    assert one.answer == "cannot tell" and "not comparable" in one.reason
+
+
+def _session(store: Store, name: str, *, root: int | None = None, relation: str | None = None) -> int:
+    agent, _, native_id = name.partition(":")
+    found = store.connection.execute(
+        "INSERT INTO session (agent, native_id, root_id, relation) VALUES (?, ?, ?, ?)",
+        (agent, native_id, root, relation),
+    )
+    assert found.lastrowid is not None
+    return found.lastrowid
+
+
+def _call(store: Store, session: int, number: int, counts_as: str, time: float, copy_of: int | None = None) -> None:
+    store.connection.execute(
+        "INSERT INTO call (session_id, call_id, position, message, tool, kind, counts_as, arguments, time, place,"
+        " verdict, evidence, fault, reason, judge, unique_id, copy_of) VALUES"
+        " (?, ?, ?, 0, 'search_files', 'file', ?, '{}', ?, 0, 'ok', 'flag', 'none', '', '1', 1, ?)",
+        (session, f"c{number}", number, counts_as, time, copy_of),
+    )
+
+
+def test_sessions_come_out_of_the_store_with_the_calls_of_their_window(tmp_path: Path) -> None:
+    with open_store(tmp_path / "s.db") as store:
+        for native_id, now in (("1", 100.0), ("2", 900.0)):
+            assign_logged(store, SPLIT, f"a:{native_id}", now=now)
+        other = new_split("e", [Share("cold"), Share("warm", 2)], salt="s1")
+        assign_logged(store, other, "a:3", now=100.0)
+        log_exposure(store, "e", "a:1", arm="warm", example_ids=["x"], now=101.0)
+        first = _session(store, "a:1")
+        child = _session(store, "a:child", root=first, relation="compression")
+        _call(store, first, 1, "ok", 110.0)
+        _call(store, first, 2, "failed", 120.0)
+        _call(store, first, 3, "trivial", 120.0)
+        _call(store, child, 4, "ok", 150.0)
+        _call(store, child, 5, "ok", 150.0, copy_of=1)
+        _call(store, child, 6, "failed", 650.0)
+        _call(store, _session(store, "a:fork", root=first, relation="review"), 7, "failed", 120.0)
+        _call(store, _session(store, "a:sub", root=first, relation="subagent"), 8, "failed", 120.0)
+        found = load_live(store, SPLIT, now=1000.0, window_seconds=500)
+    assert [(one.session, one.ok, one.failed, one.is_settled, one.exposed_arm) for one in found] == [
+        ("a:1", 2, 1, True, "warm"),
+        ("a:2", 0, 0, False, None),
+    ]
+    assert found[0].has_begun_well and found[0].shown == ("x",)
+
+
+def test_what_counts_ends_with_the_first_hour_without_a_call(tmp_path: Path) -> None:
+    with open_store(tmp_path / "s.db") as store:
+        for number in (1, 2):
+            assign_logged(store, SPLIT, f"a:{number}", now=100.0)
+        first = _session(store, "a:1")
+        for number, (counts_as, time) in enumerate((("failed", 200.0), ("ok", 3000.0), ("failed", 9000.0))):
+            _call(store, first, number, counts_as, time)
+        known: dict[str, LiveSession] = {}
+        looks = [load_live(store, SPLIT, now=now, settled=known)[0] for now in (3500.0, 6700.0, 9500.0)]
+        (_, silent) = load_live(store, SPLIT, now=9500.0)
+    assert [one.is_settled for one in looks] == [False, True, True]
+    assert {(one.ok, one.failed, one.has_begun_well) for one in looks} == {(1, 1, False)}
+    assert list(known) == ["a:1"] and not silent.is_settled, "who was never heard of may still be read from a file"
+
+
+def test_the_report_knows_the_state_of_each_example_and_names_what_there_is(tmp_path: Path) -> None:
+    shown = example()
+    with open_store(tmp_path / "s.db") as store:
+        with pytest.raises(NotFound, match="autumn"):
+            live_report(store, "autumn", clock=lambda: 1.0)
+        save(store, template("files", shown))
+        keep_split(store, SPLIT, now=50.0)
+        for number in range(60):
+            name = f"gateway:{number}"
+            found = assign_logged(store, SPLIT, name, now=100.0 + number)
+            assert found is not None
+            log = log_exposure if found.arm == "warm" else log_foregone
+            log(store, "e", name, arm="warm", example_ids=[shown.id], now=101.0)
+            _call(store, _session(store, name), 0, "failed" if found.arm == "warm" else "ok", 120.0 + number)
+        before = live_report(store, "e", clock=lambda: 130.0)
+        report = live_report(store, "e", clock=lambda: 9000.0)
+        set_state(store, shown.id, "retired", report.examples[0].effect.reason, now=9000.0)
+        after = live_report(store, "e", clock=lambda: 9001.0)
+        (line,) = list_live(store)
+    assert before.waiting == 60 and before.examples[0].effect.shown == 0 and "not counted yet" in before.sentences[-1]
+    assert report.verdict == "more errors" and report.examples[0].effect.answer == "hurts"
+    assert "sessions with it" in report.examples[0].effect.reason
+    assert (after.examples[0].state, after.examples[0].changed_at) == ("retired", 9000.0)
+    assert (line.name, line.arms, line.sessions, line.last_at) == ("e", ("cold", "warm"), 60, 159.0)
+    assert msgspec.json.decode(msgspec.json.encode(report), type=LiveReport) == report
+    assert len(settled_of([])) == 0

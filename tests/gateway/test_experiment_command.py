@@ -1,0 +1,118 @@
+"""The commands of running experiments, as a user types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from seasoned.config import Config
+from seasoned.experiment.assign import assign_logged, load_split, log_exposure, log_foregone
+from seasoned.store import Store, open_store
+from seasoned.template.library import set_state
+from tests.cli.run import SEASONED, seasoned
+from tests.experiment.simulated import TORTURE
+from tests.gateway.live_world import EXAMPLE, NEW, TOOL, Customer, is_warm, serve_world, teach
+
+BEGUN = 10_000.0
+"""Seconds ago, so that every outcome is frozen."""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    teach(Config(home=tmp_path))
+    return tmp_path
+
+
+def _seasoned(home: Path, *words: str, expect: int = 0) -> CompletedProcess[str]:
+    return seasoned(*words, expect=expect, SEASONED_HOME=str(home))
+
+
+def _session(store: Store, name: str, *, failed: bool, at: float) -> None:
+    agent, _, native_id = name.partition(":")
+    store.connection.execute("INSERT INTO session (agent, native_id) VALUES (?, ?)", (agent, native_id))
+    store.connection.execute(
+        "INSERT INTO call (session_id, call_id, position, message, tool, kind, counts_as, arguments, time, place,"
+        " verdict, evidence, fault, reason, judge, unique_id)"
+        " SELECT id, native_id, 0, 0, ?, 'general', ?, '{}', ?, 0, 'ok', 'flag', 'none', '', '1', 1"
+        " FROM session WHERE native_id = ?",
+        (TOOL, "failed" if failed else "ok", at + 1, native_id),
+    )
+
+
+def _live(home: Path, sessions: int = 120) -> None:
+    """Sessions of both arms: those that were shown the example fail."""
+    with open_store(Config(home=home).store_path) as store:
+        split = load_split(store, "autumn")
+        for number in range(sessions):
+            name, at = f"gateway:{number}", time.time() - BEGUN + number
+            found = assign_logged(store, split, name, now=at)
+            assert found is not None
+            log = log_exposure if found.arm == "warm" else log_foregone
+            log(store, "autumn", name, arm="warm", example_ids=[EXAMPLE.id], now=at)
+            _session(store, name, failed=found.arm == "warm" and number % 5 > 0, at=at)
+
+
+def test_an_experiment_is_begun_listed_and_shown(home: Path) -> None:
+    begun = json.loads(_seasoned(home, "experiment", "begin", "autumn", "--arms", "cold,warm", "--json").stdout)
+    assert begun["schema"] == "seasoned/experiment-begun/1" and begun["shares"] == {"cold": 0.5, "warm": 0.5}
+    _live(home)
+    listed = json.loads(_seasoned(home, "experiment", "list", "--json").stdout)
+    assert [(one["name"], one["arms"], one["sessions"]) for one in listed["live"]] == [
+        ("autumn", ["cold", "warm"], 120)
+    ]
+    answer = json.loads(_seasoned(home, "experiment", "show", "autumn", "--json").stdout)
+    assert answer["schema"] == "seasoned/live-experiment/1"
+    assert (answer["verdict"], answer["sessions"], answer["waiting"]) == ("more errors", 120, 0)
+    with open_store(Config(home=home).store_path) as store:
+        set_state(store, EXAMPLE.id, "retired", "The experiment autumn shows that it hurts.", now=time.time())
+    shown = _seasoned(home, "experiment", "show", "autumn").stdout
+    assert "cold (control)" in shown and "warm − cold" in shown and "more errors" in shown
+    assert f"{EXAMPLE.id} is retired since" in shown and "shows that it hurts" in shown
+    told = _seasoned(home, "template", "show", "orders").stdout
+    assert "retired" in told and "shows that it hurts" in told
+
+
+def test_what_cannot_be_begun_or_shown_is_said(home: Path) -> None:
+    wrong = _seasoned(home, "experiment", "begin", "autumn", "--arms", "cold,template:nothing", expect=1)
+    assert "No template 'nothing'" in wrong.stderr
+    assert "ARM:2" in _seasoned(home, "experiment", "begin", "autumn", "--arms", "cold,warm:much", expect=2).stderr
+    begun = _seasoned(home, "experiment", "begin", "autumn", "--arms", "cold,template:orders:3").stdout
+    assert 'experiment = "autumn"' in begun
+    assert "leave --model" in _seasoned(home, "experiment", "show", "autumn", "--model", "m", expect=2).stderr
+    assert "nothing to compare yet" in _seasoned(home, "experiment", "show", "autumn").stdout
+
+
+@pytest.mark.skipif(not TORTURE, reason="at the pace of a real gateway: SEASONED_TORTURE=1")
+def test_the_running_command_notices_a_changed_convention_and_says_so(home: Path) -> None:
+    """Conversations three seconds apart; nothing is hurried."""
+    with serve_world() as world:
+        process = subprocess.Popen(
+            [str(SEASONED), "gateway", "--port", "0", "--upstream", world.url],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "SEASONED_HOME": str(home)},
+        )
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[-1]
+        after = []
+        for number in range(9):
+            world.convention = NEW if number >= 3 else world.convention
+            begun = len(world.server.heard)
+            Customer(address, f"s{number}").ask(world)
+            after += [is_warm(world.server.heard[begun].body)] if number >= 3 else []
+            time.sleep(3)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    print(f"\nshown to {after.index(False)} conversations after the change")  # noqa: T201
+    assert after.index(False) <= 5 and not after[-1]
+    assert "suspended" in _seasoned(home, "template", "show", "orders").stdout
+    logs = "".join(path.read_text("utf-8") for path in (home / "logs").glob("*"))
+    assert f"example {EXAMPLE.id} is suspended" in logs

@@ -1,0 +1,266 @@
+"""Whatever breaks of ours, the request goes through as it came, and a counter rises."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from seasoned.config import Config
+from seasoned.gateway.key import make_key
+from seasoned.scan import reading
+from seasoned.store import open_store
+from seasoned.template.block import OPENS
+from seasoned.template.library import save
+from tests.cli.run import SEASONED
+from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
+from tests.gateway.upstream_server import Upstream, chat, chat_stream, serve_upstream
+from tests.template.examples import example, template
+
+TOOL = {"type": "function", "function": {"name": "search_files", "parameters": {"type": "object"}}}
+ASK: list[dict[str, Any]] = [{"role": "user", "content": "Find where it starts."}]
+BODY = json.dumps({"model": "gpt-4o-mini", "messages": ASK, "tools": [TOOL]}).encode()
+STREAM = json.dumps({"model": "gpt-4o-mini", "messages": ASK, "stream": True}).encode()
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    made = config_in(tmp_path)
+    with open_store(made.store_path) as store:
+        save(store, template("files", example()))
+    return made
+
+
+@pytest.fixture
+def upstream() -> Iterator[Upstream]:
+    with serve_upstream(chat("Hello there.")) as served:
+        yield served
+
+
+@pytest.fixture
+def gateway(config: Config, upstream: Upstream) -> Iterator[Running]:
+    with run_gateway(config, settings_for(config, upstream.url)) as running:
+        yield running
+
+
+def _ask(url: str, body: bytes = BODY, *, session: str = "s1", key: str = "sk-x") -> httpx2.Response:
+    headers = {"x-session-id": session, "authorization": f"Bearer {key}", "content-type": "application/json"}
+    return httpx2.post(f"{url}/v1/chat/completions", content=body, headers=headers, timeout=20)
+
+
+def _fail(*_: object, **__: object) -> Any:
+    raise RuntimeError("a bug of ours, with sk-x in its words")
+
+
+def test_a_conversation_is_warm_when_nothing_is_broken(gateway: Running, upstream: Upstream) -> None:
+    assert _ask(gateway.url).status_code == 200
+    assert OPENS.encode() in upstream.heard[0].body
+    assert gateway.failed_open() == {}
+
+
+def test_a_store_that_is_locked_stops_no_request(config: Config, gateway: Running, upstream: Upstream) -> None:
+    with open_store(config.store_path) as store, store.write():
+        begun = time.monotonic()
+        answers = [_ask(gateway.url, session=f"s{number}") for number in range(2)]
+        seconds = time.monotonic() - begun
+    assert [one.content for one in answers] == [upstream.script[0].body] * 2
+    assert [heard.body for heard in upstream.heard] == [BODY, BODY]
+    assert seconds < 8, "each waits for its block, a second at most"
+    assert gateway.failed_open()["provision"] == 2
+    wait_until(lambda: len(rows(config, "gateway.usage_by_session", since=0)) == 2)
+
+
+def test_a_template_that_is_broken_stops_no_request(config: Config, gateway: Running, upstream: Upstream) -> None:
+    connection = sqlite3.connect(config.store_path)
+    with connection:
+        connection.execute("UPDATE library SET revision = revision + 1")
+        connection.execute("UPDATE template SET document = '{', revision = (SELECT revision FROM library)")
+    connection.close()
+    assert _ask(gateway.url).content == upstream.script[0].body
+    assert upstream.heard[0].body == BODY
+    assert gateway.failed_open()["provision"] == 1
+
+
+def test_a_judge_that_crashes_stops_no_request(
+    config: Config, gateway: Running, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "judge", _fail)
+    call = {"id": "c1", "type": "function", "function": {"name": "search_files", "arguments": "{}"}}
+    said = [*ASK, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    said += [{"role": "tool", "tool_call_id": "c1", "content": "2 matches"}]
+    body = json.dumps({"model": "gpt-4o-mini", "messages": said}).encode()
+    assert _ask(gateway.url, body).content == upstream.script[0].body
+    wait_until(lambda: gateway.failed_open().get("record") == 1)
+    wait_until(lambda: len(rows(config, "gateway.usage_by_session", since=0)) == 1)
+    assert upstream.heard[0].body == body
+
+
+@pytest.mark.parametrize(
+    ("part", "place"),
+    [
+        ("read", "app._understood_read"),
+        ("identity", "app._talks.recognise"),
+        ("provision", "app._warming.warm"),
+        ("journal", "app._journal.append"),
+        ("record", "app._recording.give"),
+        ("identity", "app._talks.answered"),
+        ("telemetry", "app._metrics.accounted"),
+        ("telemetry", "app._metrics.answered"),
+    ],
+)
+def test_a_bug_in_any_part_of_ours_stops_no_request(
+    gateway: Running, upstream: Upstream, monkeypatch: pytest.MonkeyPatch, part: str, place: str
+) -> None:
+    owner: Any = gateway.service
+    *steps, last = place.split(".")
+    for step in steps:
+        owner = getattr(owner, step)
+    if last == "_understood_read":
+        broken = owner_of_chat()._replace(read_request=_fail)
+        monkeypatch.setattr("seasoned.gateway.proxy.find_api", lambda _: broken)
+    else:
+        monkeypatch.setattr(owner, last, _fail)
+    upstream.script[:] = [chat("Hello there."), chat_stream("Hello", " there.", has_usage=False)]
+    whole = _ask(gateway.url, session="a")
+    assert (whole.status_code, whole.json()["choices"][0]["message"]["content"]) == (200, "Hello there.")
+    streamed = _ask(gateway.url, STREAM, session="b")
+    assert streamed.content == upstream.script[0].body
+    assert gateway.failed_open()[part] == 2
+
+
+def owner_of_chat() -> Any:
+    from seasoned.gateway.wire.api import find_api
+
+    return find_api("/v1/chat/completions")
+
+
+@pytest.mark.parametrize("at", [0, 2, 5])
+def test_a_stream_whose_reading_breaks_is_passed_on_whole(
+    gateway: Running, upstream: Upstream, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    """Also the bytes that were held back while it was unknown whether they are the event that we asked for."""
+    from seasoned.gateway.wire.chat import ChatStream
+
+    count = iter(range(100))
+    reads = ChatStream._read
+
+    def read(self: ChatStream, fields: dict[str, Any]) -> None:
+        if next(count) == at:
+            raise RuntimeError("a bug of ours")
+        reads(self, fields)
+
+    monkeypatch.setattr(ChatStream, "_read", read)
+    said = chat_stream("one", " two", " three", " four", has_usage=False, pause_seconds=0.01)
+    # Cut in the middle of events, so that there is always something held back.
+    whole = said.body
+    pieces = tuple(whole[start : start + 150] for start in range(0, len(whole), 150))
+    upstream.script[:] = [type(said)(pieces, kind=said.kind, pause_seconds=0.01)]
+    assert _ask(gateway.url, STREAM).content == whole
+    assert gateway.failed_open()["read"] == 1
+
+
+def test_neither_keys_nor_words_of_failures_are_kept(
+    config: Config, upstream: Upstream, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(config.store_path) as store:
+        _, token = make_key(store, "laptop", now=1.0)
+    own, brought = "sk-proj-" + "Own9" * 12, "sk-ant-api03-" + "Bro7" * 12
+    settings = settings_for(config, upstream.url)
+    named = tuple([type(one)(name=one.name, base_url=one.base_url, key_variable="KEY") for one in settings.upstream])
+    settings = type(settings)(upstream=named)
+    caplog.set_level(logging.DEBUG)
+    with run_gateway(config, settings, KEY=own) as gateway:
+        assert _ask(gateway.url, session="a", key=token).status_code == 200
+        assert _ask(gateway.url, session="b", key=brought).status_code == 200
+        assert _ask(gateway.url, session="c", key="ssn_gateway_unknown").status_code == 401
+        monkeypatch.setattr(gateway.service.app._talks, "recognise", _fail)
+        assert _ask(gateway.url, session="d", key=brought).status_code == 200
+    assert upstream.heard[0].headers["authorization"] == f"Bearer {own}"
+    assert upstream.heard[1].headers["authorization"] == f"Bearer {brought}"
+    assert "identity failed (RuntimeError at" in caplog.text
+    kept = b"".join([path.read_bytes() for path in config.home.rglob("*") if path.is_file()]) + caplog.text.encode()
+    for private in (token, own, brought, "a bug of ours"):
+        assert private.encode() not in kept
+
+
+@contextmanager
+def _command(config: Config, url: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    process = subprocess.Popen(
+        [str(SEASONED), "gateway", "--port", "0", "--upstream", url],
+        env={**os.environ, "SEASONED_HOME": str(config.home)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        yield process, process.stdout.readline().split()[-1]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+        process.stdout.close()
+
+
+def _clerk_of(process: subprocess.Popen[str]) -> int | None:
+    # Of every thread: the clerk is started by one of them.
+    found = [path.read_text() for path in Path(f"/proc/{process.pid}/task").glob("*/children")]
+    return next((int(number) for number in " ".join(found).split()), None)
+
+
+def _failed(url: str) -> dict[str, int]:
+    return dict(httpx2.get(f"{url}/health").json()["failed_open"])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of another process are set as on Linux")
+def test_a_disk_that_is_full_stops_no_request(config: Config, upstream: Upstream) -> None:
+    """No file of the gateway or its clerk can grow; when there is room again, everything is accounted for."""
+    with _command(config, upstream.url) as (process, url):
+        assert _ask(url, session="before").status_code == 200
+        wait_until(lambda: len(rows(config, "gateway.usage_by_session", since=0)) == 1)
+        clerk = _clerk_of(process)
+        assert clerk is not None
+        everyone = (process.pid, clerk)
+        before = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
+        for pid in everyone:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, before[1]))
+        answers = [_ask(url, session=f"full{number}") for number in range(3)]
+        assert [one.content for one in answers] == [upstream.script[0].body] * 3
+        assert [heard.body for heard in upstream.heard[1:]] == [BODY] * 3
+        assert _failed(url)["journal"] == 3
+        assert _failed(url)["provision"] == 3
+        wait_until(lambda: _failed(url).get("store", 0) > 0)
+        for pid in everyone:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+        wait_until(lambda: len(rows(config, "gateway.usage_by_session", since=0)) == 4)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are found as on Linux")
+def test_a_clerk_or_a_gateway_that_is_killed_loses_no_tokens(config: Config, upstream: Upstream) -> None:
+    """The clerk is followed by another; that of a gateway which is no more writes what it was given, and ends."""
+    with _command(config, upstream.url) as (process, url):
+        wait_until(lambda: _clerk_of(process) is not None)
+        first = _clerk_of(process)
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+        assert _ask(url, session="a").content == upstream.script[0].body
+        wait_until(lambda: _clerk_of(process) not in (None, first))
+        assert _ask(url, session="b").content == upstream.script[0].body
+        assert _failed(url)["record"] >= 1
+        wait_until(lambda: len(rows(config, "gateway.usage_by_session", since=0)) == 2)
+        for number in range(5):
+            assert _ask(url, session=f"s{number}").status_code == 200
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+        wait_until(lambda: len(rows(config, "gateway.usage_by_session", since=0)) == 7)
