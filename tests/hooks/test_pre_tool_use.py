@@ -206,7 +206,7 @@ def test_an_event_that_is_not_known_is_said_and_not_passed_over() -> None:
 
 def test_an_error_that_nobody_foresaw_ends_with_the_code_that_blocks() -> None:
     code = (
-        "import seasoned.hooks.claude_code as hook, seasoned.hooks.main as main\n"
+        "import seasoned.hooks.confirmation as hook, seasoned.hooks.main as main\n"
         "hook.need_of_call = lambda *_, **__: 1 / 0\n"
         "main.main()"
     )
@@ -216,10 +216,45 @@ def test_an_error_that_nobody_foresaw_ends_with_the_code_that_blocks() -> None:
     assert "must not run" in done.stderr
 
 
+@pytest.mark.parametrize("missing", ["msgspec", "seasoned.hooks.confirmation", "seasoned.config"])
+def test_a_part_that_cannot_be_imported_ends_with_the_code_that_blocks(missing: str) -> None:
+    code = f"import sys; sys.modules[{missing!r}] = None; from seasoned.hooks.main import main; main()"
+    command = [sys.executable, "-c", code, "--home", "/nowhere"]
+    codes = {}
+    for name in ("pre-tool-use", "session-start"):
+        done = subprocess.run([*command, "claude-code", name], input=event(HARMLESS), capture_output=True, text=True)
+        codes[name] = done.returncode
+        assert ("must not run" in done.stderr) == (name == "pre-tool-use")
+    assert codes == {"pre-tool-use": 2, "session-start": 0}
+
+
+def test_a_call_that_is_longer_than_is_read_is_blocked_for_its_end_was_not_seen() -> None:
+    said = hook(event({"note": "x" * 20_000_000, **RISKY}))
+    assert said is not None
+    assert (said["permissionDecision"], "longer than" in said["permissionDecisionReason"]) == ("deny", True)
+
+
+def test_one_answer_is_printed_also_when_the_last_word_comes_at_the_same_moment() -> None:
+    """The person's no and the last word for the same call, as near to each other as can be made."""
+    code = (
+        "import seasoned.hooks.confirmation as hook, seasoned.hooks.main as main, time\n"
+        "hook._LAST_WORD_SECONDS = -0.5\n"
+        "say = hook.say\n"
+        "hook.say = lambda *given, **fields: (say(*given, **fields), time.sleep(0.5))\n"
+        "def confirmed(*given): time.sleep(0.6); raise hook.SeasonedError('no')\n"
+        "hook._confirmed = confirmed\n"
+        "main.main()"
+    )
+    command = [sys.executable, "-c", code, *COMMAND[3:], "--wait-seconds", "1"]
+    done = subprocess.run(command, input=event(RISKY), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
 def test_the_hook_and_the_client_it_asks_with_need_only_msgspec_and_the_standard_library() -> None:
     code = (
         "import sys; before = set(sys.modules)\n"
-        "import seasoned.hooks.claude_code, seasoned.confirm.client, seasoned.confirm.decorator\n"
+        "import seasoned.hooks.confirmation, seasoned.confirm.client, seasoned.confirm.decorator\n"
         "tops = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
         "print(*sorted(tops - set(sys.stdlib_module_names)))"
     )

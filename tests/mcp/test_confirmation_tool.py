@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 pytest.importorskip("mcp", reason="the MCP library is not installed")
 
-from mcp_types import CallToolResult, TextContent
-
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from seasoned.config import load
-from seasoned.mcp_server import build_server
+from seasoned.mcp_server.confirmation import REMEMBERED, Confirmations
 from tests.confirm.serving import Serving, serving
+from tests.mcp.clients import talk, talk_over_stdio, text
 
 ASKED = {"action": "delete_data", "description": "Delete old logs", "details": {"path": "/srv/logs"}}
 
@@ -28,41 +25,12 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield found
 
 
-def talk_over_stdio(work: Callable[[Client], Awaitable[Any]], **environment: str) -> Any:
-    """A conversation with `seasoned mcp` in a process of its own."""
-
-    async def run() -> Any:
-        command = StdioServerParameters(
-            command=sys.executable, args=["-m", "seasoned.cli.main", "mcp"], env={**os.environ, **environment}
-        )
-        async with Client(command, read_timeout_seconds=60) as client:
-            return await work(client)
-
-    return asyncio.run(run())
-
-
-def talk(work: Callable[[Client], Awaitable[Any]]) -> Any:
-    """The same in this process, where nothing depends on the way between the two."""
-
-    async def run() -> Any:
-        async with Client(build_server(load())) as client:
-            return await work(client)
-
-    return asyncio.run(run())
-
-
 @pytest.fixture
 def known(service: Serving, monkeypatch: pytest.MonkeyPatch) -> Serving:
     """The service, named in the environment as an agent's settings do."""
     monkeypatch.setenv("SEASONED_CONFIRM_URL", service.url)
     monkeypatch.setenv("SEASONED_CONFIRM_TOKEN", service.tokens["agent"])
     return service
-
-
-def text(result: CallToolResult) -> str:
-    (part,) = result.content
-    assert isinstance(part, TextContent)
-    return part.text
 
 
 def test_an_agent_asks_over_stdio_is_denied_is_told_why_and_cannot_redeem(known: Serving) -> None:
@@ -77,7 +45,8 @@ def test_an_agent_asks_over_stdio_is_denied_is_told_why_and_cannot_redeem(known:
         return tools, asked, waited.structured_content, tried
 
     tools, asked, waited, tried = talk_over_stdio(work)
-    assert {tool.name for tool in tools} == {"request_confirmation", "wait_confirmation", "redeem_confirmation"}
+    assert {"request_confirmation", "wait_confirmation", "redeem_confirmation"} <= {tool.name for tool in tools}
+    assert not {tool.name for tool in tools} & {"approve", "deny", "decide", "approve_confirmation"}
     assert asked["status"] == "pending"
     assert (waited["status"], waited["reason"], waited["may_redeem"]) == ("denied", "wrong folder", False)
     assert tried.is_error
@@ -138,3 +107,10 @@ def test_without_a_service_the_tool_says_what_is_missing() -> None:
     result = talk(lambda client: client.call_tool("request_confirmation", ASKED))
     assert result.is_error
     assert "confirm_url is not set" in text(result)
+
+
+def test_what_was_asked_is_remembered_only_for_so_many_requests(known: Serving) -> None:
+    tools = Confirmations(load())
+    tools._asked.update((f"old-{number}", None) for number in range(REMEMBERED))
+    asked = asyncio.run(tools.request_confirmation(**ASKED))
+    assert (len(tools._asked), "old-0" in tools._asked, asked["id"] in tools._asked) == (REMEMBERED, False, True)

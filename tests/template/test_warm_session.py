@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ from seasoned.cli.place import scan_into_store
 from seasoned.config import load
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
-from seasoned.template.warm_session import ACTIONS, warm_session
+from seasoned.template.warm_session import ACTIONS, Wish, warm_session
 
 REDACTOR = Redactor(b"k" * 32)
 
@@ -120,3 +122,59 @@ def test_what_is_wrong_is_an_answer_that_a_model_can_act_on(store: Store, argume
 
 def test_every_action_of_the_contract_is_there() -> None:
     assert set(ACTIONS) == {"build", "list", "load", "delete", "profile", "compress-check", "compare"}
+
+
+def test_load_without_a_name_takes_what_fits_the_task(store: Store) -> None:
+    ask(store, action="build", name="work", min_messages=4)
+    assert ask(store, action="load", task="late parcels")["name"] == "work"
+
+
+@pytest.mark.parametrize("field", ["min_messages", "max_sessions", "budget"])
+def test_numbers_that_make_no_sense_are_refused_by_name(store: Store, field: str) -> None:
+    answer = ask(store, action="list", **{field: -1})
+    assert answer["success"] is False and field in answer["error"]
+
+
+def test_defaults_are_those_of_the_contract() -> None:
+    wish = Wish(action="list")
+    assert (wish.min_messages, wish.max_sessions, wish.budget, wish.format, wish.tags) == (30, 30, 1500, "openai", ())
+
+
+def test_a_store_that_fails_is_an_answer(tmp_path: Path) -> None:
+    found = open_store(tmp_path / "s.db")
+    found.connection.execute("DROP TABLE session")
+    answer = ask(found, action="profile", session_id="x")
+    assert answer == {"success": False, "error": answer["error"]} and "s.db" in answer["error"]
+
+
+_THIN = """
+import sys
+
+class Without:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("numpy", "scipy", "bm25s", "pydantic", "jinja2"):
+            raise ModuleNotFoundError(name, name=name)
+
+sys.meta_path.insert(0, Without())
+from pathlib import Path
+from seasoned.redact.redactor import Redactor
+from seasoned.store import open_store
+from seasoned.template.warm_session import warm_session
+
+store, first, second = open_store(Path(sys.argv[1])), *sys.argv[2:]
+for given in (
+    {"action": "build", "name": "thin", "min_messages": 4}, {"action": "list"}, {"action": "load", "task": "late"},
+    {"action": "profile", "session_id": first}, {"action": "compress-check", "session_id": first},
+    {"action": "compare", "session_id": first, "compare_with": second}, {"action": "delete", "name": "thin"},
+):
+    answer = warm_session(store, given, redactor=Redactor(b"k" * 32))
+    assert answer["success"], (given, answer)
+print("all of it")
+"""
+
+
+def test_every_action_works_in_an_environment_that_has_only_the_thin_core(store: Store) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _THIN, store.path, *sessions(store)[:2]], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "all of it\n", done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -204,7 +205,9 @@ def snapshot(store: Store, known: Library | None = None, *, now: float | None = 
         return known.at(now)
     held = {} if known is None else {name_key(template.name): template for template in known.templates}
     since = -1 if known is None else known.revision
-    held.update((row["key"], _decode(row["document"])) for row in store.each("template.changed", {"revision": since}))
+    # Closed here also when a document cannot be read: whoever is told that may be another thread.
+    with closing(store.each("template.changed", {"revision": since})) as changed:
+        held.update((row["key"], _decode(row["document"])) for row in changed)
     templates = []
     for row in store.rows("template.present"):
         key, version = row["key"], row["version"]

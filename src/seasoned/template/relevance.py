@@ -8,7 +8,6 @@ take longer than the answer, so they are scored in plain Python, to the same fig
 
 from __future__ import annotations
 
-import logging
 import math
 import re
 from collections import Counter
@@ -109,6 +108,8 @@ class Relevance:
 
     @cached_property
     def _library(self) -> Any:
+        import logging
+
         import bm25s  # type: ignore[import-untyped]  # it carries no types
 
         # By itself it tells every log of the program that uses it what it is doing.

@@ -5,9 +5,10 @@ Answers are plain objects with `success`; what went wrong is a sentence in `erro
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
@@ -44,11 +45,11 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     action: Action
     name: str | None = None
-    """Of the template: for build, load and delete."""
+    """Of the template: for build and delete; load without one takes what fits best."""
     description: str = ""
-    min_messages: int = 30
+    min_messages: Annotated[int, msgspec.Meta(ge=0)] = 30
     """Build: only sessions at least so long."""
-    max_sessions: int = 30
+    max_sessions: Annotated[int, msgspec.Meta(ge=1)] = 30
     source_filter: str | None = None
     """Build: only sessions of one agent, such as hermes."""
     tags: tuple[str, ...] = ()
@@ -61,7 +62,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """Load: what the session is about to do."""
     tools: tuple[str | dict[str, Any], ...] | None = None
     """Load: the tools that the session has, by name or with their schemas."""
-    budget: int = BUDGET
+    budget: Annotated[int, msgspec.Meta(ge=1)] = BUDGET
     format: Format = "openai"
 
 
@@ -73,9 +74,20 @@ def warm_session(
         wish = msgspec.convert(dict(arguments), Wish)
         return {"success": True, **_ANSWERS[wish.action](store, wish, redactor, clock())}
     except msgspec.ValidationError as error:
-        return {"success": False, "error": f"{error}. Actions are {', '.join(ACTIONS)}."}
+        return {"success": False, "error": _wrong(str(error))}
     except SeasonedError as error:
         return {"success": False, "error": str(error)}
+    except ImportError as error:
+        return {"success": False, "error": f"This needs {error.name}: pip install 'seasoned[insight]'."}
+    except (OSError, sqlite3.Error) as error:
+        return {"success": False, "error": f"The store failed ({error}): run `seasoned doctor`."}
+
+
+def _wrong(said: str) -> str:
+    """What is wrong with the arguments, and what would be right."""
+    about_action = "`action`" in said or "$.action" in said
+    hint = f"Actions are {', '.join(ACTIONS)}." if about_action else f"Fields are {', '.join(Wish.__struct_fields__)}."
+    return f"{said}. {hint}"
 
 
 def _build(store: Store, wish: Wish, redactor: Redactor, now: float) -> dict[str, Any]:
@@ -123,7 +135,7 @@ def _load(store: Store, wish: Wish, redactor: Redactor, now: float) -> dict[str,
     made = provision(
         [],
         library=current(store, now=now),
-        template=_given(wish.name, "name", wish.action),
+        template=wish.name or None,
         tools=wish.tools,
         task=wish.task or "",
         budget=wish.budget,

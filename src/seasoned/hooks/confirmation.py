@@ -1,4 +1,4 @@
-"""Claude Code's PreToolUse: high-risk calls wait for a person; all others pass without a word.
+"""PreToolUse: high-risk calls wait for a person; all others pass without a word.
 
 A hook that fails or takes too long lets the call run. So everything that could go wrong with a high-risk call ends in a
 denial that is printed in time, and nothing that goes wrong here stops a call that is not.
@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from seasoned.confirm.mapping import Need, need_of_call, need_of_command
 from seasoned.errors import SeasonedError
+from seasoned.hooks.event import MOST_BYTES, Agent, say
+
+if TYPE_CHECKING:
+    from threading import Lock
 
 WAIT_SECONDS = 50.0
-"""Less than the time that the agent gives a hook (60 seconds by default), for later the call would run."""
+"""Less than the time that an agent gives a hook (60 seconds by default), for later the call would run."""
 _LAST_WORD_SECONDS = 3.0
-_MOST_BYTES = 20_000_000
 
 
 class _Call(msgspec.Struct):
@@ -30,10 +33,13 @@ class _Call(msgspec.Struct):
     cwd: str = ""
 
 
-def pre_tool_use(arguments: list[str]) -> int:
+def pre_tool_use(agent: Agent, arguments: list[str]) -> int:
     """Read the call from stdin; print a decision for one of high risk, nothing for any other."""
     wait_seconds = _wait_seconds(arguments)
-    data = sys.stdin.buffer.read(_MOST_BYTES)
+    data = sys.stdin.buffer.read(MOST_BYTES)
+    if len(data) == MOST_BYTES:
+        _say("deny", "the call is longer than can be looked through: do it in smaller parts.")
+        return 0
     try:
         call = msgspec.json.decode(data, type=_Call)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -41,33 +47,47 @@ def pre_tool_use(arguments: list[str]) -> int:
         if need is not None:
             _say("deny", f"the call looks like {need.action}, but cannot be read ({error}): no person can be asked.")
         return 0
-    need = need_of_call(call.tool_name, call.tool_input, agent="claude-code", folder=call.cwd or None)
+    need = need_of_call(call.tool_name, _meant(call), agent=agent, folder=call.cwd or None)
     if need is not None:
-        _ask(call, need, wait_seconds)
+        _ask(agent, call, need, wait_seconds)
     return 0
 
 
-def _ask(call: _Call, need: Need, wait_seconds: float) -> None:
-    from threading import Timer
+def _meant(call: _Call) -> dict[str, Any]:
+    """The arguments by the names that tell what they are: Codex calls a patch a command, which nobody runs."""
+    text = call.tool_input.get("command")
+    if call.tool_name == "apply_patch" and isinstance(text, str):
+        rest = {name: value for name, value in call.tool_input.items() if name != "command"}
+        return {**rest, "patch": text}
+    return call.tool_input
 
+
+def _ask(agent: Agent, call: _Call, need: Need, wait_seconds: float) -> None:
+    from threading import Lock, Timer
+
+    # Taken once and never given back: two answers are none, and a call without an answer runs.
+    word = Lock()
     # Whatever hangs, a name that does not resolve or a disk, must not outlast the agent's patience.
-    last_word = Timer(wait_seconds + _LAST_WORD_SECONDS, _deny_and_end, [need.action])
+    last_word = Timer(wait_seconds + _LAST_WORD_SECONDS, _deny_and_end, [need.action, word])
     last_word.daemon = True
     last_word.start()
     decision, reason = "deny", f"{need.action} needs a person's yes, and asking for it failed."
     try:
-        reason = _confirmed(call, need, wait_seconds)
+        reason = _confirmed(agent, call, need, wait_seconds)
         decision = "allow"
     except SeasonedError as error:
         reason = f"{need.action} needs a person's yes: {error}"
     finally:
         # Also for what nobody foresaw: a hook that ends with an error would let the call run.
         last_word.cancel()
-        _say(decision, reason)
+        word.acquire()
+        # Codex knows no yes of a hook: what is not denied runs.
+        if decision == "deny" or agent != "codex":
+            _say(decision, reason)
         os._exit(0)
 
 
-def _confirmed(call: _Call, need: Need, wait_seconds: float) -> str:
+def _confirmed(agent: Agent, call: _Call, need: Need, wait_seconds: float) -> str:
     """The sentence that says who agreed; raises where nobody did."""
     from seasoned.confirm.client import configured_client
 
@@ -75,8 +95,8 @@ def _confirmed(call: _Call, need: Need, wait_seconds: float) -> str:
         need.action,
         need.description,
         {**need.details, "folder": call.cwd},
-        label="claude-code",
-        session_key=f"claude-code:{call.session_id}" if call.session_id else "",
+        label=agent,
+        session_key=f"{agent}:{call.session_id}" if call.session_id else "",
         wait_seconds=wait_seconds,
     )
     return f"A person confirmed {need.action} (request {grant.id})."
@@ -105,17 +125,14 @@ def _wait_seconds(arguments: list[str]) -> float:
 
 
 def _say(decision: str, reason: str) -> None:
-    answer = {
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": decision,
-            "permissionDecisionReason": f"Seasoned: {reason}",
-        }
-    }
-    sys.stdout.write(msgspec.json.encode(answer).decode() + "\n")
-    sys.stdout.flush()
+    say("PreToolUse", permissionDecision=decision, permissionDecisionReason=f"Seasoned: {reason}")
 
 
-def _deny_and_end(action: str) -> None:
-    _say("deny", f"{action} needs a person's yes, and no answer came in time.")
-    os._exit(0)
+def _deny_and_end(action: str, word: Lock) -> None:
+    word.acquire()
+    code = 2
+    try:
+        _say("deny", f"{action} needs a person's yes, and no answer came in time.")
+        code = 0
+    finally:
+        os._exit(code)

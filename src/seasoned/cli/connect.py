@@ -1,0 +1,116 @@
+"""`connect`: let an agent begin warm, be reviewed and ask; every change is shown first and can be undone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from seasoned.cli.options import json_option, yes_option
+
+if TYPE_CHECKING:
+    from seasoned.connect.change import Plan
+
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@click.command()
+@click.argument("agent", type=click.Choice(["hermes", "claude-code", "codex"]))
+@click.option("--undo", is_flag=True, help="Take back what connecting changed.")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
+@click.option(
+    "--prefill", metavar="TEMPLATE", help="Hermes only: a prefill file from this template, without the plugin."
+)
+@yes_option
+@json_option
+def connect(agent: str, undo: bool, dry_run: bool, prefill: str | None, yes: bool, as_json: bool) -> None:
+    """Connect an agent that you already use.
+
+    Shows every file that would change, asks, keeps the former state and then writes. --undo restores it.
+
+    \b
+    Example: seasoned connect claude-code
+    """
+    import time
+
+    from seasoned.config import load
+    from seasoned.connect.agents import connector, own_programs
+    from seasoned.connect.apply import apply_plan, undo_plan
+    from seasoned.connect.apply import undo as take_back
+    from seasoned.errors import UsageError
+
+    if prefill is not None and (undo or agent != "hermes"):
+        raise UsageError("--prefill is for `seasoned connect hermes` alone.")
+    config = load()
+    module = connector(agent)
+    left = getattr(module, "left", None)
+    if undo:
+        plan = undo_plan(agent, home=config.home, left=left)
+    else:
+        plan = module.plan(config, programs=own_programs(), prefill=prefill)
+    answer = _answer(plan, undo=undo)
+    if not as_json:
+        _show(plan, undo=undo)
+    if dry_run or (not undo and plan.is_empty):
+        answer["state"] = "previewed" if dry_run else "unchanged"
+    elif not yes and (as_json or not click.confirm("Write these changes?" if not undo else "Take these back?")):
+        if as_json:
+            raise UsageError("With --json nobody can be asked: add --yes, or --dry-run to look only.")
+        answer["state"] = "declined"
+    elif undo:
+        take_back(agent, home=config.home, left=left)
+        answer["state"] = "undone"
+    else:
+        answer["kept"] = str(apply_plan(plan, home=config.home, clock=time.time, left=left))
+        answer["state"] = "connected"
+    _end(answer, as_json=as_json)
+
+
+def _answer(plan: Plan, *, undo: bool) -> dict[str, Any]:
+    from seasoned.connect.change import made_links, missing_links, preview
+
+    changes = [{"path": str(one.path), "why": one.why, "diff": preview(one)} for one in plan.changes]
+    links = [
+        str(path)
+        for one in plan.links
+        for path in (made_links(one) if undo else [one.folder / name for name in missing_links(one)])
+    ]
+    return {"agent": plan.agent, "state": "", "changes": changes, "links": links, "steps": list(plan.steps)}
+
+
+def _show(plan: Plan, *, undo: bool) -> None:
+    from seasoned.cli.output import printable
+    from seasoned.connect.change import made_links, missing_links, preview
+
+    for one in plan.changes:
+        click.secho(f"{one.path}: {one.why}", bold=True)
+        for line in printable(preview(one)).splitlines():
+            click.secho(line, fg=None if line.startswith(("+++", "---")) else _COLOURS.get(line[:1]))
+        click.echo("")
+    for each in plan.links:
+        names = [path.name for path in made_links(each)] if undo else missing_links(each)
+        if undo:
+            click.secho(f"{each.folder}: links to {each.source} are removed ({len(names)})", bold=True)
+        else:
+            click.secho(f"{each.folder}: {each.why} ({', '.join(names) or 'none yet'})", bold=True)
+
+
+def _end(answer: dict[str, Any], *, as_json: bool) -> None:
+    from seasoned.cli.output import print_json
+
+    if as_json:
+        print_json("connect", answer)
+        return
+    agent = answer["agent"]
+    said = {
+        "previewed": "Nothing was changed.",
+        "unchanged": f"{agent} is connected already: nothing to change.",
+        "declined": "Nothing was changed.",
+        "undone": f"{agent} is as it was before.",
+        "connected": f"{agent} is connected. `seasoned connect {agent} --undo` takes it back.",
+    }[answer["state"]]
+    click.echo(said)
+    if answer["steps"] and answer["state"] in ("connected", "unchanged", "previewed"):
+        click.echo("What is left for you:")
+        for number, step in enumerate(answer["steps"], start=1):
+            click.echo(f"  {number}. {step}")

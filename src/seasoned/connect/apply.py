@@ -1,0 +1,212 @@
+"""Plans carried out and taken back: every file whole or not at all, its former state kept until then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from seasoned.agent.lock import locked
+from seasoned.agent.whole import ORDINARY, digest, write_whole
+from seasoned.connect.change import (
+    FileChange,
+    LinkedFolder,
+    Plan,
+    change_of,
+    diff_of,
+    made_links,
+    make_links,
+    read_present,
+)
+from seasoned.connect.merge import take_back
+from seasoned.errors import CannotDo, NotFound
+from seasoned.store.database import make_private_folder
+
+Left = Callable[[Path, bytes], bytes | None]
+"""What a file holds without our part, None for nothing; raises CannotDo where that cannot be told."""
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """A file that was changed. Its two states lie beside the record under their digests."""
+
+    path: str
+    before: str | None
+    after: str | None
+    why: str
+    made_folders: tuple[str, ...] = ()
+
+
+class _Record(msgspec.Struct, frozen=True):
+    """What connecting an agent changed."""
+
+    agent: str
+    at: str
+    files: tuple[_Kept, ...]
+    links: tuple[LinkedFolder, ...] = ()
+
+
+def apply_plan(plan: Plan, *, home: Path, clock: Callable[[], float], left: Left | None = None) -> Path:
+    """Carry out a plan; where the folder with the former states is. Nothing is written if a file changed since."""
+    folder = home / "connect" / plan.agent
+    make_private_folder(folder)
+    with locked(home / "connect" / ".lock"):
+        for one in plan.changes:
+            if read_present(one.path) != one.before:
+                raise CannotDo(f"{str(one.path)!r} changed since the plan was made: run the command again.")
+        old = _load(folder)
+        files = {one.path: one for one in (old.files if old else ())}
+        for one in plan.changes:
+            files[str(one.path)] = _kept(folder, one, files.get(str(one.path)), left)
+        links = tuple(dict.fromkeys([*(old.links if old else ()), *plan.links]))
+        # First what undoing needs: who is killed in between can still go back.
+        _save(folder, _Record(plan.agent, _time(clock), tuple(files.values()), links))
+        try:
+            _write_all(plan.changes, unfinished=home / "connect" / ".unfinished")
+            for each in plan.links:
+                make_links(each)
+        except CannotDo:
+            if old is None:
+                _drop(folder)
+            else:
+                _save(folder, old)
+            raise
+    return folder
+
+
+def undo_plan(agent: str, *, home: Path, left: Left | None = None) -> Plan:
+    """What undoing would change. A file that was edited since loses our part alone, or all is refused with a reason."""
+    record = _load(home / "connect" / agent)
+    if record is None:
+        raise NotFound(f"{agent} is not connected: there is nothing to undo.")
+    changes = [_undone(home / "connect" / agent, one, left) for one in record.files]
+    links = tuple(one for one in record.links if made_links(one))
+    return Plan(agent, tuple(change for one in changes for change in one), links=links)
+
+
+def undo(agent: str, *, home: Path, left: Left | None = None) -> Plan:
+    """Take back what connecting an agent changed; what was done."""
+    folder = home / "connect" / agent
+    with locked(home / "connect" / ".lock"):
+        plan = undo_plan(agent, home=home, left=left)
+        record = _load(folder)
+        _write_all(plan.changes, unfinished=home / "connect" / ".unfinished")
+        for each in plan.links:
+            for link in made_links(each):
+                link.unlink(missing_ok=True)
+        for name in [name for one in (record.files if record else ()) for name in one.made_folders]:
+            with suppress(OSError):
+                Path(name).rmdir()  # only where nothing else came into it
+        _drop(folder)
+    return plan
+
+
+def is_connected(agent: str, *, home: Path) -> bool:
+    """Whether a plan for the agent was carried out and not undone."""
+    return (home / "connect" / agent / "record.json").is_file()
+
+
+def _drop(folder: Path) -> None:
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+
+
+def _kept(folder: Path, change: FileChange, old: _Kept | None, left: Left | None) -> _Kept:
+    before: bytes | None = change.before
+    if old is not None:
+        if change.before is not None and digest(change.before) == old.after:
+            before = _state(folder, old.before)
+        elif change.before is not None and left is not None:
+            before = left(change.path, change.before)
+    made = old.made_folders if old else tuple(str(one) for one in _missing_folders(change.path))
+    return _Kept(str(change.path), _keep(folder, before), _keep(folder, change.after), change.why, made)
+
+
+def _undone(folder: Path, one: _Kept, left: Left | None) -> tuple[FileChange, ...]:
+    path = Path(one.path)
+    present, before, after = read_present(path), _state(folder, one.before), _state(folder, one.after)
+    why = "as it was before" if present == after else "without our part, for it was edited since"
+    if present in (before, None):
+        return ()
+    if present == after:
+        return change_of(path, present, before, why)
+    try:
+        found = left(path, present) if left else take_back(before=before or b"", after=after or b"", present=present)
+        if found is None and left is None:
+            raise CannotDo("the same lines were changed")
+    except CannotDo as error:
+        since = diff_of(after, present, path)
+        ours = diff_of(before, after, path)
+        raise CannotDo(
+            f"{one.path!r} was edited since and our part cannot be told apart ({error}): take it out by hand, and "
+            f"run this again.\nWhat was changed by connecting:\n{ours}What was changed since:\n{since}"
+        ) from error
+    return change_of(path, present, found, why)
+
+
+def _write_all(changes: tuple[FileChange, ...], *, unfinished: Path) -> None:
+    done: list[FileChange] = []
+    try:
+        for one in changes:
+            _write(one.path, one.after, unfinished)
+            done.append(one)
+    except OSError as error:
+        for one in reversed(done):
+            with suppress(OSError):
+                _write(one.path, one.before, unfinished)
+        path = changes[len(done)].path
+        raise CannotDo(
+            f"{str(path)!r} cannot be written ({error}); nothing was changed: check the rights of its folder."
+        ) from error
+
+
+def _write(path: Path, data: bytes | None, unfinished: Path) -> None:
+    # A link that somebody made, to a folder of settings under version control perhaps, stays one.
+    real = path.resolve()
+    if data is None:
+        real.unlink(missing_ok=True)
+        return
+    write_whole(real, data, unfinished=unfinished, mode=ORDINARY)
+
+
+def _missing_folders(path: Path) -> list[Path]:
+    """Folders that have to be made for a file, innermost first."""
+    return [one for one in path.resolve().parents if not one.exists()]
+
+
+def _keep(folder: Path, data: bytes | None) -> str | None:
+    if data is None:
+        return None
+    name = digest(data)
+    if not (folder / name).is_file():
+        write_whole(folder / name, data, unfinished=folder.parent / ".unfinished")
+    return name
+
+
+def _state(folder: Path, name: str | None) -> bytes | None:
+    if name is None:
+        return None
+    data = read_present(folder / name)
+    if data is None or digest(data) != name:
+        raise CannotDo(f"The former state {str(folder / name)!r} is gone or was changed: restore the file by hand.")
+    return data
+
+
+def _load(folder: Path) -> _Record | None:
+    data = read_present(folder / "record.json")
+    try:
+        return None if data is None else msgspec.json.decode(data, type=_Record, dec_hook=lambda kind, text: kind(text))
+    except msgspec.DecodeError as error:
+        raise CannotDo(f"{str(folder / 'record.json')!r} cannot be read ({error}): restore by hand.") from error
+
+
+def _save(folder: Path, record: _Record) -> None:
+    data = msgspec.json.format(msgspec.json.encode(record, enc_hook=str))
+    write_whole(folder / "record.json", data, unfinished=folder.parent / ".unfinished")
+
+
+def _time(clock: Callable[[], float]) -> str:
+    return datetime.fromtimestamp(clock(), UTC).isoformat(timespec="seconds")

@@ -1,0 +1,55 @@
+"""Claude Code: hooks in its `settings.json`, and skills that reviews wrote among its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from seasoned.config import Config
+from seasoned.connect.change import LinkedFolder, Plan, change_of, read_present
+from seasoned.connect.hook_file import WAIT_SECONDS, Hook, command_of, guarded, with_hooks, without_hooks
+from seasoned.connect.json_text import read_json
+from seasoned.connect.steps import common_steps
+
+AGENT = "claude-code"
+_WHY = "guidance at the start, confirmations, repairs of known failures, reviews"
+
+
+def plan(config: Config, *, programs: Path, prefill: str | None = None) -> Plan:
+    """What must change in the files of Claude Code."""
+    path = config.claude_config_dir / "settings.json"
+    before = read_present(path)
+    after = with_hooks(before, hooks(config, programs), path)
+    return Plan(
+        AGENT,
+        change_of(path, before, after, _WHY),
+        steps=(*_own_steps(after), *common_steps(config)),
+        links=(LinkedFolder(config.claude_config_dir / "skills", config.skill_folder, "skills that reviews write"),),
+    )
+
+
+def left(path: Path, data: bytes) -> bytes | None:
+    """The settings without our hooks."""
+    return without_hooks(data, path)
+
+
+def hooks(config: Config, programs: Path) -> tuple[Hook, ...]:
+    """What Claude Code calls, and when."""
+
+    def command(*words: str) -> str:
+        return command_of(config, programs, AGENT, *words)
+
+    asks = guarded(command("pre-tool-use", "--wait-seconds", str(WAIT_SECONDS)))
+    return (
+        Hook("SessionStart", command("session-start"), 10),
+        # Later the agent would let the call run, so it waits longer than the hook does.
+        Hook("PreToolUse", asks, WAIT_SECONDS + 30, "*"),
+        Hook("PostToolUseFailure", command("post-tool-use-failure"), 10, "*"),
+        Hook("Stop", command("stop"), 10),
+        Hook("SessionEnd", command("session-end"), 10),
+    )
+
+
+def _own_steps(after: bytes) -> tuple[str, ...]:
+    if read_json(after.decode()).value.get("disableAllHooks"):
+        return ("Take `disableAllHooks` out of the settings: while it is there, Claude Code runs no hook.",)
+    return ()

@@ -1,0 +1,191 @@
+"""Codex: hooks, the MCP server and the notify program in its settings, a few lines in AGENTS.md, and skills."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from seasoned.config import Config
+from seasoned.connect.change import FileChange, LinkedFolder, Plan, change_of, read_present
+from seasoned.connect.fence import Fence, put_at_end, put_at_start
+from seasoned.connect.hook_file import (
+    WAIT_SECONDS,
+    Hook,
+    command_of,
+    command_words,
+    guarded,
+    with_hooks,
+    without_hooks,
+)
+from seasoned.connect.steps import common_steps
+from seasoned.errors import CannotDo
+
+AGENT = "codex"
+_SERVER = Fence("# seasoned: begin (`seasoned connect codex --undo` takes it out)", "# seasoned: end")
+_NOTIFY = Fence("# seasoned notify: begin", "# seasoned notify: end")
+_WORDS = Fence("<!-- seasoned: begin (`seasoned connect codex --undo` takes it out) -->", "<!-- seasoned: end -->")
+_TELL = """\
+## What earlier sessions taught
+
+When a command or tool fails and the cause is not plain, ask the tool `recall` of the MCP server `seasoned`, with the
+tool and the error, before you try variations: it answers which repair worked in earlier sessions, or that none did.
+Commands of high risk wait until a person agrees. A refusal says why: tell the user, and look for no way around it.
+"""
+_TRUST = (
+    "Start `codex`, type `/hooks`, look at the commands of seasoned-hook and trust them: until then Codex runs none of "
+    "them, without a word. Each change of hooks.json asks again."
+)
+_STARTUP_SECONDS = 20
+
+
+def plan(config: Config, *, programs: Path, prefill: str | None = None) -> Plan:
+    """What must change in the files of Codex."""
+    home = config.codex_home
+    # Without the library the server would fail at every start of Codex.
+    has_server = find_spec("mcp") is not None
+    settings, has_own_notify = _settings_change(config, programs, has_server=has_server)
+    words = _words_change(home / "AGENTS.md") if has_server else ()
+    changes = (*_hooks_change(config, programs), *settings, *words)
+    return Plan(
+        AGENT,
+        changes,
+        steps=(*_own_steps(home, has_own_notify, has_server=has_server), *common_steps(config)),
+        links=(LinkedFolder(home / "skills", config.skill_folder, "skills that reviews write"),),
+    )
+
+
+def left(path: Path, data: bytes) -> bytes | None:
+    """A file of Codex without our part."""
+    if path.suffix == ".json":
+        return without_hooks(data, path)
+    text = _decoded(data, path)
+    if path.suffix == ".toml":
+        text = _SERVER.take_out(_NOTIFY.take_out(text))
+        if "seasoned" in _servers(_parsed(text, path), path):
+            raise CannotDo("its marks are gone, but there is an MCP server 'seasoned'")
+    else:
+        text = _WORDS.take_out(text)
+    return text.encode() if text.strip("\ufeff \t\r\n") else None
+
+
+def hooks(config: Config, programs: Path) -> tuple[Hook, ...]:
+    """What Codex calls, and when."""
+
+    def command(*words: str) -> str:
+        return command_of(config, programs, AGENT, *words)
+
+    asks = guarded(command("pre-tool-use", "--wait-seconds", str(WAIT_SECONDS)))
+    return (
+        Hook("SessionStart", command("session-start"), 10),
+        # Later the agent would let the call run, so it waits longer than the hook does.
+        Hook("PreToolUse", asks, WAIT_SECONDS + 30),
+        Hook("PostToolUse", command("post-tool-use"), 10),
+        Hook("Stop", command("stop"), 10),
+        Hook("SessionEnd", command("session-end"), 3),
+    )
+
+
+def _hooks_change(config: Config, programs: Path) -> tuple[FileChange, ...]:
+    path = config.codex_home / "hooks.json"
+    before = read_present(path)
+    after = with_hooks(before, hooks(config, programs), path)
+    return change_of(path, before, after, "guidance at the start, confirmations, repairs of known failures, reviews")
+
+
+def _settings_change(config: Config, programs: Path, *, has_server: bool) -> tuple[tuple[FileChange, ...], bool]:
+    """The change of config.toml, and whether the user has a notify program of their own."""
+    path = config.codex_home / "config.toml"
+    before = read_present(path)
+    after = _decoded(before or b"", path)
+    _parsed(after, path)
+    theirs = _parsed(_bare(after, path), path)
+    has_own_notify = "notify" in theirs
+    if has_server and "seasoned" not in _servers(theirs, path):
+        after = put_at_end(after, _SERVER, _server(config, programs))
+    if not has_own_notify:
+        after = put_at_start(after, _NOTIFY, f"notify = {_list(command_words(config, programs, AGENT, 'notify'))}")
+    _check(after, theirs, path)
+    why = "the MCP server, and reviews also where hooks are not trusted"
+    return change_of(path, before, after.encode(), why), has_own_notify
+
+
+def _bare(text: str, path: Path) -> str:
+    try:
+        return _SERVER.take_out(_NOTIFY.take_out(text))
+    except CannotDo as error:
+        raise CannotDo(f"{str(path)!r}: {error}: mend it, then run this again.") from error
+
+
+def _check(after: str, theirs: dict[str, Any], path: Path) -> None:
+    """Tables that were opened in an unusual way cannot be added to from outside."""
+    try:
+        made = tomllib.loads(after.removeprefix("\ufeff"))
+    except tomllib.TOMLDecodeError as error:
+        raise CannotDo(
+            f"{str(path)!r}: `mcp_servers` is written in a way that nothing can be added to ({error}): "
+            "write each server as a table [mcp_servers.NAME], then run this again."
+        ) from error
+    own = made.get("mcp_servers", {}).get("seasoned")
+    ours = {} if own is None else {"mcp_servers": {**theirs.get("mcp_servers", {}), "seasoned": own}}
+    if made != {**theirs, **ours, "notify": made["notify"]}:
+        raise CannotDo(f"{str(path)!r} would not mean the same afterwards: it is left alone. Look at it.")
+
+
+def _server(config: Config, programs: Path) -> str:
+    lines = [
+        "[mcp_servers.seasoned]",
+        f"command = {json.dumps(str(programs / 'seasoned'))}",
+        'args = ["mcp"]',
+        f"startup_timeout_sec = {_STARTUP_SECONDS}",
+    ]
+    if config.origins.get("home", "default") != "default":
+        lines.append(f"env = {{ SEASONED_HOME = {json.dumps(str(config.home.absolute()))} }}")
+    return "\n".join(lines)
+
+
+def _list(words: list[str]) -> str:
+    return "[" + ", ".join(json.dumps(word) for word in words) + "]"
+
+
+def _words_change(path: Path) -> tuple[FileChange, ...]:
+    before = read_present(path)
+    try:
+        after = put_at_end(_decoded(before or b"", path), _WORDS, _TELL)
+    except CannotDo as error:
+        raise CannotDo(f"{str(path)!r}: {error}: mend it, then run this again.") from error
+    return change_of(path, before, after.encode(), "when to ask for what earlier sessions taught")
+
+
+def _decoded(data: bytes, path: Path) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CannotDo(f"{str(path)!r} is not written in UTF-8 ({error}): it is left alone.") from error
+
+
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except tomllib.TOMLDecodeError as error:
+        raise CannotDo(f"{str(path)!r} cannot be read ({error}): mend it, then run this again.") from error
+
+
+def _servers(found: dict[str, Any], path: Path) -> dict[str, Any]:
+    servers = found.get("mcp_servers", {})
+    if not isinstance(servers, dict):
+        raise CannotDo(f"{str(path)!r}: 'mcp_servers' is no table: it is left alone. Mend it, then run this again.")
+    return servers
+
+
+def _own_steps(home: Path, has_own_notify: bool, *, has_server: bool) -> tuple[str, ...]:
+    found = [_TRUST]
+    if not has_server:
+        found.append("For the tool `recall`: pip install 'seasoned[mcp]', then run this again.")
+    if has_own_notify:
+        found.append("`notify` is your own and stays: sessions are reviewed once the hooks are trusted.")
+    if (home / "AGENTS.override.md").exists():
+        found.append("AGENTS.override.md replaces AGENTS.md: copy our lines there if you want them.")
+    return tuple(found)

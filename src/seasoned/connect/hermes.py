@@ -1,0 +1,162 @@
+"""Hermes: our plugin among those that its `config.yaml` enables, or a prefill file where the plugin is not wanted."""
+
+from __future__ import annotations
+
+import copy
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from seasoned.config import Config
+from seasoned.connect.change import FileChange, Plan, change_of, read_present
+from seasoned.connect.steps import common_steps
+from seasoned.connect.yaml_text import add_item, read_yaml, remove_item, remove_text, set_text
+from seasoned.errors import CannotDo, NotFound
+
+AGENT = "hermes"
+PLUGIN = "seasoned"
+PREFILL_KEY = "prefill_messages_file"
+PREFILL_FILE = "seasoned-prefill.json"
+PREFILL_TOOLS = ("terminal", "process", "execute_code", "read_file", "write_file", "patch", "search_files")
+"""What every Hermes has unless somebody took it away. A prefill file cannot know what a session really has."""
+_LOOK_SECONDS = 20
+_FINDS = (
+    "import importlib.metadata as m\n"
+    f"print([one.value for one in m.entry_points(group='hermes_agent.plugins') if one.name == {PLUGIN!r}])"
+)
+
+
+def plan(config: Config, *, programs: Path, prefill: str | None = None) -> Plan:
+    """What must change in the files of Hermes."""
+    path = config.hermes_home / "config.yaml"
+    if not config.hermes_home.is_dir():
+        raise CannotDo(f"There is no Hermes at {str(config.hermes_home)!r}: run `hermes` once, or set HERMES_HOME.")
+    before = read_present(path)
+    if prefill is not None:
+        return _prefill_plan(config, path, before, prefill)
+    after = with_plugin(before, path)
+    return Plan(
+        AGENT,
+        change_of(path, before, after, "the plugin `seasoned` is enabled"),
+        steps=(*_own_steps(config, programs), *common_steps(config)),
+    )
+
+
+def left(path: Path, data: bytes) -> bytes | None:
+    """The settings without our part. A prefill file is ours as a whole."""
+    if path.name == PREFILL_FILE:
+        return None
+    text = _text(data, path)
+    said = read_yaml(text, repr(str(path)))
+    without = remove_item(text, "plugins", "enabled", PLUGIN, repr(str(path)))
+    without = remove_text(without, PREFILL_KEY, PREFILL_FILE, repr(str(path)))
+    wanted = copy.deepcopy(said)
+    plugins = wanted.get("plugins")
+    if isinstance(plugins, dict) and isinstance(plugins.get("enabled"), list):
+        plugins["enabled"] = [one for one in plugins["enabled"] if one != PLUGIN]
+    if wanted.get(PREFILL_KEY) == PREFILL_FILE:
+        del wanted[PREFILL_KEY]
+    _check(without, wanted, path)
+    return without.encode()
+
+
+def with_plugin(data: bytes | None, path: Path) -> bytes:
+    """The settings with the plugin enabled, as `hermes plugins enable` would have it, and nothing else changed."""
+    text, where = _text(data or b"", path), repr(str(path))
+    wanted = copy.deepcopy(read_yaml(text, where))
+    plugins = wanted.get("plugins")
+    plugins = plugins if isinstance(plugins, dict) else {}
+    enabled, disabled = plugins.get("enabled"), plugins.get("disabled")
+    if isinstance(disabled, list) and PLUGIN in disabled:
+        # Hermes lets the list of disabled ones win.
+        text = remove_item(text, "plugins", "disabled", PLUGIN, where)
+        plugins["disabled"] = [one for one in disabled if one != PLUGIN]
+    if not (isinstance(enabled, list) and PLUGIN in enabled):
+        text = add_item(text, "plugins", "enabled", PLUGIN, where)
+        plugins["enabled"] = [*(enabled if isinstance(enabled, list) else ()), PLUGIN]
+    wanted["plugins"] = plugins
+    _check(text, wanted, path)
+    return text.encode()
+
+
+def _prefill_plan(config: Config, path: Path, before: bytes | None, template: str) -> Plan:
+    text, where = _text(before or b"", path), repr(str(path))
+    wanted = {**read_yaml(text, where), PREFILL_KEY: PREFILL_FILE}
+    after = set_text(text, PREFILL_KEY, PREFILL_FILE, where)
+    _check(after, wanted, path)
+    file = config.hermes_home / PREFILL_FILE
+    changes: tuple[FileChange, ...] = (
+        *change_of(file, read_present(file), prefill_of(config, template), f"the calls of the template {template!r}"),
+        *change_of(path, before, after.encode(), "every session begins with that file"),
+    )
+    steps = (
+        "Start Hermes anew. Terminal, gateway and scheduler read the file; TUI, `hermes -z` and API server do not.",
+        "Run this again when the template has changed: the file stays as it is until then.",
+    )
+    return Plan(AGENT, changes, steps=steps)
+
+
+def prefill_of(config: Config, template: str) -> bytes:
+    """The prefill file of a template, for the tools that every Hermes has."""
+    from seasoned.store import open_store
+    from seasoned.template.library import current
+    from seasoned.template.provision import provision
+    from seasoned.template.render.rendering import prefill_file
+
+    if not config.store_path.exists():
+        raise NotFound("There are no templates yet: run `seasoned up` first.")
+    with open_store(config.store_path) as store:
+        library = current(store, now=time.time())
+    made = provision([], library=library, template=template, tools=PREFILL_TOOLS, task="", format="hermes")
+    if made.rendered is None:
+        raise CannotDo(f"The template {template!r} has nothing to show here: {made.reason}")
+    return prefill_file(made.rendered)
+
+
+def _own_steps(config: Config, programs: Path) -> tuple[str, ...]:
+    steps = []
+    python = _python_of_hermes()
+    if python is None:
+        steps.append("Install Seasoned into the environment of Hermes: `pip install seasoned` with its own Python.")
+    elif not _has_plugin(python):
+        steps.append(f"Install Seasoned beside Hermes: `{python} -m pip install seasoned`.")
+    if config.origins.get("home", "default") != "default":
+        steps.append(f"Start Hermes with SEASONED_HOME={config.home}: without it the plugin looks into ~/.seasoned.")
+    steps.append("Start Hermes anew (`hermes gateway restart` for its gateway): running sessions stay as they are.")
+    return tuple(steps)
+
+
+def _python_of_hermes() -> Path | None:
+    """The Python that runs the `hermes` on the path, from the first line of that program."""
+    program = shutil.which("hermes")
+    try:
+        first = Path(program).read_bytes()[:300].splitlines()[0] if program else b""
+    except (OSError, IndexError):
+        return None
+    python = Path(first[2:].decode("utf-8", "replace").strip()) if first.startswith(b"#!/") else None
+    return python if python is not None and python.name.startswith("python") else None
+
+
+def _has_plugin(python: Path) -> bool:
+    try:
+        done = subprocess.run(
+            [python, "-c", _FINDS], capture_output=True, text=True, timeout=_LOOK_SECONDS, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return "seasoned.hermes_plugin" in done.stdout
+
+
+def _text(data: bytes, path: Path) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CannotDo(f"{str(path)!r} is no text in UTF-8 ({error}): it is left alone.") from error
+
+
+def _check(text: str, wanted: dict[str, Any], path: Path) -> None:
+    """Whatever way a file is written in: what it says afterwards must be what was meant, or it is not touched."""
+    if read_yaml(text, repr(str(path))) != wanted:
+        raise CannotDo(f"{str(path)!r} is written in an unusual way: run `hermes plugins enable {PLUGIN}` instead.")

@@ -1,0 +1,170 @@
+"""Our hooks in a file of an agent's hooks, as Claude Code and Codex both write them; everything else stays as it is."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.config import Config
+from seasoned.connect.json_text import Node, add_element, add_member, read_json, remove_child, replace_value
+from seasoned.errors import CannotDo
+
+PROGRAM = "seasoned-hook"
+WAIT_SECONDS = 300
+"""How long a call of high risk waits for a person."""
+
+
+class Hook(msgspec.Struct, frozen=True):
+    """What an event is answered with."""
+
+    event: str
+    command: str
+    timeout: int
+    """Seconds."""
+    matcher: str | None = None
+
+    @property
+    def group(self) -> dict[str, Any]:
+        """As it is written down."""
+        own = {"type": "command", "command": self.command, "timeout": self.timeout}
+        return {**({} if self.matcher is None else {"matcher": self.matcher}), "hooks": [own]}
+
+
+def command_of(config: Config, programs: Path, *words: str) -> str:
+    """The command for a hook, whole, so that it works whatever the agent's PATH and environment are."""
+    return " ".join(shlex.quote(word) for word in command_words(config, programs, *words))
+
+
+def guarded(command: str) -> str:
+    """A command whose every failure stops the call: an agent lets it run when a hook cannot be started or is killed."""
+    return f"{command} || exit 2"
+
+
+def command_words(config: Config, programs: Path, *words: str) -> list[str]:
+    """The same, word by word."""
+    program = programs / PROGRAM
+    if not program.is_file():
+        raise CannotDo(f"{str(program)!r} is not there: install Seasoned with pip, so that its programs are too.")
+    is_elsewhere = config.origins.get("home", "default") != "default"
+    return [str(program), *(["--home", str(config.home.absolute())] if is_elsewhere else []), *words]
+
+
+def with_hooks(data: bytes | None, hooks: tuple[Hook, ...], path: Path) -> bytes:
+    """The file with exactly these hooks of ours."""
+    if data is None or not data.strip():
+        return (_new_file(hooks) + "\n").encode()
+    text = _decoded(data, path)
+    for hook in hooks:
+        text = _with_hook(text, hook, path)
+    for event in set(_events(text, path)) - {hook.event for hook in hooks}:
+        text = _without_hook(text, event, path)
+    return text.encode()
+
+
+def without_hooks(data: bytes, path: Path) -> bytes | None:
+    """The file without any hook of ours; None where nothing else is left."""
+    text = _decoded(data, path)
+    for event in _events(text, path):
+        text = _without_hook(text, event, path)
+    root = _read(text, path)
+    held = root.child("hooks")
+    if held is not None and not held.children and text != _decoded(data, path):
+        text = remove_child(text, root, root.keys.index("hooks"))
+        root = _read(text, path)
+    is_bare = not root.children and text.replace("{", "").replace("}", "").strip() == ""
+    return None if is_bare and text != _decoded(data, path) else text.encode()
+
+
+def _new_file(hooks: tuple[Hook, ...]) -> str:
+    return add_member("{}", read_json("{}"), "hooks", {hook.event: [hook.group] for hook in hooks})
+
+
+def _decoded(data: bytes, path: Path) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CannotDo(f"{str(path)!r} is not written in UTF-8 ({error}): it is left alone.") from error
+
+
+def _read(text: str, path: Path) -> Node:
+    try:
+        root = read_json(text)
+    except CannotDo as error:
+        raise CannotDo(f"{str(path)!r} cannot be read ({error}): mend it, then run this again.") from error
+    if root.kind != "object":
+        raise CannotDo(f"{str(path)!r} holds no object: it is left alone. Mend it or move it away.")
+    return root
+
+
+def _held(root: Node, path: Path) -> Node | None:
+    """The object of all hooks, looked through: what is written otherwise than expected is not touched."""
+    held = root.child("hooks")
+    if held is None:
+        return None
+    if held.kind != "object":
+        raise CannotDo(f"{str(path)!r}: 'hooks' is no object: it is left alone. Mend it, then run this again.")
+    for event, groups in zip(held.keys, held.children, strict=True):
+        if groups.kind != "array" or any(group.kind != "object" for group in groups.children):
+            raise CannotDo(f"{str(path)!r}: the hooks of {event!r} are no list of objects: they are left alone.")
+    return held
+
+
+def _with_hook(text: str, hook: Hook, path: Path) -> str:
+    root = _read(text, path)
+    held = _held(root, path)
+    if held is None:
+        return add_member(text, root, "hooks", {hook.event: [hook.group]})
+    groups = held.child(hook.event)
+    if groups is None:
+        return add_member(text, held, hook.event, [hook.group])
+    own = [group for group in groups.children if is_ours(group.value)]
+    if not own:
+        return add_element(text, groups, hook.group)
+    if len(own) > 1:
+        at = groups.children.index(own[-1])
+        return _with_hook(remove_child(text, groups, at), hook, path)
+    return text if own[0].value == hook.group else replace_value(text, own[0], hook.group)
+
+
+def _without_hook(text: str, event: str, path: Path) -> str:
+    held = _held(_read(text, path), path)
+    groups = held.child(event) if held is not None else None
+    if held is None or groups is None:
+        return text
+    own = [at for at, group in enumerate(groups.children) if is_ours(group.value)]
+    if not own:
+        return text
+    if len(own) == len(groups.children):
+        return remove_child(text, held, held.keys.index(event))
+    return _without_hook(remove_child(text, groups, own[-1]), event, path)
+
+
+def _events(text: str, path: Path) -> list[str]:
+    """Events for which there is a hook of ours."""
+    held = _held(_read(text, path), path)
+    if held is None:
+        return []
+    pairs = zip(held.keys, held.children, strict=True)
+    return [event for event, groups in pairs if any(is_ours(group.value) for group in groups.children)]
+
+
+def is_ours(group: Mapping[str, Any]) -> bool:
+    """Whether a group holds nothing but our program; one that somebody added to is theirs too."""
+    hooks = group.get("hooks")
+    if not isinstance(hooks, list) or not hooks:
+        return False
+    return all(isinstance(one, dict) and _runs_ours(one.get("command")) for one in hooks)
+
+
+def _runs_ours(command: object) -> bool:
+    if not isinstance(command, str):
+        return False
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    return bool(words) and Path(words[0]).name == PROGRAM

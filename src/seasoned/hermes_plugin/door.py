@@ -1,0 +1,24 @@
+"""What Hermes calls when it loads its plugins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from seasoned.hermes_plugin.gate import Gate
+from seasoned.hermes_plugin.setting import Settings
+
+
+def register(ctx: Any) -> None:
+    """Called by Hermes once, when it loads its plugins. Where a part cannot be imported the gate still stands."""
+    try:
+        from seasoned.hermes_plugin.plugin import open_plugin
+    except ImportError:
+        gate = Gate(wait_seconds=Settings().wait_seconds)
+
+        def before_call(tool_name: str = "", args: Any = None, session_id: str = "", **_: Any) -> Any:
+            return gate.check(tool_name, args, session_id)
+
+        ctx.register_hook("pre_tool_call", before_call)
+        # Hermes keeps the hook, and tells its user what failed.
+        raise
+    open_plugin().register(ctx)

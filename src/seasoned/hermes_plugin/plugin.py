@@ -1,0 +1,159 @@
+"""What Hermes calls: its hooks and middleware in, our parts behind them, each behind a shield."""
+
+from __future__ import annotations
+
+import atexit
+from collections import OrderedDict
+from typing import Any
+
+import msgspec
+
+from seasoned.config import Config, load
+from seasoned.errors import SeasonedError
+from seasoned.gateway import setting as gateway
+from seasoned.hermes_plugin import host
+from seasoned.hermes_plugin.command import DESCRIPTION, SCHEMA, TOOL, add_arguments, answer, run_command, set_warm
+from seasoned.hermes_plugin.errand import Errands
+from seasoned.hermes_plugin.gate import Gate
+from seasoned.hermes_plugin.judging import Judge, turn_of
+from seasoned.hermes_plugin.setting import FILE, Settings, load_settings
+from seasoned.hermes_plugin.shield import Shield, log
+from seasoned.hermes_plugin.warm import SUBAGENT, Warmer, request_of
+
+_MOST = 2000
+_LAST_SECONDS = 2.0
+
+
+def open_plugin() -> Plugin:
+    """The plugin as it is configured. Where the configuration is wrong only the gate is left, and it refuses."""
+    try:
+        config = load()
+        settings = load_settings(config.home / FILE)
+        if settings.experiment is None and (config.home / gateway.FILE).exists():
+            # One experiment at a time: what the gateway divides is divided here too.
+            experiment = gateway.load_settings(config.home / gateway.FILE).experiment
+            settings = msgspec.structs.replace(settings, experiment=experiment)
+    except (SeasonedError, OSError) as error:
+        log.warning("Seasoned only guards calls of high risk until this is mended: %s", error)
+        return Plugin(None, Settings())
+    return Plugin(config, settings)
+
+
+class Plugin:
+    """Our parts, and what Hermes has to know of them."""
+
+    def __init__(self, config: Config | None, settings: Settings) -> None:
+        self._config = config
+        self._settings = settings
+        self._shield = Shield()
+        self._writing = Errands("seasoned-judge", self._shield)
+        self._gate = Gate(wait_seconds=settings.wait_seconds)
+        self._warmer = self._judge = None
+        if config is not None:
+            self._warmer = Warmer(config, settings, Errands("seasoned-warm", self._shield))
+            on_ruling = self._warmer.look_back
+            self._judge = Judge(config, self._writing, on_ruling=on_ruling) if settings.judge else None
+        self._reviews: OrderedDict[str, None] = OrderedDict()
+        """Turns of background reviews: their calls come in threads that do not say what they work for."""
+        self._parents: OrderedDict[str, str] = OrderedDict()
+        """Sub-agents, and who started them."""
+
+    def register(self, ctx: Any) -> None:
+        """Hand everything to Hermes; first what must not be missing."""
+        if self._settings.confirm:
+            ctx.register_hook("pre_tool_call", self.before_call)
+        ctx.register_cli_command("seasoned", "Seasoned's own commands", add_arguments, run_command, DESCRIPTION)
+        if self._warmer is None or self._config is None:
+            return
+        ctx.register_hook("subagent_start", self.subagent_started)
+        ctx.register_middleware("llm_request", self.before_request)
+        ctx.register_command("warm", self.warm_command, "Which examples new conversations begin with", "[NAME|on|off]")
+        ctx.register_tool(TOOL, "seasoned", SCHEMA, self.call_tool, description=DESCRIPTION, emoji="🌱")
+        if self._judge is not None:
+            ctx.register_hook("post_tool_call", self.after_call)
+            ctx.register_hook("on_session_end", self.turn_ended)
+            atexit.register(self.flush, _LAST_SECONDS)
+
+    def flush(self, seconds: float) -> bool:
+        """Wait until what was heard is kept; whether it is."""
+        return self._writing.flush(seconds)
+
+    def before_call(self, tool_name: str = "", args: Any = None, session_id: str = "", **_: Any) -> Any:
+        """Nothing for a call that may run, a refusal for any other. It never raises."""
+        return self._gate.check(tool_name, args, session_id)
+
+    def before_request(
+        self,
+        request: Any = None,
+        session_id: str = "",
+        platform: str = "",
+        model: str = "",
+        base_url: str = "",
+        api_mode: str = "",
+        turn_id: str = "",
+        **_: Any,
+    ) -> Any:
+        """The request with its block, or nothing."""
+        with self._shield.part("The warm start"):
+            is_review = host.is_review()
+            if is_review:
+                _remember(self._reviews, turn_id, None)
+            is_child = platform == SUBAGENT or session_id in self._parents
+            if self._judge is not None and isinstance(request, dict) and not is_review:
+                parent = self._parents.get(session_id) if is_child else None
+                self._judge.hear(session_id, turn_of(request, model=str(model or ""), parent=parent))
+            asked = request_of(
+                request, session=session_id, model=str(model or ""), base_url=str(base_url or ""), api_mode=api_mode
+            )
+            if asked is None or is_child or self._warmer is None:
+                return None
+            messages = self._warmer.warm(asked, is_review=is_review)
+            if messages is not None:
+                return {"request": {**asked.body, "messages": messages}, "source": "seasoned", "reason": "warm start"}
+        return None
+
+    def after_call(
+        self,
+        tool_name: str = "",
+        args: Any = None,
+        result: Any = None,
+        session_id: str = "",
+        tool_call_id: str = "",
+        turn_id: str = "",
+        status: str = "",
+        **_: Any,
+    ) -> None:
+        """Hear of a call."""
+        with self._shield.part("Judging"):
+            if self._judge is not None and turn_id not in self._reviews and not host.is_review():
+                self._judge.called(session_id, tool_call_id, tool_name, args, result, status)
+
+    def turn_ended(self, **_: Any) -> None:
+        """Hermes calls it at the end of every turn."""
+        with self._shield.part("Judging"):
+            if self._judge is not None and not host.is_review():
+                self._judge.turn_ended()
+
+    def subagent_started(self, parent_session_id: Any = None, child_session_id: Any = None, **_: Any) -> None:
+        """Know a sub-agent: it begins cold, and its calls are its own."""
+        if child_session_id and parent_session_id:
+            _remember(self._parents, str(child_session_id), str(parent_session_id))
+
+    def warm_command(self, raw_args: str = "") -> str:
+        """`/warm`."""
+        assert self._warmer is not None
+        assert self._config is not None
+        return set_warm(self._config, self._warmer, raw_args)
+
+    def call_tool(self, args: Any = None, session_id: str = "", **_: Any) -> str:
+        """`warm_session`, as Hermes calls a tool."""
+        assert self._config is not None
+        self.flush(_LAST_SECONDS)
+        return answer(self._config, args if isinstance(args, dict) else {}, session=session_id)
+
+
+def _remember(known: OrderedDict[str, Any], key: str, value: Any) -> None:
+    if key:
+        known[key] = value
+        if len(known) > _MOST:
+            known.popitem(last=False)

@@ -1,0 +1,28 @@
+"""The log of hooks: what failed in them is written down, since their agent must not be bothered with it."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+_MOST_BYTES = 500_000
+
+
+def log(home: Path, text: str) -> None:
+    """Add a line, redacted; a log that cannot be written is no reason to fail."""
+    from seasoned.redact.key import Secrecy, new_key
+    from seasoned.store.database import make_private_folder
+
+    with suppress(OSError):
+        folder = home / "logs"
+        make_private_folder(home)
+        make_private_folder(folder)
+        path = folder / "hooks.log"
+        if path.exists() and path.stat().st_size > _MOST_BYTES:
+            path.replace(folder / "hooks.log.1")
+        line = " ".join(Secrecy(new_key()).redactor().text(text).split())
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(handle, "a", encoding="utf-8", errors="replace") as file:
+            file.write(f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {line}\n")

@@ -1,0 +1,104 @@
+"""The tools by which an agent asks a person. There is none by which it could decide."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from seasoned.config import Config
+from seasoned.confirm.async_client import in_thread
+from seasoned.confirm.client import ConfirmClient, Seen, check_approved, configured_client, digest_of
+from seasoned.confirm.line import Line
+from seasoned.confirm.request import Asked
+from seasoned.errors import SeasonedError
+
+_T = TypeVar("_T")
+_LONGEST_WAIT_SECONDS = 600.0
+REMEMBERED = 1000
+"""Requests that are remembered word for word; of older ones the service says what was asked."""
+Id = Annotated[str, Field(description="The id that request_confirmation returned.", min_length=1, max_length=64)]
+Details = Annotated[dict[str, Any], Field(description="The exact values: targets, amounts, commands.")]
+
+
+class Confirmations:
+    """What was asked is remembered, so that only that can be redeemed."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._asked: OrderedDict[str, Asked] = OrderedDict()
+
+    def tools(self) -> tuple[Callable[..., Any], ...]:
+        return self.request_confirmation, self.wait_confirmation, self.redeem_confirmation
+
+    async def request_confirmation(
+        self,
+        action: Annotated[
+            str, Field(description='What kind of action, such as "deploy_production", "delete_data", "send_email".')
+        ],
+        description: Annotated[str, Field(description="One sentence that lets a person decide.", min_length=1)],
+        details: Details | None = None,
+        timeout_seconds: Annotated[float | None, Field(description="How long a person may take, 30 to 3600.")] = None,
+    ) -> dict[str, Any]:
+        """Ask a person to agree to exactly this action. Returns an id at once; then call wait_confirmation."""
+        asked = Asked(
+            action=action,
+            description=description,
+            details=details or {},
+            label="mcp",
+            timeout_seconds=timeout_seconds,
+        )
+        seen = await self._with_service(lambda client, line: client.submit(asked, line=line))
+        self._asked[seen.id] = asked
+        while len(self._asked) > REMEMBERED:
+            self._asked.popitem(last=False)
+        return _answer(seen)
+
+    async def wait_confirmation(
+        self,
+        id: Id,
+        wait_seconds: Annotated[float, Field(description="Wait so long at most.", ge=0, le=_LONGEST_WAIT_SECONDS)] = 50,
+    ) -> dict[str, Any]:
+        """Wait until a person has decided: pending, approved, denied, expired or auto_approved, and the reason.
+
+        When it is denied, tell the user why and do not try the same another way.
+        """
+        return _answer(await self._with_service(lambda client, line: client.wait(id, wait_seconds, line=line)))
+
+    async def redeem_confirmation(self, id: Id, details: Details | None = None) -> dict[str, Any]:
+        """Use an approval, once, right before you act. Give the details of what you are about to do.
+
+        It fails when they are not the ones that were approved, when it was used before, or when it is too late.
+        """
+
+        def redeem(client: ConfirmClient, line: Line) -> dict[str, Any]:
+            seen = client.look(id, line=line)
+            check_approved(seen)
+            known = self._asked.get(id) or Asked(action=seen.action, description=seen.description)
+            doing = Asked(action=known.action, description=known.description, details=details or {})
+            grant = client.redeem(id, digest_of(doing, requester=seen.requester or ""), line=line)
+            return {"id": grant.id, "granted": True, "redeemed_at": grant.redeemed_at}
+
+        return await self._with_service(redeem)
+
+    async def _with_service(self, work: Callable[[ConfirmClient, Line], _T]) -> _T:
+        try:
+            client = configured_client(self._config)
+            return await in_thread(lambda line: work(client, line))
+        except SeasonedError as error:
+            raise ToolError(str(error)) from error
+
+
+def _answer(seen: Seen) -> dict[str, Any]:
+    return {
+        "id": seen.id,
+        "action": seen.action,
+        "status": seen.status,
+        "may_redeem": seen.is_approved and seen.redeemed_at is None,
+        "reason": seen.reason,
+        "resolved_by": seen.resolved_by,
+        "timeout_seconds": seen.timeout_seconds,
+    }

@@ -1,0 +1,85 @@
+"""The prompt for a warm start: what worked in earlier sessions, then the task."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import anyio.to_thread
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.prompts.base import Message, UserMessage
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, Completion, CompletionArgument
+from pydantic import Field
+
+from seasoned.errors import NotFound, SeasonedError, UsageError
+from seasoned.mcp_server.place import Place
+from seasoned.template.library import count_use, current, listed, remember_block
+from seasoned.template.provision import provision
+from seasoned.template.use import template_use
+
+WARM_START = "warm_start"
+_MOST_COMPLETIONS = 100
+
+
+class Prompts:
+    """What a user may begin a conversation with."""
+
+    def __init__(self, place: Place, clock: Callable[[], float] = time.time) -> None:
+        self._place = place
+        self._clock = clock
+
+    def add_to(self, server: MCPServer[Any]) -> None:
+        server.prompt(WARM_START, title="Warm start", description="Begin with calls that worked in earlier sessions.")(
+            self.warm_start
+        )
+
+        server.completion()(self.complete)  # type: ignore[no-untyped-call]
+
+    async def complete(self, ref: object, argument: CompletionArgument, context: object) -> Completion | None:
+        """Names of templates, for whoever types one."""
+        if argument.name != "name":
+            return None
+        names = await anyio.to_thread.run_sync(self.names, argument.value)
+        return Completion(values=names[:_MOST_COMPLETIONS])
+
+    def warm_start(
+        self,
+        name: Annotated[str | None, Field(description="The template; without it the one that fits the task.")] = None,
+        task: Annotated[str | None, Field(description="What is to be done.")] = None,
+    ) -> list[Message]:
+        """The block as one message, then the task as the user's own words."""
+        now = self._clock()
+        try:
+            with self._place.store() as store:
+                library = current(store, now=now)
+                made = provision(
+                    [],
+                    library=library,
+                    template=name or None,
+                    task=task or "",
+                    format="text",
+                    form="text",
+                    use=template_use(store),
+                )
+                if made.block is None or made.rendered is None:
+                    raise NotFound(made.reason)
+                # Whoever is given it will be known by its opening line when the session is read.
+                remember_block(store, made.block.digest, made.rendered.example_ids, now=now)
+                count_use(store, made.block.template, made.rendered.example_ids)
+        except (NotFound, UsageError) as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+        except SeasonedError as error:
+            raise MCPError(INTERNAL_ERROR, str(error)) from error
+        block = UserMessage(made.rendered.content.decode("utf-8"))
+        return [block, UserMessage(task)] if task else [block]
+
+    def names(self, beginning: str) -> list[str]:
+        """Names of templates that begin so."""
+        try:
+            with self._place.store() as store:
+                return [one.name for one in listed(store) if one.name.casefold().startswith(beginning.casefold())]
+        except SeasonedError:
+            # Completion is a convenience: the prompt itself says what is wrong.
+            return []

@@ -1,0 +1,86 @@
+"""The server with all that it offers, over stdin and stdout, or wherever it is mounted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio.to_thread
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, InputRequiredResult, Resource, ToolAnnotations
+from pydantic import ValidationError
+
+import seasoned
+from seasoned.config import Config, load
+from seasoned.errors import SeasonedError
+from seasoned.mcp_server.confirmation import Confirmations
+from seasoned.mcp_server.experience import Experience
+from seasoned.mcp_server.place import Place
+from seasoned.mcp_server.prompt import Prompts
+from seasoned.mcp_server.resource import Resources
+
+_INSTRUCTIONS = (
+    "Before an action that cannot be undone or that others will notice, call request_confirmation with exactly what"
+    " will be done, then wait_confirmation, and redeem_confirmation right before you do it. Never go on without it."
+    " When a call fails, call recall with the tool and the error: it knows which repair worked before. Before you use a"
+    " tool whose arguments you are unsure of, call recall with the tool alone."
+)
+_READ_ONLY = ("recall", "wait_confirmation")
+"""Tools that change nothing: agents may call them without asking their user."""
+
+
+class ExperienceServer(MCPServer[Any]):
+    """Says in one sentence what is wrong with arguments, and lists the templates that there are at the moment."""
+
+    resources: Resources
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Run a tool; an argument that it does not know is refused, for it was meant to do something."""
+        schema = self._tool_input_schema(name)
+        known = [] if schema is None else list(schema.get("properties", {}))
+        unknown = sorted(arguments.keys() - set(known)) if schema is not None else []
+        if unknown:
+            raise ToolError(f"{name} has no argument {unknown[0]!r}: it takes {', '.join(known)}.")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(_sentence(name, error.__cause__)) from error
+            raise
+
+    async def list_resources(self) -> list[Resource]:
+        """Those that are always there, and one for each template. A store that fails hides only the latter."""
+        fixed = await super().list_resources()
+        try:
+            return fixed + await anyio.to_thread.run_sync(self.resources.listed)
+        except SeasonedError:
+            return fixed
+
+
+def build_server(config: Config | None = None) -> ExperienceServer:
+    """The server with its tools, resources and prompts; it opens no store and asks nobody until one is used."""
+    config = config or load()
+    place = Place(config)
+    server = ExperienceServer("seasoned", version=seasoned.__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
+    for tool in (*Experience(place).tools(), *Confirmations(config).tools()):
+        server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=tool.__name__ in _READ_ONLY))
+    server.resources = Resources(place)
+    server.resources.add_to(server)
+    Prompts(place).add_to(server)
+    return server
+
+
+def serve() -> None:
+    """Answer on stdin and stdout until the agent hangs up."""
+    build_server().run("stdio")
+
+
+def _sentence(tool: str, wrong: ValidationError) -> str:
+    """Each argument that is wrong with what would be right; what was given is not repeated."""
+    parts = []
+    for one in wrong.errors(include_url=False, include_context=False, include_input=False):
+        # Of a union every member complains: the argument itself is named once.
+        parts.append(f"{'.'.join(str(part) for part in one['loc'][:1])!r}: {one['msg']}")
+    return f"Wrong arguments for {tool}: {'; '.join(dict.fromkeys(parts))}."

@@ -1,0 +1,181 @@
+"""Changes to files of other programs: shown, written whole, taken back exactly, and never over somebody's edits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seasoned.connect.apply import apply_plan, is_connected, undo, undo_plan
+from seasoned.connect.change import FileChange, LinkedFolder, Plan, preview, read_present
+from seasoned.connect.merge import take_back
+from seasoned.errors import CannotDo, NotFound
+
+
+def plan_for(path: Path, after: bytes | None, *links: LinkedFolder) -> Plan:
+    return Plan("demo", (FileChange(path, read_present(path), after, "to try"),), links=links)
+
+
+def applied(home: Path, plan: Plan) -> Path:
+    return apply_plan(plan, home=home, clock=lambda: 0.0)
+
+
+def test_a_change_is_shown_as_a_diff_and_a_new_file_against_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    assert preview(FileChange(path, b"a\nb", b"a\nc\n", "")).splitlines()[2:] == [
+        "@@ -1,2 +1,2 @@",
+        " a",
+        "-b",
+        "\\ No newline at end of file",
+        "+c",
+    ]
+    assert preview(FileChange(path, None, b"x\n", "")).startswith(f"--- /dev/null\n+++ {path}\n")
+
+
+def test_a_file_is_written_with_its_mode_and_undone_to_the_byte(tmp_path: Path) -> None:
+    path = tmp_path / "agent" / "settings"
+    path.parent.mkdir()
+    path.write_bytes(b"\xff odd \r\n bytes")
+    path.chmod(0o640)
+    applied(tmp_path / "home", plan_for(path, b"new"))
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"new", 0o640)
+    undo("demo", home=tmp_path / "home")
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"\xff odd \r\n bytes", 0o640)
+    assert not is_connected("demo", home=tmp_path / "home")
+    assert sorted(one.name for one in path.parent.iterdir()) == ["settings"], "nothing is left behind"
+
+
+def test_a_file_that_was_not_there_goes_again_with_the_folders_made_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "agent" / "deep" / "settings"
+    applied(tmp_path / "home", plan_for(path, b"new"))
+    assert path.read_bytes() == b"new"
+    undo("demo", home=tmp_path / "home")
+    assert not (tmp_path / "agent").exists()
+
+
+def test_a_link_to_the_file_stays_a_link(tmp_path: Path) -> None:
+    real, link = tmp_path / "dotfiles" / "settings", tmp_path / "settings"
+    real.parent.mkdir()
+    real.write_bytes(b"old")
+    link.symlink_to(real)
+    applied(tmp_path / "home", plan_for(link, b"new"))
+    assert link.is_symlink() and real.read_bytes() == b"new"
+    undo("demo", home=tmp_path / "home")
+    assert link.is_symlink() and real.read_bytes() == b"old"
+
+
+def test_a_file_that_changed_since_the_plan_is_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "settings"
+    plan = plan_for(path, b"new")
+    path.write_bytes(b"somebody was quicker")
+    with pytest.raises(CannotDo, match="changed since the plan"):
+        applied(tmp_path / "home", plan)
+    assert path.read_bytes() == b"somebody was quicker"
+    assert not is_connected("demo", home=tmp_path / "home")
+
+
+def test_when_one_file_cannot_be_written_none_is_changed(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good", tmp_path / "file" / "bad"
+    good.write_bytes(b"old")
+    changes = (FileChange(good, b"old", b"new", ""), FileChange(bad, None, b"new", ""))
+    (tmp_path / "file").write_bytes(b"no folder")
+    with pytest.raises(CannotDo, match="cannot be"):
+        applied(tmp_path / "home", Plan("demo", changes))
+    assert good.read_bytes() == b"old"
+    assert not is_connected("demo", home=tmp_path / "home")
+
+
+def test_edits_since_stay_when_our_part_is_taken_out(tmp_path: Path) -> None:
+    path = tmp_path / "notes"
+    path.write_bytes(b"one\ntwo\n")
+    applied(tmp_path / "home", plan_for(path, b"one\nours\ntwo\n"))
+    path.write_bytes(b"zero\none\nours\ntwo\nthree\n")
+    undo("demo", home=tmp_path / "home")
+    assert path.read_bytes() == b"zero\none\ntwo\nthree\n"
+
+
+def test_edits_inside_our_part_are_refused_with_both_differences(tmp_path: Path) -> None:
+    path = tmp_path / "notes"
+    path.write_bytes(b"one\n")
+    applied(tmp_path / "home", plan_for(path, b"one\nours\n"))
+    path.write_bytes(b"one\nours, but better\n")
+    with pytest.raises(CannotDo, match="edited since") as caught:
+        undo("demo", home=tmp_path / "home")
+    assert "+ours\n" in str(caught.value)
+    assert "+ours, but better\n" in str(caught.value)
+    assert path.read_bytes() == b"one\nours, but better\n"
+    path.write_bytes(b"one\n")
+    assert undo("demo", home=tmp_path / "home").changes == (), "taken out by hand is undone"
+
+
+def test_a_second_change_still_goes_back_to_the_first_state(tmp_path: Path) -> None:
+    path = tmp_path / "notes"
+    path.write_bytes(b"first\n")
+    applied(tmp_path / "home", plan_for(path, b"first\nours 1\n"))
+    applied(tmp_path / "home", plan_for(path, b"first\nours 2\n"))
+    undo("demo", home=tmp_path / "home")
+    assert path.read_bytes() == b"first\n"
+
+
+def test_undoing_what_was_never_done_says_so(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="not connected"):
+        undo_plan("demo", home=tmp_path)
+
+
+def test_a_former_state_that_was_tampered_with_is_not_restored(tmp_path: Path) -> None:
+    path = tmp_path / "notes"
+    path.write_bytes(b"old")
+    folder = applied(tmp_path / "home", plan_for(path, b"new"))
+    for one in folder.iterdir():
+        if one.read_bytes() == b"old":
+            one.write_bytes(b"evil")
+    with pytest.raises(CannotDo, match="gone or was changed"):
+        undo("demo", home=tmp_path / "home")
+    assert path.read_bytes() == b"new"
+
+
+def test_what_is_kept_is_for_the_user_alone(tmp_path: Path) -> None:
+    folder = applied(tmp_path / "home", plan_for(tmp_path / "notes", b"new"))
+    assert folder.stat().st_mode & 0o077 == 0
+    assert [one.name for one in folder.iterdir() if one.stat().st_mode & 0o077] == []
+
+
+def test_folders_are_linked_and_only_our_links_go_again(tmp_path: Path) -> None:
+    source, folder = tmp_path / "ours", tmp_path / "theirs"
+    for name in ("mail", "deploy"):
+        (source / name).mkdir(parents=True)
+    (folder / "deploy").mkdir(parents=True)
+    (folder / "other").symlink_to(tmp_path)
+    linked = LinkedFolder(folder, source, "so that they are found")
+    applied(tmp_path / "home", Plan("demo", links=(linked,)))
+    assert (folder / "mail").resolve() == source / "mail"
+    assert not (folder / "deploy").is_symlink(), "a name that is taken stays"
+    undo("demo", home=tmp_path / "home")
+    assert sorted(one.name for one in folder.iterdir()) == ["deploy", "other"]
+
+
+@pytest.mark.parametrize("kind", ["folder", "circle"])
+def test_what_is_no_ordinary_file_is_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "settings"
+    path.mkdir() if kind == "folder" else path.symlink_to(path)
+    with pytest.raises(CannotDo, match="settings"):
+        read_present(path)
+
+
+LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"}\n", b"x"]), max_size=8)
+
+
+@given(before=LINES, inserted=st.integers(0, 8), added=LINES, head=LINES, tail=LINES)
+def test_taking_back_never_loses_a_line_of_others(
+    before: list[bytes], inserted: int, added: list[bytes], head: list[bytes], tail: list[bytes]
+) -> None:
+    """Whatever was inserted by us, and whatever somebody put before or after it: either their text remains, or a no."""
+    place = min(inserted, len(before))
+    after = [*before[:place], b"ours 1\n", *added, b"ours 2\n", *before[place:]]
+    found = take_back(before=b"".join(before), after=b"".join(after), present=b"".join([*head, *after, *tail]))
+    if not head and not tail:
+        assert found == b"".join(before)
+    elif found is not None and not added:
+        assert found == b"".join([*head, *before, *tail])

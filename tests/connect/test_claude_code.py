@@ -1,0 +1,211 @@
+"""`seasoned connect claude-code`: settings written by hand keep every byte, twice is once, and undo goes back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from seasoned.config import Config
+from seasoned.connect import claude_code, codex
+from seasoned.connect.hook_file import Hook, with_hooks, without_hooks
+from seasoned.connect.json_text import read_json
+from seasoned.errors import CannotDo
+from tests.connect.connecting import connect, connect_json
+from tests.connect.test_json_text import documents, is_kept
+
+EVENTS = ["SessionStart", "PreToolUse", "PostToolUseFailure", "Stop", "SessionEnd"]
+BY_HAND = """{
+    "model": "opus",   "permissions": {"allow": ["Bash(ls:*)"],
+                                        "deny" : [ ]},
+
+    "hooks": {
+        "PreToolUse": [
+            {"matcher": "Bash", "hooks": [{"type": "command", "command": "~/bin/guard.sh"}]}
+        ]
+    },
+  "env": { "A": "é \\u00e9" }
+}
+"""
+HOOKS = (
+    Hook("PreToolUse", "/opt/bin/seasoned-hook claude-code pre-tool-use", 330, "*"),
+    Hook("Stop", "/opt/bin/seasoned-hook claude-code stop", 10),
+)
+
+
+@pytest.fixture
+def settings(home: Path) -> Path:
+    path = home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    return path
+
+
+def test_it_shows_every_change_asks_writes_and_says_what_is_left_to_do(home: Path, settings: Path) -> None:
+    settings.write_text('{\n  "model": "opus"\n}\n')
+    declined = connect("claude-code", typed="n\n")
+    assert "Nothing was changed" in declined.stdout
+    assert settings.read_text() == '{\n  "model": "opus"\n}\n'
+    done = connect("claude-code", typed="y\n").stdout
+    assert f"+++ {settings}" in done
+    assert '+  "model": "opus",' in done
+    assert all(f'+    "{event}": [' in done for event in EVENTS)
+    assert "calls of high risk are refused" in done
+    written = json.loads(settings.read_text())
+    assert list(written["hooks"]) == EVENTS
+    command = written["hooks"]["SessionStart"][0]["hooks"][0]["command"]
+    assert Path(command.split()[0]).is_file()
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
+@pytest.mark.parametrize(
+    ("program", "code"),
+    [("exit 0", 0), ("exit 2", 2), ("exit 1", 2), ("kill -9 $$", 2), (None, 2)],
+    ids=["passes", "blocks", "fails", "is killed", "is gone"],
+)
+def test_a_confirmation_that_cannot_be_asked_for_ends_with_the_code_that_blocks(
+    tmp_path: Path, agent: str, program: str | None, code: int
+) -> None:
+    file = tmp_path / "seasoned-hook"
+    file.write_text(f"#!/bin/sh\n{program}\n")
+    file.chmod(0o755)
+    module = {"claude-code": claude_code, "codex": codex}[agent]
+    (asks,) = [one.command for one in module.hooks(Config(home=tmp_path), tmp_path) if one.event == "PreToolUse"]
+    if program is None:
+        file.unlink()
+    assert subprocess.run(["sh", "-c", asks], capture_output=True, check=False).returncode == code
+
+
+def test_settings_written_by_hand_keep_every_byte_and_come_back_exactly(settings: Path) -> None:
+    settings.write_text(BY_HAND)
+    settings.chmod(0o600)
+    connect("claude-code", "--yes")
+    after = settings.read_text()
+    assert is_kept(BY_HAND, after)
+    assert [line for line in BY_HAND.splitlines() if line not in after.splitlines()] == [
+        '            {"matcher": "Bash", "hooks": [{"type": "command", "command": "~/bin/guard.sh"}]}'
+    ], "the last of each list got a comma"
+    assert connect_json("claude-code", "--yes")["state"] == "unchanged"
+    assert settings.read_text() == after, "twice is once"
+    connect("claude-code", "--undo", "--yes")
+    assert settings.read_text() == BY_HAND
+    assert settings.stat().st_mode & 0o777 == 0o600
+
+
+def test_where_there_are_no_settings_they_are_made_and_go_again(home: Path) -> None:
+    assert connect_json("claude-code", "--yes")["state"] == "connected"
+    assert list(json.loads((home / ".claude" / "settings.json").read_text())) == ["hooks"]
+    assert connect_json("claude-code", "--undo", "--yes")["state"] == "undone"
+    assert not (home / ".claude").exists()
+
+
+def test_what_the_agent_or_the_user_changed_since_stays_when_it_is_undone(settings: Path) -> None:
+    settings.write_text('{"model": "opus"}')
+    connect("claude-code", "--yes")
+    since = json.loads(settings.read_text())
+    since["permissions"] = {"allow": ["Read"]}
+    since["hooks"]["Stop"].insert(0, {"hooks": [{"type": "command", "command": "say done"}]})
+    settings.write_text(json.dumps(since, indent=4))
+    connect("claude-code", "--undo", "--yes")
+    assert json.loads(settings.read_text()) == {
+        "model": "opus",
+        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]},
+        "permissions": {"allow": ["Read"]},
+    }
+
+
+def test_an_older_hook_of_ours_is_brought_up_to_date_and_undo_still_finds_the_beginning(settings: Path) -> None:
+    settings.write_text('{"model": "opus"}')
+    connect("claude-code", "--yes")
+    first = settings.read_text()
+    settings.write_text(first.replace("--wait-seconds 300", "--wait-seconds 20"))
+    assert connect_json("claude-code", "--yes")["state"] == "connected"
+    assert settings.read_text() == first
+    connect("claude-code", "--undo", "--yes")
+    assert json.loads(settings.read_text()) == {"model": "opus"}
+
+
+def test_settings_that_are_a_link_into_dotfiles_stay_one(home: Path, settings: Path) -> None:
+    real = home / "dotfiles" / "claude.json"
+    real.parent.mkdir()
+    real.write_text("{}")
+    settings.symlink_to(real)
+    connect("claude-code", "--yes")
+    assert settings.is_symlink() and "seasoned-hook" in real.read_text()
+    connect("claude-code", "--undo", "--yes")
+    assert settings.is_symlink() and real.read_text() == "{}"
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b'{"hooks": []}', "'hooks' is no object"),
+        (b'{"hooks": {"Stop": {}}}', "'Stop' are no list"),
+        (b'{"hooks": {"Stop": ["x"]}}', "'Stop' are no list"),
+        (b"[1]", "holds no object"),
+        (b'{\n  // mine\n  "a": 1\n}', "line 2: a comment, for which the agent reads nothing of the file"),
+        (b'{"a": 1', "line 1: a comma or }"),
+        (b'{"a": 1,\n"a": 2}', "line 2: 'a' stands there twice"),
+        (b'\xff\xfe{"a": 1}', "not written in UTF-8"),
+    ],
+)
+def test_settings_that_cannot_be_read_or_are_unusual_are_refused_with_the_reason(
+    settings: Path, content: bytes, why: str
+) -> None:
+    settings.write_bytes(content)
+    said = connect("claude-code", "--yes", expect=3).stderr
+    assert str(settings) in said and why in said
+    assert settings.read_bytes() == content
+
+
+def test_settings_that_may_not_be_read_or_are_a_folder_are_refused(settings: Path) -> None:
+    settings.mkdir()
+    assert "no ordinary file" in connect("claude-code", "--yes", expect=3).stderr
+
+
+def test_a_dry_run_changes_nothing_and_json_asks_for_a_yes(settings: Path) -> None:
+    answer = connect_json("claude-code", "--dry-run")
+    assert answer["state"] == "previewed"
+    assert [one["path"] for one in answer["changes"]] == [str(settings)]
+    assert "+++" in answer["changes"][0]["diff"]
+    assert connect("claude-code", "--json", expect=2).stdout == ""
+    assert not settings.exists()
+    assert "not connected" in connect("claude-code", "--undo", "--yes", expect=1).stderr
+
+
+def test_another_home_of_seasoned_is_named_in_the_commands(home: Path, settings: Path) -> None:
+    elsewhere = home / "else where"
+    connect("claude-code", "--yes", SEASONED_HOME=str(elsewhere))
+    command = json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
+    assert f"--home '{elsewhere}' claude-code stop" in command
+
+
+def test_skills_that_reviews_wrote_are_linked_and_unlinked(home: Path, settings: Path) -> None:
+    skill = home / ".seasoned" / "skills" / "parcel-reports"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: parcel-reports\ndescription: x\n---\n")
+    answer = connect_json("claude-code", "--yes")
+    link = home / ".claude" / "skills" / "parcel-reports"
+    assert answer["links"] == [str(link)]
+    assert (link / "SKILL.md").read_text().startswith("---")
+    connect("claude-code", "--undo", "--yes")
+    assert not link.is_symlink()
+
+
+@given(documents())
+def test_any_settings_keep_every_byte_and_twice_is_once(pair: tuple[object, str]) -> None:
+    value, text = pair
+    path = Path("settings.json")
+    if not isinstance(value, dict):
+        if text.strip():
+            with pytest.raises(CannotDo):
+                with_hooks(text.encode(), HOOKS, path)
+        return
+    after = with_hooks(text.encode(), HOOKS, path)
+    assert is_kept(text, after.decode())
+    assert with_hooks(after, HOOKS, path) == after
+    assert {**read_json(after.decode()).value, "hooks": None} == {**value, "hooks": None}
+    left = without_hooks(after, path)
+    assert (value == {} and left is None) or read_json((left or b"").decode()).value == value

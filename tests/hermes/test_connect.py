@@ -1,0 +1,185 @@
+"""`seasoned connect hermes`: the plugin is enabled in Hermes' own settings, and every other byte stays as it was."""
+
+from __future__ import annotations
+
+import json
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seasoned.config import Config, load
+from seasoned.connect.hermes import PREFILL_FILE, left, plan, with_plugin
+from seasoned.errors import CannotDo
+from seasoned.store import open_store
+from seasoned.template.library import save
+from tests.connect.connecting import connect, connect_json
+from tests.hermes.house import shown
+
+PATH = Path("config.yaml")
+WRITTEN = {
+    "nothing": ("", "plugins:\n  enabled:\n    - seasoned\n"),
+    "comments only": ("# mine\n", "# mine\nplugins:\n  enabled:\n    - seasoned\n"),
+    "no plugins": ("model:   x # fast\n", "model:   x # fast\nplugins:\n  enabled:\n    - seasoned\n"),
+    "no end of line": ("model: x", "model: x\nplugins:\n  enabled:\n    - seasoned\n"),
+    "other line ends": ("model: x\r\n", "model: x\r\nplugins:\r\n  enabled:\r\n    - seasoned\r\n"),
+    "empty section": ("plugins: # none\na: 1\n", "plugins: # none\n  enabled:\n    - seasoned\na: 1\n"),
+    "null section": ("plugins: null\na: 1\n", "plugins:\n  enabled:\n    - seasoned\na: 1\n"),
+    "no list": (
+        "plugins:\n   # which\n   disabled: [x]\n",
+        "plugins:\n   # which\n   enabled:\n     - seasoned\n   disabled: [x]\n",
+    ),
+    "empty list": ("plugins:\n  enabled: []  # all off\n", "plugins:\n  enabled: [seasoned]  # all off\n"),
+    "no value": ("plugins:\n  enabled:   # later\n", "plugins:\n  enabled: [seasoned]   # later\n"),
+    "null list": ("plugins:\n  enabled: ~\n", "plugins:\n  enabled: [seasoned]\n"),
+    "list in a line": ("plugins: {enabled: [a,  b ] }\n", "plugins: {enabled: [a,  b, seasoned ] }\n"),
+    "map in a line": ("plugins: {disabled: []}\n", "plugins: {enabled: [seasoned], disabled: []}\n"),
+    "list in lines": (
+        "plugins:\n  enabled:\n  - a  # first\n\n  - 'b' # second\n# end\nz: |\n  text\n",
+        "plugins:\n  enabled:\n  - a  # first\n\n  - 'b' # second\n  - seasoned\n# end\nz: |\n  text\n",
+    ),
+    "wide list": ("plugins:\n  enabled: [\n    a,\n  ]\n", "plugins:\n  enabled: [\n    a, seasoned,\n  ]\n"),
+    "disabled in a line": (
+        "plugins:\n  enabled: [a]\n  disabled: [b, seasoned]\n",
+        "plugins:\n  enabled: [a, seasoned]\n  disabled: [b]\n",
+    ),
+    "disabled alone": (
+        "plugins:\n  disabled:\n    - seasoned\n  enabled: []\n",
+        "plugins:\n  disabled:\n    []\n  enabled: [seasoned]\n",
+    ),
+    "disabled among others": (
+        "plugins:\n  disabled:\n    - seasoned # no\n    - b\n  enabled: [a]\n",
+        "plugins:\n  disabled:\n    - b\n  enabled: [a, seasoned]\n",
+    ),
+}
+REFUSED = {
+    "no YAML": ("a: [1\n", "is no YAML"),
+    "a list": ("- a\n", "no names with values"),
+    "in braces": ("{model: x}\n", "unusual way"),
+    "a word for a list": ("plugins:\n  enabled: all\n", "is no list"),
+    "a word for the section": ("plugins: all\n", "no names with values"),
+    "two documents": ("a: 1\n---\nb: 2\n", "is no YAML"),
+    "a list that stands elsewhere": ("other: &x [a]\nplugins:\n  enabled: *x\n", "unusual way"),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), WRITTEN.values(), ids=WRITTEN)
+def test_the_plugin_is_enabled_and_nothing_else_changes(before: str, after: str) -> None:
+    assert with_plugin(before.encode(), PATH).decode() == after
+    assert with_plugin(after.encode(), PATH).decode() == after, "a second time changes nothing"
+
+
+@pytest.mark.parametrize(("text", "why"), REFUSED.values(), ids=REFUSED)
+def test_settings_that_cannot_be_understood_are_refused_with_a_reason(text: str, why: str) -> None:
+    with pytest.raises(CannotDo, match=why):
+        with_plugin(text.encode(), PATH)
+    with pytest.raises(CannotDo, match="UTF-8"):
+        with_plugin(b"a: \xff\n", PATH)
+
+
+PIECES = st.sampled_from(
+    [
+        "# a comment\n",
+        "\n",
+        "model:   scripted   # fast\n",
+        "agent:\n    max_turns: 90\n    personalities: {kind: 'be kind'}\n",
+        "notes: |\n  plugins:\n    enabled: [not this]\n",
+        "quoted: \"a # b: 'c'\"\n",
+        "list:\n- one\n-   two\n",
+    ]
+)
+SECTIONS = st.sampled_from(
+    [before for before, _ in WRITTEN.values() if before.startswith("plugins") and "\r" not in before]
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(PIECES, unique=True), SECTIONS, st.lists(PIECES, unique=True), st.booleans())
+def test_what_was_there_stays_in_its_order_whatever_is_around_it(
+    above: list[str], section: str, below: list[str], is_cut: bool
+) -> None:
+    text = "".join([*above, section, *[one for one in below if one not in above]])
+    before = text.rstrip("\n") if is_cut else text
+    after = with_plugin(before.encode(), PATH).decode()
+    assert yaml.safe_load(after)["plugins"]["enabled"][-1] == "seasoned"
+    taken = [
+        before[start:end]
+        for kind, start, end, *_ in SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+        if kind in ("delete", "replace")
+    ]
+    assert all(set(one) <= set("- seasoned,no#\nnull~") for one in taken), taken
+    assert with_plugin(after.encode(), PATH).decode() == after
+    gone = left(PATH, after.encode())
+    assert gone is not None
+    assert "seasoned" not in (yaml.safe_load(gone)["plugins"]["enabled"] or [])
+
+
+@pytest.fixture
+def hermes(home: Path) -> Path:
+    made = home / ".hermes"
+    made.mkdir()
+    return made
+
+
+def test_connecting_shows_its_change_keeps_it_and_takes_it_back(hermes: Path) -> None:
+    file = hermes / "config.yaml"
+    written = b"# my Hermes\nmodel:\n    default:   x   # fast\nplugins:\n  enabled: [ disk-cleanup ]\n"
+    file.write_bytes(written)
+    looked = connect("hermes", "--dry-run")
+    assert "+  enabled: [ disk-cleanup, seasoned ]" in looked.stdout
+    assert file.read_bytes() == written
+    assert connect_json("hermes", "--yes")["state"] == "connected"
+    assert file.read_bytes() == written.replace(b"cleanup ]", b"cleanup, seasoned ]")
+    assert connect_json("hermes", "--yes")["state"] == "unchanged"
+    assert connect_json("hermes", "--undo", "--yes")["state"] == "undone"
+    assert file.read_bytes() == written
+
+
+def test_an_edit_since_then_stays_when_it_is_taken_back(hermes: Path) -> None:
+    file = hermes / "config.yaml"
+    file.write_text("model: x\nplugins:\n  enabled: [a]\n")
+    connect("hermes", "--yes")
+    file.write_text(file.read_text().replace("model: x", "model: y  # better"))
+    connect("hermes", "--undo", "--yes")
+    assert file.read_text() == "model: y  # better\nplugins:\n  enabled: [a]\n"
+
+
+def test_where_there_is_no_hermes_nothing_is_made(home: Path) -> None:
+    with pytest.raises(CannotDo, match="There is no Hermes"):
+        plan(load(), programs=Path("/"))
+    assert not (home / ".hermes").exists()
+
+
+def test_it_says_what_only_a_person_can_do(hermes: Path) -> None:
+    steps = " ".join(plan(load(), programs=Path("/")).steps)
+    assert "pip install seasoned" in steps
+    assert "SEASONED_HOME=" in steps
+    assert "Start Hermes anew" in steps
+
+
+def test_a_prefill_file_serves_where_the_plugin_is_not_wanted(hermes: Path) -> None:
+    file = hermes / "config.yaml"
+    file.write_text("model: x  # fast\n")
+    config: Config = load()
+    with open_store(config.store_path) as store:
+        save(store, shown())
+    assert connect_json("hermes", "--prefill", "house", "--yes")["state"] == "connected"
+    assert file.read_text() == f"model: x  # fast\nprefill_messages_file: {PREFILL_FILE}\n"
+    messages = json.loads((hermes / PREFILL_FILE).read_text())
+    assert [message["role"] for message in messages][:3] == ["user", "assistant", "tool"]
+    assert "deploy_rocket" not in json.dumps(messages)
+    assert connect_json("hermes", "--prefill", "house", "--yes")["state"] == "unchanged"
+    connect("hermes", "--undo", "--yes")
+    assert file.read_text() == "model: x  # fast\n"
+    assert not (hermes / PREFILL_FILE).exists()
+
+
+def test_a_prefill_file_of_somebody_else_is_not_replaced(hermes: Path) -> None:
+    (hermes / "config.yaml").write_text("prefill_messages_file: mine.json\n")
+    with open_store(load().store_path) as store:
+        save(store, shown())
+    refused = connect("hermes", "--prefill", "house", "--yes", expect=3)
+    assert "is in use already" in refused.stderr

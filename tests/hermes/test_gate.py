@@ -1,0 +1,153 @@
+"""The gate: what it refuses and why, that it passes all else at once, and that nothing opens it but a yes."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from seasoned.hermes_plugin import gate as gate_module
+from seasoned.hermes_plugin.gate import Gate
+from seasoned.outcome.judge import judge
+from seasoned.session import Result, ToolCall
+from tests.confirm.serving import Serving, serving
+from tests.hooks.test_pre_tool_use import decide_next
+
+RISKY = {"command": "rm -rf /srv/data"}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serving(tmp_path_factory.mktemp("service")) as found:
+        yield found
+
+
+@pytest.fixture
+def configured(service: Serving, monkeypatch: pytest.MonkeyPatch) -> Serving:
+    monkeypatch.setenv("SEASONED_CONFIRM_URL", service.url)
+    monkeypatch.setenv("SEASONED_CONFIRM_TOKEN", service.tokens["agent"])
+    return service
+
+
+def refused(arguments: Any, tool: str = "terminal", wait_seconds: float = 20.0) -> str | None:
+    """The reason that the model is given; None where the call may run."""
+    told: list[str] = []
+    found = Gate(wait_seconds=wait_seconds, tell=told.append).check(tool, arguments, "s1")
+    if found is None:
+        return None
+    assert found["action"] == "block"
+    return found["message"]
+
+
+def _first(asked: list[dict[str, Any]]) -> dict[str, Any]:
+    """The request that was decided, once whoever decided has said so."""
+    deadline = time.monotonic() + 10
+    while not asked and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return asked[0]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("terminal", {"command": "pytest -q && git status"}),
+        ("terminal", {"command": "rm -rf build"}),
+        ("read_file", {"path": "/etc/hosts"}),
+        ("terminal", None),
+        ("", {}),
+        ("todo", {"todos": [{"content": "x"}]}),
+    ],
+)
+def test_a_call_of_no_high_risk_passes_at_once_without_any_service(tool: str, arguments: Any) -> None:
+    begun = time.monotonic()
+    assert refused(arguments, tool) is None
+    assert time.monotonic() - begun < 1
+
+
+def test_without_a_service_high_risk_is_refused_with_what_to_do() -> None:
+    assert "`seasoned confirm serve`" in str(refused(RISKY))
+
+
+def test_a_denial_reaches_the_model_with_its_reason(configured: Serving) -> None:
+    asked = decide_next(configured, "deny", reason="not on a Sunday")
+    assert "alice denied 'delete_data': not on a Sunday" in str(refused(RISKY))
+    assert _first(asked)["session_key"] == "hermes:s1"
+
+
+def test_a_yes_lets_exactly_that_call_run_once(configured: Serving) -> None:
+    asked = decide_next(configured, "approve")
+    assert refused(RISKY) is None
+    assert _first(asked)["details"]["arguments"] == RISKY
+    assert "was not decided in the time there was" in str(refused(RISKY, wait_seconds=1.0))
+
+
+def test_arguments_that_change_while_a_person_thinks_are_refused(configured: Serving) -> None:
+    given = dict(RISKY)
+
+    def change() -> None:
+        time.sleep(0.3)
+        given["command"] = "rm -rf /"
+        decide_next(configured, "approve")
+
+    threading.Thread(target=change, daemon=True).start()
+    assert "were changed" in str(refused(given))
+
+
+def test_code_and_other_tools_are_looked_at_too() -> None:
+    code = {"code": "import shutil\nshutil.rmtree('/srv/data')"}
+    assert refused(code, "execute_code") is not None
+    assert refused({"command": "npm publish"}, "terminal") is not None
+
+
+def test_a_service_that_hangs_or_is_gone_means_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEASONED_CONFIRM_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("SEASONED_CONFIRM_TOKEN", "x" * 40)
+    assert "did not answer" in str(refused(RISKY))
+
+
+def test_a_configuration_that_cannot_be_read_means_no(home: Path) -> None:
+    (home / ".seasoned").mkdir()
+    (home / ".seasoned" / "config.toml").write_text("confirm_url = [")
+    assert "cannot be read" in str(refused(RISKY))
+
+
+def test_whatever_breaks_in_the_gate_means_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("secret words")
+
+    monkeypatch.setattr(gate_module, "need_of_call", broken)
+    reason = str(refused({"command": "ls"}))
+    assert "could not be looked at" in reason
+    assert "secret words" not in reason
+
+
+def test_whatever_breaks_while_asking_means_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("secret words")
+
+    monkeypatch.setattr(gate_module, "configured_client", broken)
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    assert "asking for it failed" in str(refused(RISKY))
+
+
+def test_the_user_can_interrupt_the_wait(configured: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hermes says so in a module of its own; the wait ends with a refusal."""
+    told = ModuleType("tools.interrupt")
+    told.is_interrupted = lambda: True  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "tools.interrupt", told)
+    begun = time.monotonic()
+    assert "interrupted" in str(refused(RISKY))
+    assert time.monotonic() - begun < 5
+
+
+def test_a_refusal_counts_as_declined_when_the_session_is_read_later() -> None:
+    """Neither the model nor its example is blamed for a person's no."""
+    text = json.dumps({"error": refused(RISKY)})
+    assert judge(ToolCall("c", "terminal", RISKY, Result(text)), agent="hermes").fault == "user_declined"

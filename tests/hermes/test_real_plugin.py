@@ -1,0 +1,184 @@
+"""The real Hermes 0.19 with our wheel beside it: enabled by its own command, warm, guarded, judged, never stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seasoned.connect.apply import apply_plan
+from seasoned.connect.hermes import left, plan
+from tests.confirm.serving import Serving, serving
+from tests.hermes.house import House, block_of, terminal, turn
+from tests.scripted_server import serve_script
+
+TORTURE = os.environ.get("SEASONED_TORTURE") == "1"
+RISKY = "rm -rf /srv/no-such-folder && echo gone"
+WORDS = ("REVIEWED", "DENIED", "ALLOWED", "DELEGATED")
+TOOLSETS = ["terminal", "file", "skills", "delegation", "seasoned"]
+REVIEWS = "skills:\n  creation_nudge_interval: 1\n"
+"""Hermes reviews a conversation in the background after every turn with a call."""
+RAISING = """
+import sys, types
+def broken(*given, **named):
+    raise RuntimeError("broken")
+for name, module in list(sys.modules.items()):
+    if name.startswith("seasoned.") and not name.endswith(".shield"):
+        for attribute, value in list(vars(module).items()):
+            if isinstance(value, types.FunctionType):
+                setattr(module, attribute, broken)
+"""
+MISSING = """
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("seasoned.") and name != "seasoned.hermes_plugin":
+            raise RuntimeError("broken")
+sys.meta_path.insert(0, Missing())
+"""
+
+
+@pytest.mark.slow
+def test_the_plugin_in_two_processes_of_hermes(tmp_path: Path) -> None:
+    """Enabled by its own command; warm, also after a restart and in reviews; guarded; its database holds none of it."""
+    steps = [
+        turn(match="TESTED", calls=[terminal("echo hello", "call_house_1")]),
+        turn(match="TESTED", text="They pass."),
+        turn(match="TESTED", text="Still."),
+        turn(match="REVIEWED", calls=[terminal("echo reviewed", "call_house_2")]),
+        turn(match="REVIEWED", text="Said."),
+        turn(match="REVIEWED", text="Nothing to save."),
+        turn(match="DENIED", calls=[terminal(RISKY, "call_house_3")]),
+        turn(match="DENIED", text="Then not."),
+        turn(match="ALLOWED", calls=[terminal(RISKY, "call_house_4")]),
+        turn(match="ALLOWED", text="It is gone."),
+        turn(match="DELEGATED", calls=[_delegates("Look at SUBTASK.", "call_house_5")]),
+    ]
+    with serve_script(*steps) as server, serving(tmp_path / "service") as service:
+        house = House(tmp_path / "house", server, enabled=False)
+        house.keep_template()
+        enabled = house.command("plugins", "enable", "seasoned", "--no-allow-tool-override")
+        assert "seasoned enabled" in enabled.stdout, enabled.stderr
+        chat = house.command("chat", "-Q", "-q", "Be TESTED.", "-t", ",".join(TOOLSETS))
+        assert "They pass." in chat.stdout
+        assert "Traceback" not in chat.stderr
+        (first,) = [line.split()[1] for line in chat.stderr.splitlines() if line.startswith("session_id:")]
+        house.add_settings(REVIEWS)
+        _decide(service, ("deny", {"reason": "not on a Sunday"}), ("approve", {}))
+        sessions = house.play(
+            {"session": first, "turns": ["And now?"], "toolsets": TOOLSETS},
+            *[{"turns": [f"Be {word}."], "toolsets": TOOLSETS} for word in WORDS],
+            SEASONED_CONFIRM_URL=service.url,
+            SEASONED_CONFIRM_TOKEN=service.tokens["agent"],
+        )
+        _is_warm_in_both(house)
+        _keeps_the_prefix(house)
+        _child_begins_cold(house)
+        assert "alice denied 'delete_data': not on a Sunday" in _result(house, "call_house_3")["error"]
+        assert _result(house, "call_house_4")["output"] == "gone"
+        kept = house.words_in_hermes()
+        assert "seasoned:" not in kept
+        assert "warm_" not in kept.replace("warm_session", "")
+        judged = dict(house.rows("SELECT call_id, counts_as FROM call WHERE tool = 'terminal'"))
+        assert judged == {f"call_house_{at}": "declined" if at == 3 else "ok" for at in range(1, 5)}
+        warm = {root for (root,) in house.rows("SELECT lineage_root FROM warm_block")}
+        assert warm == {f"hermes:{session}" for session in sessions}
+
+
+@pytest.mark.slow
+def test_hermes_works_as_before_when_ours_is_broken(tmp_path: Path) -> None:
+    """With a store that is none; then with every function of ours raising: only what nobody looked at is refused."""
+    steps = [
+        turn(match="BROKEN", calls=[terminal("echo fine", "call_house_1"), terminal(RISKY, "call_house_2")]),
+        turn(match="BROKEN", text="Well."),
+        turn(match="RAISING", calls=[terminal("echo fine", "call_house_3")]),
+        turn(match="RAISING", text="Well, too."),
+    ]
+    with serve_script(*steps) as server:
+        house = House(tmp_path, server)
+        house.config.store_path.write_bytes(b"no database at all" * 100)
+        house.play(
+            {"turns": ["Be BROKEN."], "toolsets": ["terminal", "seasoned"]},
+            {"turns": ["Be RAISING."], "toolsets": ["terminal"], "before": RAISING},
+        )
+        assert [body for body in house.requests() if block_of(body)] == []
+        assert len(house.requests("BROKEN")) == len(house.requests("RAISING")) == 2
+        assert _result(house, "call_house_1")["output"] == "fine"
+        assert "confirm_url is not set" in _result(house, "call_house_2")["error"]
+        assert "could not be looked at (RuntimeError)" in _result(house, "call_house_3")["error"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not TORTURE, reason="starts Hermes twice more; SEASONED_TORTURE=1 runs it")
+def test_a_prefill_file_serves_and_a_package_that_cannot_be_imported_harms_nobody(tmp_path: Path) -> None:
+    steps = [turn(match="MISSING", calls=[terminal("echo fine", "call_house_1")]), turn(text="Well."), turn(text="Hm.")]
+    with serve_script(*steps) as server:
+        house = House(tmp_path, server)
+        house.keep_template()
+        house.play({"turns": ["Be MISSING."], "toolsets": ["terminal"]}, code=MISSING)
+        assert _result(house, "call_house_1")["output"] == "fine"
+        house.write_config(enabled=False)
+        made = plan(house.config, programs=tmp_path, prefill="house")
+        apply_plan(made, home=house.ours, clock=time.time, left=left)
+        house.command("chat", "-Q", "-q", "Be prefilled.", "-t", "terminal,file")
+        *missing, asked = house.requests()
+        assert [block_of(one) for one in missing] == ["", ""]
+        assert "pytest -q" in block_of(asked)
+        assert "seasoned:" not in house.words_in_hermes()
+
+
+def _delegates(goal: str, call_id: str) -> dict[str, Any]:
+    return {"tool": "delegate_task", "arguments": {"goal": goal, "background": False}, "id": call_id}
+
+
+def _decide(service: Serving, *decisions: tuple[str, dict[str, Any]]) -> None:
+    """One request after the other is decided as told, from another thread."""
+
+    def watch() -> None:
+        left, deadline = list(decisions), time.monotonic() + 170
+        with service.client("alice") as client:
+            while left and time.monotonic() < deadline:
+                for one in client.get("/confirm", params={"status": "pending"}).json()["requests"]:
+                    verb, body = left.pop(0)
+                    client.post(f"/confirm/{one['id']}/{verb}", json=body)
+                time.sleep(0.05)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _is_warm_in_both(house: House) -> None:
+    first, second, third, *_reviews = house.requests("TESTED")
+    assert "pytest -q" in block_of(first)
+    assert "deploy_rocket" not in block_of(first), "only tools that the session has"
+    assert block_of(first) == block_of(second) == block_of(third)
+    assert third["messages"][: len(second["messages"]) - 1] == second["messages"][:-1]
+    assert "warm_session" in [tool["function"]["name"] for tool in third["tools"]]
+
+
+def _keeps_the_prefix(house: House) -> None:
+    *_, last, review = house.requests("REVIEWED")
+    assert "Review the conversation above" in json.dumps(review["messages"][-1])
+    assert review["messages"][: len(last["messages"])] == last["messages"]
+    assert block_of(review)
+    assert review["tools"] == last["tools"]
+
+
+def _child_begins_cold(house: House) -> None:
+    children = [body for body in house.requests("SUBTASK") if "DELEGATED" not in json.dumps(body)]
+    assert children
+    assert not any(block_of(body) for body in children)
+
+
+def _result(house: House, call_id: str) -> dict[str, Any]:
+    """What the model was given for a call."""
+    (found,) = {
+        message["content"]
+        for body in house.requests(call_id)
+        for message in body["messages"]
+        if message.get("tool_call_id") == call_id
+    }
+    return dict(json.loads(found))

@@ -1,0 +1,225 @@
+"""The plugin as Hermes calls it: what a request is given, and what it is never given."""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seasoned.config import Config
+from seasoned.experiment.assign import Share, keep_split, new_split
+from seasoned.hermes_plugin.plugin import Plugin
+from seasoned.hermes_plugin.setting import Settings
+from seasoned.store import open_store
+from seasoned.template.block import OPENS
+from seasoned.template.library import save
+from tests.hermes.house import shown
+from tests.history.hermes_rows import HermesDb
+from tests.template.examples import example, template
+
+PATH = {"type": "object", "properties": {"path": {"type": "string"}, "pattern": {"type": "string"}}}
+COMMAND = {"type": "object", "properties": {"command": {"type": "string"}}}
+TOOLS: list[dict[str, Any]] = [
+    {"type": "function", "function": {"name": "terminal", "parameters": COMMAND}},
+    {"type": "function", "function": {"name": "search_files", "parameters": PATH}},
+]
+ASK = [{"role": "system", "content": "You are Hermes."}, {"role": "user", "content": "Run the tests."}]
+LATER = [*ASK, {"role": "assistant", "content": "They pass."}, {"role": "user", "content": "Again."}]
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    made = Config(home=tmp_path / "seasoned", hermes_home=tmp_path / "hermes")
+    made.hermes_home.mkdir()
+    with open_store(made.store_path) as store:
+        save(store, shown())
+    return made
+
+
+def sent(plugin: Plugin, session: str = "s1", messages: Any = None, **more: Any) -> list[dict[str, Any]]:
+    """The messages that would go to the provider, as Hermes' middleware makes them."""
+    body = {"model": "m", "messages": copy.deepcopy(messages or ASK), "tools": more.pop("tools", TOOLS)}
+    given = {"platform": "cli", "model": "m", "base_url": "http://x", "api_mode": "chat_completions", "turn_id": "t"}
+    before = copy.deepcopy(body)
+    answer = plugin.before_request(request=body, session_id=session, **{**given, **more})
+    assert body == before, "Hermes' own request is never changed in place"
+    return list(body["messages"] if answer is None else answer["request"]["messages"])
+
+
+def is_warm(messages: list[dict[str, Any]]) -> bool:
+    return OPENS in json.dumps(messages)
+
+
+def count(config: Config, select: str) -> int:
+    with open_store(config.store_path) as store:
+        return int(store.connection.execute(select).fetchone()[0])
+
+
+def test_the_block_follows_the_system_message_and_never_changes(config: Config) -> None:
+    plugin = Plugin(config, Settings())
+    first, second = sent(plugin), sent(plugin, messages=LATER)
+    again = sent(Plugin(config, Settings()), messages=LATER)
+    block = first[1:-1]
+    assert is_warm(block)
+    assert first == [ASK[0], *block, ASK[1]]
+    assert second == again == [LATER[0], *block, *LATER[1:]]
+
+
+def test_a_library_that_changes_does_not_change_a_conversation(config: Config) -> None:
+    first = sent(Plugin(config, Settings()))
+    with open_store(config.store_path) as store:
+        save(store, template("house", example("terminal", arguments={"command": "make test"}, intent="Run the tests.")))
+    plugin = Plugin(config, Settings())
+    assert sent(plugin, messages=LATER)[1:-3] == first[1:-1]
+    assert "make test" in json.dumps(sent(plugin, session="s2"))
+
+
+def test_a_conversation_that_began_without_a_block_goes_on_without(config: Config) -> None:
+    assert sent(Plugin(config, Settings()), messages=LATER) == LATER
+
+
+def test_only_tools_of_the_session_are_shown_and_a_block_waits_for_one_that_is_gone(config: Config) -> None:
+    plugin = Plugin(config, Settings())
+    assert "search_files" not in json.dumps(sent(plugin, session="s0", tools=TOOLS[:1]))
+    assert is_warm(sent(plugin))
+    assert not is_warm(sent(plugin, tools=TOOLS[:1])), "it shows a call of a tool that is not there any more"
+    assert is_warm(sent(plugin))
+    assert not is_warm(sent(plugin, session="s2", tools=None))
+
+
+def test_other_shapes_are_left_alone_and_anthropic_has_its_own(config: Config) -> None:
+    plugin = Plugin(config, Settings())
+    assert (
+        plugin.before_request(request={"input": [], "tools": TOOLS}, session_id="s1", api_mode="codex_responses")
+        is None
+    )
+    assert plugin.before_request(request={"messages": "odd"}, session_id="s1", api_mode="chat_completions") is None
+    assert not is_warm(sent(plugin, session=""))
+    theirs = [{"name": "terminal", "input_schema": COMMAND}, {"name": "search_files", "input_schema": PATH}]
+    messages = sent(plugin, messages=ASK[1:], tools=theirs, api_mode="anthropic_messages")
+    assert "tool_use" in json.dumps(messages)
+    assert messages[-1] == ASK[1]
+
+
+def test_a_request_with_a_block_gets_no_second_one(config: Config) -> None:
+    first = sent(Plugin(config, Settings()))
+    assert sent(Plugin(config, Settings()), session="s2", messages=first) == first
+
+
+def test_a_sub_agent_begins_cold(config: Config) -> None:
+    plugin = Plugin(config, Settings())
+    assert not is_warm(sent(plugin, session="child", platform="subagent"))
+    plugin.subagent_started(parent_session_id="s1", child_session_id="other")
+    assert not is_warm(sent(plugin, session="other"))
+    HermesDb(config.hermes_home / "state.db").session("s1").insert(
+        "sessions", id="third", source="subagent", started_at=1.0, parent_session_id="s1"
+    )
+    assert not is_warm(sent(plugin, session="third"))
+    assert count(config, "SELECT count(*) FROM warm_block") == 0
+
+
+def test_a_session_that_goes_on_after_a_compression_or_as_a_branch_keeps_the_block(config: Config) -> None:
+    first = sent(Plugin(config, Settings()))
+    database = HermesDb(config.hermes_home / "state.db").session("s1", end_reason="compression")
+    database.session("s2", parent_session_id="s1").session(
+        "s3", parent_session_id="s2", model_config='{"_branched_from": "s2"}'
+    )
+    for session in ("s2", "s3"):
+        found = sent(Plugin(config, Settings()), session=session, messages=LATER)
+        assert found[1:-3] == first[1:-1]
+    assert count(config, "SELECT count(*) FROM warm_block") == 1
+
+
+def test_the_arm_of_an_experiment_decides_and_is_kept(config: Config) -> None:
+    with open_store(config.store_path) as store:
+        keep_split(store, new_split("help", [Share("cold"), Share("template:house")], salt="x"), now=time.time())
+    settings = Settings(experiment="help")
+    plugin = Plugin(config, settings)
+    warm = {session: is_warm(sent(plugin, session=session)) for session in map(str, range(30))}
+    assert set(warm.values()) == {True, False}
+    again = Plugin(config, settings)
+    assert warm == {session: is_warm(sent(again, session=session, messages=LATER)) for session in warm}
+    assert count(config, "SELECT count(*) FROM assignment") == 30
+    assert count(config, "SELECT count(*) FROM exposure") == sum(warm.values())
+    assert count(config, "SELECT count(*) FROM foregone") == 30 - sum(warm.values()), "what they would have been shown"
+    assert not is_warm(sent(again, session="late", messages=LATER))
+    assert count(config, "SELECT count(*) FROM assignment") == 30, "who is under way is not drawn into it"
+
+
+def test_warm_can_be_switched_off_for_new_conversations(config: Config) -> None:
+    first = sent(Plugin(config, Settings()))
+    off = Plugin(config, Settings(warm=False))
+    assert not is_warm(sent(off, session="s2"))
+    assert sent(off, messages=LATER)[1:-3] == first[1:-1], "what began warm stays so"
+
+
+def test_a_store_that_is_broken_or_busy_leaves_requests_as_they_are(config: Config) -> None:
+    plugin = Plugin(config, Settings())
+    first = sent(plugin)
+    with open_store(config.store_path) as store, store.write():
+        begun = time.monotonic()
+        assert not is_warm(sent(plugin, session="s2"))
+        assert time.monotonic() - begun < 5
+    assert not is_warm(sent(plugin, session="s2", messages=LATER)), "it stays as it began"
+    config.store_path.write_bytes(b"none" * 2000)
+    assert sent(plugin, messages=LATER)[1:-3] == first[1:-1], "what is held in memory goes on"
+    assert not is_warm(sent(plugin, session="s3"))
+
+
+def test_a_block_that_cannot_be_kept_is_not_shown_for_a_resume_would_begin_otherwise(config: Config) -> None:
+    with open_store(config.store_path) as store:
+        store.connection.execute("CREATE TRIGGER full BEFORE INSERT ON warm_block BEGIN SELECT RAISE(ABORT, 'no'); END")
+    plugin = Plugin(config, Settings())
+    assert not is_warm(sent(plugin))
+    assert not is_warm(sent(plugin, messages=LATER))
+    assert not is_warm(sent(Plugin(config, Settings()), messages=LATER))
+
+
+def test_requests_of_one_session_that_come_at_once_get_one_block(config: Config) -> None:
+    plugin = Plugin(config, Settings())
+    found: list[str] = []
+    threads = [threading.Thread(target=lambda: found.append(json.dumps(sent(plugin)))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert len(set(found)) == 1
+    assert count(config, "SELECT max(uses) FROM template_usage") == 1
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "warm.offered",
+        "warm.insert",
+        "warm.lineage",
+        "warm.open_store",
+        "warm.ensure_block",
+        "plugin.turn_of",
+        "plugin.request_of",
+        "judging.Reader",
+        "judging.open_store",
+        "judging.settle",
+        "host.is_review",
+    ],
+)
+def test_whatever_of_ours_raises_hermes_goes_on(config: Config, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("broken")
+
+    module, _, name = place.partition(".")
+    monkeypatch.setattr(import_module(f"seasoned.hermes_plugin.{module}"), name, broken)
+    plugin = Plugin(config, Settings())
+    messages = sent(plugin)
+    assert (messages[0], messages[-1]) == (ASK[0], ASK[-1])
+    plugin.after_call(tool_name="terminal", args={}, result="{}", session_id="s1", tool_call_id="call_1", status="ok")
+    plugin.turn_ended()
+    assert plugin.flush(60)
+    assert plugin.before_call("terminal", {"command": "ls"}, "s1") is None

@@ -1,0 +1,163 @@
+"""When a session is reviewed: after so many turns or calls, in a process of its own, one at a time, only if wanted."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from seasoned.agent.lock import locked
+from seasoned.config import Config, load
+from seasoned.hooks.due import DueSession, count_turn, review_folder
+from seasoned.hooks.reviewing import review_all
+from tests.history.claude_lines import ClaudeFile
+from tests.hooks.test_events import HOOK, hook
+from tests.scripted_server import serve_script
+
+SESSION = "11111111-2222-4333-8444-555555555555"
+
+
+def transcript(folder: Path, calls: int, session: str = SESSION) -> Path:
+    """A session of so many calls."""
+    file = ClaudeFile(session).user("How many parcels were late?")
+    for at in range(calls):
+        file.calls(f"toolu_{session[:4]}{at}", "Bash", command="ls").result(
+            f"toolu_{session[:4]}{at}", "x", is_error=False
+        )
+    file.says("Three.")
+    path = folder / f"{session}.jsonl"
+    file.write(path)
+    return path
+
+
+def configure(url: str | None, **settings: object) -> Config:
+    home = Path.home() / ".seasoned"
+    home.mkdir(exist_ok=True)
+    values = {**settings, **({} if url is None else {"model": "scripted", "base_url": f"{url}/v1"})}
+    (home / "config.toml").write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items()))
+    return load()
+
+
+def log_of(config: Config) -> str:
+    path = config.log_folder / "hooks.log"
+    return path.read_text() if path.exists() else ""
+
+
+def wait_for(config: Config, times: int = 1) -> str:
+    until = time.monotonic() + 60
+    while log_of(config).count("review of") < times and time.monotonic() < until:
+        time.sleep(0.05)
+    return log_of(config)
+
+
+def counted(config: Config) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((review_folder(config) / "claude-code.json").read_text())
+    return found
+
+
+def test_a_review_begins_by_itself_when_it_is_due_and_the_hook_does_not_wait(tmp_path: Path) -> None:
+    slow = {"text": "Nothing to save.", "pause": 0.4}
+    with serve_script(slow) as server:
+        config = configure(server.url, review_skill_calls=3)
+        begun = time.monotonic()
+        assert hook("claude-code", "Stop", session_id=SESSION, transcript_path=str(transcript(tmp_path, 3))) is None
+        answered = time.monotonic() - begun
+        said = wait_for(config)
+        assert f"review of claude-code:{SESSION}: Nothing" in said
+        assert answered < time.monotonic() - begun - 0.3, "the review went on after the hook had ended"
+        assert server.requests, "the model was asked"
+    assert counted(config)["count"] == {"turns": 1, "calls": 0}
+
+
+def test_without_a_model_that_somebody_chose_nothing_happens_though_there_is_a_key(tmp_path: Path) -> None:
+    config = configure(None, review_skill_calls=1)
+    env = {"ANTHROPIC_API_KEY": "sk-ant-dummy", "OPENAI_API_KEY": "sk-dummy"}
+    path = str(transcript(tmp_path, 5))
+    assert hook("claude-code", "Stop", session_id=SESSION, transcript_path=path, env=env) is None
+    assert hook("claude-code", "SessionEnd", session_id=SESSION, transcript_path=path, env=env) is None
+    assert not review_folder(config).exists() and log_of(config) == ""
+
+
+def test_turns_and_calls_are_counted_once_however_often_they_are_told(tmp_path: Path) -> None:
+    config = configure("http://127.0.0.1:1", review_skill_calls=100, review_memory_turns=100)
+    path = transcript(tmp_path, 3)
+    for turn in ("one", "one", "", "two"):
+        assert count_turn(config, "claude-code", SESSION, path, turn) is False
+    assert counted(config)["count"] == {"turns": 2, "calls": 3}
+    path.write_bytes(path.read_bytes() + b'{"type":"assistant","message":{"content":[{"type":"tool_use"')
+    count_turn(config, "claude-code", SESSION, path, "three")
+    assert counted(config)["count"] == {"turns": 3, "calls": 3}, "half a line counts when it is whole"
+    path.write_bytes(path.read_bytes() + b',"name":"Bash"}]}}\n')
+    count_turn(config, "claude-code", SESSION, path, "three")
+    assert counted(config)["count"] == {"turns": 3, "calls": 4}
+
+
+def test_sub_agents_and_sessions_without_a_file_are_not_counted(tmp_path: Path) -> None:
+    config = configure("http://127.0.0.1:1", review_skill_calls=1)
+    hook("claude-code", "Stop", session_id=SESSION, transcript_path=str(transcript(tmp_path, 3)), agent_id="a1")
+    hook("claude-code", "Stop", session_id=SESSION, transcript_path=None)
+    hook("claude-code", "Stop", session_id="gone", transcript_path=str(tmp_path / "gone.jsonl"))
+    assert not list(review_folder(config).glob("*.due"))
+
+
+def write_due(config: Config, tmp_path: Path, *sessions: str) -> None:
+    review_folder(config).mkdir(parents=True)
+    for session in sessions:
+        due = DueSession("claude-code", session, str(transcript(tmp_path, 2, session)), "skills")
+        (review_folder(config) / f"{session}.due").write_bytes(msgspec.json.encode(due))
+
+
+def test_reviews_wait_for_each_other_and_none_is_lost(tmp_path: Path) -> None:
+    with serve_script() as server:
+        config = configure(server.url)
+        names = ("aaaaaaaa-2222-4333-8444-555555555555", "bbbbbbbb-2222-4333-8444-555555555555")
+        write_due(config, tmp_path, *names)
+        for name in names:
+            (tmp_path / f"{name}.jsonl").unlink()  # a session that is gone is the quickest to review
+        with locked(review_folder(config) / ".reviewing.lock"):
+            others = [start(config) for _ in range(3)]
+            assert [one.wait(30) for one in others] == [0, 0, 0], "who finds another at work leaves"
+        assert server.requests == []
+        assert start(config).wait(90) == 0
+        assert log_of(config).count("review of") == 2
+        assert list(review_folder(config).glob("*.due")) == []
+
+
+def start(config: Config) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-m", "seasoned.hooks.reviewing", str(config.home)], env=dict(os.environ))
+
+
+def test_a_model_that_does_not_answer_and_a_file_that_is_damaged_end_in_a_line_of_the_log(tmp_path: Path) -> None:
+    config = configure("http://127.0.0.1:1")
+    write_due(config, tmp_path, SESSION)
+    (review_folder(config) / "bad.due").write_bytes(b"{")
+    assert review_all(config) == 1
+    assert f"review of claude-code:{SESSION}: " in log_of(config)
+    assert "cannot be read" in log_of(config)
+
+
+def test_codex_notify_finds_the_session_by_its_thread(home: Path) -> None:
+    config = configure("http://127.0.0.1:1", review_skill_calls=100)
+    folder = home / ".codex" / "sessions" / "2026" / "11" / "15"
+    folder.mkdir(parents=True)
+    line = '{"type":"response_item","payload":{"type":"function_call","name":"exec_command"}}\n'
+    (folder / "rollout-2026-11-15T10-00-00-01a1e044.jsonl").write_text(line * 4)
+    for told in ("agent-turn-complete", "agent-turn-complete", "other"):
+        event = {"type": told, "thread-id": "01a1e044", "turn-id": "t1", "cwd": "/x", "last-assistant-message": "hi"}
+        done = subprocess.run([HOOK, "codex", "notify", json.dumps(event)], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    found = json.loads((review_folder(config) / "codex.json").read_text())
+    assert found["count"] == {"turns": 1, "calls": 4}
+
+
+@pytest.mark.parametrize("told", ["", "{", "[]", '{"type": "agent-turn-complete", "thread-id": "../../x"}'])
+def test_a_notification_that_cannot_be_read_is_no_reason_to_fail(told: str) -> None:
+    done = subprocess.run([HOOK, "codex", "notify", told], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")

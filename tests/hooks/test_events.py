@@ -1,0 +1,281 @@
+"""Every event as the real agents wrote it, through the real hook command: the answer has the right shape, in time."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seasoned.config import Config
+from seasoned.experiment.assign import Share, keep_split, new_split
+from seasoned.store import open_store
+from seasoned.template.library import save
+from tests.cli.run import seasoned
+from tests.history.claude_lines import ClaudeFile
+from tests.scripted_server import serve_script
+from tests.template.examples import example, template
+
+HOOK = Path(sys.executable).parent / "seasoned-hook"
+RECORDED = {
+    agent: json.loads((Path(__file__).parent / "recorded" / f"{agent}.json").read_text())
+    for agent in ("claude-code", "codex")
+}
+NAMES = {
+    "SessionStart": "session-start",
+    "PreToolUse": "pre-tool-use",
+    "PostToolUseFailure": "post-tool-use-failure",
+    "PostToolUse": "post-tool-use",
+    "Stop": "stop",
+    "SessionEnd": "session-end",
+}
+WRONG, RIGHT = "wp report late --week 9", "wp report late --week 2026-W09"
+ERROR = "error: a week is written like 2026-W09"
+ALL = [
+    (agent, name)
+    for agent, events in RECORDED.items()
+    for name in events
+    if (agent, name) != ("claude-code", "PostToolUse")
+]
+BUDGET_SECONDS = 0.15
+
+
+def hook(
+    agent: str,
+    name: str,
+    *,
+    expect: int = 0,
+    arguments: tuple[str, ...] = (),
+    env: dict[str, str] | None = None,
+    **fields: Any,
+) -> dict[str, Any] | None:
+    """What the hook says of a recorded event, with some of its fields replaced; None where it says nothing."""
+    event = {**RECORDED[agent][name], **fields}
+    done = subprocess.run(
+        [HOOK, agent, NAMES[event["hook_event_name"]], *arguments],
+        input=json.dumps(event),
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == expect, done.stderr
+    assert done.stderr == "" or expect
+    if not done.stdout:
+        return None
+    answer = json.loads(done.stdout)
+    assert list(answer) == ["hookSpecificOutput"]
+    said: dict[str, Any] = answer["hookSpecificOutput"]
+    assert said["hookEventName"] == event["hook_event_name"]
+    return said
+
+
+def context(agent: str, name: str, **fields: Any) -> str | None:
+    said = hook(agent, name, **fields)
+    return None if said is None else str(said["additionalContext"])
+
+
+@pytest.fixture
+def warm(home: Path) -> Config:
+    """A store in which a template was kept and a mistake was repaired."""
+    folder = home / "history"
+    folder.mkdir()
+    for at in range(2):
+        file = ClaudeFile(f"0000000{at}-2222-4333-8444-555555555555").user("How many parcels were late?")
+        file.calls(f"toolu_{at}a", "Bash", command=WRONG).result(f"toolu_{at}a", f"Exit code 2\n{ERROR}", is_error=True)
+        file.calls(f"toolu_{at}b", "Bash", command=RIGHT).result(f"toolu_{at}b", "3 parcels", is_error=False)
+        today = time.strftime("%Y-%m-%d").encode()
+        file.lines = [line.replace(b"2026-03-01", today) for line in file.lines]
+        file.write(folder / f"{at}.jsonl")
+    seasoned("scan", folder)
+    config = Config(home=home / ".seasoned")
+    with open_store(config.store_path) as store:
+        shown = [example("Bash", arguments={"command": RIGHT}), example("exec_command", arguments={"cmd": RIGHT})]
+        save(store, template("parcels", *shown))
+    return config
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
+def test_a_new_session_is_shown_what_worked_and_the_same_again_after_a_compaction(warm: Config, agent: str) -> None:
+    shown = context(agent, "SessionStart-startup")
+    assert shown is not None
+    assert shown.startswith("[seasoned:warm v1 parcels@1 ") and shown.rstrip().endswith("[seasoned:end]")
+    assert RIGHT in shown and WRONG not in shown
+    own = {"session_id": RECORDED[agent]["SessionStart-startup"]["session_id"]}
+    assert context(agent, "SessionStart-startup") == shown
+    with open_store(warm.store_path) as store:
+        save(store, template("parcels", example("Bash", arguments={"command": "other"}, intent="Other.")))
+    assert context(agent, "SessionStart-compact", **own) == shown, "frozen, whatever the library became"
+
+
+def test_only_tools_that_the_agent_has_are_shown(warm: Config) -> None:
+    assert "exec_command" not in str(context("claude-code", "SessionStart-startup"))
+    assert "Call: Bash" not in str(context("codex", "SessionStart-startup"))
+
+
+def test_a_session_taken_up_again_is_not_told_twice(warm: Config, tmp_path: Path) -> None:
+    shown = context("claude-code", "SessionStart-startup")
+    own = {"session_id": RECORDED["claude-code"]["SessionStart-startup"]["session_id"]}
+    transcript = tmp_path / "t.jsonl"
+    transcript.write_text(json.dumps({"content": shown}) + "\n")
+    assert context("claude-code", "SessionStart-resume", transcript_path=str(transcript), **own) is None
+    transcript.write_text("{}\n")
+    assert context("claude-code", "SessionStart-resume", transcript_path=str(transcript), **own) == shown
+
+
+@pytest.mark.parametrize("name", ["SessionStart-resume", "SessionStart-compact", "SessionStart-fork"])
+def test_a_session_that_began_without_stays_without(warm: Config, name: str) -> None:
+    assert context("claude-code", name, session_id="began-before") is None
+    assert context("codex", name, session_id="began-before") is None
+
+
+def test_a_sub_agent_is_shown_nothing(warm: Config) -> None:
+    assert context("claude-code", "SessionStart-startup", agent_id="a1") is None
+
+
+def test_a_known_failure_brings_the_repair_that_worked_and_an_unknown_one_nothing(warm: Config) -> None:
+    failed = {"tool_input": {"command": WRONG}, "error": f"Exit code 2\n{ERROR}"}
+    said = context("claude-code", "PostToolUseFailure", **failed)
+    assert said is not None and said.startswith("[seasoned:recall] ") and RIGHT in said
+    assert WRONG not in said
+    assert context("claude-code", "PostToolUseFailure-subagent", **failed) == said
+    assert context("claude-code", "PostToolUseFailure") is None
+    assert context("claude-code", "PostToolUseFailure", **failed, is_interrupt=True) is None
+    said = context("codex", "PostToolUse", tool_input={"command": WRONG}, tool_response=f"{ERROR}\n")
+    assert said is not None and RIGHT in said
+    assert context("codex", "PostToolUse", tool_response="3 parcels were late\n") is None
+
+
+def test_a_call_that_is_the_repair_itself_is_not_given_as_advice(warm: Config) -> None:
+    failed = {"tool_input": {"command": RIGHT}, "error": f"Exit code 2\n{ERROR}"}
+    assert context("claude-code", "PostToolUseFailure", **failed) is None
+
+
+def test_the_arm_of_an_experiment_decides_for_guidance_and_repairs_alike(warm: Config) -> None:
+    (warm.home / "gateway.toml").write_text('experiment = "autumn"\n')
+    split = new_split("autumn", [Share("cold"), Share("warm")], salt="s")
+    with open_store(warm.store_path) as store:
+        keep_split(store, split, now=time.time())
+    failed = {"tool_input": {"command": WRONG}, "error": f"Exit code 2\n{ERROR}"}
+    helped = {}
+    for number in range(8):
+        id = f"session-{number}"
+        shown = context("claude-code", "SessionStart-startup", session_id=id) is not None
+        assert (context("claude-code", "PostToolUseFailure", session_id=id, **failed) is not None) == shown
+        helped[f"claude-code:{id}"] = shown
+    with open_store(warm.store_path) as store:
+        arms = {row["session"]: row["arm"] for row in store.connection.execute("SELECT session, arm FROM assignment")}
+        exposed = {row["session"] for row in store.connection.execute("SELECT session FROM exposure")}
+        foregone = {row["session"] for row in store.connection.execute("SELECT session FROM foregone")}
+    assert {session: arm == "warm" for session, arm in arms.items()} == helped
+    assert exposed == {session for session, shown in helped.items() if shown}
+    assert foregone == {session for session, shown in helped.items() if not shown}
+    assert set(helped.values()) == {True, False}
+
+
+def test_where_the_gateway_begins_sessions_the_hook_does_not(warm: Config) -> None:
+    from tests.hooks.gateway import serve_gateway
+
+    with serve_gateway(warm) as url:
+        assert context("claude-code", "SessionStart-startup", env={"ANTHROPIC_BASE_URL": url}) is None
+        codex = Path.home() / ".codex"
+        codex.mkdir()
+        (codex / "config.toml").write_text(f'model_provider = "x"\n[model_providers.x]\nbase_url = "{url}/v1"\n')
+        assert context("codex", "SessionStart-startup") is None
+    with serve_script() as other:
+        assert context("claude-code", "SessionStart-startup", env={"ANTHROPIC_BASE_URL": other.url}) is not None
+
+
+@pytest.mark.parametrize(("agent", "name"), ALL)
+def test_every_event_takes_less_than_150_milliseconds_on_a_warm_store(warm: Config, agent: str, name: str) -> None:
+    """Time of the processor, which is the time it takes where nothing else runs; one of six tries is enough."""
+    fields = {"error": f"Exit code 2\n{ERROR}"} if name.startswith("PostToolUseFailure") else {}
+    if (agent, name) == ("codex", "PostToolUse"):
+        fields = {"tool_input": {"command": WRONG}, "tool_response": ERROR}
+    taken: list[float] = []
+    while not taken or (min(taken) >= BUDGET_SECONDS and len(taken) < 6):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        hook(agent, name, session_id=f"timed-{len(taken)}", **fields)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    sys.stderr.write(f"{agent} {name}: {min(taken) * 1000:.0f} ms\n")
+    assert min(taken) < BUDGET_SECONDS, taken
+
+
+@pytest.fixture
+def broken(home: Path) -> Iterator[Path]:
+    folder = home / ".seasoned"
+    folder.mkdir()
+    (folder / "seasoned.db").write_bytes(b"this is no database" * 100)
+    yield folder
+
+
+@pytest.mark.parametrize(("agent", "name"), [one for one in ALL if one[1] != "PreToolUse-subagent"])
+def test_a_broken_store_is_logged_and_never_in_the_way(broken: Path, agent: str, name: str) -> None:
+    fields = {"tool_response": ERROR} if (agent, name) == ("codex", "PostToolUse") else {}
+    assert hook(agent, name, **fields) is None
+
+
+def test_what_failed_stands_in_the_log_without_secrets(broken: Path) -> None:
+    hook("claude-code", "SessionStart-startup")
+    (line,) = (broken / "logs" / "hooks.log").read_text().splitlines()
+    assert "claude-code session-start failed" in line and "StoreError" in line
+    assert (broken / "logs" / "hooks.log").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("text", ["", "null", "[]", '{"session_id": 5}', '{"session_id"', "\x00"])
+@pytest.mark.parametrize("event", ["session-start", "post-tool-use-failure", "stop", "session-end"])
+def test_an_event_that_cannot_be_read_is_no_reason_to_stop_the_agent(event: str, text: str) -> None:
+    done = subprocess.run([HOOK, "claude-code", event], input=text, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("tool", "command", "action"),
+    [
+        ("Bash", "rm -rf /srv/data", "delete_data"),
+        ("Bash", "git status", None),
+        ("apply_patch", "*** Begin Patch\n*** Update File: a.sh\n rm -rf /srv/data\n+x\n*** End Patch\n", None),
+        (
+            "apply_patch",
+            "*** Begin Patch\n*** Add File: /root/.seasoned/policy.toml\n+single_operator = true\n*** End Patch\n",
+            "modify_permissions",
+        ),
+    ],
+)
+def test_codex_calls_are_read_as_what_they_are(tool: str, command: str, action: str | None) -> None:
+    said = hook("codex", "PreToolUse", tool_name=tool, tool_input={"command": command}, cwd="/srv/app")
+    if action is None:
+        assert said is None
+    else:
+        assert said is not None and said["permissionDecision"] == "deny"
+        assert action in said["permissionDecisionReason"]
+
+
+def test_only_the_confirmation_blocks_when_it_breaks(home: Path) -> None:
+    code = (
+        "import sys, seasoned.hooks.confirmation as a, seasoned.hooks.guidance as b, seasoned.hooks.main as main\n"
+        "a.need_of_call = b.read_event = lambda *_, **__: 1 / 0\n"
+        "main.main()"
+    )
+    codes = {}
+    for event in ("pre-tool-use", "session-start"):
+        command = [sys.executable, "-c", code, "codex", event]
+        text = json.dumps(RECORDED["codex"]["PreToolUse"])
+        codes[event] = subprocess.run(command, input=text, capture_output=True, text=True, check=False).returncode
+    assert codes == {"pre-tool-use": 2, "session-start": 0}
+
+
+def test_a_store_that_another_program_locks_holds_nobody_up_for_long(warm: Config) -> None:
+    with open_store(warm.store_path) as store, store.write():
+        begun = time.monotonic()
+        assert context("claude-code", "SessionStart-startup", session_id="held-up") is None
+        assert time.monotonic() - begun < 15

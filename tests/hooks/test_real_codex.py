@@ -1,0 +1,246 @@
+"""The real Codex CLI, connected by `seasoned connect codex`, against a scripted model on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.hooks.connected import KEEPS, MODEL_PORT, REVIEW_PORT, WEEK, Connected, block_of, texts
+from tests.hooks.person import REASON
+from tests.real_clients import codex
+from tests.scripted_server import Line
+from tests.template.examples import example
+
+WRONG, RIGHT = "./wp report late --week 9", "./wp report late --week 2026-W09"
+SETTINGS = f"""\
+# my Codex, with a model of my own
+model = "gpt-5.5"
+model_provider = "fake"    # loopback
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+[features]
+plugins = false
+apps = false
+
+[model_providers.fake]
+name = "fake"
+base_url = "http://127.0.0.1:{MODEL_PORT}/v1"
+env_key = "FAKE_KEY"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+"""
+
+
+class Codex(Connected):
+    agent = "codex"
+    variables = {"FAKE_KEY": "dummy"}  # noqa: RUF012
+
+    def ask(self, *words: str, trusted: bool = True, with_server: bool = False) -> list[object]:
+        trust = ["--dangerously-bypass-hook-trust"] if trusted else []
+        if (self.home / ".codex" / "AGENTS.md").exists() and not with_server:
+            # It takes longer to start than all the rest together.
+            trust += ["-c", "mcp_servers.seasoned.enabled=false"]
+        place = ["-s", "danger-full-access", "-C", str(self.work), "--skip-git-repo-check"]
+        return [codex(), "exec", "--json", *place, *trust, *words]
+
+
+def shell(command: str) -> dict[str, Any]:
+    return {"calls": [{"tool": "exec_command", "arguments": {"cmd": command}}]}
+
+
+def said_after(line: Line, command: str) -> str:
+    """What the model was told after its call of a command."""
+    lines = texts(line)
+    at = max(number for number, text in enumerate(lines) if command in text and '"cmd"' in text)
+    return "\n".join(lines[at + 1 :])
+
+
+def threads(printed: str) -> list[str]:
+    return re.findall(r'"thread_id":"([^"]+)"', printed)
+
+
+def turns(place: Connected) -> int:
+    """How many turns were counted since the last review."""
+    found = json.loads((place.config.home / "connect" / ".review" / "codex.json").read_text())
+    return int(found["count"]["turns"])
+
+
+def connected(home: Path) -> Codex:
+    """A user with one session behind them, from which a template was learned; then Codex is connected."""
+    found = Codex(home)
+    (home / ".codex").mkdir()
+    (home / ".codex" / "config.toml").write_text(SETTINGS)
+    found.run([shell(WRONG), shell(RIGHT), {"text": "Three."}], found.ask("How many were late in week 9?"))
+    found.seasoned("scan")
+    found.teach(example("exec_command", arguments={"cmd": RIGHT}))
+    found.configure(model="scripted", base_url=f"http://127.0.0.1:{REVIEW_PORT}/v1", review_skill_calls=3)
+    found.seasoned("connect", "codex", "--yes")
+    return found
+
+
+class Ran:
+    def __init__(self, place: Codex) -> None:
+        script = [shell("rm -rf /srv/parcels"), shell(WRONG), shell("echo fine"), {"text": "Three."}]
+        done, self.begun, self.reviewed = place.run(
+            script,
+            place.ask("How many again?"),
+            review=[{"calls": [KEEPS]}, {"text": "Kept how weeks are written."}],
+        )
+        (self.thread,) = set(threads(done.stdout))
+        limit = ["-c", "model_auto_compact_token_limit=50000"]
+        _, self.later, _ = place.run(
+            [
+                {"text": "Still three.", "usage": {"input": 90_000}},
+                {"match": "CONTEXT CHECKPOINT", "text": "Parcels were counted."},
+                {"text": "Done with it."},
+                {"text": "Forked."},
+            ],
+            place.ask("resume", self.thread, "Go on."),
+            place.ask(*limit, "resume", self.thread, "And now?"),
+            place.ask("fork", self.thread, "Elsewhere."),
+        )
+
+
+def check_the_guidance_arrives_before_the_first_prompt_and_stays_the_same(place: Codex, ran: Ran) -> None:
+    first = block_of(ran.begun[0])
+    assert first is not None and RIGHT in first and WRONG not in first
+    lines = texts(ran.begun[0])
+    assert next(at for at, text in enumerate(lines) if first in text) < lines.index("How many again?")
+    assert {block_of(line) for line in ran.begun} == {first}
+    assert block_of(ran.later[0]) == first, "also after it was taken up again"
+
+
+def check_after_a_compaction_the_same_guidance_is_there_again(place: Codex, ran: Ran) -> None:
+    asked = [line for line in ran.later if "And now?" in texts(line) and "Elsewhere." not in texts(line)]
+    (last,) = [line for line in asked if "CONTEXT CHECKPOINT" not in line["text"]]
+    assert "Three." not in texts(last), "what was said before is gone"
+    assert block_of(last) == block_of(ran.begun[0])
+
+
+def check_a_fork_has_the_guidance_of_its_origin_and_no_other(place: Codex, ran: Ran) -> None:
+    (forked,) = [line for line in ran.later if "Elsewhere." in texts(line)]
+    assert block_of(forked) == block_of(ran.begun[0])
+
+
+def check_a_command_of_high_risk_is_held_and_denied_and_the_model_sees_why(place: Codex, ran: Ran) -> None:
+    assert f"alice denied 'delete_data': {REASON}" in said_after(ran.begun[1], "rm -rf /srv/parcels")
+
+
+def check_a_failure_that_is_known_brings_its_repair_and_a_success_brings_nothing(place: Codex, ran: Ran) -> None:
+    said = said_after(ran.begun[2], WRONG)
+    assert WEEK in said
+    assert "[seasoned:recall]" in said and RIGHT in said
+    assert "[seasoned:recall]" not in said_after(ran.begun[3], "echo fine")
+
+
+def check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_skills(place: Codex, ran: Ran) -> None:
+    assert "rm -rf /srv/parcels" in json.dumps(ran.reviewed[0]["body"])
+    skill = place.home / ".codex" / "skills" / "parcel-reports"
+    assert skill.is_symlink() and "2026-W09" in (skill / "SKILL.md").read_text()
+    ledger = json.loads(place.seasoned("review", "--ledger", "--json"))
+    assert [one["session"] for one in ledger["reviews"]] == [f"codex:{ran.thread}"], "once, though two doors told of it"
+
+
+def check_a_sub_agent_is_shown_nothing(place: Codex, ran: Ran) -> None:
+    spawn = {"tool": "spawn_agent", "namespace": "multi_agent_v1", "arguments": {"message": "Count the parcels."}}
+    _, asked, _ = place.run(
+        [
+            {"match": "Send somebody.", "calls": [spawn]},
+            {"match": "Count the parcels.", "without": "Send somebody.", "text": "I counted."},
+            {"calls": [{"tool": "exec_command", "arguments": {"cmd": "sleep 1"}}]},
+            {"text": "Sent."},
+        ],
+        place.ask("-c", 'model="other-model"', "Send somebody."),
+    )
+    own = [line for line in asked if "x-codex-parent-thread-id" in line["headers"]]
+    assert own, "there was a sub-agent"
+    assert {block_of(line) for line in own} == {None}
+    assert block_of(asked[0]) is not None
+
+
+def check_in_code_mode_a_command_of_high_risk_is_held_too(place: Codex, ran: Ran) -> None:
+    code = "const done = await tools.exec_command({cmd: 'rm -rf /srv/parcels'}); text(JSON.stringify(done));"
+    script = [{"calls": [{"tool": "exec", "is_custom": True, "arguments": code}]}, {"text": "No."}]
+    _, asked, _ = place.run(script, place.ask("-c", 'model="gpt-6.1-sol"', "Tidy up."))
+    assert "Command blocked by PreToolUse hook: Seasoned: delete_data" in "\n".join(texts(asked[1]))
+
+
+def check_hooks_that_nobody_trusted_are_silent_and_notify_still_counts(place: Codex, ran: Ran) -> None:
+    before = turns(place)
+    _, asked, _ = place.run([{"text": "Hello."}], place.ask("Without trust.", trusted=False))
+    assert block_of(asked[0]) is None
+    until = time.monotonic() + 20
+    while turns(place) == before and time.monotonic() < until:
+        time.sleep(0.05)  # Codex waits for no notify program
+    assert turns(place) == before + 1
+
+
+def check_codex_reads_our_words(place: Codex, ran: Ran) -> None:
+    assert "What earlier sessions taught" in ran.begun[0]["text"], "AGENTS.md"
+
+
+def check_no_hook_failed(place: Codex, ran: Ran) -> None:
+    assert ran.begun and "failed" not in place.hook_log()
+
+
+def check_undone_every_file_is_as_it_was_but_for_what_codex_added(place: Codex, ran: Ran) -> None:
+    place.seasoned("connect", "codex", "--undo", "--yes")
+    folder = place.home / ".codex"
+    assert (folder / "config.toml").read_text().startswith(SETTINGS)
+    assert "seasoned" not in (folder / "config.toml").read_text()
+    assert not (folder / "hooks.json").exists() and not (folder / "AGENTS.md").exists()
+    assert not (folder / "skills" / "parcel-reports").is_symlink()
+
+
+def test_a_connected_codex_begins_warm_asks_recalls_and_is_reviewed(home: Path) -> None:
+    """All in one place, because a real client with a history takes seconds to set up."""
+    place = connected(home)
+    ran = Ran(place)
+    for check_one in (
+        check_the_guidance_arrives_before_the_first_prompt_and_stays_the_same,
+        check_after_a_compaction_the_same_guidance_is_there_again,
+        check_a_fork_has_the_guidance_of_its_origin_and_no_other,
+        check_a_command_of_high_risk_is_held_and_denied_and_the_model_sees_why,
+        check_a_failure_that_is_known_brings_its_repair_and_a_success_brings_nothing,
+        check_the_session_is_reviewed_after_its_end_and_what_it_kept_is_among_the_skills,
+        check_a_sub_agent_is_shown_nothing,
+        check_in_code_mode_a_command_of_high_risk_is_held_too,
+        check_hooks_that_nobody_trusted_are_silent_and_notify_still_counts,
+        check_codex_reads_our_words,
+        check_no_hook_failed,
+        check_undone_every_file_is_as_it_was_but_for_what_codex_added,
+    ):
+        check_one(place, ran)
+
+
+@pytest.mark.skipif(not os.environ.get("SEASONED_TORTURE"), reason="long; recorded events show the same")
+def test_with_a_broken_store_codex_works_as_before(tmp_path: Path) -> None:
+    place = Codex(tmp_path)
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "config.toml").write_text(SETTINGS)
+    place.seasoned("connect", "codex", "--yes")
+    place.config.home.mkdir(exist_ok=True)
+    place.config.store_path.write_bytes(b"this is no database" * 100)
+    ran, asked, _ = place.run([shell(WRONG), shell("echo fine"), {"text": "All done."}], place.ask("Try it."))
+    assert "All done." in ran.stdout
+    assert len(asked) == 3
+    assert "session-start failed" in place.hook_log()
+
+
+@pytest.mark.skipif(not os.environ.get("SEASONED_TORTURE"), reason="long; the server has tests of its own")
+def test_codex_asks_the_server_that_it_was_told_of(home: Path) -> None:
+    place = connected(home)
+    recall = {"tool": "recall", "namespace": "mcp__seasoned", "arguments": {"tool": "exec_command", "error": WEEK}}
+    # The server takes a moment to start, and Codex knows its tools only then.
+    recalls = {"without": '\\"left_out', "calls": [*shell("sleep 1")["calls"], recall]}
+    _, asked, _ = place.run([*[recalls] * 25, {"text": "Three."}], place.ask("How many again?", with_server=True))
+    assert any("left_out" in text and RIGHT in text for text in texts(asked[-1]))

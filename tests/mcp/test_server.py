@@ -1,0 +1,301 @@
+"""Every tool, resource and prompt, by the official client over stdio and HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp", reason="the MCP library is not installed")
+
+from jsonschema import Draft202012Validator
+from mcp_types import ListResourcesResult
+
+from mcp import Client, MCPError
+from seasoned.cli.place import scan_into_store
+from seasoned.config import load
+from seasoned.template.recall import Recall, recall
+from tests.confirm.serving import Serving, serving
+from tests.mcp.clients import HttpServer, http_server, talk, talk_over_stdio, text
+
+TOOLS = {"warm_session", "recall", "request_confirmation", "wait_confirmation", "redeem_confirmation"}
+FIXED = {"seasoned://templates", "seasoned://report", "seasoned://report/text", "seasoned://report/json"}
+DEPLOY = {"tool": "Bash", "error": "Exit code 1\nwp: missing --env", "any_age": True}
+
+
+@pytest.fixture(scope="module")
+def learned(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose store holds the samples and a template."""
+    home = tmp_path_factory.mktemp("learned")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEASONED_HOME", str(home))
+        scan_into_store(load(), [samples])
+        built = talk(
+            lambda client: client.call_tool("warm_session", {"action": "build", "name": "wörk", "min_messages": 4})
+        )
+        assert not built.is_error
+    return home
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serving(tmp_path_factory.mktemp("service")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def http(learned: Path, service: Serving) -> Iterator[HttpServer]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SEASONED_CONFIRM_URL", service.url)
+        patch.setenv("SEASONED_CONFIRM_TOKEN", service.tokens["agent"])
+        with http_server(learned) as found:
+            yield found
+
+
+@pytest.fixture
+def home(learned: Path, service: Serving, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SEASONED_HOME", str(learned))
+    monkeypatch.setenv("SEASONED_CONFIRM_URL", service.url)
+    monkeypatch.setenv("SEASONED_CONFIRM_TOKEN", service.tokens["agent"])
+    return learned
+
+
+async def use_everything(client: Client) -> dict[str, Any]:
+    """Every tool with every action, every resource and prompt; what each answered."""
+
+    async def call(tool: str, /, **arguments: Any) -> dict[str, Any]:
+        result = await client.call_tool(tool, arguments)
+        assert not result.is_error, text(result)
+        assert result.structured_content is not None
+        return result.structured_content
+
+    async def warm(action: str, **arguments: Any) -> dict[str, Any]:
+        return await call("warm_session", action=action, **arguments)
+
+    found: dict[str, Any] = {"tools": (await client.list_tools()).tools}
+    found["build"] = await warm("build", name="other", min_messages=4, tags=["x"])
+    found["list"] = await warm("list", tags=["x"])
+    found["load"] = await warm("load", name="other", task="late parcels")
+    found["delete"] = await warm("delete", name="other")
+    found["profile"] = await warm("profile", session_id="40904d81")
+    found["compress-check"] = await warm("compress-check", session_id="c73c43e8")
+    found["compare"] = await warm("compare", session_id="40904d81", compare_with="c73c43e8")
+    found["recall"] = await call("recall", **DEPLOY)
+    found["request"] = await call("request_confirmation", action="send_report", description="Send it.")
+    found["wait"] = await call("wait_confirmation", id=found["request"]["id"], wait_seconds=0)
+    redeemed = await client.call_tool("redeem_confirmation", {"id": found["request"]["id"]})
+    found["redeem"] = (redeemed.is_error, text(redeemed))
+    listed: ListResourcesResult = await client.list_resources()
+    templates = (await client.list_resource_templates()).resource_templates
+    found["resource templates"] = {one.uri_template for one in templates}
+    addresses = [str(one.uri) for one in listed.resources]
+    addresses += ["seasoned://template/w%C3%B6rk/json", "seasoned://session/40904d81"]
+    found["resources"] = {}
+    for address in addresses:
+        (content,) = (await client.read_resource(address)).contents
+        found["resources"][address] = (content.mime_type, content.text)
+    found["prompts"] = {
+        one.name: [each.name for each in one.arguments or ()] for one in (await client.list_prompts()).prompts
+    }
+    found["prompt"] = await client.get_prompt("warm_start", {"name": "wörk", "task": "Find late parcels."})
+    return found
+
+
+@pytest.mark.parametrize(("way", "mode"), [("stdio", "legacy"), ("http", "auto")])
+def test_the_official_client_runs_every_tool_resource_and_prompt(
+    way: str, mode: Any, home: Path, http: HttpServer
+) -> None:
+    found = talk_over_stdio(use_everything, mode) if way == "stdio" else http.talk(use_everything, mode)
+    assert {tool.name for tool in found["tools"]} == TOOLS
+    for name in ("build", "list", "load", "delete", "profile", "compress-check", "compare"):
+        assert found[name]["success"] is True
+    assert found["load"]["conversation"] and found["load"]["message_count"] == len(found["load"]["conversation"])
+    assert found["list"]["count"] == 1
+    (repair,) = found["recall"]["repairs"]
+    assert repair["worked"]["arguments"]["command"] == "wp deploy preview --env staging"
+    assert (found["wait"]["status"], found["wait"]["may_redeem"]) == ("pending", False)
+    assert found["redeem"][0] is True
+    assert "seasoned://template/{name}" in found["resource templates"]
+    assert found["resources"].keys() >= FIXED | {"seasoned://template/w%C3%B6rk"}
+    for address, (mime_type, content) in found["resources"].items():
+        assert content
+        if mime_type == "application/json":
+            json.loads(content)
+        assert (mime_type == "application/json") == (
+            address.endswith("json") or "session" in address or "templates" in address
+        )
+    assert found["resources"]["seasoned://template/w%C3%B6rk"][1].startswith("[seasoned:warm v1 wörk@1 ")
+    assert found["prompts"] == {"warm_start": ["name", "task"]}
+    block, task = found["prompt"].messages
+    assert block.content.text.startswith("[seasoned:warm v1 ") and block.content.text.endswith("[seasoned:end]\n")
+    assert (task.role, task.content.text) == ("user", "Find late parcels.")
+
+
+@pytest.mark.parametrize(("way", "mode"), [("stdio", "auto"), ("http", "legacy")])
+def test_both_protocols_are_spoken_on_both_ways(way: str, mode: Any, home: Path, http: HttpServer) -> None:
+    async def work(client: Client) -> Any:
+        return await client.call_tool("recall", DEPLOY)
+
+    assert (talk_over_stdio(work, mode) if way == "stdio" else http.talk(work, mode)).structured_content["repairs"]
+
+
+def test_every_schema_is_valid_and_says_what_each_argument_is_for(home: Path) -> None:
+    tools = talk(lambda client: client.list_tools()).tools
+    for tool in tools:
+        Draft202012Validator.check_schema(tool.input_schema)
+        if tool.output_schema is not None:
+            Draft202012Validator.check_schema(tool.output_schema)
+        assert tool.description
+        for name, argument in tool.input_schema["properties"].items():
+            assert "description" in argument or any("description" in one for one in argument["anyOf"]), (
+                tool.name,
+                name,
+            )
+    assert {tool.name for tool in tools if tool.annotations.read_only_hint} == {"recall", "wait_confirmation"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("warm_session", {}, "'action': Field required"),
+        ("warm_session", {"action": "fly"}, "'build', 'list', 'load'"),
+        ("warm_session", {"action": "build"}, "needs 'name'"),
+        ("warm_session", {"action": "build", "name": "../x"}, "cannot be the name"),
+        ("warm_session", {"action": "list", "nam": "x"}, "no argument 'nam': it takes action, name"),
+        ("warm_session", {"action": "list", "tags": 3}, "'tags'"),
+        ("warm_session", {"action": "load", "name": "gone"}, "No template 'gone'"),
+        ("warm_session", {"action": "load", "budget": 0}, "'budget'"),
+        ("warm_session", {"action": "profile", "session_id": "zzz"}, "zzz"),
+        ("warm_session", {"action": "compare", "session_id": "40904d81"}, "needs 'compare_with'"),
+        ("recall", {}, "which tool or which error"),
+        ("recall", {"tool": "x", "limit": 99}, "'limit'"),
+        ("recall", {"tool": ["x"]}, "'tool'"),
+        ("fly", {}, "fly"),
+    ],
+)
+def test_wrong_arguments_give_an_error_that_a_model_can_act_on(
+    home: Path, tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    result = talk(lambda client: client.call_tool(tool, arguments))
+    assert result.is_error
+    assert said in text(result)
+    assert "pydantic" not in text(result) and "Traceback" not in text(result)
+
+
+def test_what_is_not_known_is_an_answer_and_no_error(home: Path) -> None:
+    result = talk(lambda client: client.call_tool("recall", {"tool": "no_such_tool"}))
+    assert not result.is_error
+    assert "No call of 'no_such_tool'" in text(result)
+    assert result.structured_content["worked"] == []
+
+
+def test_a_resource_or_prompt_that_is_not_there_says_which(home: Path) -> None:
+    async def work(client: Client) -> None:
+        for address in ("seasoned://template/gone", "seasoned://template/gone/json", "seasoned://session/gone"):
+            with pytest.raises(MCPError, match="gone") as raised:
+                await client.read_resource(address)
+            assert raised.value.code == -32602
+        with pytest.raises(MCPError, match="No template 'gone'"):
+            await client.get_prompt("warm_start", {"name": "gone"})
+
+    talk(work)
+
+
+def test_names_of_templates_are_completed(home: Path) -> None:
+    from mcp_types import PromptReference
+
+    ref = PromptReference(name="warm_start")
+    done = talk(lambda client: client.complete(ref, {"name": "name", "value": "WÖ"}))
+    assert done.completion.values == ["wörk"]
+
+
+def test_no_failed_call_is_in_a_template_that_a_model_may_read(home: Path) -> None:
+    (content,) = talk(lambda client: client.read_resource("seasoned://template/w%C3%B6rk/json")).contents
+    examples = json.loads(content.text)["examples"]
+    assert any(one["kind"] == "recovery" for one in examples)
+    assert not any("repaired" in one for one in examples)
+
+
+def test_fifty_calls_at_once_are_all_answered_rightly(home: Path, http: HttpServer) -> None:
+    async def work(client: Client) -> list[Any]:
+        asked = [
+            client.call_tool("recall", DEPLOY)
+            if number % 3
+            else client.call_tool("warm_session", {"action": "load", "name": "wörk"})
+            for number in range(50)
+        ]
+        return list(await asyncio.gather(*asked))
+
+    for results in (http.talk(work), talk_over_stdio(work)):
+        assert len(results) == 50
+        assert not any(result.is_error for result in results)
+        assert all(result.structured_content["repairs"] for number, result in enumerate(results) if number % 3)
+        assert len({text(result) for number, result in enumerate(results) if not number % 3}) == 1
+
+
+def test_many_clients_build_and_delete_at_once_and_no_version_is_lost(home: Path, http: HttpServer) -> None:
+    async def work(client: Client) -> list[Any]:
+        asked = {"action": "build", "name": "raced", "min_messages": 4}
+        return list(await asyncio.gather(*[client.call_tool("warm_session", asked) for _ in range(6)]))
+
+    assert not any(result.is_error for result in http.talk(work))
+    deleted = http.talk(lambda client: client.call_tool("warm_session", {"action": "delete", "name": "raced"}))
+    assert deleted.structured_content["deleted_versions"] == 5, "so many versions are kept"
+
+
+@pytest.mark.parametrize("broken", ["garbage", "folder", "future"])
+def test_with_a_broken_store_every_answer_is_an_error_and_the_server_lives_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    monkeypatch.setenv("SEASONED_HOME", str(tmp_path))
+    path = load().store_path
+    if broken == "folder":
+        path.mkdir()
+    elif broken == "garbage":
+        path.write_bytes(b"this is no database" * 1000)
+    else:
+        import sqlite3
+
+        with sqlite3.connect(path) as db:
+            db.execute("PRAGMA user_version = 9999")
+        db.close()
+
+    async def work(client: Client) -> None:
+        for tool, arguments in (("warm_session", {"action": "list"}), ("recall", {"tool": "Bash"})):
+            result = await client.call_tool(tool, arguments)
+            assert result.is_error
+            assert str(path) in text(result)
+        for address in ("seasoned://templates", "seasoned://report", "seasoned://template/x"):
+            with pytest.raises(MCPError, match=r"seasoned\.db"):
+                await client.read_resource(address)
+        with pytest.raises(MCPError, match=r"seasoned\.db"):
+            await client.get_prompt("warm_start", {})
+        assert {str(one.uri) for one in (await client.list_resources()).resources} == FIXED
+        assert len((await client.list_tools()).tools) == len(TOOLS)
+
+    talk(work)
+
+
+def test_an_empty_store_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEASONED_HOME", str(tmp_path))
+
+    async def work(client: Client) -> None:
+        assert "seasoned scan" in text(await client.call_tool("recall", {"tool": "Bash"}))
+        with pytest.raises(MCPError, match="seasoned scan"):
+            await client.read_resource("seasoned://report")
+
+    talk(work)
+
+
+def test_the_door_and_the_command_look_up_the_same(home: Path) -> None:
+    import msgspec
+
+    from seasoned.store import open_store
+
+    answered = talk(lambda client: client.call_tool("recall", DEPLOY)).structured_content
+    with open_store(load().store_path) as store:
+        assert msgspec.convert(answered, Recall) == recall(store, **DEPLOY)
