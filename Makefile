@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: help run setup test check fix bench evidence torture samples lock clean
 
 help:
-	@echo "make run      read your agents' histories and show what they say (seasoned up)"
+	@echo "make run      read your agents' histories, show what they say, and serve the pages (seasoned up)"
 	@echo "make setup    set up what the checks and tests need"
 	@echo "make test     set up, check and test everything"
 	@echo "make check    formatting, lint rules, types"
@@ -34,7 +34,7 @@ $(VENV)/dev.stamp: $(VENV)/run.stamp requirements/dev.lock
 	@touch $@
 
 run: $(VENV)/run.stamp
-	@$(BIN)/seasoned up
+	@$(BIN)/seasoned up --serve $(UP)
 
 setup: $(VENV)/dev.stamp
 
@@ -59,7 +59,7 @@ evidence: $(VENV)/run.stamp
 	$(BIN)/python tools/make_evidence.py --model local $(EVIDENCE)
 
 torture: $(VENV)/dev.stamp
-	SEASONED_TORTURE=1 $(BIN)/python -m pytest -n auto tests/history tests/redact tests/store tests/scan tests/stats tests/insight tests/template tests/agent tests/experiment tests/confirm tests/schedule tests/web tests/hooks tests/mcp tests/cli
+	SEASONED_TORTURE=1 $(BIN)/python -m pytest -n auto tests/history tests/redact tests/store tests/scan tests/stats tests/insight tests/template tests/agent tests/experiment tests/confirm tests/schedule tests/gateway tests/web tests/browser tests/hooks tests/hermes tests/connect tests/mcp tests/cli
 
 samples: $(VENV)/run.stamp
 	$(BIN)/python tools/make_samples.py
@@ -68,8 +68,8 @@ lock: $(BIN)/python
 	$(BIN)/python -m pip install -q uv
 	for name in run dev; do \
 	  $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-	    --no-annotate --extra insight --extra template pyproject.toml requirements/build.in \
-	    $$([ $$name = dev ] && echo --extra agent --extra local --extra experiment --extra server --extra gateway --extra schedule --extra mcp --extra postgres requirements/dev.in) \
+	    --no-annotate --extra insight --extra template --extra server pyproject.toml requirements/build.in \
+	    $$([ $$name = dev ] && echo --extra agent --extra local --extra experiment --extra gateway --extra schedule --extra mcp --extra connect --extra postgres requirements/dev.in) \
 	    -o requirements/$$name.lock || exit 1; \
 	done
 

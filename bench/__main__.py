@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bench import agreement, confirm, insight, redact, scan, schedule, template
+from bench import agreement, confirm, gateway, insight, redact, scan, schedule, template, web
 from bench.record import write
 
 
@@ -14,11 +14,13 @@ def main() -> None:
     known = {
         "agreement": agreement.figures,
         "confirm": confirm.figures,
+        "gateway": gateway.figures,
         "insight": insight.figures,
         "redact": redact.figures,
         "scan": scan.figures,
         "schedule": schedule.figures,
         "template": template.figures,
+        "web": web.figures,
     }
     for name in sys.argv[1:] or known:
         lines = []

@@ -22,7 +22,7 @@ import msgspec
 
 import seasoned
 from seasoned.agent.model import Choice, choose_model, local_file
-from seasoned.cli.experimenting import Wanted, analyses, run_all
+from seasoned.cli.experimenting import Wanted, run_all
 from seasoned.cli.playing import Player
 from seasoned.config import Config, load
 from seasoned.errors import CannotDo, SeasonedError
@@ -30,7 +30,7 @@ from seasoned.experiment.analysis import Analysis, Plan
 from seasoned.experiment.arm import BUILT_IN
 from seasoned.experiment.contrast import Contrast
 from seasoned.experiment.design import Design
-from seasoned.experiment.ledger import broken_off, load_design, load_material, load_records
+from seasoned.experiment.ledger import analyses, broken_off, load_design, load_material, load_records
 from seasoned.experiment.measure import KINDS, MEASURES
 from seasoned.experiment.mine_train import train_name, train_units, witnesses
 from seasoned.experiment.run import make_runs

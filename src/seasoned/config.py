@@ -146,6 +146,7 @@ SECRETS = (
     "discord_token",
     "webhook_secret",
     "hook_secret",
+    "mcp_token",
     "smtp_password",
 )
 """What may only be handed on: each in SEASONED_<NAME> or in the file `secrets/<name>` of the home folder."""
@@ -174,6 +175,11 @@ def load(environment: Mapping[str, str] | None = None) -> Config:
     paths = {name: path.expanduser() for name in _PATHS if (path := getattr(config, name)) is not None}
     paths |= {name: paths["home"] / paths[name] for name in _AT_HOME}
     return msgspec.structs.replace(config, **paths)
+
+
+def use_home(folder: str) -> None:
+    """Have this process use another home folder, as if SEASONED_HOME had named it."""
+    os.environ["SEASONED_HOME"] = folder
 
 
 def command_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -25,10 +25,17 @@ class Usage(msgspec.Struct, frozen=True):
     """Tokens as the provider counted them. None means that nobody said, which is not zero."""
 
     input: int | None = None
+    """Without what was read from a cache or written into one, whatever the provider calls its input."""
     output: int | None = None
     cache_read: int | None = None
     cache_write: int | None = None
     reasoning: int | None = None
+
+    @property
+    def prompt(self) -> int | None:
+        """The whole prompt, with what came from a cache and what went into one."""
+        parts = [part for part in (self.input, self.cache_read, self.cache_write) if part is not None]
+        return sum(parts) if parts else None
 
     def negated(self) -> Usage:
         """The same figures with the other sign, to take back what was counted."""

@@ -9,6 +9,11 @@ from pathlib import Path
 
 import openai
 
+from seasoned.config import load
+from seasoned.gateway.account import Price, add_entries
+from seasoned.gateway.journal import Entry
+from seasoned.session import Usage
+from seasoned.store import open_database, open_store
 from tests.cli.run import SEASONED, answer, seasoned
 from tests.gateway.upstream_server import chat, serve_upstream
 
@@ -56,6 +61,44 @@ def test_a_gateway_runs_until_it_is_told_to_stop_and_usage_shows_what_it_took() 
     for by in ("session", "model", "day", "key"):
         found = answer("usage", "--by", by)
         (row,) = found["rows"]
-        assert (row["requests"], row["input_tokens"], row["output_tokens"]) == (1, 120, 8)
+        assert (row["requests"], row["input_tokens"], row["output_tokens"]) == (1, 20, 8)
         assert (row["cost_usd"], row["unpriced"]) == (None, 1), "a model on this machine has no price"
     assert "gpt-4o-mini" in seasoned("usage", "--by", "model", "--days", "1").stdout
+
+
+def test_usage_tells_apart_what_histories_say_and_counts_no_session_twice() -> None:
+    config = load()
+    with open_store(config.store_path) as store, store.write():
+        for number, cost in enumerate((0.25, None), start=1):
+            store.connection.execute(
+                "INSERT INTO session (agent, native_id, model, ended, input_tokens, output_tokens, cache_read_tokens,"
+                " cost_usd) VALUES ('codex', ?, 'gpt-5', ?, 10, 5, 90, ?)",
+                (f"s{number}", number * 86_400.0, cost),
+            )
+    database = open_database(config)
+    try:
+        entry = Entry(
+            id="1",
+            at=86_400.0,
+            session="codex:s1",
+            purpose="turn",
+            key_name="",
+            upstream="u",
+            api="responses",
+            model="gpt-5",
+            status=200,
+            ended="complete",
+            usage=Usage(input=10, output=5),
+        )
+        add_entries(database, [entry], lambda _: Price())
+    finally:
+        database.close()
+    for by, name in (("session", "codex:s2"), ("model", "gpt-5"), ("day", "1970-01-03")):
+        found = answer("usage", "--by", by)
+        assert len(found["rows"]) == 1
+        (row,) = found["histories"]
+        assert (row["name"], row["sessions"], row["input_tokens"], row["cache_read_tokens"]) == (name, 1, 10, 90)
+        assert (row["cost_usd"], row["unpriced"]) == (None, 1)
+    assert answer("usage", "--by", "key")["histories"] == []
+    said = seasoned("usage").stdout
+    assert "Through the gateway:" in said and "Read from histories" in said

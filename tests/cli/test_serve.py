@@ -65,20 +65,26 @@ def test_at_a_terminal_the_passphrase_gives_a_link_that_logs_one_browser_in(ada:
         with httpx2.Client(trust_env=False, timeout=20.0, headers={"accept": "text/html"}) as browser:
             entered = browser.post(link[0])
             page = browser.get(httpx2.URL(link[0]).join(entered.headers["location"]))
-            assert (page.status_code, "Nothing waits for you" in page.text) == (200, True)
+            assert (page.status_code, "Nothing waits for a decision" in page.text) == (200, True)
+            waits = browser.get(str(page.url).replace("/overview", "/confirmations"))
+            assert "Nothing waits for you" in waits.text
             assert browser.post(link[0]).status_code == 401
 
 
-def test_a_wrong_passphrase_starts_nothing_and_enter_alone_gives_no_link(ada: str) -> None:
+def test_a_wrong_passphrase_starts_nothing_and_enter_alone_gives_a_link_that_only_reads(ada: str) -> None:
     with terminal("serve", "--port", "0") as screen:
-        screen.wait_for("only Enter for none: ")
+        screen.wait_for("only Enter for one that only reads: ")
         screen.type("five wrong words for this\n")
         assert "Listening" not in _line_with(screen, "the passphrase is wrong")
     with terminal("serve", "--port", "0") as screen:
-        screen.wait_for("only Enter for none: ")
+        screen.wait_for("only Enter for one that only reads: ")
         screen.type("\n")
-        said = _line_with(screen, "Log in with an approver's token: http://127.0.0.1:")
-        assert re.search(r"/login\s", said)
+        link = re.search(r"http://127\.0\.0\.1:\d+/login/[\w-]{43}", _line_with(screen, "Look at it: "))
+        assert link is not None
+        with httpx2.Client(trust_env=False, timeout=20.0, headers={"accept": "text/html"}) as browser:
+            path = browser.post(link[0]).headers["location"].rpartition("/")[0]
+            page = browser.get(httpx2.URL(link[0]).join(f"{path}/confirmations"))
+            assert "Log in to decide" in page.text
 
 
 def test_where_nobody_sits_it_serves_the_service_and_a_page_that_asks_for_a_token(ada: str) -> None:

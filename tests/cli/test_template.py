@@ -134,6 +134,8 @@ def test_show_renders_it_in_every_format(built: str, form: str) -> None:
         assert "[seasoned:warm v1 post@1 " in found["content"] or format == "skill"
     out = seasoned("template", "show", built, "--format", "openai", "--form", form).stdout
     assert json.loads(out)
+    out = seasoned("template", "show", built, "--format", "text", "--form", form).stdout
+    assert out.startswith("[seasoned:warm v1 post@1 ")
 
 
 def test_a_retired_example_is_shown_to_nobody_until_it_is_restored(built: str) -> None:

@@ -244,6 +244,7 @@ HERMES: list[tuple[str, dict[str, Any], str, str]] = [
         "user_declined",
     ),
     ("terminal", {"output": "", "exit_code": 1, "error": None, "exit_code_meaning": "No matches found"}, "ok", "none"),
+    ("process", {"error": "BLOCKED by Seasoned: alice denied 'delete_data': not today"}, "failed", "user_declined"),
     ("process", {"processes": []}, "ok", "none"),
     ("process", {"status": "not_found", "error": "No process with ID nope"}, "failed", "none"),
     ("read_file", {"content": "1|an error", "total_lines": 1, "file_size": 9}, "ok", "none"),

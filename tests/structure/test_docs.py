@@ -40,6 +40,8 @@ ANSWERS = {
     "example": 'template build demo {samples} --json > "$HOME/made" && seasoned template retire --reason old --json'
     ' $(grep -m1 \'"id"\' "$HOME/made" | cut -d\'"\' -f4)',
     "warm": 'template build demo {samples} > "$HOME/made" && seasoned warm --json',
+    "recall": 'scan {samples} > "$HOME/made" && seasoned recall --any-age --json --tool Bash'
+    ' --error "wp: missing --env"',
     "memory": "memory list --json",
     "import": 'memory add Port. --folder "$HOME/old" > "$HOME/made" && seasoned memory import "$HOME/old" --json',
     "skills": "skill create demo 'Do it.' --description Demo > \"$HOME/made\" && seasoned skill list --json",
@@ -53,6 +55,8 @@ ANSWERS = {
     " && seasoned review --ledger --json",
     "tasks": "experiment tasks plain --json",
     "assignment": "experiment assign autumn codex:1 --arms cold,warm --json",
+    "experiment-begun": "experiment begin autumn --json",
+    "live-experiment": 'experiment begin autumn > "$HOME/made" && seasoned experiment show autumn --json',
     "experiment": f"experiment run {TASKS} --json",
     "experiments": f'experiment run {TASKS} > "$HOME/made" && seasoned experiment list --json',
     "confirm-token": "confirm token make bot --role agent --json",
@@ -76,6 +80,7 @@ ANSWERS = {
     "gateway-key": "gateway key make laptop --json",
     "gateway-keys": 'gateway key make laptop > "$HOME/made" && seasoned gateway key list --json',
     "usage": "usage --json",
+    "connect": "connect claude-code --yes --json",
     "doctor": "doctor --json",
     "config": "config show --json",
     "forget": "forget --all --yes --json",
@@ -96,6 +101,7 @@ HTTP = {"schedule-run", "confirm-redeemed", "confirm-hook", "confirm-event", "er
 """Answers that only a service gives: docs/reference/http.md has them."""
 SCRIPT = (call("terminal", command="ls"), "A README and a folder.", "Nothing to save.", *["Done."] * 40)
 FREE = {"arguments", "tool_distribution", "tool_success_rates", "by_type", "content", "measures", "banks", "parts"}
+FREE |= {"shares", "counts", "expected"}
 """Fields whose own fields are whatever tools there are, or whatever a tool was given."""
 
 

@@ -26,6 +26,8 @@ ROOMS = (
     "agent",
     "gateway",
     "schedule",
+    "doctor",
+    "connect",
 )
 DOORS = ("cli", "web", "mcp_server", "hermes_plugin", "hooks", "testing")
 DATA = ("samples",)

@@ -20,8 +20,14 @@ LONG_FILES: dict[str, str] = {}
 LONG_FUNCTIONS: dict[tuple[str, str], str] = {}
 BROAD_EXCEPTS: dict[tuple[str, str], str] = {
     ("src/seasoned/confirm/service/desk.py", "_tried"): "one request: its error goes to whoever asked",
+    (
+        "src/seasoned/confirm/service/lane.py",
+        "Lane.answer",
+    ): "one request: whoever asked gets an answer, and it is logged",
     ("src/seasoned/hooks/main.py", "run"): "a hook that ends with a traceback would let the call run",
     ("src/seasoned/gateway/failure.py", "Failures.shield"): "one request: it goes on without the part that failed",
+    ("src/seasoned/hermes_plugin/gate.py", "Gate.check"): "a hook that raises would let the call run",
+    ("src/seasoned/hermes_plugin/shield.py", "Shield.part"): "one call of Hermes: it goes on without our part",
     ("src/seasoned/schedule/work.py", "Work._launch.work"): "one job: however it breaks, its line says so",
 }
 

@@ -12,7 +12,9 @@ from typing import Any
 import httpx2
 from fastapi import FastAPI
 
+from seasoned.confirm.credential import Credential, find
 from seasoned.confirm.service import Service
+from seasoned.store import open_database
 from seasoned.web.app import create_web
 from seasoned.web.visit import Visits
 from tests.confirm.serving import Serving, serving
@@ -35,6 +37,13 @@ class Site:
     def visits(self) -> Visits:
         found: Visits = self._apps[0].state.visits
         return found
+
+    def credential(self, name: str) -> Credential:
+        database = open_database(self.serving.config)
+        try:
+            return find(database, name)
+        finally:
+            database.close()
 
     def visitor(self, name: str | None = "alice") -> Visitor:
         """Somebody at a browser, logged in with the token of this name."""
@@ -61,7 +70,7 @@ class Visitor:
     def log_in(self, token: str) -> httpx2.Response:
         answer = self.client.post("/login", data={"token": token})
         if answer.status_code == 303:
-            self.path = answer.headers["location"].removesuffix("/confirmations")
+            self.path = answer.headers["location"].rpartition("/")[0]
         return answer
 
     def get(self, path: str = "", **options: Any) -> httpx2.Response:

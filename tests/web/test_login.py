@@ -118,3 +118,15 @@ def test_a_form_of_another_site_or_port_logs_nobody_in(shared: Site, headers: di
         data = {"token": shared.serving.tokens["alice"]}
         answer = visitor.client.post("/login", data=data, headers=headers)
         assert (answer.status_code, "another site" in answer.text) == (403, True)
+
+
+def test_a_name_that_somebody_let_lead_here_shows_no_page(shared: Site) -> None:
+    port = shared.url.rpartition(":")[2]
+    with shared.visitor("alice") as alice:
+        for name in ("rebound.example", "127.0.0.1.rebound.example", "localhost.rebound.example", ""):
+            headers = {"host": f"{name}:{port}"}
+            for path in ("/login", f"{alice.path}/sessions", "/"):
+                answer = alice.client.get(path, headers=headers)
+                assert (answer.status_code, "is not known as" in answer.text) == (403, True), (name, path)
+        for name in ("127.0.0.1", "localhost", "[::1]", "LOCALHOST"):
+            assert alice.client.get("/login", headers={"host": f"{name}:{port}"}).status_code == 200, name

@@ -196,10 +196,11 @@ def changes(
     target: str | None = None,
     state: State | None = None,
     session: str | None = None,
+    before: int | None = None,
     limit: int = 50,
 ) -> list[Change]:
-    """Changes, the newest first."""
-    params = {"kind": kind, "target": target, "state": state, "session": session, "limit": limit}
+    """Changes, the newest first; with `before` those that are older than this one."""
+    params = {"kind": kind, "target": target, "state": state, "session": session, "before": before, "limit": limit}
     return [_change(row) for row in store.rows("learned.list", params)]
 
 

@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
@@ -18,11 +19,12 @@ from seasoned.history.builder import Builder, Carry
 from seasoned.history.seasoned_db import AGENT, NAME, cost_of, read_message, total_cost, usage_of
 from seasoned.history.text import time_of
 from seasoned.redact.key import Secrecy
-from seasoned.scan.batch import Batch
+from seasoned.redact.redactor import Redactor
+from seasoned.scan.batch import Batch, CallRow
 from seasoned.scan.reading import Reader
 from seasoned.scan.settle import settle
 from seasoned.scan.writing import Writer
-from seasoned.session import Relation, SessionRef, Usage
+from seasoned.session import Relation, SessionRef, ToolCall, Usage
 from seasoned.store import Store, open_store
 from seasoned.store.find import find_session
 
@@ -73,18 +75,53 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     end_reason: str | None = None
 
 
+class _TurnReader(Reader):
+    """Judges each call of a turn once, although the turn is read anew with each of its messages."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__(redactor)
+        self._judged: dict[int, tuple[ToolCall, str | None, CallRow]] = {}
+
+    def forget(self) -> None:
+        """The turn is over."""
+        self._judged.clear()
+
+    def _call_row(self, call: ToolCall, agent: str, words: str | None) -> CallRow:
+        known = self._judged.get(call.index)
+        if known is not None and known[:2] == (call, words):
+            return known[2]
+        row = super()._call_row(call, agent, words)
+        self._judged[call.index] = (call, words, row)
+        return row
+
+
 class Recorder:
     """Writes one conversation. It belongs to one thread, as its store does."""
 
-    def __init__(self, store: Store, secrecy: Secrecy, about: About, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        store: Store,
+        secrecy: Secrecy,
+        about: About,
+        *,
+        clock: Callable[[], float] = time.time,
+        unsettled: set[int] | None = None,
+    ) -> None:
+        """`unsettled`: whose turns ended is noted there, for one who writes many conversations and settles them at once."""
         self.about = about
+        self._unsettled = unsettled
         self._store = store
         self._clock = clock
-        self._reader = Reader(secrecy.redactor())
+        self._reader = _TurnReader(secrecy.redactor())
+        self._saved: dict[int, CallRow] = {}
         self._writer = Writer(store, clock)
         self._carry = Carry()
         self._costs: list[float | None] = []
         self._turn: list[tuple[int, Body]] = []
+        self._builder: Builder | None = None
+        """Has read the turn so far; what is appended to the turn is read on with it."""
+        self._read = 0
+        """How many messages of the turn it has read."""
         self._summaries: set[int] = set()
         self.title = about.title
         self._counted = 0
@@ -102,7 +139,10 @@ class Recorder:
         new = [(position + at, redacted(body, self._reader.redactor)) for at, body in enumerate(bodies)]
         if summary and new:
             self._summaries.add(new[0][0])
-        self._turn = [one for one in self._turn if one[0] < position] + new
+        if self._turn and self._turn[-1][0] >= position:
+            self._turn = [one for one in self._turn if one[0] < position]
+            self._builder = None
+        self._turn += new
         if new:
             self._save(new)
         if turn_ends:
@@ -126,12 +166,14 @@ class Recorder:
 
     def _save(self, new: Sequence[tuple[int, Body]]) -> None:
         builder = self._stretch()
-        rows = self._reader.rows(builder.take())
+        rows = self._reader.rows(builder.so_far())
+        # What the store has of this turn already would be set to what it is.
+        news = [call for call in rows.calls if self._saved.get(call[1]) != call]
         with self._store.write():
-            session_id = self._writer.write_session(rows, self._source())
+            session_id = self._writer.write_session(msgspec.structs.replace(rows, calls=news), self._source())
             if session_id is None:
                 return
-            self._store.run("message.begin", {"session_id": session_id, **self._recording()})
+            self._store.run("message.begin", {"session_id": session_id, **self._recording})
             self._store.run_many(
                 "message.save",
                 [
@@ -143,20 +185,26 @@ class Recorder:
                 if "usage" in body and position >= self._counted:
                     count_request(self._store, body, "conversation", session_id=session_id, now=self._clock())
         self._counted = max(self._counted, new[-1][0] + 1)
+        self._saved |= {call[1]: call for call in news}
 
     def _stretch(self) -> Builder:
         """The turn so far, read as the history reader would: what a call was for is known from its beginning."""
-        about = self.about
-        builder = Builder(about.ref, format=NAME, path=self._store.path, carry=self._carry)
-        builder.cwd, builder.model, builder.parent, builder.relation = (
-            about.cwd,
-            about.model,
-            about.parent,
-            about.relation,
-        )
-        for position, body in self._turn:
+        about, builder = self.about, self._builder
+        # One that fails in the middle of a message is not gone on with.
+        self._builder = None
+        if builder is None:
+            builder = Builder(about.ref, format=NAME, path=self._store.path, carry=self._carry)
+            builder.cwd, builder.model, builder.parent, builder.relation = (
+                about.cwd,
+                about.model,
+                about.parent,
+                about.relation,
+            )
+            self._read = 0
+        for position, body in self._turn[self._read :]:
             self.title = self.title or _title(body)
             read_message(builder, body, place=position, summary=position in self._summaries)
+        self._builder, self._read = builder, len(self._turn)
         builder.title = self.title
         costs = [cost_of(body) for _, body in self._turn if "usage" in body]
         builder.cost_usd = total_cost([*self._costs, *costs])
@@ -168,13 +216,20 @@ class Recorder:
         self._carry = builder.carry()
         self._costs += [cost_of(body) for _, body in self._turn if "usage" in body]
         self._turn = []
-        settle(self._store, self._writer.touched)
+        self._builder = None
+        self._saved.clear()
+        self._reader.forget()
+        if self._unsettled is None:
+            settle(self._store, self._writer.touched)
+        else:
+            self._unsettled |= self._writer.touched
 
     def _source(self) -> int:
         # The store is the source of its own conversations; it never counts as read to its end.
         batch = Batch(self._store.path, "seasoned_db", -1, 0, [], [], done=False)
         return self._writer.write_source(batch)
 
+    @cached_property
     def _recording(self) -> dict[str, object]:
         about, redact = self.about, self._reader.redactor.text
         return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +16,7 @@ from seasoned.errors import CannotDo
 
 if TYPE_CHECKING:
     from seasoned.confirm.credential import Credential
+    from seasoned.confirm.service.listen import Beside
 
 _FORBIDDEN_TO_BROWSERS = 6000
 
@@ -31,8 +33,19 @@ def has_admin(config: Config) -> bool:
         database.close()
 
 
-def run_service(wanted: Wanted, *, has_pages: bool = False, guest: Credential | None = None) -> None:
-    """Serve until interrupted, and say where; with a link that logs the guest in, where there is one."""
+def run_service(
+    wanted: Wanted,
+    *,
+    has_pages: bool = False,
+    guest: Credential | None = None,
+    reads: bool = False,
+    histories: Path | None = None,
+    beside: Beside | None = None,
+) -> None:
+    """Serve until interrupted, and say where; with a link that logs the guest in, or one that lets people read.
+
+    `histories` is a store whose sessions are shown in the stead of the user's own.
+    """
     need_server("fastapi", "uvicorn", "httpx2", "prometheus_client", *(["jinja2"] if has_pages else []))
     from seasoned.confirm.service import Service, create_app, serve
 
@@ -53,7 +66,7 @@ def run_service(wanted: Wanted, *, has_pages: bool = False, guest: Credential | 
     if has_pages := has_pages and listen.port != _FORBIDDEN_TO_BROWSERS:
         from seasoned.web.app import create_web
 
-        app = create_web(service)
+        app = create_web(service, histories=histories)
     else:
         app = create_app(service)
 
@@ -63,8 +76,12 @@ def run_service(wanted: Wanted, *, has_pages: bool = False, guest: Credential | 
         if has_pages and guest is not None:
             link = f"{service.base_url}/login/{app.state.visits.invite(guest)}"
             click.echo(f"Log in as {guest.name}, once, within ten minutes: {link}")
+        elif has_pages and reads:
+            click.echo(f"Look at it: {service.base_url}/login/{app.state.visits.invite_onlooker()}")
         elif has_pages:
             click.echo(f"Log in with an approver's token: {service.base_url}/login")
+        if beside is not None:
+            click.echo(f"OPENAI_BASE_URL={addresses[0]}/v1  ANTHROPIC_BASE_URL={addresses[0]}")
         if (told := policy.gives_up()) is not None:
             click.echo(told, err=True)
         if not has_admin(config):
@@ -74,4 +91,4 @@ def run_service(wanted: Wanted, *, has_pages: bool = False, guest: Credential | 
         if listen.port == _FORBIDDEN_TO_BROWSERS:
             click.echo("Browsers refuse port 6000: there is no page here, only the service.", err=True)
 
-    serve(app, service, listen, ready=ready)
+    serve(app, service, listen, ready=ready, beside=beside)

@@ -217,7 +217,7 @@ def print_rendered(
         raise NotFound(
             f"Nothing of {template.mark} may be shown now: `seasoned template show {template.name}` says why."
         )
-    if text.startswith("["):
+    if rendered.format not in ("text", "skill"):
         text = msgspec.json.format(rendered.content, indent=2).decode("utf-8", "replace")
     click.echo(printable(text))
     click.echo(f"{rendered.tokens} tokens; a session gets what fits into its budget.", err=True)

@@ -19,6 +19,8 @@ from seasoned.scan.whole import Report, Target, scan
 from seasoned.store import Store, open_store
 from seasoned.store.find import find_session
 
+_FILL_SECONDS = 5.0
+"""After a scan; of a very long history the rest is looked at by the next one, or when something is recalled."""
 _PROGRESS_AFTER_SECONDS = 0.7
 
 
@@ -50,6 +52,11 @@ def scan_into_store(config: Config, paths: Sequence[Path], *, verbose: bool = Fa
     target = Target(config.store_path, before_first_write=keep)
     report = _scan(config, target, paths, key, "full")
     store = target.existing()
+    if store is not None and report.sessions:
+        # Imported here: most scans find nothing new.
+        from seasoned.template.recall_fill import fill
+
+        fill(store, within_seconds=_FILL_SECONDS)
     if store is not None and (verbose or report.unreadable or report.failures):
         _log(config, store, report, Secrecy(key, config.redact), verbose=verbose)
     return report, store
@@ -67,9 +74,11 @@ def _log(config: Config, store: Store, report: Report, secrecy: Secrecy, *, verb
         log.warning("unreadable %s, %s: %s", row["path"], row["place"], row["reason"])
 
 
-def look(config: Config, paths: Sequence[Path], *, mode: Mode = "full") -> tuple[Report, Store]:
-    """Read the paths into a store that is gone afterwards: nothing is kept."""
-    target = Target(None)
+def look(
+    config: Config, paths: Sequence[Path], *, mode: Mode = "full", path: Path | None = None
+) -> tuple[Report, Store]:
+    """Read the paths into a store that is gone afterwards, or into one at another path than the user's own."""
+    target = Target(path)
     report = _scan(config, target, paths, key_of(config)[0], mode)
     return report, target.open()
 

@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from seasoned.errors import NotFound, UsageError
-from seasoned.insight.load import compressed, tracks
-from seasoned.insight.report import Report, report
+from seasoned.errors import UsageError
+from seasoned.insight.report import Report
+from seasoned.insight.whole import report_on as report_on_all
 from seasoned.outcome.rate import Include
 from seasoned.store import Store
 
@@ -22,21 +22,13 @@ def report_on(
     include: Sequence[str] = (),
 ) -> Report:
     """The report on what a store holds."""
-    switches = Include(**dict.fromkeys(include, True))
-    ends = _ends(lengths)
-    agents = [row["agent"] for row in store.rows("session.totals")]
-    if not agents:
-        raise NotFound("There are no sessions to report on: give a path with histories, or run `seasoned scan` first.")
-    if agent is not None and agent not in agents:
-        raise NotFound(f"No sessions of {agent!r}: there are {', '.join(agents)}.")
-    return report(
-        tracks(store, include=switches, agent=agent),
-        compressed=compressed(store, include=switches, agent=agent),
+    return report_on_all(
+        store,
         made_at=time.time(),
-        title=f"Sessions of {agent}" if agent else f"Sessions of {', '.join(agents)}",
-        sources=[str(path) for path in paths],
-        include=switches,
-        lengths=ends,
+        paths=paths,
+        agent=agent,
+        lengths=_ends(lengths),
+        include=Include(**dict.fromkeys(include, True)),
     )
 
 

@@ -127,25 +127,9 @@ def _review(
     config: Config, settings: Settings, session: Session, topic: Any, choice: Choice, *, staging: bool
 ) -> Review:
     """Ask the model, with the library that takes a second to import."""
-    import asyncio
+    from seasoned.agent.review.of_session import review_session
 
-    from seasoned.agent.model import open_model
-    from seasoned.agent.review.fork import digest_fork
-    from seasoned.agent.review.run import Plan, carry_out
-
-    context = _context(config, staging=staging)
-    opened = open_model(choice, context_length=config.context_length)
-    errand = _errand(context, config, session, topic, config.context_length or opened.context_window)
-    plan = Plan(
-        session=session.ref,
-        occasion="on demand",
-        topic=topic,
-        fork=digest_fork(opened, errand.digest, errand.prompt, owns_model=True),
-        context=context,
-        task=errand.task,
-        settings=settings,
-    )
-    return asyncio.run(carry_out(plan))
+    return review_session(config, settings, _context(config, staging=staging), session, topic, choice)
 
 
 def _tell(done: Review, *, as_json: bool) -> None:

@@ -18,9 +18,9 @@ def doctor(as_json: bool) -> None:
     \b
     Example: seasoned doctor
     """
-    from seasoned.cli.checks import run_checks
     from seasoned.cli.output import print_json, table
     from seasoned.config import load
+    from seasoned.doctor import run_checks
 
     checks = run_checks(load())
     if as_json:
@@ -48,26 +48,21 @@ def config_show(as_json: bool) -> None:
     Example: seasoned config show --json
     """
     from seasoned.cli.output import print_json, table
+    from seasoned.cli.place import key_of
     from seasoned.config import load
+    from seasoned.doctor import settings
+    from seasoned.redact import Redactor
 
-    found = load()
-    settings = []
-    for name, origin in sorted(found.origins.items()):
-        value = getattr(found, name)
-        if name == "redact":
-            value = f"{len(value)} of your own"  # what is to be hidden is not shown
-        elif name.endswith("_url") and value:
-            from seasoned.cli.place import key_of
-            from seasoned.redact import Redactor
-            from seasoned.store.address import without_password
-
-            value = Redactor(key_of(found)[0]).text(without_password(value))
-        settings.append((name, list(value) if isinstance(value, tuple) else value, origin))
+    config = load()
+    found = settings(config, Redactor(key_of(config)[0]))
     if as_json:
-        answer = {name: {"value": str(v) if isinstance(v, Path) else v, "from": origin} for name, v, origin in settings}
+        answer = {
+            one.name: {"value": str(one.value) if isinstance(one.value, Path) else one.value, "from": one.origin}
+            for one in found
+        }
         print_json("config", {"settings": answer})
         return
-    table(["setting", "value", "from"], settings)
+    table(["setting", "value", "from"], [(one.name, one.value, one.origin) for one in found])
 
 
 @click.command()

@@ -333,8 +333,8 @@ class Screen:
         self.pause()
         self._open.clear()
         parts = [plural(turn.requests, "request")]
-        if turn.usage.input is not None:
-            parts.append(f"{plural(turn.usage.input, 'token')} in, {plural(turn.usage.output or 0, 'token')} out")
+        if turn.usage.prompt is not None:
+            parts.append(f"{plural(turn.usage.prompt, 'token')} in, {plural(turn.usage.output or 0, 'token')} out")
         if turn.cost_usd is not None:
             parts.append(f"${turn.cost_usd:.4f}")
         self._print_beside(Text(" · ".join([*parts, f"{turn.seconds:.1f} s"]), style="dim"))

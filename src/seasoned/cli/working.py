@@ -218,7 +218,7 @@ async def _turn(conversation: Conversation, prompt: str, beat: Callable[[], bool
     return AgentAnswer(
         text=turn.text,
         session=conversation.ref.native_id,
-        tokens_in=turn.usage.input,
+        tokens_in=turn.usage.prompt,
         tokens_out=turn.usage.output,
         cost_usd=turn.cost_usd,
         stopped=None if turn.stopped is None else turn.stopped if turn.stopped in ("time", "interrupted") else "other",

@@ -32,7 +32,8 @@ _DEVICE = re.compile(
 )
 _GUARDED = re.compile(
     r"(?:\A|/)(?:authorized_keys2?|\.claude/settings(?:\.local)?\.json"
-    r"|\.seasoned/(?:policy\.toml|confirm\.key|config\.toml|seasoned\.db(?:-wal|-shm)?|secrets/[^/]+))\Z"
+    r"|\.hermes/config\.yaml|\.codex/(?:hooks\.json|config\.toml)"
+    r"|\.seasoned/(?:policy\.toml|confirm\.key|(?:config|hermes)\.toml|seasoned\.db(?:-wal|-shm)?|secrets/[^/]+))\Z"
     r"|\A/etc/(?:sudoers|passwd|shadow|group|gshadow|ssh/|pam\.d/|security/|doas\.conf)"
 )
 _OPEN_MODE = re.compile(

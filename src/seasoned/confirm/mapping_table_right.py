@@ -112,6 +112,15 @@ RIGHT = (
         rf"^(?:confirm (?:token|allow|policy)|gateway key) (?:list|show|check)(?= |$)|{ASKS}",
     ),
     row(
+        "hermes",
+        "hermes",
+        "modify_permissions",
+        "changes who guards agents, or starts one when nobody looks",
+        r"^(?:plugins (?:disable|remove|uninstall)|config (?:set|unset) (?:plugins|approvals)"
+        r"|seasoned (?:cron (?:add|resume|run)|connect\b.* --undo|confirm|gateway key|forget))(?=[ .]|$)",
+        rf"^seasoned confirm (?:\w+ )?(?:list|show|check|audit|verify|head|submit|wait)(?= |$)|{ASKS}",
+    ),
+    row(
         "hosted rights",
         "gh glab",
         "modify_permissions",

@@ -258,17 +258,15 @@ class Builder:
         """What can change without a message."""
         return (self.title, self.total_usage, self.end_reason, len(self._compactions))
 
-    def take(self) -> Session:
-        """What was collected since the last take; the next stretch begins after it."""
-        messages = tuple([draft.freeze() for draft in self._messages])
+    def so_far(self) -> Session:
+        """What was collected since the last take; the stretch goes on."""
         used = [draft.usage for draft in self._messages if draft.usage is not None]
-        if used:
-            self._usage = sum_usage(used, self._usage)
-        session = Session(
+        usage = sum_usage(used, self._usage) if used else self._usage
+        return Session(
             ref=self.ref,
             format=self.format,
             path=self.path,
-            messages=messages,
+            messages=tuple([draft.freeze() for draft in self._messages]),
             title=self.title,
             cwd=self.cwd,
             model=self.model,
@@ -276,7 +274,7 @@ class Builder:
             ended=self._ended,
             parent=self.parent,
             relation=self.relation,
-            usage=self.total_usage or self._usage,
+            usage=self.total_usage or usage,
             cost_usd=self.cost_usd,
             compactions=tuple(self._compactions),
             end_reason=self.end_reason,
@@ -287,8 +285,17 @@ class Builder:
             unreadable=tuple(self._unreadable),
             warm=tuple(self._warm),
         )
+
+    def take(self) -> Session:
+        """What was collected since the last take; the next stretch begins after it."""
+        session = self.so_far()
+        used = [draft.usage for draft in self._messages if draft.usage is not None]
+        if used:
+            self._usage = sum_usage(used, self._usage)
+        for call in self._calls.values():
+            call.taken = True
         self._told = self._facts()
-        self._first_message += len(messages)
+        self._first_message += len(session.messages)
         self._first_call = self._call_count
         self._messages.clear()
         self._late.clear()

@@ -32,7 +32,6 @@ class CallDraft(msgspec.Struct):
 
     def freeze(self) -> ToolCall:
         """The call as it is known now."""
-        self.taken = True
         return ToolCall(
             self.id,
             self.tool,

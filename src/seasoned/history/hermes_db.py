@@ -74,6 +74,29 @@ def read(path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
             yield builder.take()
 
 
+def lineage(path: Path, native_id: str) -> tuple[str, Relation | None]:
+    """The first session of the chain that a session goes on with, and how it goes on with the one before it.
+
+    A sub-agent begins a chain of its own. What the database does not know is a chain of one.
+    """
+    with open_readonly(path) as connection:
+        if not {"id", "parent_session_id"} <= _columns(connection, "sessions"):
+            return native_id, None
+        columns = [column for column in _SESSION_COLUMNS.split() if column in _columns(connection, "sessions")]
+        select = f"SELECT {', '.join(columns)} FROM sessions WHERE id = ?"
+        top, first, seen = native_id, None, {native_id}
+        row = connection.execute(select, (top,)).fetchone()
+        while row is not None and (parent := _text(row["parent_session_id"])) and parent not in seen:
+            above = connection.execute(select, (parent,)).fetchone()
+            found = _relation(dict(row), None if above is None else dict(above).get("end_reason"))
+            first = first or found
+            if found == "subagent":
+                break
+            top, row = parent, above
+            seen.add(parent)
+        return top, first
+
+
 def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
     return {str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")}
 

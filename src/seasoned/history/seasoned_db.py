@@ -13,6 +13,7 @@ from seasoned.history.builder import Builder
 from seasoned.history.readonly import open_readonly
 from seasoned.history.sample import Sample
 from seasoned.history.text import arguments_of, time_of
+from seasoned.history.tokens import without
 from seasoned.session import NO_MARKS, Marks, Session, SessionRef, Usage
 
 NAME = "seasoned"
@@ -122,7 +123,9 @@ def usage_of(body: Mapping[str, Any]) -> Usage | None:
         return None
     figures = [usage.get(name) for name in _USAGE]
     # A zero of the last three only says that the provider may have such a figure.
-    return Usage(*[n if isinstance(n, int) and (n or at < 2) else None for at, n in enumerate(figures)])
+    known = Usage(*[n if isinstance(n, int) and (n or at < 2) else None for at, n in enumerate(figures)])
+    # The library counts what a cache had a part in among the input.
+    return msgspec.structs.replace(known, input=without(known.input, known.cache_read, known.cache_write))
 
 
 def cost_of(body: Mapping[str, Any]) -> float | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from statistics import median
 from typing import Any
 
 import msgspec
@@ -135,6 +134,9 @@ def program_of(call: JudgedCall) -> str | None:
 
 
 def _recurrence(key: tuple[str, str | None, str], group: _Group) -> Recurrence:
+    # Imported here: a hook asks for programs alone, and has little time.
+    from statistics import median
+
     tool, program, name = key
     how, (count, example) = max(
         group.ways.items(), key=lambda way: (way[1][0], way[0]), default=(None, (0, group.example))

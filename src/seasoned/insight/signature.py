@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from seasoned.insight.track import JudgedCall
 from seasoned.outcome.envelope import open_shell
 from seasoned.outcome.pattern import Pattern
+
+if TYPE_CHECKING:
+    # Whoever only names an error needs no judge, and a hook has no time to load one.
+    from seasoned.insight.track import JudgedCall
 
 LONGEST = 160
 """Characters of a signature at most."""
 _READ = 2000
 """Of a text that is masked no more is read: a signature needs the beginning of one line."""
 _LINES = 60
+_HEAD_CHARS = 300
+_TAIL_CHARS = 180
+_WHOLE_CHARS = 500
 _ESCAPES = Pattern(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _PATH_PARTS = r"\w.@%+*~$…\-"
 _EXTENSIONS = (
@@ -87,8 +94,8 @@ _CUT_OFF = Pattern(r"\S*\.{3}\Z")
 # What a test runner quotes of an assertion is the test's own; only the name of an exception groups.
 _OF_A_TEST = Pattern(r"\A((?:FAILED|ERROR) …) - (?!(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b).*")
 _PREFIX = Pattern(r"\Aerror: +(?=\S)", re.IGNORECASE)
-_SILENT = "It failed and said nothing"
-_UNSAID = "It failed, and what is kept of its output does not say why"
+SILENT = "It failed and said nothing"
+UNSAID = "It failed, and what is kept of its output does not say why"
 _TESTS = "Tests failed"
 _ONLY_TESTS = Pattern(r"\A(?:--- FAIL: ….*|FAIL(?: … N?s?)?|FAILED …|N fail(?:ed|ing|ures?)?|N tests? failed)\Z")
 _QUOTED, _OUT, _AT_PLACE, _COMPLAINS, _SAYS, _NOTHING = range(6)
@@ -114,7 +121,17 @@ def signature(call: JudgedCall) -> str:
         rank = _SAYS if is_sentence else _rank(text)
         if rank >= _AT_PLACE or text.endswith(("...", "…")):
             text = _more_telling(text, rank, _lines(call.result))
-    return _finished(text) or (_UNSAID if call.result and call.result.strip() else _SILENT)
+    return _finished(text) or (UNSAID if call.result and call.result.strip() else SILENT)
+
+
+def said(text: str) -> str:
+    """What an error says in one masked line, by its text alone, be that whole or as short as the store keeps it."""
+    if len(text) > _WHOLE_CHARS:
+        text = f"{text[:_HEAD_CHARS]} … {text[-_TAIL_CHARS:]}"
+    lines = _lines(text)
+    telling = _more_telling("", _NOTHING, lines) or next((line for line in lines if _rank(line) < _NOTHING), "")
+    name = _finished(telling)
+    return name if _WORD.compiled.search(name) else UNSAID if text.strip() else SILENT
 
 
 def _printable(text: str) -> str:

@@ -37,6 +37,7 @@ _GEMINI = Pattern(
     re.MULTILINE,
 )
 _GEMINI_HEAD = Pattern(r"\A(?:Command: [^\n]*\n(?:Directory: [^\n]*\n)?)?(?:Output|Stdout): ?")
+_MOST_NOTES = 8
 _CWD = Pattern(r"\n?Shell cwd was reset to [^\n]*\s*\Z")
 _PROMPT = Pattern(r"\n\((?:Open file|Current directory): [^\n]*\)\s*(?:\n[^\n]*\$ ?)?\s*\Z")
 
@@ -118,7 +119,9 @@ def _without_trailer(text: str, code: int | None, running: bool) -> Body:
 
 def without_notes(text: str) -> str:
     """A result without the notes that an agent adds behind it for the model."""
-    if text.endswith(("</system-reminder>", "</system-reminder>\n")):
+    for _ in range(_MOST_NOTES):
+        if not text.endswith(("</system-reminder>", "</system-reminder>\n")):
+            break
         note = text.rfind("<system-reminder>")
         text = text[:note].rstrip() if note > 0 else text
     if "Shell cwd was reset to " in text[-400:]:

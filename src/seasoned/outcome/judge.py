@@ -169,6 +169,11 @@ def _by_own_fields(call: ToolCall, data: dict[str, object], way: Speech) -> Verd
         if said.verdict == "failed" and said.evidence == "exit_code":
             code = data.get("exit_code")
             return _by_code(_opened(call, data), code if isinstance(code, int) else 1, None)
+        error = data.get("error")
+        if said.verdict == "failed" and said.fault == "none" and isinstance(error, str):
+            # A plugin or a policy that says no leaves nothing but these words.
+            refused = first(REFUSALS, Said(error))
+            return said if refused is None else msgspec.structs.replace(said, fault=refused.fault)
         return said
     return judge_words(way, "", call, fields=data)
 

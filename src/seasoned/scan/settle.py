@@ -26,6 +26,7 @@ def settle(store: Store, touched: Iterable[int]) -> None:
         _settle_roots(store)
         _touch(store, _settle_lineages(store))
         _settle_totals(store)
+        store.run("recall.wait")
 
 
 def _touch(store: Store, sessions: Iterable[int]) -> None:

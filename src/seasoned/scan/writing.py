@@ -57,7 +57,7 @@ class Writer:
         assert row is not None
         return int(row["id"])
 
-    def write_session(self, session: SessionRows, source_id: int) -> int | None:
+    def write_session(self, session: SessionRows, source_id: int | None) -> int | None:
         """One session with its calls, inside a transaction that is open; None where a person had it forgotten."""
         fields = {name: getattr(session, name) for name in SessionRows.__struct_fields__ if name not in _LISTS}
         row = self.store.row("session.save", {**fields, "source_id": source_id})

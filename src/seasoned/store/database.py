@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -49,7 +49,7 @@ class Store:
             raise _error(self.path, error) from error
         return found
 
-    def each(self, name: str, params: Params = ()) -> Iterator[sqlite3.Row]:
+    def each(self, name: str, params: Params = ()) -> Generator[sqlite3.Row, None, None]:
         """The rows of a named query one by one, for answers of any length."""
         try:
             yield from self.connection.execute(query(name), params)

@@ -19,9 +19,13 @@ _OF_A_SESSION = (
     "review.forget_count",
     "experiment.drop_assignment",
     "experiment.drop_exposure",
+    "experiment.drop_foregone",
     "forget.runs",
     "forget.begun",
     "forget.warm_root",
+    "gateway.forget_view",
+    "gateway.forget_chains",
+    "gateway.forget_name",
 )
 _EVERYTHING = (
     "learned.forget_all",
@@ -29,12 +33,16 @@ _EVERYTHING = (
     "review.forget_counts",
     "experiment.forget_assignments",
     "experiment.forget_exposures",
+    "experiment.forget_foregone",
     "experiment.forget_splits",
     "forget.all_runs",
     "forget.all_begun",
     "forget.all_material",
     "forget.all_designs",
     "guard.forget_blocks",
+    "gateway.forget_views",
+    "gateway.forget_all_chains",
+    "gateway.forget_requests",
 )
 
 

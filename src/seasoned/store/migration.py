@@ -69,6 +69,21 @@ def m012_gateway(db: sqlite3.Connection) -> None:
     _run(db, "gateway")
 
 
+def m013_recall(db: sqlite3.Connection) -> None:
+    """Calls that worked and mistakes with their repairs, by tool and error. Every session waits to be looked at."""
+    _run(db, "recall.sqlite")
+
+
+def m014_foregone(db: sqlite3.Connection) -> None:
+    """What sessions of a control would have been shown, so that each example can be compared with its absence."""
+    _run(db, "foregone")
+
+
+def m015_summary(db: sqlite3.Connection) -> None:
+    """What pages show first, kept by triggers: sessions as lists show them, totals by day, tool and mistake."""
+    _run(db, "summary.sqlite")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_history,
     m002_intent,
@@ -82,6 +97,9 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m010_confirm,
     m011_schedule,
     m012_gateway,
+    m013_recall,
+    m014_foregone,
+    m015_summary,
 )
 VERSION = len(MIGRATIONS)
 

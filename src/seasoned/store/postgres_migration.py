@@ -15,6 +15,7 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("p002_confirm", ("confirm", "confirm.postgres")),
     ("p003_schedule", ("schedule", "schedule.postgres")),
     ("p004_gateway", ("gateway",)),
+    ("p005_foregone", ("foregone",)),
 )
 VERSION = len(MIGRATIONS)
 _LOCK = 0x5EA50EED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,36 +15,59 @@ from starlette.responses import Response
 
 import seasoned
 from seasoned.confirm.service import Service, attach
-from seasoned.insight.page import frame as report
-from seasoned.web import confirmations, login
-from seasoned.web.frame import FOLDER, HEADERS, Page, say
+from seasoned.confirm.service.app import Served
+from seasoned.web import login
+from seasoned.web.frame import HEADERS, STATIC, Page, say, static_version
+from seasoned.web.reading import Histories
 from seasoned.web.visit import Visits
+from seasoned.web.work import Works
 
-PAGES: tuple[tuple[Page, APIRouter], ...] = ((confirmations.PAGE, confirmations.router),)
-"""Every page that people can go to, in the order of the head; further rooms add theirs here."""
-HAS_SCHEDULE = find_spec("cronsim") is not None
-if HAS_SCHEDULE:
-    from seasoned.web import schedule
-
-    PAGES = (*PAGES, (schedule.PAGE, schedule.router))
-_STATIC: dict[str, tuple[Path, str]] = {
-    # The report and these pages look alike, because they have one style.
-    "page.css": (Path(report.__file__).parent / "page.css", "text/css"),
-    "web.css": (FOLDER / "web.css", "text/css"),
-    "web.js": (FOLDER / "web.js", "text/javascript"),
-    "icon.svg": (FOLDER / "icon.svg", "image/svg+xml"),
+_MODULES: dict[str, tuple[str, ...]] = {
+    "overview": (),
+    "sessions": (),
+    "insight": (),
+    "templates": (),
+    "experiments": (),
+    "confirmations": (),
+    "schedule": ("cronsim",),
+    "learned": (),
+    "usage": (),
+    "settings": (),
 }
+"""Every page that people can go to, in the order of the head, with the libraries without which it is left out."""
 
 
-def create_web(service: Service) -> FastAPI:
-    """The confirmation service and the pages; `visits` in its state invites browsers."""
+def _pages() -> tuple[tuple[Page, APIRouter], ...]:
+    found = []
+    for name, needed in _MODULES.items():
+        if find_spec(f"seasoned.web.{name}") is None or any(find_spec(one) is None for one in needed):
+            continue
+        module = import_module(f"seasoned.web.{name}")
+        found.append((module.PAGE, module.router))
+    return tuple(found)
+
+
+PAGES = _pages()
+HAS_SCHEDULE = find_spec("cronsim") is not None
+
+
+def create_web(service: Service, *, histories: Path | None = None) -> FastAPI:
+    """The confirmation service and the pages; `visits` in its state invites browsers.
+
+    `histories` is a store whose sessions are shown in the stead of the configured one.
+    """
+    shelf = Histories(histories or service.config.store_path)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with service.running():
-            yield
+        shelf.start()
+        try:
+            async with service.running():
+                yield
+        finally:
+            await shelf.stop()
 
-    app = FastAPI(
+    app = Served(
         title="Seasoned",
         version=seasoned.__version__,
         lifespan=lifespan,
@@ -54,8 +78,12 @@ def create_web(service: Service) -> FastAPI:
     )
     attach(app, service)
     if HAS_SCHEDULE:
+        from seasoned.web import schedule
+
         schedule.measure(service)
     app.state.visits = Visits(service.clock)
+    app.state.works = Works()
+    app.state.histories = shelf
     app.state.pages = tuple(page for page, _ in PAGES)
     for router in (login.router, *(router for _, router in PAGES)):
         app.include_router(router)
@@ -64,11 +92,12 @@ def create_web(service: Service) -> FastAPI:
     return app
 
 
-async def _static(name: str) -> Response:
-    if name not in _STATIC:
+async def _static(name: str, v: str = "") -> Response:
+    if name not in STATIC:
         raise HTTPException(404)
-    path, kind = _STATIC[name]
-    return Response(path.read_bytes(), media_type=kind, headers=HEADERS | {"cache-control": "no-cache"})
+    path, kind = STATIC[name]
+    kept = "max-age=31536000, immutable" if v == static_version(name) else "no-cache"
+    return Response(path.read_bytes(), media_type=kind, headers=HEADERS | {"cache-control": kept})
 
 
 def _say_missing_as_page(app: FastAPI) -> None:

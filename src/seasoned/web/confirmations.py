@@ -10,6 +10,7 @@ from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response, StreamingResponse
 
+from seasoned.confirm.audit import AuditEntry
 from seasoned.confirm.credential import Credential
 from seasoned.confirm.request import Request
 from seasoned.confirm.right import forbids
@@ -18,14 +19,25 @@ from seasoned.confirm.service.routes import check_id, decide
 from seasoned.confirm.service.state import Service, service_of
 from seasoned.errors import CannotDo, Conflict, Denied, Refused, UsageError
 from seasoned.web.frame import Page, PageRoute, go, render, say_error
-from seasoned.web.login import Here, Visitor, read_change, visitor
-from seasoned.web.text import arguments
+from seasoned.web.login import Decider, Deciding, Here, Visitor, ask_to_decide, read_change, visitor
+from seasoned.web.table import Cell, Column, Table, answer, row_limit
+from seasoned.web.text import arguments, moment
 
 PAGE = Page("Confirmations", "confirmations")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
 _MOST_PENDING = 200
 _MOST_RESOLVED = 40
 _HEARTBEAT_SECONDS = 15.0
+_MOST_AUDIT = 500
+_AUDIT = (
+    Column("seq", "Line", is_number=True),
+    Column("at", "When", is_whole=True),
+    Column("event", "What"),
+    Column("actor", "Who"),
+    Column("via", "Through"),
+    Column("request", "Request"),
+    Column("hash", "Hash"),
+)
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -58,29 +70,62 @@ class Shown(msgspec.Struct, frozen=True):
 
 @router.get("/confirmations")
 async def show_list(request: HTTPRequest, here: Here, before: str | None = None) -> Response:
-    """What waits, and what was decided."""
+    """What waits, and what was decided; an onlooker is asked for a passphrase."""
+    if not isinstance(here, Decider):
+        return ask_to_decide(request, here)
     return await _page(request, here, before=before)
+
+
+@router.get("/audit")
+async def show_audit(request: HTTPRequest, here: Deciding) -> Response:
+    """What happened, the newest first: every request, vote, use, and change of who may do what."""
+    limit = min(row_limit(request), _MOST_AUDIT)
+    found = await service_of(request).desk.read(lambda place: place.book.audit(limit=limit))
+    table = Table(
+        name="audit",
+        title="Audit",
+        columns=_AUDIT,
+        rows=[_audited(one) for one in found],
+        empty="Nothing happened yet: whatever is asked, decided or changed leaves a line here.",
+        note=f"The newest {limit}; the files hold more. `seasoned confirm audit verify` checks that none was changed.",
+    )
+    return answer(request, here, "audit.html", tables=(table,))
+
+
+def _audited(entry: AuditEntry) -> tuple[Cell, ...]:
+    asked = entry.request_id
+    return (
+        Cell(entry.seq),
+        Cell(entry.at, moment(entry.at)),
+        Cell(entry.event, entry.event.replace("_", " ")),
+        Cell(entry.actor),
+        Cell(entry.via),
+        Cell(asked, None if asked else "–", f"{PAGE.path}/{asked}" if asked else None),
+        Cell(entry.hash, entry.hash[:12]),
+    )
 
 
 @router.get("/confirmations/{request_id}")
 async def show_one(request: HTTPRequest, here: Here, request_id: str) -> Response:
     """The same with one request to the letter."""
+    if not isinstance(here, Decider):
+        return ask_to_decide(request, here)
     return await _page(request, here, request_id=request_id)
 
 
 @router.post("/confirmations/{request_id}/approve")
-async def approve(request: HTTPRequest, here: Here, request_id: str) -> Response:
+async def approve(request: HTTPRequest, here: Deciding, request_id: str) -> Response:
     """Agrees to exactly this."""
     return await _decide(request, here, request_id, approve=True)
 
 
 @router.post("/confirmations/{request_id}/deny")
-async def deny(request: HTTPRequest, here: Here, request_id: str) -> Response:
+async def deny(request: HTTPRequest, here: Deciding, request_id: str) -> Response:
     """Refuses it."""
     return await _decide(request, here, request_id, approve=False)
 
 
-async def _decide(request: HTTPRequest, here: Visitor, request_id: str, *, approve: bool) -> Response:
+async def _decide(request: HTTPRequest, here: Decider, request_id: str, *, approve: bool) -> Response:
     form = await read_change(request, here)
     try:
         reason = form.get("reason", "").strip()
@@ -111,7 +156,7 @@ def _sentence(error: Exception) -> str:
 
 async def _page(
     request: HTTPRequest,
-    here: Visitor,
+    here: Decider,
     *,
     request_id: str | None = None,
     before: str | None = None,
@@ -135,7 +180,8 @@ async def _page(
         "who": here.who,
         "gives_up": service.policy.gives_up(),
     }
-    return render("confirmations.html", status=status, visit=here.visit, pages=request.app.state.pages, **values)
+    values |= {"visit": here.visit, "pages": request.app.state.pages, "here": f"{here.visit.path}/{PAGE.path}"}
+    return render("confirmations.html", status=status, **values)
 
 
 def _listed(place: Place, who: Credential, before: str | None) -> Listed:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+import ipaddress
+from collections.abc import Callable, Coroutine, Sequence
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import msgspec
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from jinja2 import Environment
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -19,8 +22,10 @@ from seasoned.confirm.action import HIGH_RISK
 from seasoned.confirm.notify.incoming import read_body
 from seasoned.confirm.service.app import status_of
 from seasoned.confirm.service.body import TooLarge
+from seasoned.confirm.service.state import service_of
 from seasoned.errors import Refused, SeasonedError
 from seasoned.insight.page import frame as report
+from seasoned.insight.page.plots import Plot
 from seasoned.web import text
 from seasoned.web.visit import NotLoggedIn, Visit
 
@@ -55,10 +60,20 @@ class Page(msgspec.Struct, frozen=True):
 
 
 def render(
-    template: str, /, *, status: int = 200, visit: Visit | None = None, pages: tuple[Page, ...] = (), **values: Any
+    template: str,
+    /,
+    *,
+    status: int = 200,
+    visit: Visit | None = None,
+    pages: tuple[Page, ...] = (),
+    here: str = "",
+    plots: Sequence[Plot] = (),
+    **values: Any,
 ) -> HTMLResponse:
-    """A page made of a template."""
-    made = _templates().get_template(template).render(visit=visit, pages=pages, **values)
+    """A page made of a template. `here` is its own address, so that the head can say which page it is."""
+    data = Markup(report.plot_data(plots)) if any(plot.spec is not None for plot in plots) else None
+    values |= {"visit": visit, "pages": pages, "here": here, "plots": plots, "plot_data": data}
+    made = _templates().get_template(template).render(values)
     return HTMLResponse(made, status, HEADERS)
 
 
@@ -80,6 +95,7 @@ class PageRoute(APIRoute):
 
         async def answer(request: Request) -> Response:
             try:
+                check_host(request)
                 return await handle(request)
             except NotLoggedIn as error:
                 if request.method == "GET":
@@ -115,6 +131,31 @@ async def read_form(request: Request) -> dict[str, str]:
     return {name: values[0] for name, values in found.items() if len(values) == 1}
 
 
+def check_host(request: Request) -> None:
+    """Refuse a name that is not this server's: a page of anybody could have had it made to lead to this machine."""
+    own = service_of(request).base_url
+    name = _host_name(f"//{request.headers.get('host', '')}")
+    # Nobody else can have an address for a name, and with TLS the certificate says whose name it is.
+    if request.url.scheme == "https" or name in ("localhost", _host_name(own)) or _is_address(name):
+        return
+    raise Refused(f"This server is not known as {name[:80]!r}: open {own}, or set `public_url` in the policy.")
+
+
+def _host_name(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
 def check_origin(request: Request) -> None:
     """Refuse what a page of anybody else sends, also one of this machine on another port."""
     site = request.headers.get("sec-fetch-site")
@@ -125,10 +166,47 @@ def check_origin(request: Request) -> None:
         raise Refused("The form was sent from another site: open the page here, and decide there.")
 
 
+def with_query(query: dict[str, str], /, **changes: str | None) -> str:
+    """The same address with another query; what becomes None goes."""
+    changed = {name: value for name, value in {**query, **changes}.items() if value is not None}
+    return f"?{urlencode(changed)}"
+
+
+_REPORT = Path(report.__file__).parent
+STATIC: dict[str, tuple[Path, str]] = {
+    # The report and these pages look alike, because they have one style, and draw their plots in one way.
+    "page.css": (_REPORT / "page.css", "text/css"),
+    "vega.js": (_REPORT / "vega" / "vega.js", "text/javascript"),
+    "vega-lite.js": (_REPORT / "vega" / "vega-lite.js", "text/javascript"),
+    "vega-interpreter.js": (_REPORT / "vega" / "vega-interpreter.js", "text/javascript"),
+    "show.js": (_REPORT / "show.js", "text/javascript"),
+    "web.css": (FOLDER / "web.css", "text/css"),
+    "web.js": (FOLDER / "web.js", "text/javascript"),
+    "icon.svg": (FOLDER / "icon.svg", "image/svg+xml"),
+}
+
+
+@cache
+def static_version(name: str) -> str:
+    """Changes with what a file holds, so that browsers may keep it for good."""
+    return sha256(STATIC[name][0].read_bytes()).hexdigest()[:12]
+
+
+def static(name: str) -> str:
+    """The address of a file that all pages share."""
+    return f"/static/{name}?v={static_version(name)}"
+
+
 @cache
 def _templates() -> Environment:
     made = report.environment(FOLDER)
-    made.filters |= {"marked": text.marked, "line": text.line, "moment": text.moment, "span": text.span}
-    made.globals |= {"high_risk": HIGH_RISK}
+    made.filters |= {
+        "marked": text.marked,
+        "spoken": text.spoken,
+        "line": text.line,
+        "moment": text.moment,
+        "span": text.span,
+    }
+    made.globals |= {"high_risk": HIGH_RISK, "static": static, "with_query": with_query}
     made.trim_blocks = made.lstrip_blocks = True
     return made

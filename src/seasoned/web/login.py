@@ -1,4 +1,4 @@
-"""How a browser becomes somebody: by a link of the terminal, once, or by the token of one who decides."""
+"""How a browser becomes somebody: by a link of the terminal, by a token, or by the passphrase of one who decides."""
 
 from __future__ import annotations
 
@@ -11,20 +11,25 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from seasoned.confirm.credential import Credential, authenticate, current
+from seasoned.confirm.passphrase import authenticate_passphrase
 from seasoned.confirm.service.state import service_of
 from seasoned.errors import Denied, Refused, Unauthorised
 from seasoned.web.frame import LOGIN, PageRoute, go, read_form, render
-from seasoned.web.visit import VISIT_SECONDS, NotLoggedIn, Visit, Visits
+from seasoned.web.visit import ONLOOKER, VISIT_SECONDS, NotLoggedIn, Visit, Visits
 
 COOKIE = "seasoned"
-HOME = "confirmations"
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
 class Visitor(msgspec.Struct, frozen=True):
-    """Somebody at a browser: the visit, and the credential as it stands now."""
+    """Somebody at a browser: one who reads, or one who decides."""
 
     visit: Visit
+
+
+class Decider(Visitor, frozen=True):
+    """Somebody who may decide: the visit, and the credential as it stands now."""
+
     who: Credential
 
 
@@ -38,16 +43,30 @@ async def visitor(request: Request, number: str) -> Visitor:
     """Who is there; NotLoggedIn for nobody, and for a credential that was revoked meanwhile."""
     visits = visits_of(request)
     visit = visits.find(number, request.cookies.get(COOKIE, ""))
+    found = visit.who
+    if found is None:
+        request.state.credential = ONLOOKER
+        return Visitor(visit)
     try:
-        who = await service_of(request).desk.read(lambda place: current(place.database, visit.who))
+        who = await service_of(request).desk.read(lambda place: current(place.database, found))
     except Refused as error:
         visits.end(visit)
         raise NotLoggedIn(str(error)) from error
     request.state.credential = who.name
-    return Visitor(visit, who)
+    return Decider(visit, who)
 
 
 Here = Annotated[Visitor, Depends(visitor)]
+
+
+async def decider(here: Here) -> Decider:
+    """Who decides; Refused for one who only reads."""
+    if not isinstance(here, Decider):
+        raise Refused("This link only lets you read: log in with your passphrase to decide.")
+    return here
+
+
+Deciding = Annotated[Decider, Depends(decider)]
 
 
 async def read_change(request: Request, here: Visitor) -> dict[str, str]:
@@ -56,6 +75,12 @@ async def read_change(request: Request, here: Visitor) -> dict[str, str]:
     if not hmac.compare_digest(form.get("check", "").encode(), here.visit.check.encode()):
         raise Refused("The form is not one of this page: load the page anew, and decide there.")
     return form
+
+
+@router.get("/visit/{number}")
+async def come_back(request: Request, here: Here) -> Response:
+    """The first page of a visit that goes on."""
+    return go(f"{here.visit.path}/{request.app.state.pages[0].path}")
 
 
 @router.get("/")
@@ -87,7 +112,8 @@ async def log_in(request: Request) -> Response:
 @router.get(LOGIN + "/{token}")
 async def show_link(request: Request, token: str) -> Response:
     """Shows whom a link is for; a program that only looks at links does not use it up."""
-    return render("invited.html", name=visits_of(request).invited(token).name, token=token)
+    who = visits_of(request).invited(token)
+    return render("invited.html", name=None if who is None else who.name, token=token)
 
 
 @router.post(LOGIN + "/{token}")
@@ -107,9 +133,32 @@ async def log_out(request: Request, here: Here) -> Response:
     return gone
 
 
-def _begin(request: Request, who: Credential) -> Response:
+@router.post("/visit/{number}/decide")
+async def become_decider(request: Request, here: Here) -> Response:
+    """Begins the visit of one who decides, by a passphrase; the onlooker's ends."""
+    form = await read_change(request, here)
+    service = service_of(request)
+    name, passphrase = form.get("name", "").strip(), form.get("passphrase", "")
+    try:
+        who = await service.desk.write(
+            lambda place: authenticate_passphrase(place.database, name, passphrase, now=service.clock()), grouped=False
+        )
+    except Unauthorised as error:
+        return ask_to_decide(request, here, wrong=str(error), status=401)
+    visits_of(request).end(here.visit)
+    return _begin(request, who, page=form.get("page", ""))
+
+
+def ask_to_decide(request: Request, here: Visitor, *, wrong: str = "", status: int = 200) -> Response:
+    """The form that asks an onlooker for a passphrase."""
+    pages = request.app.state.pages
+    return render("decide.html", status=status, visit=here.visit, pages=pages, here=request.url.path, wrong=wrong)
+
+
+def _begin(request: Request, who: Credential | None, *, page: str = "") -> Response:
     visit, cookie = visits_of(request).begin(who)
-    entered = go(f"{visit.path}/{HOME}")
+    known = [one.path for one in request.app.state.pages]
+    entered = go(f"{visit.path}/{page if page in known else known[0]}")
     is_https = request.url.scheme == "https" or service_of(request).base_url.startswith("https:")
     entered.set_cookie(
         COOKIE,

@@ -15,8 +15,11 @@ from seasoned.schedule.heartbeat import Health, health
 from seasoned.schedule.job import RunRecord
 from seasoned.schedule.when import in_words
 from seasoned.store import open_database
-from seasoned.web.frame import Page, PageRoute, render
+from seasoned.web.frame import Page, PageRoute
+from seasoned.web.link import session_link
 from seasoned.web.login import Here
+from seasoned.web.table import Cell, Column, Table, answer
+from seasoned.web.value import day_and_time, dollars, short
 
 PAGE = Page("Schedule", "schedule")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -24,24 +27,31 @@ _MOST_JOBS = 200
 _MOST_RUNS = 50
 
 
-class Line(msgspec.Struct, frozen=True):
-    """One job in the table."""
-
-    name: str
-    when: str
-    zone: str
-    next_at: float | None
-    is_paused: bool
+_JOBS = (
+    Column("job", "Job"),
+    Column("when", "When"),
+    Column("zone", "Zone", is_whole=True),
+    Column("next_at", "Next run", is_whole=True),
+)
+_RUNS = (
+    Column("job", "Job"),
+    Column("scheduled_at", "Was due", is_whole=True),
+    Column("outcome", "Outcome"),
+    Column("delivery", "Delivery"),
+    Column("why", "Why"),
+    Column("output", "Output"),
+    Column("session", "Session"),
+    Column("cost", "Cost", is_number=True),
+)
+_NO_JOBS = 'No jobs yet. To add one: `seasoned cron add morning "0 8 * * 1-5" "Say what changed since yesterday."`'
 
 
 class Shown(msgspec.Struct, frozen=True):
     """What the page shows."""
 
     health: Health
-    jobs: list[Line]
-    more: int
-    """Jobs that are not shown."""
-    runs: list[tuple[str, RunRecord]]
+    jobs: Table
+    runs: Table
 
 
 @router.get("/schedule")
@@ -50,19 +60,53 @@ async def show(request: HTTPRequest, here: Here) -> Response:
     service = service_of(request)
     now = service.clock()
     shown = await service.desk.read(lambda place: _shown(place, now))
-    return render("schedule.html", visit=here.visit, pages=request.app.state.pages, shown=shown, now=now)
+    return answer(request, here, "schedule.html", tables=(shown.jobs, shown.runs), shown=shown)
 
 
 def _shown(place: Place, now: float) -> Shown:
     posted = sorted(board.jobs(place.database), key=lambda one: (one.next_at is None, one.next_at, one.job.name))
     names = {one.job.id: one.job.name for one in posted}
-    lines = [
-        Line(one.job.name, in_words(one.job.schedule, one.job.zone), one.job.zone, one.next_at, one.job.is_paused)
-        for one in posted[:_MOST_JOBS]
-    ]
+    more = len(posted) - _MOST_JOBS
+    jobs = Table(
+        name="jobs",
+        title="Jobs",
+        columns=_JOBS,
+        rows=[
+            (
+                Cell(one.job.name),
+                Cell(in_words(one.job.schedule, one.job.zone)),
+                Cell(one.job.zone),
+                Cell(one.next_at, "paused" if one.job.is_paused else day_and_time(one.next_at)),
+            )
+            for one in posted[:_MOST_JOBS]
+        ],
+        empty=_NO_JOBS,
+        note=f"And {more} more: `seasoned cron list`." if more > 0 else "",
+    )
     runs = board.history(place.database, limit=_MOST_RUNS)
-    named = [(names.get(one.job_id, "removed"), one) for one in runs]
-    return Shown(health(place.database, now), lines, max(0, len(posted) - _MOST_JOBS), named)
+    table = Table(
+        name="runs",
+        title="Last runs",
+        columns=_RUNS,
+        rows=[_run(names.get(one.job_id, "removed"), one) for one in runs],
+        empty="Nothing ran yet: a run leaves a line here, whatever came of it.",
+    )
+    return Shown(health(place.database, now), jobs, table)
+
+
+def _run(name: str, run: RunRecord) -> tuple[Cell, ...]:
+    outcome = f"{run.outcome} ({run.fault})" if run.fault else run.outcome
+    said = run.output or run.script_output
+    return (
+        Cell(name),
+        Cell(run.scheduled_at, day_and_time(run.scheduled_at)),
+        Cell(outcome, tone=run.outcome),
+        Cell(run.delivery),
+        Cell(run.reason or run.note or None, short(run.reason or run.note) or "–"),
+        Cell(said or None, short(said) or "–"),
+        Cell(run.session, None if run.session else "–", session_link(run.session) if run.session else None),
+        Cell(run.cost_usd, dollars(run.cost_usd)),
+    )
 
 
 def measure(service: Service) -> None:

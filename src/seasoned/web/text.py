@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -14,14 +15,21 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\u034f\u17b4\u17b5")
 """Letters and signs that are drawn as nothing."""
 _SELECTORS = re.compile("[\u180b-\u180d\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+_UNUSUAL = re.compile(r"[^\x20-\x7e\n]")
+_COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _MOST_LINE = 140
 
 
 def marked(text: str) -> Markup:
     """The text with every character that cannot be seen written out, and marked as not being text."""
-    if text.isascii() and text.isprintable():
-        return escape(text)
-    return Markup("").join([_mark(char) if _is_hidden(char) else escape(char) for char in text])
+    # Nothing that is escaped is unusual, so both can be done one after the other, and texts may be long.
+    return Markup(_UNUSUAL.sub(_seen, str(escape(text))))
+
+
+def spoken(text: str) -> Markup:
+    """What was said or printed: as `marked`, but for tabs and the colours of a terminal, which hide nothing."""
+    plain = _COLOUR.sub("", text.replace("\r\n", "\n"))
+    return Markup("\t").join([marked(part) for part in plain.split("\t")])
 
 
 def line(text: str) -> Markup:
@@ -49,12 +57,18 @@ def span(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min" if whole < 172_800 else f"{whole // 86_400} d"
 
 
+def _seen(match: re.Match[str]) -> str:
+    char = match[0]
+    return _mark(char) if _is_hidden(char) else char
+
+
 def _is_hidden(char: str) -> bool:
     if char in " \n":
         return False
     return unicodedata.category(char) in _HIDDEN or char in _BLANK or _SELECTORS.match(char) is not None
 
 
+@lru_cache(4096)
 def _mark(char: str) -> Markup:
     name = unicodedata.name(char, "a control character").lower()
     return Markup('<mark title="{}">U+{:04X}</mark>').format(name, ord(char))

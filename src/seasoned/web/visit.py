@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import math
 import secrets
 from collections.abc import Callable
 from hashlib import sha256
@@ -16,6 +17,7 @@ INVITATION_SECONDS = 600.0
 VISIT_SECONDS = 12 * 3600.0
 MOST_VISITS = 200
 _DECIDING = ("approver", "admin")
+ONLOOKER = "reading only"
 
 
 class NotLoggedIn(Unauthorised):
@@ -23,9 +25,10 @@ class NotLoggedIn(Unauthorised):
 
 
 class Invitation(msgspec.Struct, frozen=True):
-    """What a login link is good for: one visit of one person, soon."""
+    """What a login link is good for: one visit of one who decides, soon, or visits of onlookers while it runs."""
 
-    who: Credential
+    who: Credential | None
+    """None for an onlooker, who sees the pages and decides nothing."""
     expires_at: float
 
 
@@ -38,12 +41,17 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
     cookie_hash: str
     check: str
     """What every form must send back."""
-    who: Credential
+    who: Credential | None
+    """None for an onlooker."""
     expires_at: float
 
     @property
     def path(self) -> str:
         return f"/visit/{self.number}"
+
+    @property
+    def name(self) -> str:
+        return ONLOOKER if self.who is None else self.who.name
 
 
 class Visits:
@@ -61,27 +69,34 @@ class Visits:
         self._invitations[_hash(token)] = Invitation(_check_role(who), self._clock() + INVITATION_SECONDS)
         return token
 
-    def invited(self, token: str) -> Credential:
+    def invite_onlooker(self) -> str:
+        """The token of a link that lets browsers read as long as this server runs; it decides nothing."""
+        token = secrets.token_urlsafe(32)
+        self._invitations[_hash(token)] = Invitation(None, math.inf)
+        return token
+
+    def invited(self, token: str) -> Credential | None:
         """Whom a link is for. Looking at it does not use it up."""
         found = self._invitations.get(_hash(token))
         if found is None or self._clock() >= found.expires_at:
             raise NotLoggedIn("This link was used already or is too old: log in with a token, or start anew.")
         return found.who
 
-    def accept(self, token: str) -> Credential:
-        """Whom a link is for; it is used up."""
+    def accept(self, token: str) -> Credential | None:
+        """Whom a link is for; one that decides is used up."""
         who = self.invited(token)
-        del self._invitations[_hash(token)]
+        if who is not None:
+            del self._invitations[_hash(token)]
         return who
 
-    def begin(self, who: Credential) -> tuple[Visit, str]:
+    def begin(self, who: Credential | None) -> tuple[Visit, str]:
         """A new visit and what its cookie holds."""
         cookie = secrets.token_urlsafe(32)
         visit = Visit(
             number=secrets.token_urlsafe(16),
             cookie_hash=_hash(cookie),
             check=secrets.token_urlsafe(24),
-            who=_check_role(who),
+            who=None if who is None else _check_role(who),
             expires_at=self._clock() + VISIT_SECONDS,
         )
         self._drop_old()

@@ -113,7 +113,7 @@ def ratios(rows: Rows, *, title: str, limit: float) -> Spec:
 
 
 def _rows(rows: Rows, layers: list[Spec], *, step: int) -> Spec:
-    labels = {"labelLimit": 250, "labelColor": INK, "labelFontSize": 12, "title": None}
+    labels = {"labelLimit": 300, "labelColor": INK, "labelFontSize": 12, "title": None}
     # `sort: null` keeps the order of the data; a list of labels would be written into an expression.
     y = {"field": "label", "type": "nominal", "sort": None, "axis": labels}
     return {

@@ -86,13 +86,12 @@ FROM session_tool GROUP BY tool ORDER BY sum(failed) DESC, sum(calls) DESC LIMIT
 SELECT DISTINCT copy.session_id FROM call AS copy JOIN call AS original ON copy.copy_of = original.id
 WHERE original.session_id = :session_id;
 
--- name: counts_until
-SELECT
-    SUM(CASE WHEN call.counts_as = 'ok' THEN 1 ELSE 0 END) AS ok,
-    SUM(CASE WHEN call.counts_as = 'failed' THEN 1 ELSE 0 END) AS failed
+-- name: of_lineage
+SELECT call.tool, call.counts_as, call.time
 FROM session AS first
 JOIN session ON session.id = first.id OR session.root_id = first.id
 JOIN call ON call.session_id = session.id
 WHERE first.agent = :agent AND first.native_id = :native_id
   AND (session.relation IS NULL OR session.relation NOT IN ('review', 'subagent'))
-  AND call.copy_of IS NULL AND (call.time IS NULL OR call.time <= :until);
+  AND call.copy_of IS NULL AND call.counts_as IN ('ok', 'failed')
+ORDER BY call.time IS NULL, call.time, session.id, call.position;

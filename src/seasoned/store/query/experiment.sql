@@ -30,6 +30,27 @@ INSERT INTO exposure (experiment, session, arm, example_ids, at)
 VALUES (:experiment, :session, :arm, :example_ids, :at)
 ON CONFLICT (experiment, session) DO NOTHING;
 
+-- name: forgo
+INSERT INTO foregone (experiment, session, arm, example_ids, at)
+VALUES (:experiment, :session, :arm, :example_ids, :at)
+ON CONFLICT (experiment, session, arm) DO NOTHING;
+
+-- name: foregone
+SELECT session, arm, example_ids FROM foregone WHERE experiment = :experiment;
+
+-- name: live
+SELECT split.experiment, MAX(split.created_at) AS began_at,
+    (SELECT COUNT(*) FROM assignment WHERE assignment.experiment = split.experiment) AS sessions,
+    (SELECT COUNT(*) FROM exposure WHERE exposure.experiment = split.experiment) AS exposed,
+    (SELECT MAX(assignment.at) FROM assignment WHERE assignment.experiment = split.experiment) AS last_at
+FROM split GROUP BY split.experiment ORDER BY split.experiment;
+
+-- name: drop_foregone
+DELETE FROM foregone WHERE session = :session;
+
+-- name: forget_foregone
+DELETE FROM foregone;
+
 -- name: drop_assignment
 DELETE FROM assignment WHERE session = :session;
 

@@ -58,9 +58,13 @@ SELECT response_id, session FROM gateway_chain ORDER BY at DESC LIMIT :limit;
 SELECT * FROM gateway_request WHERE session = :session ORDER BY at, id;
 
 -- name: spent
-SELECT COUNT(*) AS requests, SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens,
-    SUM(cost_usd) AS cost_usd
+SELECT COUNT(*) AS requests,
+    SUM(COALESCE(input_tokens, 0) + COALESCE(cache_read_tokens, 0) + COALESCE(cache_write_tokens, 0)) AS prompt_tokens,
+    SUM(output_tokens) AS output_tokens, SUM(cost_usd) AS cost_usd
 FROM gateway_request WHERE key_name = :key_name AND day = :day;
+
+-- name: newest_at
+SELECT MAX(at) AS at FROM gateway_request;
 
 -- name: usage_by_session
 SELECT session AS name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens,
@@ -89,3 +93,21 @@ SELECT key_name AS name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens
     SUM(cache_write_tokens) AS cache_write_tokens, SUM(reasoning_tokens) AS reasoning_tokens,
     SUM(cost_usd) AS cost_usd, SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced, MAX(at) AS last_at
 FROM gateway_request WHERE at >= :since GROUP BY key_name ORDER BY COUNT(*) DESC, key_name;
+
+-- name: forget_view
+DELETE FROM gateway_view WHERE session = :session;
+
+-- name: forget_chains
+DELETE FROM gateway_chain WHERE session = :session;
+
+-- name: forget_name
+UPDATE gateway_request SET session = '' WHERE session = :session;
+
+-- name: forget_views
+DELETE FROM gateway_view;
+
+-- name: forget_all_chains
+DELETE FROM gateway_chain;
+
+-- name: forget_requests
+DELETE FROM gateway_request;

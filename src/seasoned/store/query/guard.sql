@@ -40,3 +40,37 @@ ORDER BY session.id;
 
 -- name: restored
 SELECT example_id, MAX(changed_at) AS changed_at FROM example_state WHERE state = 'active' GROUP BY example_id;
+
+-- name: shown_to
+SELECT warm_block.example_ids
+FROM session
+JOIN session AS first ON first.id = COALESCE(session.root_id, session.id)
+JOIN warm_block ON warm_block.lineage_root = first.agent || ':' || first.native_id
+WHERE session.id = :session_id AND (session.relation IS NULL OR session.relation NOT IN ('review', 'subagent'))
+UNION ALL
+SELECT shown_block.example_ids
+FROM session
+JOIN warm_mark ON warm_mark.session_id = session.id OR warm_mark.session_id = session.root_id
+LEFT JOIN shown_block ON shown_block.digest = warm_mark.digest
+WHERE session.id = :session_id AND (session.relation IS NULL OR session.relation NOT IN ('review', 'subagent'));
+
+-- name: recent_blocks
+SELECT session.id, warm_block.example_ids
+FROM (SELECT rowid AS number, lineage_root, example_ids FROM warm_block ORDER BY rowid DESC LIMIT :limit) AS warm_block
+JOIN session ON session.agent = substr(warm_block.lineage_root, 1, instr(warm_block.lineage_root, ':') - 1)
+  AND session.native_id = substr(warm_block.lineage_root, instr(warm_block.lineage_root, ':') + 1)
+ORDER BY warm_block.number DESC;
+
+-- name: cold_rate
+SELECT SUM(newest.ok) AS ok, SUM(newest.failed) AS failed
+FROM (
+    SELECT session_tool.ok, session_tool.failed
+    FROM session JOIN session_tool ON session_tool.session_id = session.id AND session_tool.tool = :tool
+    WHERE NOT EXISTS (
+        SELECT 1 FROM session AS first
+        JOIN warm_block ON warm_block.lineage_root = first.agent || ':' || first.native_id
+        WHERE first.id = COALESCE(session.root_id, session.id))
+      AND NOT EXISTS (
+        SELECT 1 FROM warm_mark WHERE warm_mark.session_id = session.id OR warm_mark.session_id = session.root_id)
+    ORDER BY session.started DESC LIMIT 500
+) AS newest;

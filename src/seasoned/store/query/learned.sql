@@ -27,7 +27,11 @@ WHERE (:kind IS NULL OR kind = :kind)
   AND (:target IS NULL OR target = :target)
   AND (:state IS NULL OR state = :state)
   AND (:session IS NULL OR session = :session)
+  AND (:before IS NULL OR id < :before)
 ORDER BY id DESC LIMIT :limit;
+
+-- name: counts
+SELECT kind, state, actor, count(*) AS changes FROM learned GROUP BY kind, state, actor ORDER BY kind, state, actor;
 
 -- name: unsettled
 SELECT * FROM learned WHERE state = 'writing' AND kind = :kind AND folder = :folder ORDER BY id;

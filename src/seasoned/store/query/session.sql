@@ -103,6 +103,14 @@ ORDER BY session.native_id;
 -- name: native_ids
 SELECT agent, native_id FROM session ORDER BY ended DESC LIMIT :limit;
 
+-- name: used
+SELECT agent, native_id, model, COALESCE(ended, started) AS at, input_tokens, output_tokens, cache_read_tokens,
+    cache_write_tokens, reasoning_tokens, cost_usd
+FROM session
+WHERE (input_tokens IS NOT NULL OR output_tokens IS NOT NULL OR cost_usd IS NOT NULL)
+  AND COALESCE(ended, started, 0) >= :since
+ORDER BY COALESCE(ended, started, 0) DESC, agent, native_id;
+
 -- name: of_source
 SELECT id FROM session WHERE source_id = :source_id;
 

@@ -46,5 +46,5 @@ SELECT
     (SELECT count(*) FROM source) AS sources,
     (SELECT count(*) FROM source WHERE gone_at IS NOT NULL) AS gone,
     (SELECT count(*) FROM unreadable) AS unreadable,
-    (SELECT count(*) FROM session) AS sessions,
-    (SELECT count(*) FROM call WHERE copy_of IS NULL) AS calls;
+    (SELECT COALESCE(sum(sessions), 0) FROM day_total) AS sessions,
+    (SELECT COALESCE(sum(calls), 0) FROM day_total) AS calls;

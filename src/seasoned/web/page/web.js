@@ -10,7 +10,7 @@
     if (data.visit) localStorage.setItem(KEPT, data.visit);
     if (data.login === undefined) return;
     if (new URLSearchParams(location.search).has("over")) localStorage.removeItem(KEPT);
-    else if (localStorage.getItem(KEPT)) location.replace(localStorage.getItem(KEPT) + "/confirmations");
+    else if (localStorage.getItem(KEPT)) location.replace(localStorage.getItem(KEPT));
   }
 
   function span(seconds) {
@@ -142,8 +142,7 @@
 
   function press(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || find("dialog[open]")) return;
-    const isTyping = event.target.closest("input, textarea, select");
-    if (isTyping && event.key !== "Escape") return;
+    if (isTyping(event) && event.key !== "Escape") return;
     const isInList = !find("#one[data-state]") || document.activeElement?.closest?.("#list");
     const actions = {
       j: () => move(1),
@@ -167,7 +166,48 @@
     hint.addEventListener("click", () => find("#keys").showModal());
   }
 
+  // Long work is looked at until it is over; what is typed or open meanwhile stays.
+  async function followWork() {
+    while (find("[data-working]")) {
+      await new Promise((resolve) => setTimeout(resolve, document.hidden ? 5000 : 1000));
+      try {
+        const answer = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
+        if (answer.redirected || !answer.ok) return location.reload();
+        const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+        const works = [...fresh.querySelectorAll("[data-working]")];
+        const shown = [...document.querySelectorAll("[data-working]")];
+        if (works.length !== shown.length) return location.reload();
+        shown.forEach((each, at) => each.replaceWith(works[at]));
+      } catch {
+        return undefined;
+      }
+    }
+    return undefined;
+  }
+
+  const isTyping = (event) => event.target.closest("input, textarea, select");
+
+  // `g` and a digit go to a page, `/` to the search.
+  let wentAt = 0;
+  function goByKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || find("dialog[open]")) return;
+    const pages = [...document.querySelectorAll(".top nav a")];
+    const search = find("input[type=search]");
+    if (event.key === "g") wentAt = event.timeStamp;
+    else if (event.timeStamp - wentAt < 1500 && /^[0-9]$/.test(event.key)) {
+      const page = pages[(Number(event.key) + 9) % 10];
+      if (page) location.assign(page.href);
+    } else if (event.key === "/" && search) {
+      event.preventDefault();
+      search.focus();
+    }
+  }
+
   keepVisit();
+  const current = find(".top nav a[aria-current]");
+  if (current) current.parentElement.scrollLeft = current.offsetLeft - current.parentElement.clientWidth / 2;
+  addEventListener("keydown", goByKey);
+  followWork();
   // Two clicks are one decision.
   addEventListener("submit", (event) => {
     for (const button of event.target.querySelectorAll("button")) setTimeout(() => (button.disabled = true));

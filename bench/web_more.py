@@ -1,0 +1,99 @@
+"""What else a store holds after years: templates, what was learned, requests of the gateway, an experiment."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from seasoned.agent import memory
+from seasoned.agent.desk import Desk
+from seasoned.agent.provenance import Provenance
+from seasoned.config import Config
+from seasoned.experiment.assign import Share, assign, keep_split, new_split
+from seasoned.redact.key import Secrecy, load_key
+from seasoned.store import Store, open_store
+from seasoned.template.example import Example, Source, Template
+from seasoned.template.library import save
+
+TEMPLATES, EXAMPLES = 20, 40
+REQUESTS = 2
+"""Of the gateway, for each session."""
+_DAY = 86_400.0
+_REQUEST = (
+    "INSERT INTO gateway_request (id, at, day, session, purpose, key_name, upstream, api, model, status, ended,"
+    " input_tokens, output_tokens, cost_usd, raw, seconds)"
+    " VALUES (?, ?, ?, ?, 'chat', ?, 'u', 'chat', ?, 200, 'complete', ?, ?, ?, '{}', 1.0)"
+)
+
+
+def fill_more(home: Path) -> None:
+    """Put it into the store, once."""
+    rng, now = random.Random(12), time.time()
+    with open_store(Config(home=home).store_path) as store:
+        if store.rows("template.names"):
+            return
+        rows = store.connection.execute("SELECT agent, native_id, started FROM session").fetchall()
+        sessions = [(f"{row['agent']}:{row['native_id']}", float(row["started"])) for row in rows]
+        for number in range(TEMPLATES):
+            save(store, _template(rng, number, [name for name, _ in sessions], now))
+        _remember(store, home, sessions[0][0])
+        split = new_split("autumn", [Share("cold"), Share("warm")], salt="s")
+        keep_split(store, split, now=sessions[0][1])
+        with store.write():
+            store.connection.executemany(_REQUEST, _requests(rng, [name for name, _ in sessions], now))
+            for name, at in sessions[: len(sessions) // 10]:
+                found = assign(split, name)
+                assert found is not None
+                params = {"experiment": "autumn", "session": name, "arm": found.arm, "split": found.split, "at": at}
+                store.run("experiment.assign", params)
+
+
+def _template(rng: random.Random, number: int, sessions: list[str], now: float) -> Template:
+    examples = [
+        Example(
+            tool=f"tool_{place}",
+            arguments=f'{{"path": "src/{number}/{place}"}}',
+            result="2 matches",
+            intent="Find where it starts.",
+            kind="sequence",
+            pattern=f"p{place}",
+            support=5,
+            sources=tuple(Source(name, "c1", name, now) for name in rng.sample(sessions, 5)),
+        )
+        for place in range(EXAMPLES)
+    ]
+    sources = tuple(sorted({one.session for example in examples for one in example.sources}))
+    return Template(name=f"work-{number}", examples=tuple(examples), sources=sources, created_at=now)
+
+
+def _remember(store: Store, home: Path, session: str) -> None:
+    by = Provenance(actor="review", origin="review", session="seasoned:review", parent=session)
+    # Beside the home, which is emptied of files when the store is made anew.
+    beside = home.with_name(f"{home.name}-learned")
+    desk = Desk(
+        store=store,
+        redactor=Secrecy(load_key(home)).redactor(),
+        home=beside,
+        memory_folder=beside / "memory",
+        skill_folder=beside / "skills",
+    )
+    for number in range(20):
+        memory.add(desk, "notes", f"Service {number} listens on port {5000 + number}.", by=by)
+
+
+def _requests(rng: random.Random, sessions: list[str], now: float) -> Iterator[tuple[object, ...]]:
+    for number in range(REQUESTS * len(sessions)):
+        at = now - rng.random() * 400 * _DAY
+        yield (
+            f"r{number}",
+            at,
+            time.strftime("%Y-%m-%d", time.gmtime(at)),
+            rng.choice(sessions),
+            rng.choice(("team", "ci", "")),
+            rng.choice(("large-5", "small-3", "unknown-1")),
+            rng.randrange(9000),
+            rng.randrange(900),
+            rng.random() / 10 if number % 3 else None,
+        )

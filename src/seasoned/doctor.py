@@ -1,0 +1,156 @@
+"""How things stand: the checks of `doctor`, and every setting in force without its secrets."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.config import Config
+from seasoned.errors import SeasonedError
+from seasoned.history.discover import homes
+from seasoned.redact import Redactor
+from seasoned.store import Store, open_database, open_store
+from seasoned.store.address import without_password
+
+_SHOWN = 20
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One finding."""
+
+    name: str
+    ok: bool
+    finding: str
+
+    def answer(self) -> dict[str, Any]:
+        return {"name": self.name, "ok": self.ok, "finding": self.finding}
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """One setting in force, and where it came from."""
+
+    name: str
+    value: Any
+    origin: str
+
+
+def run_checks(config: Config) -> list[Check]:
+    """Everything that can be looked at without changing anything."""
+    return [*_machine(), *_histories(config), *_rights(config), *store_checks(config), *_schedule(config)]
+
+
+def quick_checks(config: Config) -> list[Check]:
+    """What is told at once, however large the store is."""
+    return [*_machine(), *_histories(config), *_rights(config), *_schedule(config)]
+
+
+def store_checks(config: Config) -> list[Check]:
+    """What reads the whole store, and takes as long as it is large."""
+    path = config.store_path
+    if not path.exists():
+        return [Check("store", ok=True, finding=f"none at {path} yet: `seasoned scan` makes it")]
+    try:
+        with open_store(path) as store:
+            return list(_inside(store))
+    except SeasonedError as error:
+        return [Check("store", ok=False, finding=str(error))]
+
+
+def settings(config: Config, redactor: Redactor) -> list[Setting]:
+    """Every setting by name; addresses without what may not be shown in them."""
+    found = []
+    for name in sorted(set(Config.__struct_fields__) - {"origins"}):
+        value = getattr(config, name)
+        if name == "redact":
+            value = f"{len(value)} of your own"  # what is to be hidden is not shown
+        elif name.endswith("_url") and value:
+            value = redactor.text(without_password(value))
+        shown = list(value) if isinstance(value, tuple) else value
+        found.append(Setting(name, shown, config.origins.get(name, "default")))
+    return found
+
+
+def places(config: Config) -> list[tuple[str, Path, bool]]:
+    """Where things lie: what, where, and whether it is there."""
+    lying = [
+        ("home folder", config.home),
+        ("settings", config.home / "config.toml"),
+        ("store", config.store_path),
+        ("redaction key", config.home / "redact.key"),
+        ("memory", config.home / config.memory_folder),
+        ("skills", config.home / config.skill_folder),
+        ("logs", config.log_folder),
+        ("local models", config.model_folder),
+        ("policy of confirmations", config.home / "policy.toml"),
+    ]
+    return [(what, path, path.exists()) for what, path in lying]
+
+
+def _machine() -> Iterator[Check]:
+    yield Check("python", sys.version_info >= (3, 11), ".".join(map(str, sys.version_info[:3])))
+    yield Check("sqlite", sqlite3.sqlite_version_info >= (3, 35), sqlite3.sqlite_version)
+
+
+def _histories(config: Config) -> Iterator[Check]:
+    for agent, path in homes(config):
+        finding = str(path) if path.exists() else f"none at {path}"
+        yield Check(f"histories of {agent}", ok=True, finding=finding)
+
+
+def _rights(config: Config) -> Iterator[Check]:
+    path = config.store_path
+    if path.exists():
+        mode = stat.S_IMODE(path.stat().st_mode)
+        is_private = mode & 0o077 == 0
+        yield Check("store rights", is_private, f"{mode:o}" + ("" if is_private else f": chmod 600 {path}"))
+
+
+def _schedule(config: Config) -> Iterator[Check]:
+    """Whether somebody keeps the schedule, where there are jobs."""
+    if config.database_url is None and not config.store_path.exists():
+        return
+    # Imported here: most people have no jobs.
+    from seasoned.schedule.heartbeat import health
+
+    try:
+        database = open_database(config)
+    except SeasonedError as error:
+        if config.database_url is not None:
+            yield Check("schedule", ok=False, finding=str(error))
+        return
+    try:
+        found = health(database, time.time())
+    finally:
+        database.close()
+    if found.jobs:
+        yield Check("schedule", ok=found.is_kept, finding=found.sentence)
+
+
+def _inside(store: Store) -> Iterator[Check]:
+    state = store.connection.execute("PRAGMA quick_check").fetchone()[0]
+    if state != "ok":
+        # Some versions of SQLite take whole tables without row ids for damaged; the slower check does not.
+        state = store.connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    counts = store.row("source.counts")
+    assert counts is not None
+    yield Check(
+        "store",
+        state == "ok",
+        f"{counts['sessions']} sessions, {counts['calls']} calls from {counts['sources']} files"
+        if state == "ok"
+        else f"damaged ({state}): restore a backup with `seasoned restore`",
+    )
+    if counts["gone"]:
+        yield Check("gone", ok=True, finding=f"{counts['gone']} files are gone; what was learned from them stays")
+    rows = store.rows("source.unreadable")
+    for row in rows[:_SHOWN]:
+        yield Check("unreadable", ok=True, finding=f"{row['path']}, {row['place']}: {row['reason']}")
+    if len(rows) > _SHOWN:
+        yield Check("unreadable", ok=True, finding=f"and {len(rows) - _SHOWN} more records")

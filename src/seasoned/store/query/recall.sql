@@ -1,0 +1,95 @@
+-- name: wait
+INSERT INTO recall_waiting (session_id) SELECT id FROM touched WHERE true
+ON CONFLICT (session_id) DO UPDATE SET times = recall_waiting.times + 1;
+
+-- name: rules
+SELECT digest FROM recall_rules WHERE id = 1;
+
+-- name: set_rules
+INSERT INTO recall_rules (id, digest) VALUES (1, :digest) ON CONFLICT (id) DO UPDATE SET digest = excluded.digest;
+
+-- name: wait_all
+INSERT INTO recall_waiting (session_id) SELECT id FROM session WHERE calls > 0
+ON CONFLICT (session_id) DO UPDATE SET times = recall_waiting.times + 1;
+
+-- name: waiting
+SELECT session_id, times FROM recall_waiting ORDER BY session_id DESC LIMIT :limit;
+
+-- name: count_waiting
+SELECT count(*) AS sessions FROM recall_waiting;
+
+-- name: done
+DELETE FROM recall_waiting WHERE session_id = :session_id AND times = :times;
+
+-- name: clear_worked
+DELETE FROM worked WHERE session_id = :session_id;
+
+-- name: clear_failures
+DELETE FROM failure WHERE session_id = :session_id;
+
+-- name: add_worked
+INSERT INTO worked (call_id, session_id, tool, time)
+SELECT id, session_id, tool, :time FROM call
+WHERE session_id = :session_id AND call_id = :call_id AND copy_of IS NULL;
+
+-- name: add_mistake
+INSERT INTO mistake (signature, tool, program) VALUES (:signature, :tool, :program)
+ON CONFLICT (signature, tool, program) DO UPDATE SET program = excluded.program
+RETURNING id;
+
+-- name: add_failure
+INSERT INTO failure (call_id, session_id, mistake_id, said, repaired_by, how, speaks, tool, time)
+SELECT call.id, call.session_id, :mistake_id, :said, repaired.id, :how, :speaks, call.tool, :time
+FROM call LEFT JOIN call AS repaired ON repaired.session_id = call.session_id AND repaired.call_id = :repaired_by
+WHERE call.session_id = :session_id AND call.call_id = :call_id AND call.copy_of IS NULL;
+
+-- name: drop_idle_mistake
+DELETE FROM mistake WHERE id = :id AND NOT EXISTS (SELECT 1 FROM failure WHERE failure.mistake_id = mistake.id);
+
+-- name: worked
+SELECT worked.call_id AS shown, worked.time, worked.session_id, 'unknown' AS speaks, call.tool, call.arguments
+FROM worked JOIN call ON call.id = worked.call_id
+WHERE worked.tool = :tool ORDER BY worked.time DESC, worked.call_id DESC LIMIT :limit;
+
+-- name: call
+SELECT call.tool, call.arguments, call.result, session.agent || ':' || session.native_id AS session
+FROM call JOIN session ON session.id = call.session_id WHERE call.id = :id;
+
+-- name: tools
+WITH RECURSIVE known(tool) AS (
+    SELECT min(tool) FROM worked
+    UNION ALL
+    SELECT (SELECT min(tool) FROM worked WHERE worked.tool > known.tool) FROM known WHERE known.tool IS NOT NULL
+)
+SELECT tool FROM known WHERE tool IS NOT NULL LIMIT :limit;
+
+-- name: mistakes_said
+WITH RECURSIVE found(id) AS (
+    SELECT min(mistake_id) FROM failure WHERE said = :said AND repaired_by IS NOT NULL
+    UNION ALL
+    SELECT (
+        SELECT min(mistake_id) FROM failure
+        WHERE said = :said AND repaired_by IS NOT NULL AND mistake_id > found.id
+    ) FROM found WHERE found.id IS NOT NULL
+)
+SELECT mistake.id, mistake.signature, mistake.tool, mistake.program, total.failures, total.repaired
+FROM found JOIN mistake ON mistake.id = found.id JOIN mistake_total AS total ON total.mistake_id = found.id
+LIMIT :limit;
+
+-- name: mistakes_called
+SELECT mistake.id, mistake.signature, mistake.tool, mistake.program, total.failures, total.repaired
+FROM mistake JOIN mistake_total AS total ON total.mistake_id = mistake.id
+WHERE mistake.signature = :signature AND total.repaired > 0 ORDER BY mistake.tool, mistake.program LIMIT :limit;
+
+-- name: repairs_said
+SELECT repaired_by AS shown, how, time, speaks, session_id FROM failure
+WHERE said = :said AND mistake_id = :mistake_id AND repaired_by IS NOT NULL
+ORDER BY time DESC, call_id DESC LIMIT :limit;
+
+-- name: repairs
+SELECT repaired_by AS shown, how, time, speaks, session_id FROM failure
+WHERE mistake_id = :mistake_id AND repaired_by IS NOT NULL ORDER BY time DESC, call_id DESC LIMIT :limit;
+
+-- name: failed_lately
+SELECT call.arguments, failure.time, failure.session_id FROM failure JOIN call ON call.id = failure.call_id
+WHERE failure.tool = :tool AND call.fault = 'call' ORDER BY failure.time DESC LIMIT :limit;

@@ -1,0 +1,201 @@
+"""A conversation as its source has it, a part at a time, redacted, with what the store says of its calls."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+
+import msgspec
+
+from seasoned.errors import NotFound, SeasonedError
+from seasoned.history.one import read_one
+from seasoned.redact.redactor import Redactor
+from seasoned.session import Message, Session, SessionRef, ToolCall
+from seasoned.store import Row
+
+MESSAGES_SHOWN = 40
+TEXT_CHARS = 6_000
+RESULT_CHARS = 2_000
+WHOLE_CHARS = 300_000
+_KEPT = 4
+_BRIEF = 200
+_TELLING = ("command", "cmd", "file_path", "path", "pattern", "query", "url")
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """One text, cut where it is long."""
+
+    text: str
+    length: int
+
+    @property
+    def is_cut(self) -> bool:
+        return self.length > len(self.text)
+
+
+class ShownCall(msgspec.Struct, frozen=True, kw_only=True):
+    """One call: what was asked, what came back, and the verdict with its reason."""
+
+    call_id: str
+    tool: str
+    position: int | None
+    arguments: str
+    result: Said | None
+    verdict: str
+    reason: str
+    counts_as: str
+    is_copy: bool = False
+
+    @property
+    def brief(self) -> str:
+        """The arguments in one line: of one that says most, such as a command, that one alone."""
+        try:
+            found = json.loads(self.arguments)
+        except ValueError:
+            return self.arguments[:_BRIEF]
+        if not isinstance(found, dict) or not found:
+            return "no arguments"
+        said = next((found[name] for name in _TELLING if isinstance(found.get(name), str) and found[name]), None)
+        return (said or json.dumps(found, ensure_ascii=False))[:_BRIEF]
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """One message and its calls."""
+
+    index: int
+    role: str
+    time: float | None
+    said: Said
+    calls: tuple[ShownCall, ...]
+    is_synthetic: bool
+    is_summary: bool
+    follows_compaction: bool
+
+
+class Conversations:
+    """Sessions that were read lately; the next part of a long one is not read from its file again."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._read: OrderedDict[tuple[object, ...], Session] = OrderedDict()
+
+    def find(self, row: Row) -> Session | str:
+        """The session, or a sentence that says why it cannot be had."""
+        if not row["path"]:
+            return "The file it came from was forgotten."
+        path, ref = Path(row["path"]), SessionRef(row["agent"], row["native_id"])
+        try:
+            stat = path.stat()
+        except OSError:
+            return "The file it came from is gone."
+        key = (str(path), stat.st_mtime_ns, stat.st_size, ref)
+        with self._lock:
+            if (known := self._read.get(key)) is not None:
+                self._read.move_to_end(key)
+                return known
+        try:
+            found = read_one(path, ref)
+        except SeasonedError as error:
+            return str(error)
+        with self._lock:
+            self._read[key] = found
+            while len(self._read) > _KEPT:
+                self._read.popitem(last=False)
+        return found
+
+
+def turns(session: Session, calls: Sequence[Row], redactor: Redactor, *, first: int) -> list[Turn]:
+    """The messages from this index on, as many as a page shows; results stand with their calls."""
+    verdicts = {str(call["call_id"]): call for call in calls}
+    compactions = set(session.compactions)
+    shown: list[Turn] = []
+    was_compacted = False
+    for index in range(first, len(session.messages)):
+        message = session.messages[index]
+        was_compacted = was_compacted or index in compactions
+        if message.role == "tool" and message.answers is not None:
+            continue
+        if len(shown) == MESSAGES_SHOWN:
+            break
+        shown.append(_turn(index, message, verdicts, redactor, follows_compaction=was_compacted))
+        was_compacted = False
+    return shown
+
+
+def _turn(
+    index: int, message: Message, verdicts: dict[str, Row], redactor: Redactor, *, follows_compaction: bool
+) -> Turn:
+    return Turn(
+        index=index,
+        role=message.role,
+        time=message.time,
+        said=_cut(message.text, TEXT_CHARS, redactor),
+        calls=tuple(_shown(call, verdicts.get(call.id), redactor) for call in message.calls),
+        is_synthetic=message.synthetic,
+        is_summary=message.summary,
+        follows_compaction=follows_compaction,
+    )
+
+
+def _shown(call: ToolCall, row: Row | None, redactor: Redactor) -> ShownCall:
+    arguments = json.dumps(call.arguments, ensure_ascii=False, indent=2)
+    return ShownCall(
+        call_id=call.id,
+        tool=call.tool,
+        position=None if row is None else int(row["position"]),
+        # The names of arguments tell what is secret, so what the store has redacted by them is shown where it is known.
+        arguments=pretty(str(row["arguments"])) if row is not None else redactor.head(arguments, RESULT_CHARS),
+        result=None if call.result is None else _cut(call.result.text, RESULT_CHARS, redactor),
+        verdict="did not happen" if call.synthetic else "not judged" if row is None else str(row["verdict"]),
+        reason="" if row is None else str(row["reason"]),
+        counts_as="" if row is None else str(row["counts_as"]),
+        is_copy=row is not None and row["copy_of"] is not None,
+    )
+
+
+def stored_calls(calls: Sequence[Row]) -> list[ShownCall]:
+    """What the store still knows of calls whose conversation is gone."""
+    return [
+        ShownCall(
+            call_id=str(row["call_id"]),
+            tool=str(row["tool"]),
+            position=int(row["position"]),
+            arguments=pretty(str(row["arguments"])),
+            result=None if row["result"] is None else Said(text=row["result"], length=len(row["result"])),
+            verdict=str(row["verdict"]),
+            reason=str(row["reason"]),
+            counts_as=str(row["counts_as"]),
+            is_copy=row["copy_of"] is not None,
+        )
+        for row in calls
+    ]
+
+
+def whole_text(session: Session, at: str, redactor: Redactor) -> tuple[str, Said]:
+    """What a link to the whole of a cut text shows: `message-3`, or `call-` and the id of a call."""
+    kind, _, name = at.partition("-")
+    if kind == "call":
+        for call in session.calls():
+            if call.id == name and call.result is not None:
+                return f"Result of {call.tool}", _cut(call.result.text, WHOLE_CHARS, redactor)
+    elif kind == "message" and name.isascii() and name.isdecimal() and int(name) < len(session.messages):
+        message = session.messages[int(name)]
+        return f"Message {int(name) + 1}, {message.role}", _cut(message.text, WHOLE_CHARS, redactor)
+    raise NotFound("There is no such text in this session: go back to it.")
+
+
+def pretty(arguments: str) -> str:
+    """Arguments as JSON for people."""
+    try:
+        return json.dumps(json.loads(arguments), ensure_ascii=False, indent=2)
+    except ValueError:
+        return arguments
+
+
+def _cut(text: str, most: int, redactor: Redactor) -> Said:
+    if len(text) <= most:
+        return Said(text=redactor.text(text), length=0)
+    return Said(text=redactor.head(text, most), length=len(text))

@@ -1,0 +1,320 @@
+"""The page of experiments: what runs live, what was run on tasks, and what may be said of either."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request as HTTPRequest
+from starlette.responses import Response
+
+from seasoned.confirm.service.state import service_of
+from seasoned.errors import NotFound
+from seasoned.experiment.design import Design
+from seasoned.experiment.ledger import Counted, analyses, broken_off, counts, designs
+from seasoned.experiment.live import LiveArm, LiveExample, LiveListed, LiveReport, list_live
+from seasoned.experiment.measure import KINDS
+from seasoned.experiment.online import SampleRatio
+from seasoned.experiment.page.live import live_plots
+from seasoned.experiment.page.page import part_of
+from seasoned.insight.page.value import change, change_between, rate, rate_between
+from seasoned.store import Store, open_store
+from seasoned.web.effect import live_of
+from seasoned.web.frame import Page, PageRoute, go
+from seasoned.web.link import experiment_link
+from seasoned.web.login import Here, read_change
+from seasoned.web.pointing import pointed
+from seasoned.web.reading import histories_of
+from seasoned.web.standing import Seen, seen
+from seasoned.web.table import Cell, Column, Table, answer
+from seasoned.web.text import moment
+from seasoned.web.word_table import plain, plot_table, word_table
+
+PAGE = Page("Experiments", "experiments")
+router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+_LIVE = (
+    Column("experiment", "experiment"),
+    Column("arms", "arms"),
+    Column("sessions", "sessions", is_number=True),
+    Column("exposed", "shown something", is_number=True),
+    Column("began_at", "divided so since", is_whole=True),
+    Column("last_at", "last session", is_whole=True),
+    Column("verdict", "so far"),
+)
+_OFFLINE = (
+    Column("experiment", "experiment"),
+    Column("tasks", "tasks"),
+    Column("part", "part"),
+    Column("model", "model"),
+    Column("arms", "arms", is_number=True),
+    Column("done", "tasks done", is_number=True),
+    Column("runs", "runs", is_number=True),
+    Column("primary", "decides"),
+    Column("ended_at", "last run", is_whole=True),
+)
+_ARMS = (
+    Column("arm", "arm"),
+    Column("share", "should get"),
+    Column("assigned", "assigned", is_number=True),
+    Column("exposed", "shown its block", is_number=True),
+    Column("contaminated", "shown another", is_number=True),
+    Column("settled", "settled", is_number=True),
+    Column("measured", "measured", is_number=True),
+    Column("calls", "calls", is_number=True),
+    Column("failed", "failed", is_number=True),
+    Column("error", "failed calls of a session"),
+    Column("interval", "interval", is_whole=True),
+)
+_RATIO = (
+    Column("over", "over"),
+    Column("arm", "arm"),
+    Column("sessions", "sessions", is_number=True),
+    Column("expected", "expected", is_number=True),
+    Column("p_value", "p", is_number=True),
+    Column("state", "state"),
+)
+_EXAMPLES = (
+    Column("example", "example"),
+    Column("tool", "tool"),
+    Column("arm", "arm"),
+    Column("shown", "sessions with it", is_number=True),
+    Column("foregone", "without it", is_number=True),
+    Column("effect", "calls that work"),
+    Column("interval", "interval", is_whole=True),
+    Column("answer", "answer"),
+    Column("state", "state"),
+    Column("reason", "why"),
+)
+_WORDS = {
+    "measures": ("All measures by arm", ("measure", "arm", "value", "interval", "n")),
+    "secondary": (
+        "Other measures, not corrected",
+        ("measure", "contrast", "arm", "against", "difference", "p alone", "n"),
+    ),
+    "credits": (
+        "Credit of each example",
+        ("example", "arm", "answer", "effect, shrunk", "effect as seen", "runs with", "runs without", "why"),
+    ),
+}
+_TONES = {"fewer errors": "ok", "more errors": "failed", "not comparable": "failed", "hurts": "failed", "helps": "ok"}
+_NONE_LIVE = "No experiment runs: `seasoned experiment begin NAME` divides the gateway's new sessions between arms."
+_NONE_OFFLINE = "No experiment was run on tasks yet: `seasoned experiment run conventions` runs one."
+
+
+class Offline(msgspec.Struct, frozen=True):
+    """What is kept of one experiment on tasks."""
+
+    design: Design
+    began_at: float
+    counted: tuple[Counted, ...]
+    broken_off: int
+
+    @property
+    def runs(self) -> int:
+        return sum(one.runs for one in self.counted)
+
+
+@router.get("/experiments")
+async def show_list(request: HTTPRequest, here: Here) -> Response:
+    """Those that run, and those that were run."""
+    live = await service_of(request).desk.read(lambda place: list_live(place.database))
+    reports = await asyncio.gather(*[live_of(request, one.name) for one in live])
+    shown = {one.name: report for one, report in zip(live, reports, strict=True)}
+    offline = await histories_of(request).read(_offline)
+    tables = (_live_table(live, shown), _offline_table(offline))
+    return answer(request, here, "experiments.html", tables=tables)
+
+
+@router.get("/experiments/{name}")
+async def show_one(request: HTTPRequest, here: Here, name: str) -> Response:
+    """One experiment: what may be said, arms, effects, sample ratio, examples."""
+    live = await service_of(request).desk.read(lambda place: list_live(place.database))
+    is_live = any(one.name == name for one in live)
+    offline = next((one for one in await histories_of(request).read(_offline) if one.design.name == name), None)
+    if not is_live and offline is None:
+        raise NotFound(f"There is no experiment {name[:80]!r}: the list shows those that there are.")
+    running: Seen[LiveReport] = await live_of(request, name) if is_live else Seen(None)
+    found = Seen[list[dict[str, Any]]](None) if offline is None else await _analysed(request, offline)
+    parts = found.value or []
+    drawn = [plot for part in parts for plot in part["plots"]]
+    of_live = [] if running.value is None else [pointed(plot) for plot in live_plots(running.value)]
+    return answer(
+        request,
+        here,
+        "experiment.html",
+        tables=(
+            *(() if running.value is None else _live_tables(running.value)),
+            *[plot_table(plot) for plot in (*of_live, *drawn)],
+            *[table for part in parts for table in _words(part)],
+        ),
+        plots=(*of_live, *drawn),
+        name=name,
+        is_live=is_live,
+        running=running,
+        live_plots=of_live,
+        tone="" if running.value is None else _TONES.get(running.value.verdict, "quiet"),
+        offline=offline,
+        found=found,
+        parts=parts,
+    )
+
+
+@router.post("/experiments/{name}/look")
+async def look_again(request: HTTPRequest, here: Here, name: str) -> Response:
+    """Looks at a running experiment anew, now."""
+    await read_change(request, here)
+    await live_of(request, name, is_asked=True)
+    return go(f"{here.visit.path}/{experiment_link(name)}")
+
+
+async def _analysed(request: HTTPRequest, offline: Offline) -> Seen[list[dict[str, Any]]]:
+    """What the page shows of each analysis, as of the last run; permutations of many runs take a while."""
+    if not offline.counted:
+        return Seen([], is_current=True)
+    name, path = offline.design.name, histories_of(request).path
+
+    def find(_: Any) -> list[dict[str, Any]]:
+        with open_store(path) as store:
+            parts = [part_of(one, f"a{place}") for place, one in enumerate(analyses(store, name), start=1)]
+        return [{**part, "plots": [pointed(plot) for plot in part["plots"]]} for part in parts]
+
+    return await seen(request, f"analysis {name}", f"Analysing {name}", offline.counted, find)
+
+
+def _offline(store: Store) -> list[Offline]:
+    return [
+        Offline(design, at, tuple(counts(store, design.name)), broken_off(store, design.name))
+        for design, at in reversed(designs(store))
+    ]
+
+
+def _live_table(live: list[LiveListed], seen: dict[str, Seen[LiveReport]]) -> Table:
+    rows = []
+    for one in live:
+        report = seen[one.name].value
+        link = experiment_link(one.name)
+        verdict = None if report is None else report.verdict
+        rows.append(
+            (
+                Cell(one.name, href=link),
+                Cell(", ".join(one.arms)),
+                Cell(one.sessions, href=f"{link}#table-arms"),
+                Cell(one.exposed, href=f"{link}#table-arms"),
+                Cell(one.began_at, shown=moment(one.began_at)),
+                Cell(one.last_at, shown=None if one.last_at is None else moment(one.last_at)),
+                Cell(verdict, tone="" if verdict is None else _TONES.get(verdict, "quiet")),
+            )
+        )
+    return Table(name="live", title="Running on live sessions", columns=_LIVE, rows=rows, empty=_NONE_LIVE)
+
+
+def _offline_table(found: list[Offline]) -> Table:
+    rows = []
+    for one in found:
+        link, label = experiment_link(one.design.name), KINDS[one.design.plan.primary].label
+        for each in one.counted:
+            rows.append(
+                (
+                    Cell(one.design.name, href=link),
+                    Cell(one.design.tasks),
+                    Cell(each.part),
+                    Cell(each.model),
+                    Cell(each.arms, href=link),
+                    Cell(each.tasks, href=link),
+                    Cell(each.runs, href=link),
+                    Cell(label),
+                    Cell(each.ended_at, shown=moment(each.ended_at)),
+                )
+            )
+        if not one.counted:
+            design = one.design
+            begun = (Cell(design.name, href=link), Cell(design.tasks), Cell(design.part), Cell(None))
+            rows.append((*begun, Cell(0), Cell(0), Cell(0), Cell(label), Cell(None)))
+    return Table(name="offline", title="Run on tasks with checks", columns=_OFFLINE, rows=rows, empty=_NONE_OFFLINE)
+
+
+def _words(part: dict[str, Any]) -> list[Table]:
+    """The tables of an analysis that no plot belongs to."""
+    return [
+        word_table(f"{part['name']}-words-{key}", title, head, part[key])
+        for key, (title, head) in _WORDS.items()
+        if part[key]
+    ]
+
+
+def _live_tables(report: LiveReport) -> tuple[Table, ...]:
+    ratios = [
+        row
+        for over, ratio in (("assigned", report.assigned_ratio), ("measured", report.measured_ratio))
+        for row in _ratio_rows(over, ratio)
+    ]
+    arms = [_arm_row(one) for one in report.arms]
+    examples = [_example_row(one) for one in report.examples]
+    return (
+        Table(name="arms", title="Arms", columns=_ARMS, rows=arms, empty="It has no arms."),
+        Table(
+            name="ratio",
+            title="Sample ratio",
+            columns=_RATIO,
+            rows=ratios,
+            empty="No session was assigned yet.",
+            note="Whether the arms got as many sessions as they should. Less likely than 0.001 is no chance.",
+        ),
+        Table(
+            name="examples",
+            title="Examples that were shown",
+            columns=_EXAMPLES,
+            rows=examples,
+            empty="No session was shown an example yet.",
+            note="What one example does to the calls of its tool, against sessions that went without it.",
+        ),
+    )
+
+
+def _arm_row(one: LiveArm) -> tuple[Cell, ...]:
+    return (
+        Cell(one.arm, shown=f"{one.arm} (control)" if one.is_control else one.arm),
+        Cell(one.share, shown=f"{100 * one.share:.0f} %"),
+        Cell(one.assigned),
+        Cell(one.exposed),
+        Cell(one.contaminated),
+        Cell(one.settled),
+        Cell(one.measured),
+        Cell(one.calls),
+        Cell(one.failed),
+        Cell(one.error.value, shown=plain(rate(one.error))),
+        Cell(plain(rate_between(one.error))),
+    )
+
+
+def _ratio_rows(over: str, ratio: SampleRatio) -> list[tuple[Cell, ...]]:
+    return [
+        (
+            Cell(over),
+            Cell(arm),
+            Cell(count),
+            Cell(ratio.expected.get(arm), shown=f"{ratio.expected.get(arm, 0):.1f}"),
+            Cell(ratio.p_value, shown=None if ratio.p_value is None else f"{ratio.p_value:.3f}"),
+            Cell("broken" if ratio.is_alarm else "as it should be", tone="failed" if ratio.is_alarm else "ok"),
+        )
+        for arm, count in ratio.counts.items()
+    ]
+
+
+def _example_row(one: LiveExample) -> tuple[Cell, ...]:
+    effect = one.effect
+    tone = {"active": "ok", "suspended": "failed", "retired": "failed"}[one.state]
+    return (
+        Cell(effect.example_id, href=f"templates/example/{effect.example_id}"),
+        Cell(effect.tool),
+        Cell(effect.arm),
+        Cell(effect.shown),
+        Cell(effect.foregone),
+        Cell(effect.estimate.value, shown=plain(change(effect.estimate))),
+        Cell(plain(change_between(effect.estimate))),
+        Cell(effect.answer, tone=_TONES.get(effect.answer, "quiet")),
+        Cell(one.state, tone=tone),
+        Cell(one.state_reason or effect.reason),
+    )

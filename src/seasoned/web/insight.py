@@ -1,0 +1,135 @@
+"""The page of insight: the report over all sessions, made beside the pages, with plots that answer to a pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from importlib.util import find_spec
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request as HTTPRequest
+from starlette.responses import Response
+
+from seasoned.insight.page.plots import Plot, plots
+from seasoned.insight.page.sections import PARTS, words
+from seasoned.insight.report import Report
+from seasoned.insight.whole import Revision, revision
+from seasoned.web.frame import HEADERS, Page, PageRoute, go
+from seasoned.web.link import session_link, sessions_link
+from seasoned.web.login import Here, Visitor, read_change
+from seasoned.web.pointing import pointed
+from seasoned.web.reading import histories_of
+from seasoned.web.report_process import make_report
+from seasoned.web.standing import Seen, seen, standings_of
+from seasoned.web.table import Table, answer
+from seasoned.web.word_table import plot_table
+
+PAGE = Page("Insight", "insight")
+router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+_NAME = "insight"
+_TITLE = "Making the report"
+_NEEDED = ("numpy", "scipy")
+_LINKS = {"Sessions": "sessions", "Errors that recur": "#errors", "Cost": "usage"}
+"""What a figure of the headline is made of."""
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A report ready to be put on a page."""
+
+    report: Report
+    plots: dict[str, Plot]
+    words: dict[str, Any]
+    tables: tuple[Table, ...]
+
+
+@router.get("/insight")
+async def show(request: HTTPRequest, here: Here) -> Response:
+    """What the sessions say, as of when the report was made."""
+    return await _page(request, here)
+
+
+@router.post("/insight/make")
+async def make(request: HTTPRequest, here: Here) -> Response:
+    """Makes the report anew, now."""
+    await read_change(request, here)
+    await _seen(request, await histories_of(request).read(revision), is_asked=True)
+    return go(f"{here.visit.path}/{PAGE.path}")
+
+
+@router.get("/insight/report.json")
+async def whole(request: HTTPRequest, here: Here) -> Response:
+    """The report as the command line gives it with --json."""
+    found = await _seen(request, await histories_of(request).read(revision))
+    if found.value is None:
+        return await _page(request, here)
+    data = {"schema": "seasoned/report/1", **msgspec.to_builtins(found.value.report)}
+    return Response(msgspec.json.encode(data), media_type="application/json", headers=HEADERS)
+
+
+async def _page(request: HTTPRequest, here: Visitor) -> Response:
+    now = await histories_of(request).read(revision)
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    found: Seen[Shown] = Seen(None) if missing or not now.sessions else await _seen(request, now)
+    shown = found.value
+    return answer(
+        request,
+        here,
+        "insight.html",
+        tables=() if shown is None else shown.tables,
+        plots=() if shown is None else tuple(shown.plots.values()),
+        missing=missing,
+        has_sessions=now.sessions > 0,
+        found=found,
+        shown=shown,
+        parts=PARTS,
+        links=_LINKS,
+        met=[] if shown is None else _met(shown.report),
+    )
+
+
+async def _seen(request: HTTPRequest, now: Revision, *, is_asked: bool = False) -> Seen[Shown]:
+    standings = standings_of(request)
+    earlier = standings.revision(_NAME)
+    if isinstance(earlier, Revision) and now.takes_back(earlier):
+        # What is forgotten may not stand in an old report either.
+        standings.drop(_NAME)
+    path = histories_of(request).path
+    return await seen(request, _NAME, _TITLE, now, lambda tell: shown_of(make_report(path, tell)), is_asked=is_asked)
+
+
+def _met(report: Report) -> list[list[tuple[str, str]]]:
+    """For each recurring error a few of the sessions that met it."""
+    return [[(session_link(ref), ref) for ref in one.refs] for one in report.recurrences]
+
+
+def shown_of(report: Report) -> Shown:
+    """Everything that the page shows of a report, worked out once."""
+    drawn = {plot.name: pointed(plot) for plot in plots(report)}
+    links = {
+        # A shell is split by what it is used for: `Bash: code`.
+        "tool": [sessions_link(tool=one.label.partition(": ")[0]) for one in report.by_tool],
+        "agent": [sessions_link(agent=one.label) for one in report.by_agent],
+        "time": _periods([one.label for one in report.over_time]),
+    }
+    tables = [_linked(plot_table(plot), links.get(plot.name, ())) for plot in drawn.values() if plot.rows]
+    return Shown(report, drawn, words(report), tuple(tables))
+
+
+def _linked(table: Table, links: Sequence[str]) -> Table:
+    """Each row leads to the sessions that it is made of, where these can be asked for."""
+    if len(links) != len(table.rows):
+        return table
+    rows = [(msgspec.structs.replace(row[0], href=link), *row[1:]) for row, link in zip(table.rows, links, strict=True)]
+    return msgspec.structs.replace(table, rows=rows)
+
+
+def _periods(days: Sequence[str]) -> list[str]:
+    """The sessions of each day, or of each week where the report shows weeks."""
+    first = [date.fromisoformat(day) for day in days]
+    is_by_week = len(first) > 1 and all(not (day - first[0]).days % 7 for day in first)
+    last = [day + timedelta(days=6 if is_by_week else 0) for day in first]
+    return [
+        sessions_link(since=begin.isoformat(), until=end.isoformat()) for begin, end in zip(first, last, strict=True)
+    ]

@@ -1,0 +1,360 @@
+"""The page of memory and skills: what agents keep, who wrote it and why, and one click to take it back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request as HTTPRequest
+from starlette.responses import Response
+
+from seasoned.agent import undo
+from seasoned.agent.desk import FILES, NOTES_LIMIT, USER_LIMIT, Desk, MemoryName
+from seasoned.agent.memory import Memory, read
+from seasoned.agent.provenance import Change, changes, find
+from seasoned.agent.reply import Reply
+from seasoned.agent.review.ledger import Review, reviews
+from seasoned.agent.skill import Skill, Usage, author, skills, usage, view
+from seasoned.agent.whole import digest
+from seasoned.agent.wording import preview
+from seasoned.config import Config
+from seasoned.confirm.service.state import service_of
+from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
+from seasoned.redact import Redactor
+from seasoned.store import Store
+from seasoned.web.frame import Page, PageRoute, go
+from seasoned.web.link import change_link, session_link, skill_link
+from seasoned.web.login import Decider, Here, Visitor, decider, read_change
+from seasoned.web.reading import histories_of
+from seasoned.web.redaction import redactor_of
+from seasoned.web.table import Cell, Column, Table, answer, row_limit
+from seasoned.web.text import moment
+
+PAGE = Page("Memory", "learned")
+router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+_LIMITS: dict[MemoryName, int] = {"notes": NOTES_LIMIT, "user": USER_LIMIT}
+_NAMES: dict[MemoryName, str] = {"notes": "Notes", "user": "What is known of you"}
+_MOST_WAITING = 50
+_MOST_REVIEWS = 30
+_MOST_KNOWN = 500
+_VERBS: dict[str, Callable[..., Reply]] = {"undo": undo.undo, "accept": undo.accept, "reject": undo.reject}
+_CHANGES = (
+    Column("change", "change", is_number=True),
+    Column("at", "when", is_whole=True),
+    Column("state", "state"),
+    Column("by", "by"),
+    Column("action", "action"),
+    Column("what", "what"),
+    Column("session", "from the session"),
+    Column("task", "while at"),
+)
+_SKILLS = (
+    Column("skill", "skill"),
+    Column("description", "what it is for"),
+    Column("created_by", "by"),
+    Column("files", "files", is_number=True),
+    Column("viewed", "viewed", is_number=True),
+    Column("used", "used", is_number=True),
+    Column("last_used_at", "last used", is_whole=True),
+)
+_REVIEWS = (
+    Column("review", "review", is_number=True),
+    Column("started_at", "when", is_whole=True),
+    Column("session", "session"),
+    Column("topic", "about"),
+    Column("state", "came to"),
+    Column("said", "what it says"),
+    Column("kept", "kept", is_number=True),
+    Column("staged", "waiting", is_number=True),
+    Column("tokens", "tokens", is_number=True),
+    Column("cost_usd", "cost", is_number=True),
+)
+_ENTRIES = (Column("memory", "memory"), Column("entry", "entry"), Column("change", "kept by", is_number=True))
+_NOTHING_YET = "Nothing was kept yet: `seasoned chat` keeps what it learns, `seasoned review SESSION` looks back."
+_REMOVING = ("remove", "delete", "remove_file")
+_STATES = {"kept": "ok", "staged": "unclear", "undone": "quiet", "rejected": "quiet", "failed": "failed"}
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One entry of memory, and the change that wrote it, where that is known."""
+
+    text: str
+    change: Change | None
+
+
+class Noted(msgspec.Struct, frozen=True):
+    """One file of memory."""
+
+    name: str
+    memory: Memory
+    entries: tuple[Entry, ...]
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """What the page shows."""
+
+    notes: tuple[Noted, ...]
+    waiting: list[Change]
+    counts: dict[str, int]
+    tables: tuple[Table, ...]
+
+
+@router.get("/learned")
+async def show(request: HTTPRequest, here: Here, after: int | None = None) -> Response:
+    """All that is kept, what waits, and every change."""
+    return await _page(request, here, after=after)
+
+
+@router.get("/learned/changes/{change}")
+async def show_change(request: HTTPRequest, here: Here, change: int) -> Response:
+    """One change: who, why, and what was there before."""
+    return await _change_page(request, here, change)
+
+
+@router.post("/learned/changes/{change}/{verb}")
+async def decide(request: HTTPRequest, here: Here, change: int, verb: str) -> Response:
+    """Undoes a change, or accepts or rejects one that waits."""
+    await read_change(request, here)
+    if verb not in _VERBS:
+        raise NotFound("There is nothing of this name to be done with a change.")
+    if verb != "undo":
+        # What waits for a person waits for one who has shown to be one: an agent may have read the onlooker's link.
+        await decider(here)
+    config, redactor, name = service_of(request).config, redactor_of(request), here.visit.name
+
+    def act(store: Store) -> Reply:
+        return _VERBS[verb](_desk(store, config, redactor), change, decided_by=f"person ({name})")
+
+    reply = await histories_of(request).read(act)
+    if not reply.ok:
+        return await _change_page(request, here, change, told=reply.said, status=409)
+    return go(f"{here.visit.path}/{change_link(change)}")
+
+
+@router.get("/learned/skills/{name:path}")
+async def show_skill(request: HTTPRequest, here: Here, name: str, file: str | None = None) -> Response:
+    """A skill, or one of its files."""
+    config, redactor = service_of(request).config, redactor_of(request)
+    folder = config.home / config.skill_folder
+
+    def ask(store: Store) -> dict[str, Any]:
+        found = view(folder, name, file)
+        return {
+            "found": found,
+            "text": redactor.text(found.text),
+            "by": author(store, found.skill),
+            "usage": usage(store, folder).get(found.skill.id, Usage()),
+            "changed": changes(store, kind="skill", target=found.skill.id, limit=_MOST_REVIEWS),
+        }
+
+    values = await histories_of(request).read(ask)
+    table = _changes_table(values.pop("changed"), title="Changes of this skill")
+    return answer(request, here, "skill.html", tables=(table,), **values)
+
+
+async def _page(request: HTTPRequest, here: Visitor, *, after: int | None) -> Response:
+    config, redactor, limit = service_of(request).config, redactor_of(request), row_limit(request)
+    shown = await histories_of(request).read(lambda store: _shown(store, config, redactor, after, limit))
+    return answer(
+        request,
+        here,
+        "learned.html",
+        tables=shown.tables,
+        shown=shown,
+        staging=config.review_staging,
+        decides=isinstance(here, Decider),
+        memory_folder=str(config.home / config.memory_folder),
+        skill_folder=str(config.home / config.skill_folder),
+    )
+
+
+async def _change_page(
+    request: HTTPRequest, here: Visitor, change: int, *, told: str = "", status: int = 200
+) -> Response:
+    config, redactor = service_of(request).config, redactor_of(request)
+    folder = config.home / config.skill_folder
+
+    def ask(store: Store) -> tuple[Change, str | None]:
+        one = find(store, change)
+        return one, _came_to(store, one, folder)
+
+    found, came_to = await histories_of(request).read(ask)
+    before, after = (_text(redactor, text) for text in (found.before, came_to))
+    is_known = after is not None or found.action in _REMOVING
+    return answer(
+        request,
+        here,
+        "change.html",
+        status=status,
+        change=found,
+        before=before,
+        after=after,
+        difference=_difference(before, after) if is_known else [],
+        decides=isinstance(here, Decider),
+        links={ref: session_link(ref) for ref in (found.session, found.parent) if ref},
+        skill=skill_link(found.target) if found.kind == "skill" else None,
+        told=told,
+    )
+
+
+def _shown(store: Store, config: Config, redactor: Redactor, after: int | None, limit: int) -> Shown:
+    wrote = {
+        one.after: one
+        for one in reversed(changes(store, kind="memory", limit=_MOST_KNOWN))
+        if one.after is not None and one.state == "kept"
+    }
+    notes = tuple(_noted(config, which, wrote, redactor) for which in FILES)
+    every = changes(store, before=after, limit=limit + 1)
+    counts: dict[str, int] = {}
+    for row in store.rows("learned.counts"):
+        counts[row["state"]] = counts.get(row["state"], 0) + row["changes"]
+    more = str(every[limit - 1].id) if len(every) > limit else None
+    return Shown(
+        notes,
+        changes(store, state="staged", limit=_MOST_WAITING),
+        counts,
+        (
+            _skills_table(store, config, redactor),
+            _reviews_table(reviews(store, limit=_MOST_REVIEWS, now=time.time())),
+            msgspec.structs.replace(
+                _changes_table(every[:limit], title="All changes"), after=more, is_later=after is not None
+            ),
+            _entries_table(notes),
+        ),
+    )
+
+
+def _noted(config: Config, which: MemoryName, wrote: dict[str, Change], redactor: Redactor) -> Noted:
+    memory = read(config.home / config.memory_folder, which, limit=_LIMITS[which])
+    entries = tuple(Entry(redactor.text(text), wrote.get(text)) for text in memory.entries)
+    return Noted(_NAMES[which], memory, entries)
+
+
+def _desk(store: Store, config: Config, redactor: Redactor) -> Desk:
+    return Desk(
+        store=store,
+        redactor=redactor,
+        home=config.home,
+        memory_folder=config.home / config.memory_folder,
+        skill_folder=config.home / config.skill_folder,
+    )
+
+
+def _text(redactor: Redactor, text: str | None) -> str | None:
+    return None if text is None else redactor.text(text)
+
+
+def _came_to(store: Store, change: Change, folder: Path) -> str | None:
+    """What a change wrote. Of a skill only the files have it, or whatever came to stand in its stead later."""
+    if change.after is not None or change.kind == "memory" or change.after_digest is None:
+        return change.after
+    later = changes(store, kind="skill", target=change.target, limit=_MOST_KNOWN)
+    known = [one.before for one in later if one.id > change.id and one.file == change.file and one.before is not None]
+    # The skill may have been removed since.
+    with suppress(SeasonedError):
+        known.append(view(folder, change.target, change.file or None).text)
+    return next((text for text in known if digest(text) == change.after_digest), None)
+
+
+def _difference(before: str | None, after: str | None) -> list[tuple[str, str]]:
+    """Lines with what became of them: went, came, or stayed."""
+    if before is None and after is None:
+        return []
+    lines = unified_diff((before or "").splitlines(), (after or "").splitlines(), lineterm="", n=3)
+    kinds = {"-": "went", "+": "came", " ": "stayed"}
+    shown = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+    return [(kinds[line[0]], line[1:]) for line in shown]
+
+
+def _changes_table(found: list[Change], *, title: str) -> Table:
+    return Table(
+        name="changes",
+        title=title,
+        columns=_CHANGES,
+        rows=[_change_row(one) for one in found],
+        empty=_NOTHING_YET,
+        note="Who wrote what, in which session. A change can be undone: what came after it stays.",
+    )
+
+
+def _change_row(one: Change) -> tuple[Cell, ...]:
+    # A review's own session is of no use to a reader; what it looked back on is.
+    learned_in = one.parent if one.actor == "review" and one.parent else one.session
+    what = f"{one.target}: {preview(one.after or one.before or '')}" if one.kind == "memory" else one.target
+    return (
+        Cell(one.id, href=change_link(one.id)),
+        Cell(one.at, shown=moment(one.at)),
+        Cell(one.state, shown="waits" if one.state == "staged" else one.state, tone=_STATES.get(one.state, "quiet")),
+        Cell(one.actor),
+        Cell(one.action),
+        Cell(what if one.kind == "memory" or not one.file else f"{what}/{one.file}", href=change_link(one.id)),
+        Cell(learned_in, href=None if learned_in is None else session_link(learned_in)),
+        Cell(one.task),
+    )
+
+
+def _skills_table(store: Store, config: Config, redactor: Redactor) -> Table:
+    folder = config.home / config.skill_folder
+    try:
+        found, counted = skills(folder), usage(store, folder)
+    except (CannotDo, UsageError) as error:
+        return Table(name="skills", title="Skills", columns=_SKILLS, rows=[], empty=str(error))
+    rows = [_skill_row(one, author(store, one), counted.get(one.id, Usage()), redactor) for one in found]
+    empty = "No skills yet: a review writes them, and so do you with `seasoned skill create NAME --from FILE`."
+    return Table(name="skills", title="Skills", columns=_SKILLS, rows=rows, empty=empty)
+
+
+def _skill_row(one: Skill, by: str, count: Usage, redactor: Redactor) -> tuple[Cell, ...]:
+    said = one.description if one.problem is None else f"damaged: {one.problem}"
+    return (
+        Cell(one.id, href=skill_link(one.id)),
+        Cell(redactor.text(said)),
+        Cell(by),
+        Cell(1 + len(one.files), href=skill_link(one.id)),
+        Cell(count.viewed),
+        Cell(count.used),
+        Cell(count.last_used_at, shown=None if count.last_used_at is None else moment(count.last_used_at)),
+    )
+
+
+def _reviews_table(found: list[Review]) -> Table:
+    return Table(
+        name="reviews",
+        title="Reviews",
+        columns=_REVIEWS,
+        rows=[_review_row(one) for one in found],
+        empty="No session was reviewed yet: `seasoned review SESSION` looks back on one.",
+        note="What looked back on sessions, what came of it, and what it cost. “Nothing” is an honest answer.",
+    )
+
+
+def _review_row(one: Review) -> tuple[Cell, ...]:
+    figures = [figure for figure in (one.input_tokens, one.output_tokens) if figure is not None]
+    cost = None if one.cost_usd is None else f"${one.cost_usd:.4f}" + (" and more" if one.unpriced else "")
+    return (
+        Cell(one.id),
+        Cell(one.started_at, shown=moment(one.started_at)),
+        Cell(one.session, href=session_link(one.session)),
+        Cell(one.topic),
+        Cell(one.state, tone={"kept": "ok", "failed": "failed", "lost": "failed"}.get(one.state, "quiet")),
+        Cell(one.said),
+        Cell(one.kept, href="#table-changes" if one.kept else None),
+        Cell(one.staged, href="#waiting" if one.staged else None),
+        Cell(sum(figures) if figures else None),
+        Cell(one.cost_usd, shown=cost or "unknown"),
+    )
+
+
+def _entries_table(notes: tuple[Noted, ...]) -> Table:
+    rows = [
+        (Cell(one.memory.which), Cell(entry.text), Cell(None if entry.change is None else entry.change.id))
+        for one in notes
+        for entry in one.entries
+    ]
+    return Table(name="entries", title="Memory", columns=_ENTRIES, rows=rows, empty=_NOTHING_YET)

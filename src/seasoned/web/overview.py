@@ -1,0 +1,291 @@
+"""The first page: what the agents do, how often calls fail, what comes back, and what waits for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from seasoned.confirm.service.state import service_of
+from seasoned.insight.day import Sums, over_time
+from seasoned.insight.page import charts
+from seasoned.insight.page.plots import Plot
+from seasoned.insight.page.rows import figure_cells, figure_row
+from seasoned.insight.page.value import number, rate_between
+from seasoned.insight.trials import Figure
+from seasoned.stats.interval import Estimate
+from seasoned.store import Database, Row, Store
+from seasoned.web.frame import Page, PageRoute
+from seasoned.web.link import experiment_link, sessions_link
+from seasoned.web.login import Here
+from seasoned.web.reading import histories_of
+from seasoned.web.sessions import COLUMNS as SESSION_COLUMNS
+from seasoned.web.sessions import Wanted, line, params
+from seasoned.web.table import Cell, Column, Table, answer
+from seasoned.web.value import day_and_time, dollars, percent
+from seasoned.web.work import works_of
+
+PAGE = Page("Overview", "overview")
+router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+_MISTAKES = 8
+_TOOLS = 8
+_NEWEST = 8
+_LATEST_FAILURES = 200
+_FEWEST_SESSIONS = 2
+_SUMMED = ("sessions", "messages", "calls", "ok", "failed", "unclear", "left_out", "priced", "cost_micro_usd")
+_MISTAKE_COLUMNS = (
+    Column("signature", "Error"),
+    Column("tool", "Tool"),
+    Column("sessions", "Sessions", is_number=True),
+    Column("failures", "Failures", is_number=True),
+    Column("repaired", "Repaired", is_number=True),
+    Column("repair", "What repaired it most often"),
+    Column("last", "Last seen", is_whole=True),
+)
+_TOOL_COLUMNS = (
+    Column("tool", "Tool"),
+    Column("calls", "Calls", is_number=True),
+    Column("failed", "Failed", is_number=True),
+    Column("rate", "Error rate", is_number=True),
+    Column("sessions", "Sessions", is_number=True),
+)
+_AGENT_COLUMNS = (
+    Column("agent", "Agent"),
+    Column("sessions", "Sessions", is_number=True),
+    Column("calls", "Calls", is_number=True),
+    Column("failed", "Failed", is_number=True),
+    Column("rate", "Error rate", is_number=True),
+    Column("unclear", "Unclear", is_number=True),
+    Column("left_out", "Left out", is_number=True),
+    Column("cost", "Cost", is_number=True),
+    Column("last", "Last", is_whole=True),
+)
+_EXPERIMENT_COLUMNS = (
+    Column("experiment", "Experiment"),
+    Column("sessions", "Sessions", is_number=True),
+    Column("exposed", "Shown a block", is_number=True),
+    Column("began_at", "Began", is_whole=True),
+    Column("last_at", "Last session", is_whole=True),
+)
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """What the histories say."""
+
+    figures: list[dict[str, Any]]
+    plot: Plot
+    tables: tuple[Table, ...]
+    is_empty: bool
+
+
+@router.get("/overview")
+async def show(request: Request, here: Here) -> Response:
+    """All of it in short."""
+    service = service_of(request)
+    shown = await histories_of(request).kept("overview", _shown)
+    waiting = await service.pending_count()
+    learned = await histories_of(request).read(_waiting_changes)
+    experiments = await service.desk.read(lambda place: _experiments(place.database))
+    return answer(
+        request,
+        here,
+        "overview.html",
+        tables=(*shown.tables, experiments),
+        plots=(shown.plot,),
+        shown=shown,
+        waiting=waiting,
+        learned=learned,
+        works=works_of(request).running(),
+    )
+
+
+def _waiting_changes(store: Store) -> int:
+    """Changes to memory and skills that wait for a person."""
+    return sum(row["changes"] for row in store.rows("learned.counts") if row["state"] == "staged")
+
+
+def _shown(store: Store) -> Shown:
+    days = store.rows("page.days")
+    agents = _by_agent(days)
+    return Shown(
+        figures=_figures(agents, Sums(days).rate()),
+        plot=_plot(over_time(days)),
+        tables=(_mistakes(store), _tools(store), _agents(agents), _newest(store)),
+        is_empty=not agents,
+    )
+
+
+def _by_agent(days: Sequence[Row]) -> list[dict[str, Any]]:
+    """The totals of each agent, those with most calls first."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in days:
+        total = found.setdefault(row["agent"], {"agent": row["agent"], "last": "", **dict.fromkeys(_SUMMED, 0)})
+        for name in _SUMMED:
+            total[name] += row[name]
+        total["last"] = max(total["last"], row["day"])
+    return sorted(found.values(), key=lambda total: (-total["calls"], total["agent"]))
+
+
+def _figures(agents: list[dict[str, Any]], rate: Estimate) -> list[dict[str, Any]]:
+    total = {name: sum(row[name] for row in agents) for name in ("sessions", "messages", "calls", "failed", "unclear")}
+    priced, cost = sum(row["priced"] for row in agents), sum(row["cost_micro_usd"] for row in agents) / 1e6
+    shown = "–" if rate.value is None else f"{100 * rate.value:.1f} %"
+    between = rate.reason or "" if rate.interval is None else f"between {rate_between(rate)}"
+    return [
+        {
+            "name": "Sessions",
+            "value": number(total["sessions"]),
+            "note": f"{number(total['messages'])} messages",
+            "href": "sessions",
+        },
+        {
+            "name": "Calls",
+            "value": number(total["calls"]),
+            "note": f"{number(total['unclear'])} unclear",
+            "href": "overview#table-agents",
+        },
+        {
+            "name": "Failed calls",
+            "value": number(total["failed"]),
+            "note": "",
+            "href": sessions_link(outcome="failures", sort="-failed"),
+        },
+        {"name": "Error rate", "value": shown, "note": between, "href": "insight"},
+        {
+            "name": "Cost",
+            "value": dollars(cost if priced else None),
+            "note": f"known of {number(priced)} sessions" if priced else "no session says what it cost",
+            "href": "usage",
+        },
+    ]
+
+
+def _plot(figures: tuple[Figure, ...]) -> Plot:
+    has_any = any(figure.rate.value is not None for figure in figures)
+    return Plot(
+        "rate",
+        "Error rate over time",
+        "The error rate of the sessions that began in each span, with its 95 % interval over sessions.",
+        "What changed: model, agent, tasks and tools all change with time.",
+        charts.band([figure_row(figure) for figure in figures if figure.calls], title="session began", is_time=True)
+        if has_any
+        else None,
+        ("from", "error rate", "interval", "level", "failed", "calls", "sessions"),
+        tuple((figure.label, *figure_cells(figure)) for figure in figures),
+        key=(("line", "error rate"), ("rule", "its interval")),
+        reason=None if has_any else "No session with a call that counts has a date.",
+    )
+
+
+def _mistakes(store: Store) -> Table:
+    rows = []
+    for row in store.rows("page.mistakes", {"fewest": _FEWEST_SESSIONS, "limit": _MISTAKES}):
+        repair = store.row("page.repair_of", {"mistake_id": row["id"], "latest": _LATEST_FAILURES})
+        link = sessions_link(mistake=str(row["id"]))
+        rows.append(
+            (
+                Cell(row["signature"], href=link),
+                Cell(f"{row['tool']}: {row['program']}" if row["program"] else row["tool"]),
+                Cell(row["sessions"], href=link),
+                Cell(row["failures"]),
+                Cell(row["repaired"]),
+                Cell(None if repair is None else repair["how"], "–" if repair is None else None, is_said=True),
+                Cell(row["last"] or None, day_and_time(row["last"] or None)),
+            )
+        )
+    return Table(
+        name="mistakes",
+        title="Errors that come back",
+        columns=_MISTAKE_COLUMNS,
+        rows=rows,
+        empty="No error came back in a second session, as far as sessions were looked through.",
+    )
+
+
+def _tools(store: Store) -> Table:
+    rows = [
+        (
+            Cell(row["tool"], href=sessions_link(tool=row["tool"])),
+            Cell(row["calls"]),
+            Cell(row["failed"], href=sessions_link(tool=row["tool"], outcome="failures")),
+            _rate(row["failed"], row["ok"] + row["failed"]),
+            Cell(row["sessions"], href=sessions_link(tool=row["tool"])),
+        )
+        for row in store.rows("page.tools", {"limit": _TOOLS})
+    ]
+    return Table(
+        name="tools",
+        title="Tools whose calls fail most often",
+        columns=_TOOL_COLUMNS,
+        rows=rows,
+        empty="No calls yet: `seasoned scan` reads the histories that your agents keep.",
+    )
+
+
+def _agents(agents: list[dict[str, Any]]) -> Table:
+    rows = [
+        (
+            Cell(row["agent"], href=sessions_link(agent=row["agent"])),
+            Cell(row["sessions"], href=sessions_link(agent=row["agent"])),
+            Cell(row["calls"]),
+            Cell(row["failed"], href=f"sessions?{urlencode({'agent': row['agent'], 'outcome': 'failures'})}"),
+            _rate(row["failed"], row["ok"] + row["failed"]),
+            Cell(row["unclear"]),
+            Cell(row["left_out"]),
+            Cell(
+                row["cost_micro_usd"] / 1e6 if row["priced"] else None,
+                dollars(row["cost_micro_usd"] / 1e6 if row["priced"] else None),
+            ),
+            Cell(row["last"] or None, row["last"] or "–"),
+        )
+        for row in agents
+    ]
+    return Table(
+        name="agents",
+        title="Agents",
+        columns=_AGENT_COLUMNS,
+        rows=rows,
+        empty="No sessions yet: `seasoned scan` reads the histories that your agents keep.",
+        note="Error rate = failed / (ok + failed). Calls that were declined, cancelled or interrupted, and trivial"
+        " tools, are left out.",
+    )
+
+
+def _newest(store: Store) -> Table:
+    rows = store.rows("page.by_at", params(Wanted(), "at", None, _NEWEST - 1))
+    return Table(
+        name="newest",
+        title="Newest sessions",
+        columns=tuple(msgspec.structs.replace(column, can_sort=False) for column in SESSION_COLUMNS),
+        rows=[line(row) for row in rows],
+        empty="No sessions yet: `seasoned scan` reads the histories that your agents keep.",
+    )
+
+
+def _experiments(database: Database) -> Table:
+    rows = [
+        (
+            Cell(row["experiment"], href=experiment_link(row["experiment"])),
+            Cell(row["sessions"]),
+            Cell(row["exposed"]),
+            Cell(row["began_at"], day_and_time(row["began_at"])),
+            Cell(row["last_at"], day_and_time(row["last_at"])),
+        )
+        for row in database.rows("experiment.live")
+    ]
+    return Table(
+        name="experiments",
+        title="Experiments",
+        columns=_EXPERIMENT_COLUMNS,
+        rows=rows,
+        empty="No experiment runs: the page Experiments says how to find out whether a warm start helps.",
+    )
+
+
+def _rate(failed: int, counted: int) -> Cell:
+    return Cell(failed / counted if counted else None, percent(failed, counted))

@@ -1,0 +1,83 @@
+"""Plots that answer to a pointer: a click picks out a row, a span drawn over time or positions is summed up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from seasoned.insight.page import charts
+from seasoned.insight.page.plots import Plot
+
+_DIM = 0.25
+_SUM = (
+    "format(datum.calls, ',') + (datum.calls === 1 ? ' call' : ' calls') + ' chosen, '"
+    " + (datum.calls > 0 ? format(100 * datum.failed / datum.calls, '.1f') : '–') + ' % failed'"
+)
+
+
+def pointed(plot: Plot) -> Plot:
+    """The same plot with what can be chosen in it; one that nothing can be chosen in stays as it is."""
+    spec = plot.spec
+    if spec is None:
+        return plot
+    if "vconcat" in spec and "calls" in _first_row(spec):
+        return msgspec.structs.replace(plot, spec=_with_span(spec))
+    if "layer" in spec and "y" in spec.get("encoding", {}) and "x" not in spec["encoding"]:
+        return msgspec.structs.replace(plot, spec=_with_choice(spec))
+    return plot
+
+
+def _first_row(spec: charts.Spec) -> dict[str, Any]:
+    values = spec.get("data", {}).get("values", ())
+    return values[0] if values else {}
+
+
+def _with_choice(spec: charts.Spec) -> charts.Spec:
+    """A row that is clicked stands out; with the shift key several do, and a click beside them ends it."""
+    chosen = {"name": "chosen", "select": {"type": "point", "fields": ["label"]}}
+    dimmed = {"condition": {"param": "chosen", "value": 1}, "value": _DIM}
+    layers = [_dimmed(layer, dimmed) for layer in spec["layer"]]
+    layers[0] = {**layers[0], "params": [chosen]}
+    return {**spec, "layer": layers}
+
+
+def _dimmed(layer: charts.Spec, dimmed: charts.Spec) -> charts.Spec:
+    encoding = layer.get("encoding", {})
+    if "datum" in encoding.get("x", {}):
+        return layer  # the line of no difference belongs to no row
+    return {**layer, "encoding": {**encoding, "opacity": dimmed}}
+
+
+def _with_span(spec: charts.Spec) -> charts.Spec:
+    """Dragging over the plot chooses a span; what it holds is said above."""
+    main, *others = spec["vconcat"]
+    mark = {"fill": charts.FIRST, "fillOpacity": 0.12, "stroke": charts.FIRST, "strokeOpacity": 0.4}
+    span = {"name": "span", "select": {"type": "interval", "encodings": ["x"], "mark": mark}}
+    layers = list(main["layer"])
+    place = next(number for number, layer in enumerate(layers) if layer["mark"]["type"] == "point")
+    layers[place] = {**layers[place], "params": [span]}
+    layers.append(
+        {
+            "transform": [
+                {"filter": {"param": "span", "empty": False}},
+                {"calculate": "isValid(datum.value) ? datum.value * datum.calls / 100 : 0", "as": "part"},
+                {
+                    "aggregate": [
+                        {"op": "sum", "field": "calls", "as": "calls"},
+                        {"op": "sum", "field": "part", "as": "failed"},
+                    ]
+                },
+                {"filter": "datum.calls > 0"},
+                {"calculate": _SUM, "as": "said"},
+            ],
+            "mark": {"type": "text", "align": "right", "baseline": "bottom", "fontWeight": 600, "dy": -2},
+            "encoding": {
+                "x": {"value": {"expr": "width"}},
+                "y": {"value": 0},
+                "text": {"field": "said"},
+                "tooltip": None,
+            },
+        }
+    )
+    return {**spec, "vconcat": [{**main, "layer": layers}, *others]}

@@ -1,0 +1,70 @@
+"""The histories for pages: threads with a connection each, so that a slow question holds nobody else up."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from starlette.requests import Request
+
+from seasoned.errors import CannotDo
+from seasoned.store import Store, open_store
+
+_T = TypeVar("_T")
+_THREADS = 4
+
+
+class Histories:
+    """Takes questions about the store of histories to threads. Confirmations may lie in another database."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._threads: ThreadPoolExecutor | None = None
+        self._own = threading.local()
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="seasoned-pages")
+
+    async def stop(self) -> None:
+        """Finish what was begun; each connection ends with its thread."""
+        threads, self._threads = self._threads, None
+        if threads is not None:
+            await asyncio.to_thread(threads.shutdown)
+
+    async def read(self, ask: Callable[[Store], _T]) -> _T:
+        """What a question gives; it may also write, in a short transaction of its own."""
+        if self._threads is None:
+            raise CannotDo("The pages are stopping: try again when they run.")
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, ask)
+
+    async def kept(self, name: str, ask: Callable[[Store], _T]) -> _T:
+        """The same for a question that is asked again and again: until the store changes, the answer stays."""
+
+        def look(store: Store) -> _T:
+            kept: dict[str, tuple[tuple[int, int], _T]] = self._own.kept
+            # What others changed, and what this connection did.
+            now = (store.connection.execute("PRAGMA data_version").fetchone()[0], store.connection.total_changes)
+            if name not in kept or kept[name][0] != now:
+                kept[name] = (now, ask(store))
+            return kept[name][1]
+
+        return await self.read(look)
+
+    def _answer(self, ask: Callable[[Store], _T]) -> _T:
+        store: Store | None = getattr(self._own, "store", None)
+        if store is None:
+            # Whoever comes before the first scan sees empty pages, not an error.
+            store = self._own.store = open_store(self.path)
+            self._own.kept = {}
+        return ask(store)
+
+
+def histories_of(request: Request) -> Histories:
+    """The histories of the server that a request came to."""
+    found: Histories = request.app.state.histories
+    return found

@@ -1,0 +1,272 @@
+"""The page of one session: the conversation as it was, every call with its verdict and why, and what to make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from seasoned.confirm.service.state import service_of
+from seasoned.errors import NotFound
+from seasoned.insight.page.value import number
+from seasoned.session import Session
+from seasoned.store import Row, Store
+from seasoned.template.build import create
+from seasoned.template.library import save
+from seasoned.template.names import check_name
+from seasoned.web import reviewing
+from seasoned.web.conversation import Conversations, ShownCall, Turn, stored_calls, turns, whole_text
+from seasoned.web.frame import PageRoute, go
+from seasoned.web.link import session_link, template_link
+from seasoned.web.login import Here, read_change
+from seasoned.web.reading import histories_of
+from seasoned.web.table import Cell, Column, Table, answer, row_limit
+from seasoned.web.value import day_and_time, dollars, percent
+from seasoned.web.work import works_of
+
+router = APIRouter(route_class=PageRoute)
+_BLOCK = 10
+_MOST_MARKS = 400
+_CHILDREN = 20
+_CALL_COLUMNS = (
+    Column("position", "Call", is_number=True),
+    Column("tool", "Tool"),
+    Column("verdict", "Verdict"),
+    Column("counts_as", "Counts as"),
+    Column("reason", "Why"),
+)
+_BLOCK_COLUMNS = (
+    Column("calls", "Calls"),
+    Column("counted", "Counted", is_number=True),
+    Column("failed", "Failed", is_number=True),
+    Column("rate", "Error rate", is_number=True),
+)
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """What the page shows of one session."""
+
+    row: dict[str, Any]
+    ref: str
+    turns: list[Turn]
+    gone: str
+    """Why there is no conversation; then the calls come from the store."""
+    calls: list[ShownCall]
+    marks: list[tuple[str, str]]
+    """A class and a title for each call, or for each few where there are many."""
+    compactions: int
+    children: list[tuple[str, str, str]]
+    first: int
+    following: int | None
+    last: int
+    tables: tuple[Table, ...]
+
+
+@router.get("/sessions/{ref:path}")
+async def show(request: Request, here: Here, ref: str, at: str = "", show: str = "", whole: str = "") -> Response:
+    """The session; `at` is the message that it begins with, `whole` a text that was cut."""
+    redactor = service_of(request).secrecy.redactor()
+    conversations = _conversations(request)
+    first = int(at) if at.isascii() and at.isdecimal() and len(at) < 10 else 0
+    if whole:
+
+        def look_whole(store: Store) -> tuple[str, Any]:
+            found = conversations.find(_row(store, ref))
+            if not isinstance(found, Session):
+                raise NotFound(found)
+            return whole_text(found, whole, redactor)
+
+        title, said = await histories_of(request).read(look_whole)
+        return answer(request, here, "whole.html", title=title, said=said, back=session_link(ref))
+
+    def look(store: Store) -> Shown:
+        row = _row(store, ref)
+        calls = store.rows("page.calls", {"session_id": row["id"]})
+        found = conversations.find(row)
+        return _shown(store, row, calls, found, redactor, first, show, row_limit(request))
+
+    shown = await histories_of(request).read(look)
+    review = works_of(request).find(reviewing.name_of(shown.ref))
+    figures = _figures(shown.row, shown.ref, shown.compactions)
+    return answer(request, here, "session.html", tables=shown.tables, shown=shown, review=review, figures=figures)
+
+
+@router.post("/session-template")
+async def make_template(request: Request, here: Here) -> Response:
+    """Makes a template of what worked in one session, and shows it."""
+    form = await read_change(request, here)
+    service = service_of(request)
+    redactor = service.secrecy.redactor()
+    ref = form.get("session", "")
+    name = check_name(form.get("name", "").strip() or template_name(ref))
+
+    def make(store: Store) -> str:
+        row = _row(store, ref)
+        return save(store, create(store, row["id"], name=name, now=service.clock(), redactor=redactor)).name
+
+    made = await histories_of(request).read(make)
+    return go(f"{here.visit.path}/{template_link(made)}")
+
+
+@router.post("/session-review")
+async def review(request: Request, here: Here) -> Response:
+    """Lets a model look back on the session, beside the pages."""
+    form = await read_change(request, here)
+    ref = form.get("session", "")
+    conversations = _conversations(request)
+
+    def look(store: Store) -> Session:
+        found = conversations.find(_row(store, ref))
+        if not isinstance(found, Session):
+            raise NotFound(f"It cannot be reviewed. {found}")
+        return found
+
+    session = await histories_of(request).read(look)
+    reviewing.begin(works_of(request), service_of(request), session)
+    return go(f"{here.visit.path}/{session_link(ref)}")
+
+
+def template_name(ref: str) -> str:
+    """How a template of this session is called if nobody says otherwise."""
+    agent, _, native_id = ref.partition(":")
+    return f"{agent}-{native_id[:8]}"
+
+
+def _conversations(request: Request) -> Conversations:
+    state = request.app.state
+    if not hasattr(state, "conversations"):
+        state.conversations = Conversations()
+    found: Conversations = state.conversations
+    return found
+
+
+def _row(store: Store, ref: str) -> Row:
+    agent, _, native_id = ref.partition(":")
+    found = store.row("page.ref", {"agent": agent, "native_id": native_id})
+    row = None if found is None else store.row("page.session", {"id": found["id"]})
+    if row is None:
+        raise NotFound(f"There is no session {ref[:80]!r}, or it was forgotten: see the list of sessions.")
+    return row
+
+
+def _shown(
+    store: Store,
+    row: Row,
+    calls: Sequence[Row],
+    found: Session | str,
+    redactor: Any,
+    first: int,
+    only: str,
+    limit: int,
+) -> Shown:
+    ref = f"{row['agent']}:{row['native_id']}"
+    own = [call for call in calls if call["copy_of"] is None]
+    said: list[Turn] = []
+    following, last = None, 0
+    if isinstance(found, Session):
+        said = turns(found, calls, redactor, first=first)
+        last = len(found.messages)
+        end = said[-1].index + 1 if said else last
+        # What follows may be nothing but results, which stand with their calls.
+        is_more = any(message.role != "tool" for message in found.messages[end:])
+        following = end if is_more else None
+    children = store.rows("page.children", {"agent": row["agent"], "native_id": row["native_id"], "limit": _CHILDREN})
+    return Shown(
+        row=dict(row),
+        ref=ref,
+        turns=said,
+        gone="" if isinstance(found, Session) else found,
+        calls=[] if isinstance(found, Session) else stored_calls(calls[first : first + 100]),
+        marks=_marks(own),
+        compactions=len(msgspec.json.decode(row["compactions"])),
+        children=[
+            (f"{one['agent']}:{one['native_id']}", one["relation"] or "", one["title"] or "") for one in children
+        ],
+        first=first,
+        following=following if isinstance(found, Session) else first + 100 if len(calls) > first + 100 else None,
+        last=last if isinstance(found, Session) else len(calls),
+        tables=(_call_table(ref, own, only, limit), _block_table(ref, own)),
+    )
+
+
+def _figures(row: dict[str, Any], ref: str, compactions: int) -> list[dict[str, Any]]:
+    link = session_link(ref)
+    counted = row["ok"] + row["failed"]
+    left_out = row["declined"] + row["cancelled"] + row["interrupted"] + row["trivial"] + row["copies"]
+    span_of = f"{day_and_time(row['started'])} to {day_and_time(row['ended'])} UTC" if row["started"] else ""
+    cached = row["cache_read_tokens"]
+    tokens = f"{number(row['output_tokens'])} out" + (f", {number(cached)} read from the cache" if cached else "")
+    return [
+        {"name": "Messages", "value": number(row["messages"]), "note": span_of, "href": None},
+        {"name": "Calls", "value": number(row["calls"]), "note": f"{left_out} left out", "href": f"{link}#table-calls"},
+        {
+            "name": "Failed",
+            "value": number(row["failed"]),
+            "note": f"{percent(row['failed'], counted)} of {counted} that count, {row['unclear']} unclear",
+            "href": f"{link}?show=failed#table-calls" if row["failed"] else None,
+        },
+        {"name": "Compactions", "value": number(compactions), "note": "", "href": None},
+        {"name": "Tokens in", "value": number(row["input_tokens"]), "note": tokens, "href": None},
+        {
+            "name": "Cost",
+            "value": dollars(row["cost_usd"]),
+            "note": "" if row["cost_usd"] is not None else "nobody said what it cost",
+            "href": None,
+        },
+    ]
+
+
+def _marks(calls: Sequence[Row]) -> list[tuple[str, str]]:
+    step = -(-len(calls) // _MOST_MARKS) or 1
+    marks = []
+    for at in range(0, len(calls), step):
+        group = [str(call["counts_as"]) for call in calls[at : at + step]]
+        worst = next((name for name in ("failed", "unclear", "ok") if name in group), "left-out")
+        until = f" to {at + len(group)}" if step > 1 else ""
+        marks.append((worst, f"{at + 1}{until}: {worst.replace('-', ' ')}"))
+    return marks
+
+
+def _call_table(ref: str, calls: Sequence[Row], only: str, limit: int) -> Table:
+    wanted = [call for call in calls if only not in ("failed", "unclear") or call["counts_as"] == only]
+    rows = [
+        (
+            Cell(call["position"] + 1, href=f"{session_link(ref)}?at={call['message']}#call-{call['position']}"),
+            Cell(call["tool"]),
+            Cell(call["verdict"], tone=call["verdict"]),
+            Cell(call["counts_as"], href=f"{session_link(ref)}?show={quote(call['counts_as'])}#table-calls"),
+            Cell(call["reason"]),
+        )
+        for call in wanted[:limit]
+    ]
+    note = f"The first {limit} of {len(wanted)}: the files hold all." if len(wanted) > limit else ""
+    empty = "No calls of this kind." if calls else "No calls: nothing in this session can fail."
+    return Table(name="calls", title="Calls", columns=_CALL_COLUMNS, rows=rows, empty=empty, note=note)
+
+
+def _block_table(ref: str, calls: Sequence[Row]) -> Table:
+    size = max(_BLOCK, -(-len(calls) // 20))
+    rows = []
+    for at in range(0, len(calls), size):
+        block = calls[at : at + size]
+        failed = sum(call["counts_as"] == "failed" for call in block)
+        counted = failed + sum(call["counts_as"] == "ok" for call in block)
+        rows.append(
+            (
+                Cell(
+                    f"{at + 1} to {at + len(block)}",
+                    href=f"{session_link(ref)}?at={block[0]['message']}#call-{block[0]['position']}",
+                ),
+                Cell(counted),
+                Cell(failed),
+                Cell(failed / counted if counted else None, f"{100 * failed / counted:.0f} %" if counted else "–"),
+            )
+        )
+    return Table(
+        name="positions", title="Errors by position", columns=_BLOCK_COLUMNS, rows=rows, empty="No calls, so no errors."
+    )

@@ -1,0 +1,177 @@
+"""The list of sessions: found by words, agent, task type, length and outcome, sorted, page by page."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from seasoned.errors import UsageError
+from seasoned.store import Row, Store
+from seasoned.web import session
+from seasoned.web.frame import Page, PageRoute
+from seasoned.web.link import session_link
+from seasoned.web.login import Here
+from seasoned.web.reading import histories_of
+from seasoned.web.table import Cell, Column, Table, answer, row_limit, sorting
+from seasoned.web.value import day_and_time, dollars, percent, short
+
+PAGE = Page("Sessions", "sessions")
+router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+LENGTHS = {"short": (0, 49), "medium": (50, 99), "long": (100, 2**62)}
+OUTCOMES: dict[str, tuple[int, int, int | None]] = {
+    "failures": (1, 2**62, None),
+    "flawless": (0, 0, None),
+    "succeeded": (0, 2**62, 1),
+    "unsuccessful": (0, 2**62, 0),
+}
+"""Fewest and most failed calls, and the label of the whole task."""
+TASK_TYPES = ("code", "file", "research", "mixed")
+COLUMNS = (
+    Column("session", "Session"),
+    Column("agent", "Agent", is_whole=True),
+    Column("at", "When", is_whole=True, can_sort=True, can_turn=False),
+    Column("task_type", "Task"),
+    Column("messages", "Messages", is_number=True, can_sort=True, can_turn=False),
+    Column("calls", "Calls", is_number=True, can_sort=True, can_turn=False),
+    Column("failed", "Failed", is_number=True, can_sort=True, can_turn=False),
+    Column("rate", "Error rate", is_number=True, can_sort=True, can_turn=False),
+    Column("cost", "Cost", is_number=True, can_sort=True, can_turn=False),
+)
+_LONGEST_SEARCH = 200
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What the form asks for; an empty text asks for nothing."""
+
+    q: str = ""
+    agent: str = ""
+    task: str = ""
+    length: str = ""
+    outcome: str = ""
+    tool: str = ""
+    mistake: str = ""
+    since: str = ""
+    until: str = ""
+
+    @property
+    def is_all(self) -> bool:
+        return not any(msgspec.structs.astuple(self))
+
+
+@router.get("/sessions")
+async def show(request: Request, here: Here) -> Response:
+    """Those that are wanted, the newest first or as sorted."""
+    asked = request.query_params
+    wanted = Wanted(**{name: asked.get(name, "").strip()[:_LONGEST_SEARCH] for name in Wanted.__struct_fields__})
+    sort = sorting(request, COLUMNS, "-at")[0]
+    limit = row_limit(request)
+    given = params(wanted, sort, asked.get("after"), limit)
+
+    def look(store: Store) -> tuple[Table, list[str], str | None]:
+        found = _table(
+            store.rows(f"page.by_{sort}", given), wanted, sort, limit, is_later=asked.get("after") is not None
+        )
+        agents = [row["agent"] for row in store.rows("page.agents")]
+        mistake = store.row("page.mistake", {"id": given["mistake"]}) if given["mistake"] is not None else None
+        return found, agents, None if mistake is None else str(mistake["signature"])
+
+    table, agents, mistake = await histories_of(request).read(look)
+    return answer(
+        request,
+        here,
+        "sessions.html",
+        tables=(table,),
+        wanted=wanted,
+        agents=agents,
+        mistake=mistake,
+        task_types=TASK_TYPES,
+    )
+
+
+def params(wanted: Wanted, sort: str, after: str | None, limit: int) -> dict[str, Any]:
+    """What the query of a list is given."""
+    least, most = LENGTHS.get(wanted.length, (0, 2**62))
+    least_failed, most_failed, succeeded = OUTCOMES.get(wanted.outcome, (0, 2**62, None))
+    until = math.inf if not wanted.until else _day(wanted.until) + 86_400
+    at, last = (until if sort == "at" else math.inf, 2**62) if after is None else _cursor(after)
+    pattern = wanted.q.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return {
+        "sort": at,
+        "id": last,
+        "agent": wanted.agent or None,
+        "task_type": wanted.task or None,
+        "least": least,
+        "most": most,
+        "least_failed": least_failed,
+        "most_failed": most_failed,
+        "succeeded": succeeded,
+        "since": -math.inf if not wanted.since else _day(wanted.since),
+        "until": until,
+        "words": f"%{pattern}%" if pattern else None,
+        "tool": wanted.tool or None,
+        "mistake": int(wanted.mistake) if wanted.mistake.isascii() and wanted.mistake.isdecimal() else None,
+        # One more than is shown says whether there is a next page.
+        "limit": limit + 1,
+    }
+
+
+def _day(text: str) -> float:
+    try:
+        return datetime.combine(date.fromisoformat(text), datetime.min.time(), UTC).timestamp()
+    except (ValueError, OverflowError) as error:
+        raise UsageError(f"A day is written as {date.min + timedelta(days=737_000)}, not {text[:40]!r}.") from error
+
+
+def _cursor(after: str) -> tuple[float, int]:
+    value, _, last = after.partition("_")
+    try:
+        return float(value), int(last)
+    except (ValueError, OverflowError) as error:
+        raise UsageError("This is no place in the list: go to its first page.") from error
+
+
+def _table(rows: list[Any], wanted: Wanted, sort: str, limit: int, *, is_later: bool) -> Table:
+    shown = rows[:limit]
+    after = f"{float(shown[-1][sort])!r}_{shown[-1]['id']}" if len(rows) > limit else None
+    empty = "No sessions match: take a word or a filter away."
+    if wanted.is_all:
+        empty = (
+            "No sessions yet: `seasoned scan` reads the histories that your agents keep, `seasoned scan PATH` others."
+        )
+    return Table(
+        name="sessions",
+        title="Sessions",
+        columns=COLUMNS,
+        rows=[line(row) for row in shown],
+        empty=empty,
+        sort=sort,
+        after=after,
+        is_later=is_later,
+    )
+
+
+def line(row: Row) -> tuple[Cell, ...]:
+    """One session in a list."""
+    link = session_link(f"{row['agent']}:{row['native_id']}")
+    counted = row["ok"] + row["failed"]
+    failed = "failed" if row["failed"] else ""
+    return (
+        Cell(f"{row['agent']}:{row['native_id']}", short(row["title"] or row["native_id"]), link),
+        Cell(row["agent"]),
+        Cell(row["at"] or None, day_and_time(row["at"]) if row["at"] else "–"),
+        Cell(row["task_type"], row["task_type"] or "–"),
+        Cell(row["messages"], href=link),
+        Cell(row["calls"], href=f"{link}#table-calls"),
+        Cell(row["failed"], href=f"{link}?show=failed#table-calls" if row["failed"] else None, tone=failed),
+        Cell(row["failed"] / counted if counted else None, percent(row["failed"], counted)),
+        Cell(row["cost_usd"], dollars(row["cost_usd"])),
+    )
+
+
+router.include_router(session.router)

@@ -1,0 +1,161 @@
+"""The page of settings: what is in force and from where, what `doctor` finds, where things lie, who is connected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request as HTTPRequest
+from starlette.responses import Response
+
+from seasoned import __version__
+from seasoned.config import Config
+from seasoned.confirm.service.state import service_of
+from seasoned.connect.agents import AGENTS
+from seasoned.connect.apply import is_connected
+from seasoned.doctor import Check, Setting, places, quick_checks, settings, store_checks
+from seasoned.insight.whole import revision
+from seasoned.redact import Redactor
+from seasoned.web.frame import Page, PageRoute, go
+from seasoned.web.login import Here, read_change
+from seasoned.web.reading import histories_of
+from seasoned.web.redaction import redactor_of
+from seasoned.web.standing import Seen, seen
+from seasoned.web.table import Cell, Column, Table, answer
+
+PAGE = Page("Settings", "settings")
+router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+_CHECKS = (Column("ok", "state"), Column("check", "check"), Column("finding", "finding"))
+_SETTINGS = (Column("setting", "setting"), Column("value", "value"), Column("from", "from"))
+_PLACES = (Column("what", "what"), Column("path", "where"), Column("there", "there"))
+_CONNECTED = (Column("agent", "agent"), Column("connected", "state"), Column("how", "how to change it"))
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What is looked at with every page."""
+
+    settings: list[Setting]
+    checks: list[Check]
+    places: list[tuple[str, Path, bool]]
+    connected: list[tuple[str, bool]]
+
+
+@router.get("/settings")
+async def show(request: HTTPRequest, here: Here) -> Response:
+    """How things stand."""
+    service = service_of(request)
+    redactor = redactor_of(request)
+    found = await histories_of(request).read(lambda _: _found(service.config, redactor))
+    stored = await _stored(request)
+    checks = [*found.checks, *(stored.value or ())]
+    return answer(
+        request,
+        here,
+        "settings.html",
+        tables=(
+            _checks_table(checks, redactor),
+            _settings_table(found.settings, redactor),
+            _connected_table(found.connected),
+            _places_table(found.places),
+        ),
+        version=__version__,
+        stored=stored,
+        is_well=all(check.ok for check in checks),
+        wrong=[check for check in checks if not check.ok],
+    )
+
+
+@router.post("/settings/check")
+async def check_again(request: HTTPRequest, here: Here) -> Response:
+    """Looks through the whole store, now."""
+    await read_change(request, here)
+    await _stored(request, is_asked=True)
+    return go(f"{here.visit.path}/{PAGE.path}")
+
+
+async def _stored(request: HTTPRequest, *, is_asked: bool = False) -> Seen[list[Check]]:
+    """What takes as long as the store is large, as it was last found."""
+    config = service_of(request).config
+    now = await histories_of(request).read(revision)
+    return await seen(
+        request, "doctor", "Looking through the store", now, lambda _: store_checks(config), is_asked=is_asked
+    )
+
+
+def _found(config: Config, redactor: Redactor) -> Found:
+    connected = [(agent, is_connected(agent, home=config.home)) for agent in AGENTS]
+    return Found(settings(config, redactor), quick_checks(config), places(config), connected)
+
+
+def _checks_table(checks: list[Check], redactor: Redactor) -> Table:
+    rows = [
+        (
+            Cell(one.ok, shown="ok" if one.ok else "wrong", tone="ok" if one.ok else "failed"),
+            Cell(one.name),
+            Cell(redactor.text(one.finding)),
+        )
+        for one in checks
+    ]
+    return Table(
+        name="checks",
+        title="Checks",
+        columns=_CHECKS,
+        rows=rows,
+        empty="Nothing was looked at.",
+        note="The same as `seasoned doctor`.",
+    )
+
+
+def _settings_table(found: list[Setting], redactor: Redactor) -> Table:
+    rows = [(Cell(one.name), _value(one.value, redactor), Cell(one.origin)) for one in found]
+    return Table(
+        name="settings",
+        title="Settings in force",
+        columns=_SETTINGS,
+        rows=rows,
+        empty="There are none.",
+        note="The same as `seasoned config show`. Secrets are never part of it.",
+    )
+
+
+def _value(value: Any, redactor: Redactor) -> Cell:
+    if isinstance(value, bool):
+        return Cell(value, shown="yes" if value else "no")
+    if value is None or isinstance(value, (int, float)):
+        return Cell(value)
+    if isinstance(value, list):
+        return Cell(redactor.text(", ".join(str(msgspec.to_builtins(each)) for each in value)) or None)
+    return Cell(str(value) if isinstance(value, Path) else redactor.text(str(value)))
+
+
+def _connected_table(found: list[tuple[str, bool]]) -> Table:
+    rows = [
+        (
+            Cell(agent),
+            Cell(is_there, shown="connected" if is_there else "not connected", tone="ok" if is_there else "quiet"),
+            Cell(f"seasoned connect {agent} --undo" if is_there else f"seasoned connect {agent}"),
+        )
+        for agent, is_there in found
+    ]
+    return Table(
+        name="connected",
+        title="Agents",
+        columns=_CONNECTED,
+        rows=rows,
+        empty="No agent can be connected.",
+        note="A connected agent begins warm, is guarded and reviewed. Connecting shows every change first.",
+    )
+
+
+def _places_table(found: list[tuple[str, Path, bool]]) -> Table:
+    rows = [
+        (
+            Cell(what),
+            Cell(str(path)),
+            Cell(is_there, shown="there" if is_there else "not yet", tone="" if is_there else "quiet"),
+        )
+        for what, path, is_there in found
+    ]
+    return Table(name="places", title="Where things lie", columns=_PLACES, rows=rows, empty="Nowhere.")

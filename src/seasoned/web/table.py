@@ -1,0 +1,163 @@
+"""Tables as values, and one answer for all of them: as a page, as CSV and as JSON at the same address."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from seasoned.errors import NotFound, UsageError
+from seasoned.insight.page.plots import Plot
+from seasoned.web.frame import HEADERS, render, with_query
+from seasoned.web.login import Visitor
+
+PAGE_ROWS = 50
+FILE_ROWS = 10_000
+"""Rows of one file; a longer table goes on at the address that stands in `next` and in the header `link`."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+Value = str | int | float | bool | None
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """One value: as programs get it, and as people see it."""
+
+    value: Value
+    shown: str | None = None
+    """For people; the value itself where it is None."""
+    href: str | None = None
+    """What it is made of. Beneath the visit's address where it begins with no slash."""
+    tone: str = ""
+    """A class of the style for a badge: ok, failed, unclear, quiet."""
+    is_said: bool = False
+    """What stands in `backticks` is shown as code."""
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A column; its name is that of the field in JSON and CSV."""
+
+    name: str
+    title: str
+    is_number: bool = False
+    is_whole: bool = False
+    """Whether its values are never broken into lines."""
+    can_sort: bool = False
+    is_first_down: bool = True
+    """Whether sorting by it begins with the largest."""
+    can_turn: bool = True
+    """Whether a second click turns the order around."""
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows under columns, with what to do where there are none."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: Sequence[tuple[Cell, ...]]
+    empty: str
+    """Says what to do, where there are no rows; what stands in `backticks` is shown as code."""
+    note: str = ""
+    sort: str | None = None
+    """The column by which it is sorted."""
+    is_down: bool = True
+    after: str | None = None
+    """The cursor behind which there is more."""
+    is_later: bool = False
+    """Whether rows come before these."""
+
+    def direction(self, column: Column) -> str | None:
+        """How it is sorted by this column, in the words of ARIA."""
+        if column.name != self.sort:
+            return None
+        return "descending" if self.is_down else "ascending"
+
+    def sort_value(self, column: Column) -> str:
+        """What a click on the head of a column asks for: the other direction where it is sorted by it already."""
+        is_turned = column.name == self.sort and column.can_turn
+        down = not self.is_down if is_turned else column.is_first_down
+        return f"-{column.name}" if down else column.name
+
+
+def sorting(request: Request, columns: Sequence[Column], default: str) -> tuple[str, bool]:
+    """By which column, and whether downwards, as `?sort=-name` asks."""
+    asked = request.query_params.get("sort") or default
+    name = asked.removeprefix("-")
+    if name not in {column.name for column in columns if column.can_sort} and name != default.removeprefix("-"):
+        raise UsageError(f"Nothing is sorted by {name[:40]!r}: use the heads of the table.")
+    return name, asked.startswith("-")
+
+
+def row_limit(request: Request) -> int:
+    """How many rows an answer holds at most: those of a page, or those of a file."""
+    return FILE_ROWS if request.query_params.get("as") in ("csv", "json") else PAGE_ROWS
+
+
+def answer(
+    request: Request,
+    here: Visitor,
+    template: str,
+    *,
+    tables: Sequence[Table] = (),
+    plots: Sequence[Plot] = (),
+    status: int = 200,
+    **values: Any,
+) -> Response:
+    """The page; or one of its tables alone, where `?as=csv` or `?as=json` asks for it."""
+    kind = request.query_params.get("as")
+    if kind is not None:
+        return _file(request, kind, _named(tables, request.query_params.get("table")))
+    return render(
+        template,
+        status=status,
+        visit=here.visit,
+        pages=request.app.state.pages,
+        here=request.url.path,
+        query={name: value for name, value in request.query_params.items() if name not in ("as", "table")},
+        tables={table.name: table for table in tables},
+        plots=plots,
+        **values,
+    )
+
+
+def _named(tables: Sequence[Table], name: str | None) -> Table:
+    for table in tables:
+        if name is None or table.name == name:
+            return table
+    raise NotFound("There is no such table on this page: see the links below each table.")
+
+
+def _file(request: Request, kind: str, table: Table) -> Response:
+    following = None
+    if table.after is not None:
+        following = request.url.path + with_query(dict(request.query_params), after=table.after)
+    headers = HEADERS | ({} if following is None else {"link": f'<{following}>; rel="next"'})
+    if kind == "json":
+        names = [column.name for column in table.columns]
+        rows = [dict(zip(names, [cell.value for cell in row], strict=True)) for row in table.rows]
+        data = {"schema": f"seasoned/table-{table.name}/1", "count": len(rows), "rows": rows, "next": following}
+        return Response(msgspec.json.encode(data), media_type="application/json", headers=headers)
+    if kind != "csv":
+        raise UsageError(f"A table can be had with `as=csv` or `as=json`, not {kind[:40]!r}.")
+    headers["content-disposition"] = f'attachment; filename="seasoned-{table.name}.csv"'
+    return Response(_csv(table), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _csv(table: Table) -> str:
+    written = io.StringIO()
+    writer = csv.writer(written)
+    writer.writerow([column.name for column in table.columns])
+    for row in table.rows:
+        writer.writerow([_plain(cell.value) for cell in row])
+    return written.getvalue()
+
+
+def _plain(value: Value) -> Value:
+    """A text that a spreadsheet would take for a formula is made a text: sessions hold anybody's words."""
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return "'" + value
+    return value

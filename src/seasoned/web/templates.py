@@ -1,0 +1,322 @@
+"""The page of templates: what is in them, from where, how it is rendered, what it does, and one click to retire it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request as HTTPRequest
+from starlette.responses import Response
+
+from seasoned.errors import NotFound, UsageError
+from seasoned.store import Store
+from seasoned.template.block import FORMATS, FORMS, Block, Form, Format
+from seasoned.template.example import Example, Template
+from seasoned.template.library import (
+    ExampleState,
+    Library,
+    State,
+    current,
+    find_example,
+    listed,
+    load,
+    remember_block,
+    set_state,
+    state_history,
+)
+from seasoned.template.names import name_key
+from seasoned.template.render import Rendered, render
+from seasoned.template.use import Use, stats, use_of
+from seasoned.web.effect import Effects, effects_of
+from seasoned.web.frame import Page, PageRoute, go
+from seasoned.web.link import session_link, template_link
+from seasoned.web.login import Here, Visitor, read_change
+from seasoned.web.reading import histories_of
+from seasoned.web.redaction import redactor_of
+from seasoned.web.table import Cell, Column, Table, answer
+from seasoned.web.text import moment
+
+PAGE = Page("Templates", "templates")
+router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+_TYPES = ("code", "file", "research", "mixed")
+_COLUMNS = (
+    Column("name", "template"),
+    Column("version", "version", is_number=True),
+    Column("task_type", "task"),
+    Column("active_count", "shown", is_number=True),
+    Column("example_count", "of", is_number=True),
+    Column("usage_count", "used", is_number=True),
+    Column("created_at", "made", is_whole=True),
+    Column("tags", "tags"),
+    Column("description", "what it is for"),
+)
+_EXAMPLE_COLUMNS = (
+    Column("id", "example"),
+    Column("tool", "tool"),
+    Column("kind", "kind"),
+    Column("state", "state"),
+    Column("support", "sessions that did so", is_number=True),
+    Column("shown", "shown", is_number=True),
+    Column("effect", "effect"),
+    Column("intent", "what for"),
+    Column("arguments", "arguments"),
+    Column("result", "result"),
+    Column("sources", "from"),
+)
+_MOST_SOURCES = 20
+_MOST_LEARNED_FROM = 300
+_NONE_YET = "No templates yet: `seasoned template build --auto` learns them from good sessions of at least 30 messages."
+
+
+class ExampleLine(msgspec.Struct, frozen=True):
+    """One example as the page shows it."""
+
+    example: Example
+    state: ExampleState | None
+    shown: int
+    sources: tuple[tuple[str, str, float | None], ...]
+    """Link, name and time of each session that it was seen in."""
+    more_sources: int
+    said: tuple[ExampleState, ...]
+    """Everything that was ever said about it, oldest first."""
+    effects: Sequence[Any]
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """One template as the page shows it."""
+
+    template: Template
+    is_newest: bool
+    usage: int
+    lines: tuple[ExampleLine, ...]
+    active: int
+    rendered: Rendered | None
+    text: str
+    versions: tuple[int, ...]
+
+
+@router.get("/templates")
+async def show_list(request: HTTPRequest, here: Here, type: str = "", tag: str = "") -> Response:
+    """Every template, newest first."""
+    if type and type not in _TYPES:
+        raise UsageError(f"No task type {type[:40]!r}: it is one of {', '.join(_TYPES)}.")
+
+    def ask(store: Store) -> tuple[Table, Any]:
+        library, use = current(store, now=time.time()), use_of(store)
+        found = listed(store, task_type=type or None, tags=[tag] if tag else (), library=library)
+        return _table([_row(one) for one in found], has_any=bool(library.templates)), stats(library, use)
+
+    table, figures = await histories_of(request).read(ask)
+    return answer(
+        request, here, "templates.html", tables=(table,), figures=_figures(figures), types=_TYPES, type=type, tag=tag
+    )
+
+
+@router.get("/templates/{name}")
+async def show_one(
+    request: HTTPRequest,
+    here: Here,
+    name: str,
+    version: int | None = None,
+    format: str = "openai",
+    form: str = "messages",
+) -> Response:
+    """What is in one template, and how a session would see it."""
+    return await _page(request, here, name, version=version, format=format, form=form)
+
+
+@router.get("/templates/example/{example_id}")
+async def find_one(request: HTTPRequest, here: Here, example_id: str) -> Response:
+    """Goes to a template that holds this example."""
+
+    def ask(store: Store) -> str:
+        library = current(store, now=time.time())
+        found = find_example(library, example_id)
+        holding = [one.name for one in library.templates if any(each.id == found.id for each in one.examples)]
+        return f"{template_link(holding[0])}#example-{found.id}"
+
+    return go(f"{here.visit.path}/{await histories_of(request).read(ask)}")
+
+
+@router.post("/templates/{name}/{verb}")
+async def change_all(request: HTTPRequest, here: Here, name: str, verb: str) -> Response:
+    """Retires or restores all that a template shows."""
+    form = await read_change(request, here)
+    state = _state(verb)
+    reason = _reason(request, form, verb)
+
+    def change(store: Store) -> None:
+        library = current(store, now=time.time())
+        template = load(store, name)
+        for example in template.examples:
+            is_active = library.hidden(template, example) is None
+            if is_active == (state == "retired"):
+                set_state(store, example.id, state, reason, {"by": here.visit.name}, now=time.time())
+
+    await histories_of(request).read(change)
+    return go(f"{here.visit.path}/{template_link(name)}")
+
+
+@router.post("/templates/{name}/examples/{example_id}/{verb}")
+async def change_one(request: HTTPRequest, here: Here, name: str, example_id: str, verb: str) -> Response:
+    """Retires an example, or lets it be shown again."""
+    form = await read_change(request, here)
+    state = _state(verb)
+    reason = _reason(request, form, verb)
+
+    def change(store: Store) -> None:
+        found = find_example(current(store, now=time.time()), example_id)
+        set_state(store, found.id, state, reason, {"by": here.visit.name}, now=time.time())
+
+    await histories_of(request).read(change)
+    return go(f"{here.visit.path}/{template_link(name)}#example-{example_id}")
+
+
+def _state(verb: str) -> State:
+    if verb not in ("retire", "restore"):
+        raise NotFound("There is nothing of this name to be done with a template.")
+    return "retired" if verb == "retire" else "active"
+
+
+def _reason(request: HTTPRequest, form: Mapping[str, str], verb: str) -> str:
+    """Why, in the words of whoever decides; without a secret in them."""
+    given = form.get("reason", "").strip()[:500]
+    return redactor_of(request).text(given) if given else f"{verb}d by hand on the page"
+
+
+async def _page(
+    request: HTTPRequest, here: Visitor, name: str, *, version: int | None, format: str, form: str
+) -> Response:
+    effects = await effects_of(request)
+    shown = await histories_of(request).read(lambda store: _shown(store, name, version, format, form, effects))
+    return answer(
+        request,
+        here,
+        "template.html",
+        tables=(_examples(shown),),
+        shown=shown,
+        sources=[(session_link(one), one) for one in shown.template.sources[:_MOST_LEARNED_FROM]],
+        effects=effects,
+        formats=FORMATS,
+        forms=FORMS,
+        format=format,
+        form=form,
+    )
+
+
+def _shown(store: Store, name: str, version: int | None, format: str, form: str, effects: Effects) -> Shown:
+    library, use = current(store, now=time.time()), use_of(store)
+    template = load(store, name, version)
+    newest = library.find(name)
+    rendered = _rendered(store, template, library, format, form)
+    text = "" if rendered is None or rendered.is_empty else _text(rendered)
+    versions = tuple(row["version"] for row in store.rows("template.versions", {"key": name_key(template.name)}))
+    lines = tuple(_line(store, template, example, library, use, effects) for example in template.examples)
+    return Shown(
+        template,
+        newest is not None and newest.version == template.version,
+        use.of(template.name),
+        lines,
+        sum(line.state is None for line in lines),
+        rendered,
+        text,
+        versions,
+    )
+
+
+def _line(
+    store: Store, template: Template, example: Example, library: Library, use: Use, effects: Effects
+) -> ExampleLine:
+    sources = tuple((session_link(one.session), one.session, one.time) for one in example.sources[:_MOST_SOURCES])
+    return ExampleLine(
+        example,
+        library.hidden(template, example),
+        use.examples.get(example.id, 0),
+        sources,
+        max(0, len(example.sources) - _MOST_SOURCES),
+        tuple(state_history(store, example.id)),
+        effects.by_example.get(example.id, ()),
+    )
+
+
+def _rendered(store: Store, template: Template, library: Library, format: str, form: str) -> Rendered | None:
+    """What a session would be shown of all that may be shown; None where that is nothing."""
+    try:
+        wanted, manner = msgspec.convert(format, Format), msgspec.convert(form, Form)
+    except msgspec.ValidationError:
+        raise UsageError(f"A template is rendered for {', '.join(FORMATS)}, as {', '.join(FORMS)}.") from None
+    block = Block(template.mark, library.active(template), template.notes, template.addendum)
+    rendered = render(block, wanted, manner)
+    if rendered.is_empty:
+        return None
+    # Whoever copies it from the page will be known by its opening line when the session is read.
+    remember_block(store, block.digest, rendered.example_ids, now=time.time())
+    return rendered
+
+
+def _text(rendered: Rendered) -> str:
+    if rendered.format not in ("text", "skill"):
+        return msgspec.json.format(rendered.content, indent=2).decode("utf-8", "replace")
+    return rendered.content.decode("utf-8", "replace")
+
+
+def _table(rows: list[tuple[Cell, ...]], *, has_any: bool) -> Table:
+    empty = "No template is like that: choose another type." if has_any else _NONE_YET
+    return Table(name="templates", title="All templates", columns=_COLUMNS, rows=rows, empty=empty)
+
+
+def _row(one: Any) -> tuple[Cell, ...]:
+    link = template_link(one.name)
+    return (
+        Cell(one.name, href=link),
+        Cell(one.version),
+        Cell(one.task_type, shown=one.task_type or "any"),
+        Cell(one.active_count, href=f"{link}#examples"),
+        Cell(one.example_count, href=f"{link}#examples"),
+        Cell(one.usage_count, href=f"{link}#use"),
+        Cell(one.created_at, shown=moment(one.created_at)),
+        Cell(", ".join(one.tags)),
+        Cell(one.description),
+    )
+
+
+def _examples(shown: Shown) -> Table:
+    rows = [_example_row(line) for line in shown.lines]
+    return Table(
+        name="examples",
+        title="Examples",
+        columns=_EXAMPLE_COLUMNS,
+        rows=rows,
+        empty="It holds no examples, only notes.",
+    )
+
+
+def _example_row(line: ExampleLine) -> tuple[Cell, ...]:
+    one = line.example
+    return (
+        Cell(one.id, href=f"#example-{one.id}"),
+        Cell(one.tool),
+        Cell(one.kind),
+        Cell("active" if line.state is None else line.state.state),
+        Cell(one.support),
+        Cell(line.shown),
+        Cell("; ".join(f"{effect.answer} ({experiment})" for experiment, effect in line.effects) or None),
+        Cell(one.intent),
+        Cell(one.arguments),
+        Cell(one.result),
+        Cell(", ".join(source.session for source in one.sources)),
+    )
+
+
+def _figures(found: Any) -> list[dict[str, Any]]:
+    states = found.states
+    types = ", ".join(f"{count} {name}" for name, count in found.by_type.items())
+    hidden = f"{states['suspended']} suspended, {states['retired']} retired"
+    return [
+        {"name": "Templates", "value": found.total, "note": types, "href": "#table-templates"},
+        {"name": "Examples that may be shown", "value": states["active"], "note": hidden, "href": "#table-templates"},
+        {"name": "Times used", "value": found.usage, "note": f"examples shown {found.shown} times", "href": ""},
+    ]

@@ -1,0 +1,327 @@
+"""The page of usage and cost: what went through the gateway, and what agents recorded themselves."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request as HTTPRequest
+from starlette.responses import Response
+
+from seasoned.config import Config
+from seasoned.confirm.service.state import service_of
+from seasoned.errors import UsageError
+from seasoned.gateway.account import BYS, By, Total, totals
+from seasoned.store import Store, open_database
+from seasoned.web.frame import Page, PageRoute
+from seasoned.web.link import session_link, sessions_link
+from seasoned.web.login import Here
+from seasoned.web.reading import histories_of
+from seasoned.web.standing import Seen, seen
+from seasoned.web.table import Cell, Column, Table, answer, row_limit
+from seasoned.web.text import moment
+from seasoned.web.usage_plots import Day, usage_plots
+
+PAGE = Page("Usage", "usage")
+router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+DAYS = {"7": 7, "30": 30, "90": 90, "all": None}
+_DAY = 86_400.0
+_FIGURES = ("input", "output", "cache_read", "cache_write", "reasoning")
+_TOKENS = tuple(Column(f"{name}_tokens", name.replace("_", " "), is_number=True) for name in _FIGURES)
+_GATEWAY = (
+    Column("requests", "requests", is_number=True),
+    *_TOKENS,
+    Column("cost_usd", "cost", is_number=True),
+    Column("unpriced", "without a price", is_number=True),
+    Column("last_at", "last", is_whole=True),
+)
+_RECORDED = (
+    Column("sessions", "sessions", is_number=True),
+    Column("input_tokens", "input", is_number=True),
+    Column("output_tokens", "output", is_number=True),
+    Column("cost_usd", "cost", is_number=True),
+    Column("unpriced", "without a price", is_number=True),
+)
+_SESSIONS = (
+    Column("session", "session"),
+    Column("model", "model"),
+    *_TOKENS,
+    Column("cost_usd", "cost", is_number=True),
+    Column("last_at", "last", is_whole=True),
+)
+_NO_REQUESTS = "Nothing went through the gateway: point the base URL of an agent at it, under `/v1` of this address."
+_NO_SESSIONS = "No sessions yet: `seasoned scan` reads the histories of your agents."
+
+
+class Part(msgspec.Struct, frozen=True):
+    """Sessions of one day, model or agent, summed up."""
+
+    name: str
+    sessions: int
+    priced: int
+    input: int
+    output: int
+    micro_usd: int
+
+    @property
+    def cost_usd(self) -> float | None:
+        return self.micro_usd / 1e6 if self.priced else None
+
+
+@router.get("/usage")
+async def show(
+    request: HTTPRequest, here: Here, by: str = "day", days: str = "30", after: str | None = None
+) -> Response:
+    """Tokens and cost by day, model, session or key; unknown is shown as unknown."""
+    if by not in BYS or days not in DAYS:
+        raise UsageError(f"Usage is shown by {', '.join(BYS)}, of the last {', '.join(DAYS)} days.")
+    since = _since(DAYS[days])
+    limit = row_limit(request)
+    through = {each: await _through(request, each, since) for each in dict.fromkeys(("day", by))}
+    own_days, own = await histories_of(request).read(lambda store: _recorded(store, by, since, after, limit))
+    shown = through[by]
+    every = usage_plots(_gateway_days(through["day"].value or []), _own_days(own_days))
+    drawn = tuple(plot for plot in every if plot.spec is not None)
+    return answer(
+        request,
+        here,
+        "usage.html",
+        tables=(
+            _gateway_table(by, shown.value or [], limit),
+            own,
+        ),
+        plots=drawn,
+        figures=_figures(through["day"].value or [], own_days, days),
+        by=by,
+        bys=BYS,
+        days=days,
+        all_days=DAYS,
+        work=shown.work or through["day"].work,
+        drawn=drawn,
+    )
+
+
+def _since(days: int | None) -> float:
+    """Midnight UTC, so that the same question is asked all day long."""
+    if days is None:
+        return 0.0
+    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return (today - timedelta(days=days - 1)).timestamp()
+
+
+async def _through(request: HTTPRequest, by: By, since: float) -> Seen[list[Total]]:
+    """What went through the gateway, summed up beside the pages: there may be millions of requests."""
+    service = service_of(request)
+    row = await service.desk.read(lambda place: place.database.row("gateway.newest_at"))
+    newest = None if row is None else row["at"]
+    if newest is None:
+        return Seen([], is_current=True)
+    minute = int(time.time() // 60)
+    config = service.config
+    return await seen(
+        request,
+        f"usage by {by} since {since:.0f}",
+        "Summing up usage",
+        (newest, minute),
+        lambda _: _totals(config, by, since),
+    )
+
+
+def _totals(config: Config, by: By, since: float) -> list[Total]:
+    database = open_database(config)
+    try:
+        return totals(database, by, since=since)
+    finally:
+        database.close()
+
+
+def _recorded(store: Store, by: By, since: float, after: str | None, limit: int) -> tuple[list[Part], Table]:
+    """What agents recorded: by day, and the table that is asked for."""
+    days = _parts(store, "day", since)
+    if by == "session":
+        return days, _by_session(store, since, after, limit)
+    # Who pays for a session is known to the gateway alone; agents take the place of keys here.
+    name = "agent" if by == "key" else by
+    parts = days if name == "day" else _parts(store, name, since)
+    return days, _recorded_table(name, parts, after, limit)
+
+
+def _parts(store: Store, by: str, since: float) -> list[Part]:
+    day = "" if not since else datetime.fromtimestamp(since, UTC).strftime("%Y-%m-%d")
+    names = ("name", "sessions", "priced", "input_tokens", "output_tokens", "cost_micro_usd")
+    rows = store.rows(f"usage.recorded_by_{by}", {"since": day})
+    return [Part(*[row[name] for name in names]) for row in rows]
+
+
+def _gateway_table(by: By, found: Sequence[Total], limit: int) -> Table:
+    rows = [
+        (
+            _name_cell(by, one.name),
+            Cell(one.requests),
+            *[_figure(getattr(one.usage, name), _made_of(by, one.name)) for name in _FIGURES],
+            Cell(one.cost_usd, shown=dollars(one.cost_usd)),
+            Cell(one.unpriced),
+            Cell(one.last_at, shown=moment(one.last_at)),
+        )
+        for one in found[:limit]
+    ]
+    more = f" The first {limit} of {len(found):,} are shown; the files hold more." if len(found) > limit else ""
+    return Table(
+        name="gateway",
+        title=f"Through the gateway, by {by}",
+        columns=(Column(by, by), *_GATEWAY),
+        rows=rows,
+        empty=_NO_REQUESTS,
+        note=f"As providers count. What no price is known for is counted apart, never as zero.{more}",
+    )
+
+
+def _figure(value: int | None, href: str | None) -> Cell:
+    """What is unknown is made of nothing."""
+    return Cell(value, href=None if value is None else href)
+
+
+def _name_cell(by: By, name: str | None) -> Cell:
+    unnamed = {"key": "without a key", "model": "no model named"}.get(by, "unknown")
+    return Cell(name, shown=name if name is not None else unnamed, href=_made_of(by, name))
+
+
+def _made_of(by: By, name: str | None) -> str | None:
+    """The sessions that a figure is made of."""
+    if name is None or by == "key":
+        return None
+    if by == "session":
+        return session_link(name)
+    return sessions_link(since=name, until=name) if by == "day" else sessions_link(q=name)
+
+
+def _recorded_table(by: str, parts: Sequence[Part], after: str | None, limit: int) -> Table:
+    first = _place(after)
+    cells = [
+        (
+            Cell(one.name or None, shown=one.name or "unknown", href=_own_link(by, one.name)),
+            Cell(one.sessions, href=_own_link(by, one.name)),
+            _figure(one.input or None, _own_link(by, one.name)),
+            _figure(one.output or None, _own_link(by, one.name)),
+            Cell(one.cost_usd, shown=dollars(one.cost_usd), href=_own_link(by, one.name)),
+            Cell(one.sessions - one.priced),
+        )
+        for one in parts[first : first + limit]
+    ]
+    return Table(
+        name="recorded",
+        title=f"As agents recorded it, by {by}",
+        columns=(Column(by, by), *_RECORDED),
+        rows=cells,
+        empty=_NO_SESSIONS,
+        note="Out of the agents' own histories; sessions that went through the gateway are in both tables.",
+        after=str(first + limit) if len(parts) > first + limit else None,
+        is_later=first > 0,
+    )
+
+
+def _place(after: str | None) -> int:
+    if after is None:
+        return 0
+    if not (after.isascii() and after.isdecimal() and len(after) < 9):
+        raise UsageError("This is no place in the list: go to its first page.")
+    return int(after)
+
+
+def _own_link(by: str, name: str) -> str | None:
+    if not name:
+        return None
+    if by == "day":
+        return sessions_link(since=name, until=name)
+    return sessions_link(agent=name) if by == "agent" else sessions_link(q=name)
+
+
+def _by_session(store: Store, since: float, after: str | None, limit: int) -> Table:
+    cost, last = (math.inf, 2**62) if after is None else _cursor(after)
+    params = {"since": since, "cost": cost, "id": last, "limit": limit + 1}
+    rows = store.rows("usage.recorded_by_session", params)
+    shown = rows[:limit]
+    cells = [
+        (
+            Cell(name := f"{row['agent']}:{row['native_id']}", shown=row["title"] or name, href=session_link(name)),
+            Cell(row["model"], shown=row["model"] or "unknown"),
+            *[Cell(row[f"{each}_tokens"]) for each in _FIGURES],
+            Cell(row["cost_usd"], shown=dollars(row["cost_usd"]), href=session_link(name)),
+            Cell(row["at"] or None, shown=moment(row["at"]) if row["at"] else "unknown"),
+        )
+        for row in shown
+    ]
+    return Table(
+        name="recorded",
+        title="As agents recorded it, by session",
+        columns=_SESSIONS,
+        rows=cells,
+        empty=_NO_SESSIONS,
+        note="The dearest first; those whose cost nobody knows come last.",
+        after=f"{shown[-1]['cost']!r}_{shown[-1]['id']}" if len(rows) > limit else None,
+        is_later=after is not None,
+    )
+
+
+def _cursor(after: str) -> tuple[float, int]:
+    value, _, last = after.partition("_")
+    try:
+        return float(value), int(last)
+    except (ValueError, OverflowError) as error:
+        raise UsageError("This is no place in the list: go to its first page.") from error
+
+
+def _gateway_days(found: Sequence[Total]) -> list[Day]:
+    return [
+        Day(one.name, one.cost_usd, one.usage.input, one.usage.output, one.requests, one.unpriced)
+        for one in reversed(found)
+        if one.name
+    ]
+
+
+def _own_days(parts: Sequence[Part]) -> list[Day]:
+    return [
+        Day(one.name, one.cost_usd, one.input or None, one.output or None, one.sessions, one.sessions - one.priced)
+        for one in reversed(parts)
+        if one.name
+    ]
+
+
+def _figures(through: Sequence[Total], own_days: Sequence[Part], days: str) -> list[dict[str, Any]]:
+    spent = [one.cost_usd for one in through if one.cost_usd is not None]
+    requests, unpriced = sum(one.requests for one in through), sum(one.unpriced for one in through)
+    own = Part("", *[sum(getattr(one, name) for one in own_days) for name in Part.__struct_fields__[1:]])
+    period = "all time" if days == "all" else f"the last {days} days"
+    tokens = sum((one.usage.input or 0) + (one.usage.output or 0) for one in through)
+    return [
+        {
+            "name": "Through the gateway",
+            "value": dollars(math.fsum(spent) if spent else None) if requests else "–",
+            "note": f"{period}; {requests:,} requests, {unpriced:,} without a price" if requests else "no request",
+            "href": "#table-gateway",
+        },
+        {
+            "name": "As agents recorded it",
+            "value": dollars(own.cost_usd),
+            "note": f"{period}; {own.priced:,} of {own.sessions:,} sessions recorded their cost",
+            "href": "#table-recorded",
+        },
+        {
+            "name": "Tokens",
+            "value": f"{tokens + own.input + own.output:,}" if tokens or own.input or own.output else "unknown",
+            "note": f"{tokens:,} through the gateway, {own.input + own.output:,} recorded by agents",
+            "href": "#table-recorded",
+        },
+    ]
+
+
+def dollars(cost: float | None) -> str:
+    """`$1.23`, with more digits where it is little; unknown where nobody said."""
+    if cost is None:
+        return "unknown"
+    return f"${cost:,.2f}" if cost >= 0.1 or not cost else f"${cost:.4f}"

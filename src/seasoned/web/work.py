@@ -1,0 +1,108 @@
+"""Long work that a page began: it runs beside the pages, says how far it is, and is looked at while it does."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+from starlette.requests import Request
+
+from seasoned.errors import SeasonedError
+
+_KEPT = 100
+_log = logging.getLogger("seasoned.web")
+
+
+class Tell(Protocol):
+    """How work says how far it is."""
+
+    def __call__(self, said: str, *, done: int = 0, total: int = 0) -> None: ...
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """One piece of work, as it stands."""
+
+    name: str
+    title: str
+    began_at: float
+    said: str = ""
+    done: int = 0
+    total: int = 0
+    """0 where it is unknown how much there is."""
+    ended_at: float | None = None
+    failure: str = ""
+    href: str = ""
+    """Where the page about its outcome lies, beneath the visit's address."""
+
+    @property
+    def is_running(self) -> bool:
+        return self.ended_at is None
+
+
+class Done(msgspec.Struct, frozen=True):
+    """What work came to: one sentence, and where to look at it."""
+
+    said: str
+    href: str = ""
+
+
+class Works:
+    """All long work of one running server. Of one name there is one at a time."""
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._works: dict[str, Work] = {}
+
+    def find(self, name: str) -> Work | None:
+        """The work of this name, running or the last one."""
+        with self._lock:
+            return self._works.get(name)
+
+    def running(self) -> list[Work]:
+        """What goes on now."""
+        with self._lock:
+            return [work for work in self._works.values() if work.is_running]
+
+    def begin(self, name: str, title: str, do: Callable[[Tell], Done]) -> Work:
+        """Begin it in a thread of its own; where it runs already, that one."""
+        with self._lock:
+            known = self._works.pop(name, None)
+            if known is not None and known.is_running:
+                self._works[name] = known
+                return known
+            work = self._works[name] = Work(name=name, title=title, began_at=self._clock())
+            ended = [key for key, one in self._works.items() if not one.is_running]
+            for key in ended[: max(0, len(self._works) - _KEPT)]:
+                del self._works[key]
+        threading.Thread(target=self._carry_out, args=(name, do), name="seasoned-work", daemon=True).start()
+        return work
+
+    def _carry_out(self, name: str, do: Callable[[Tell], Done]) -> None:
+        def tell(said: str, *, done: int = 0, total: int = 0) -> None:
+            self._change(name, said=said, done=done, total=total)
+
+        try:
+            done = do(tell)
+        except SeasonedError as error:
+            self._change(name, ended_at=self._clock(), failure=str(error))
+        except BaseException:
+            self._change(name, ended_at=self._clock(), failure="it ended by an error: look at the server's log.")
+            _log.exception("%s ended by an error", name)
+            raise
+        else:
+            self._change(name, ended_at=self._clock(), said=done.said, href=done.href)
+
+    def _change(self, name: str, **changes: object) -> None:
+        with self._lock:
+            self._works[name] = msgspec.structs.replace(self._works[name], **changes)
+
+
+def works_of(request: Request) -> Works:
+    """The work of the server that a request came to."""
+    found: Works = request.app.state.works
+    return found

@@ -1,0 +1,109 @@
+"""A walk through every page with something of everything in the store: nothing complains, nothing goes elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from seasoned.config import Config
+from seasoned.redact.key import Secrecy, load_key
+from seasoned.scan.whole import Target, scan
+from seasoned.template.recall_fill import fill
+from seasoned.web.app import PAGES
+from tests.browser.walking import Walk
+from tests.web import hostile
+from tests.web.filled import fill_all, store_of
+from tests.web.pages import Site, site
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+SHOTS = os.environ.get("SEASONED_SHOTS")
+"""A folder for pictures of every page, for people to look at."""
+SIGHTS = ((1280, "light"), (1280, "dark"), (390, "light"), (390, "dark"))
+EACH_KIND = 2
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    home = tmp_path_factory.mktemp("home")
+    fill_all(home)
+    hostile.fill_hostile(home, tmp_path_factory.mktemp("hostile"))
+    with store_of(home) as store:
+        fill(store)
+    with site(home) as started:
+        # A request with a zero character is refused before anybody sees it.
+        words = hostile.ALL.replace("\0", "")
+        started.serving.ask(description=words, details={"command": words})
+        started.serving.decide(started.serving.ask()["id"], "deny", "bob", reason=words)
+        yield started
+
+
+def walk(
+    browser: Browser,
+    site: Site,
+    width: int,
+    scheme: str,
+    *,
+    most: int,
+    accessible: bool = True,
+    first: Sequence[str] = (hostile.REF,),
+) -> Counter[str]:
+    """From the first page along the links, a few of each kind of page; how many of each were seen."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    try:
+        walker = Walk(context.new_page(), site.url)
+        path = walker.enter(f"{site.url}/login/{site.visits.invite(site.credential('root'))}")
+        seen: Counter[str] = Counter()
+        ways = [f"{path}/{page.path}" for page, _ in PAGES]
+        ways[2:2] = [f"{path}/sessions/{one}" for one in first]
+        known = set(ways)
+        while ways:
+            address = ways.pop(0)
+            kind = address.removeprefix(f"{path}/").partition("/")[0]
+            if seen[kind] >= most + 1:
+                continue
+            seen[kind] += 1
+            walker.go(address)
+            if accessible:
+                walker.check_accessible()
+            if SHOTS:
+                name = address.removeprefix(f"{path}/").replace("/", "_").replace(":", "_")[:60]
+                walker.page.screenshot(path=Path(SHOTS) / f"{name}-{width}-{scheme}.png", full_page=True)
+            new = [link for link in walker.links(f"{path}/") if link not in known and not link.endswith(".json")]
+            known |= set(new)
+            ways += new
+        return seen
+    finally:
+        context.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_every_page_is_calm_and_accessible_on_a_desk_by_day_and_on_a_phone_at_night(
+    browser: Browser, found: Site, width: int, scheme: str
+) -> None:
+    seen = walk(browser, found, width, scheme, most=1)
+    assert set(seen) >= {page.path for page, _ in PAGES}
+    assert seen["sessions"] >= 2 and seen["templates"] >= 2 and seen["experiments"] >= 2
+
+
+@pytest.mark.skipif(not os.environ.get("SEASONED_TORTURE"), reason="long: set SEASONED_TORTURE=1")
+@pytest.mark.parametrize(("width", "scheme"), SIGHTS)
+def test_the_long_walk(browser: Browser, found: Site, width: int, scheme: str) -> None:
+    assert walk(browser, found, width, scheme, most=12)["sessions"] > 2
+
+
+@pytest.mark.skipif(not os.environ.get("SEASONED_TORTURE"), reason="long: set SEASONED_TORTURE=1")
+@pytest.mark.skipif(not SHARED.exists(), reason="there are no real histories here")
+def test_the_walk_over_real_histories(browser: Browser, tmp_path: Path) -> None:
+    scan(Target(Config(home=tmp_path).store_path), [SHARED], Secrecy(load_key(tmp_path)), discovered=True)
+    with store_of(tmp_path) as store:
+        fill(store)
+    with site(tmp_path) as found:
+        assert walk(browser, found, 1280, "light", most=12, accessible=False, first=())["sessions"] > 2

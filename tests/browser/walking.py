@@ -1,0 +1,79 @@
+"""A walk through the pages in a real browser that notices everything that goes wrong on the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+AXE = Path(__file__).parent / "axe" / "axe.min.js"
+_RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "resultTypes": ["violations"]}
+_GRAVE = ("serious", "critical")
+
+
+class Walk:
+    """One browser page with what it complained of and what it asked for."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+        self.problems: list[str] = []
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: self.problems.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        page.on("dialog", self._dialog)
+        page.on("request", self._asked)
+        page.on("response", self._answered)
+        page.on("requestfailed", self._failed)
+
+    def _dialog(self, dialog: Any) -> None:
+        self.problems.append(f"a script of a session ran: {dialog.message}")
+        dialog.dismiss()
+
+    def _asked(self, request: Any) -> None:
+        if not request.url.startswith((self.url, "data:")):
+            self.problems.append(f"asked elsewhere: {request.url}")
+
+    def _answered(self, response: Any) -> None:
+        if response.status >= 400:
+            self.problems.append(f"{response.status}: {response.url}")
+
+    def _failed(self, request: Any) -> None:
+        # Leaving a page ends what it still asked for.
+        if "ERR_ABORTED" not in (request.failure or ""):
+            self.problems.append(f"failed: {request.url} {request.failure}")
+
+    def enter(self, link: str) -> str:
+        """Log in by a link; where the pages of the visit lie."""
+        self.page.goto(link)
+        self.page.wait_for_selector(".top nav a")
+        return self.page.url.rpartition("/")[0]
+
+    def go(self, address: str) -> None:
+        """Open a page, and look at it as a strict visitor would."""
+        self.page.goto(address)
+        for plot in self.page.query_selector_all(".plot"):
+            plot.wait_for_selector("svg")
+        assert self.problems == [], address
+        sticks_out = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert sticks_out <= 0, f"{address} sticks out by {sticks_out} pixels"
+
+    def check_accessible(self) -> None:
+        """No serious fault of accessibility on the page that is open."""
+        if not self.page.evaluate("typeof window.axe === 'object'"):
+            self.page.evaluate(AXE.read_text("utf-8"))
+        found = self.page.evaluate("rules => axe.run(document, rules)", _RULES)
+        grave = [
+            f"{fault['id']}: {fault['help']}: {[node['html'][:160] for node in fault['nodes'][:3]]}"
+            for fault in found["violations"]
+            if fault["impact"] in _GRAVE
+        ]
+        assert grave == [], self.page.url
+
+    def links(self, path: str) -> list[str]:
+        """The addresses of pages that the open page links to, without what stands behind a question mark."""
+        found = self.page.eval_on_selector_all("a[href]:not([download])", "all => all.map(one => one.href)")
+        pages = [one.partition("#")[0].partition("?")[0] for one in found if one.startswith(path)]
+        return list(dict.fromkeys(pages))

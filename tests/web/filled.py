@@ -1,0 +1,194 @@
+"""Homes with something of everything in them, for pages to show."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from seasoned.agent import memory, skill_writing
+from seasoned.agent.desk import Desk
+from seasoned.agent.provenance import Provenance
+from seasoned.agent.review.ledger import Closing, Opening, begin, end
+from seasoned.config import Config
+from seasoned.experiment.assign import Share, assign_logged, keep_split, log_exposure, log_foregone, new_split
+from seasoned.experiment.design import new_design
+from seasoned.experiment.ledger import keep_design
+from seasoned.experiment.ledger import save as save_run
+from seasoned.gateway.account import Price, add_entries
+from seasoned.gateway.journal import Entry
+from seasoned.redact.key import Secrecy, load_key
+from seasoned.scan.whole import Target, scan
+from seasoned.session import SessionRef, Usage
+from seasoned.store import Store, open_database, open_store
+from seasoned.template.example import Template
+from seasoned.template.library import count_use, save
+from tests.experiment.simulated import run
+from tests.template.examples import example, template
+
+SAMPLES = Path(__file__).resolve().parents[2] / "src" / "seasoned" / "samples"
+HOSTILE = '<img src=x onerror=alert(1)> \u202egnp.exe\u202c <script>alert("hi")</script>'
+SECRET = "sk-ant-api03-" + "Ab3dEf6hIj" * 9
+
+
+def store_of(home: Path) -> Store:
+    return open_store(Config(home=home).store_path)
+
+
+def fill_sessions(home: Path) -> None:
+    """The sample histories."""
+    scan(Target(Config(home=home).store_path), [SAMPLES], Secrecy(load_key(home)), workers=1)
+
+
+def first_session(home: Path) -> str:
+    with store_of(home) as store:
+        row = store.rows("session.native_ids", {"limit": 1})[0]
+    return f"{row['agent']}:{row['native_id']}"
+
+
+def fill_templates(home: Path, *, name: str = "code-work") -> Template:
+    """A template whose examples come from a session that is there, one of them hostile."""
+    session = first_session(home)
+    shown = (
+        example(sessions=(session,), kind="recovery"),
+        example("read_file", arguments={"path": "src/x"}, sessions=(session, "codex:gone")),
+        example("terminal", arguments={"command": "ls"}, intent=HOSTILE, result=HOSTILE, sessions=(session,)),
+    )
+    with store_of(home) as store:
+        kept = save(store, template(name, *shown, created_at=time.time()))
+        for _ in range(3):
+            count_use(store, kept.mark, [shown[0].id])
+    return kept
+
+
+def fill_learned(home: Path, *, session: str = "codex:a") -> None:
+    """Memory, a skill with a change, a review, and a change that waits."""
+    by = Provenance(
+        actor="review",
+        origin="review",
+        session="seasoned:review-1",
+        parent=session,
+        platform="cli",
+        tool="memory",
+        call_id="call_1",
+        task="Mend the nightly export",
+    )
+    with store_of(home) as store:
+        desk = Desk(
+            store=store,
+            redactor=Secrecy(load_key(home)).redactor(),
+            home=home,
+            memory_folder=home / "memory",
+            skill_folder=home / "skills",
+        )
+        assert memory.add(desk, "notes", "The staging database listens on <b>port 5433</b>.", by=by).ok
+        assert memory.add(desk, "user", "Prefers short answers and metric units.", by=by).ok
+        text = "# Release notes\n\n1. Read the log since the last tag.\n2. Newest first.\n"
+        assert skill_writing.create(desk, "release-notes", text, description="Write release notes.", by=by).ok
+        assert skill_writing.patch(desk, "release-notes", "Newest first.", "Breaking changes first.", by=by).ok
+        waiting = replace(desk, staging=True)
+        assert memory.add(waiting, "notes", "Run the linter before the tests.", by=by).ok
+        opening = Opening(
+            ref=SessionRef("seasoned", "review-1"),
+            session=SessionRef(*session.split(":", 1)),
+            context="on demand",
+            topic="memory",
+            form="digest",
+            model="openai:gpt-5",
+            platform="cli",
+            task=None,
+        )
+        number = begin(store, opening, now=time.time() - 60)
+        end(store, number, Closing(state="kept", calls=3, kept=2, staged=1, said="Kept 2 notes; 1 waits."), now=1.0)
+
+
+def fill_gateway(home: Path, *, requests: int = 300, database_url: str | None = None) -> None:
+    """Requests of forty days; nobody knows the price of a third of them."""
+    generator, now = random.Random(1), time.time()
+    entries = [
+        Entry(
+            id=f"r{number}",
+            at=now - generator.random() * 40 * 86_400,
+            session=f"gateway:s{number % 50}",
+            purpose="chat",
+            key_name=("team", "ci", "")[number % 3],
+            upstream="openai",
+            api="chat",
+            model=("gpt-5", "claude-opus", "mystery")[number % 3],
+            status=200,
+            ended="complete",
+            usage=Usage(generator.randrange(200, 9000), generator.randrange(20, 900)),
+            raw={},
+            seconds=1.0,
+        )
+        for number in range(requests)
+    ]
+    database = open_database(Config(home=home, database_url=database_url))
+    try:
+        add_entries(database, entries, _price)
+    finally:
+        database.close()
+
+
+def _price(entry: Entry) -> Price:
+    tokens = 0 if entry.usage is None else entry.usage.input or 0
+    return Price(None if entry.model == "mystery" else 0.00001 * tokens, "table")
+
+
+def fill_runs(home: Path, *, name: str = "conventions") -> None:
+    """An experiment on tasks in which warm is better than cold."""
+    generator = random.Random(2)
+    design = new_design(name=name, tasks="conventions", arms=("cold", "warm", "placebo"), primary="success")
+    chances = {"cold": 0.3, "warm": 0.75, "placebo": 0.3}
+    with store_of(home) as store:
+        keep_design(store, design, "digest", now=time.time() - 3600)
+        for arm, chance in chances.items():
+            for task in range(16):
+                outcomes = "".join("o" if generator.random() < chance else "x" for _ in range(1 + task % 5))
+                about = {"experiment": name, "model": "local", "task_set": "conventions", "part": "confirmation"}
+                ended = {"ended_at": time.time() - 60, "session": f"seasoned:{arm}-{task}"}
+                save_run(store, run(arm, f"t{task:02d}", outcomes=outcomes, **about, **ended))
+
+
+def fill_live(home: Path, shown: str, *, name: str = "autumn", sessions: int = 120) -> None:
+    """An experiment on live sessions; the example `shown` goes to the warm ones."""
+    split = new_split(name, [Share("cold"), Share("warm")], salt="s1")
+    generator, began = random.Random(3), time.time() - 30 * 86_400
+    with store_of(home) as store:
+        keep_split(store, split, now=began)
+        for number in range(sessions):
+            session, at = f"gateway:live-{number}", began + 3600.0 * number
+            found = assign_logged(store, split, session, now=at)
+            assert found is not None
+            log = log_exposure if found.arm == "warm" else log_foregone
+            log(store, name, session, arm="warm", example_ids=[shown], now=at)
+            rate = 0.1 if found.arm == "warm" else 0.5
+            outcomes = ["failed" if generator.random() < rate else "ok" for _ in range(4)]
+            _live_session(store, session, at, outcomes)
+
+
+def _live_session(store: Store, name: str, at: float, outcomes: list[str]) -> None:
+    agent, _, native_id = name.partition(":")
+    with store.write():
+        made = store.connection.execute(
+            "INSERT INTO session (agent, native_id, started, ended, messages, calls) VALUES (?, ?, ?, ?, 9, 4)",
+            (agent, native_id, at, at + 60),
+        )
+        for number, counts_as in enumerate(outcomes):
+            store.connection.execute(
+                "INSERT INTO call (session_id, call_id, position, message, tool, kind, counts_as, arguments, time,"
+                " place, verdict, evidence, fault, reason, judge, unique_id) VALUES"
+                " (?, ?, ?, 0, 'search_files', 'file', ?, '{}', ?, 0, ?, 'flag', 'none', '', '1', 1)",
+                (made.lastrowid, f"c{number}", number, counts_as, at + number, counts_as),
+            )
+
+
+def fill_all(home: Path) -> None:
+    """Something of everything."""
+    fill_sessions(home)
+    kept = fill_templates(home)
+    fill_learned(home, session=first_session(home))
+    fill_gateway(home)
+    fill_runs(home)
+    fill_live(home, kept.examples[0].id)

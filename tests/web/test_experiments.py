@@ -1,0 +1,93 @@
+"""The page of experiments, over a real server: those on live sessions and those on tasks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.web.filled import fill_live, fill_runs, fill_sessions, fill_templates
+from tests.web.pages import Site, Visitor, site
+
+_PATIENCE_SECONDS = 60.0
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    home = tmp_path_factory.mktemp("home")
+    fill_sessions(home)
+    kept = fill_templates(home)
+    fill_runs(home)
+    fill_live(home, kept.examples[0].id)
+    with site(home) as found:
+        yield found
+
+
+def look(visitor: Visitor, path: str) -> httpx2.Response:
+    return visitor.client.get(f"{visitor.path}/{path}")
+
+
+def done(visitor: Visitor, path: str, word: str) -> str:
+    """The page as soon as what it waits for is there."""
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < end:
+        text = look(visitor, path).text
+        if word in text and "data-working" not in text:
+            return text
+        time.sleep(0.05)
+    raise AssertionError(f"{word!r} never came: {text[-2000:]}")
+
+
+def test_both_kinds_are_listed_and_lead_to_their_page(filled: Site) -> None:
+    with filled.visitor() as alice:
+        text = done(alice, "experiments", "fewer errors")
+        for name in ("autumn", "conventions"):
+            assert f'href="{alice.path}/experiments/{name}"' in text
+        (row,) = look(alice, "experiments?as=json&table=live").json()["rows"]
+        assert (row["experiment"], row["sessions"], row["verdict"]) == ("autumn", 120, "fewer errors")
+        (row,) = look(alice, "experiments?as=json&table=offline").json()["rows"]
+        assert (row["experiment"], row["runs"], row["arms"]) == ("conventions", 48, 3)
+
+
+def test_a_live_one_says_what_may_be_said_and_whether_the_arms_got_their_share(filled: Site) -> None:
+    with filled.visitor() as alice:
+        text = done(alice, "experiments/autumn", "What may be said")
+        assert "What may not be said" in text and "by intention to treat" in text
+        assert "as it should be" in text and 'id="plot-live-effects"' in text
+        arms = look(alice, "experiments/autumn?as=json&table=arms").json()["rows"]
+        assert [row["arm"] for row in arms] == ["cold", "warm"] and sum(row["assigned"] for row in arms) == 120
+        (example,) = look(alice, "experiments/autumn?as=json&table=examples").json()["rows"]
+        assert example["tool"] == "search_files" and example["answer"] == "helps"
+        assert look(alice, f"templates/example/{example['example']}").status_code == 303
+
+
+def test_the_page_of_a_template_says_what_its_examples_did(filled: Site) -> None:
+    with filled.visitor() as alice:
+        assert "1 example looked at" in done(alice, "templates/code-work", "<strong>helps</strong>")
+
+
+def test_one_on_tasks_has_its_effects_arms_errors_by_turn_and_measures(filled: Site) -> None:
+    with filled.visitor() as alice:
+        text = done(alice, "experiments/conventions", "What may be said")
+        for name in ("a1-forest", "a1-arms", "a1-turns"):
+            assert f'id="plot-{name}"' in text
+        rows = look(alice, "experiments/conventions?as=json&table=a1-forest").json()["rows"]
+        assert any("warm" in row["contrast"] and "cold" in row["contrast"] for row in rows)
+        assert look(alice, "experiments/conventions?as=csv&table=a1-words-measures").text.startswith("measure,arm")
+
+
+def test_looking_again_needs_the_form_of_this_visit(filled: Site) -> None:
+    with filled.visitor() as alice:
+        address = f"{alice.path}/experiments/autumn/look"
+        assert alice.client.post(address, data={"check": "guessed"}).status_code == 403
+        assert alice.client.post(address, data={"check": alice.check()}).status_code == 303
+
+
+def test_without_any_it_says_what_to_do_and_an_unknown_one_is_not_found(tmp_path: Path) -> None:
+    with site(tmp_path) as found, found.visitor() as alice:
+        text = look(alice, "experiments").text
+        assert "seasoned experiment begin" in text and "seasoned experiment run" in text
+        assert look(alice, "experiments/none").status_code == 404

@@ -1,0 +1,126 @@
+"""The page of memory and skills, over a real server: what was kept, why, and a person's last word on it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import httpx2
+
+from tests.web.filled import SECRET, fill_learned, fill_sessions, first_session
+from tests.web.pages import Visitor, site
+
+
+def look(visitor: Visitor, path: str = "learned") -> httpx2.Response:
+    return visitor.client.get(f"{visitor.path}/{path}")
+
+
+def send(visitor: Visitor, path: str) -> httpx2.Response:
+    return visitor.client.post(f"{visitor.path}/learned/changes/{path}", data={"check": visitor.check()})
+
+
+def test_it_shows_what_was_kept_by_whom_and_leads_to_the_session_it_came_from(tmp_path: Path) -> None:
+    fill_sessions(tmp_path)
+    session = first_session(tmp_path)
+    fill_learned(tmp_path, session=session)
+    with site(tmp_path) as found, found.visitor() as alice:
+        text = look(alice).text
+        assert "listens on &lt;b&gt;port 5433&lt;/b&gt;" in text and "kept by a review" in text
+        assert "Kept 2 notes; 1 waits." in text and "unknown" in text, "a cost that nobody knows is said to be unknown"
+        change = look(alice, "learned/changes/1").text
+        assert "Mend the nightly export" in change and "call_1" in change
+        assert f'href="{alice.path}/sessions/{session}"' in change
+        assert look(alice, f"sessions/{session}").status_code == 200
+        rows = look(alice, "learned?as=json&table=changes").json()["rows"]
+        assert [row["change"] for row in rows] == [5, 4, 3, 2, 1] and {row["by"] for row in rows} == {"review"}
+        assert look(alice, "learned?as=csv&table=entries").text.count("\n") == 3
+
+
+def test_a_kept_change_is_undone_once_and_what_came_after_it_stays(tmp_path: Path) -> None:
+    fill_learned(tmp_path)
+    with site(tmp_path) as found, found.visitor() as alice:
+        assert send(alice, "1/undo").status_code == 303
+        assert (tmp_path / "memory" / "MEMORY.md").read_text("utf-8").strip() == ""
+        assert "Prefers short answers" in look(alice).text
+        again = send(alice, "1/undo")
+        assert again.status_code == 409 and "only one that was kept can be undone" in again.text
+        assert "person (alice)" in look(alice, "learned/changes/1").text
+        assert send(alice, "4/undo").status_code == 303
+        assert "Newest first." in (tmp_path / "skills" / "release-notes" / "SKILL.md").read_text("utf-8")
+
+
+def test_a_change_that_waits_is_accepted_or_rejected_by_a_click(tmp_path: Path) -> None:
+    fill_learned(tmp_path)
+    with site(tmp_path) as found, found.visitor() as alice:
+        assert "Waits for you" in look(alice).text
+        assert send(alice, "5/accept").status_code == 303
+        text = look(alice).text
+        assert "Waits for you" not in text and "Run the linter" in text
+        assert "Run the linter" in (tmp_path / "memory" / "MEMORY.md").read_text("utf-8")
+        assert send(alice, "5/reject").status_code == 409
+        assert send(alice, "5/burn").status_code == 404 and send(alice, "99/undo").status_code == 404
+
+
+def test_who_only_reads_may_take_back_but_neither_accepts_nor_rejects_what_waits(tmp_path: Path) -> None:
+    fill_learned(tmp_path)
+    with site(tmp_path) as found, Visitor(found.url) as onlooker:
+        begun = onlooker.client.post(f"/login/{found.visits.invite_onlooker()}")
+        onlooker.path = begun.headers["location"].rpartition("/")[0]
+        for page in ("learned", "learned/changes/5"):
+            text = look(onlooker, page).text
+            assert "log in with your passphrase" in text and "/accept" not in text
+        check = text.partition('name="check" value="')[2].partition('"')[0]
+        for verb, status in (("accept", 403), ("reject", 403)):
+            answer = onlooker.client.post(f"{onlooker.path}/learned/changes/5/{verb}", data={"check": check})
+            assert (answer.status_code, "passphrase" in answer.text) == (status, True)
+        assert "1 change</strong></a> to memory or skills waits" in look(onlooker, "overview").text
+        undone = onlooker.client.post(f"{onlooker.path}/learned/changes/1/undo", data={"check": check})
+        assert undone.status_code == 303
+        assert "Run the linter" not in (tmp_path / "memory" / "MEMORY.md").read_text("utf-8")
+
+
+def test_a_change_of_a_skill_shows_the_lines_that_went_and_came_and_no_others(tmp_path: Path) -> None:
+    fill_learned(tmp_path)
+    with site(tmp_path) as found, found.visitor() as alice:
+        made, patched = (look(alice, f"learned/changes/{number}").text for number in (3, 4))
+        assert re.findall('class="went">.*?</span> (.*?)</span>', patched) == ["2. Newest first."]
+        assert re.findall('class="came">.*?</span> (.*?)</span>', patched) == ["2. Breaking changes first."]
+        assert "2. Newest first." in made and 'class="went"' not in made
+        assert send(alice, "4/undo").status_code == 303
+        after = look(alice, "learned/changes/4").text
+        assert 'class="went"' not in after and "kept in its files" in after
+
+
+def test_a_change_needs_the_form_of_this_visit(tmp_path: Path) -> None:
+    fill_learned(tmp_path)
+    with site(tmp_path) as found, found.visitor() as alice:
+        answer = alice.client.post(f"{alice.path}/learned/changes/1/undo", data={"check": "guessed"})
+        assert answer.status_code == 403
+        assert "5433" in (tmp_path / "memory" / "MEMORY.md").read_text("utf-8")
+
+
+def test_a_skill_is_shown_with_its_files_and_without_secrets_or_a_way_out_of_its_folder(tmp_path: Path) -> None:
+    fill_learned(tmp_path)
+    folder = tmp_path / "skills" / "release-notes"
+    (folder / "references").mkdir()
+    (folder / "references" / "style.md").write_text(f"Log in with {SECRET}\n", "utf-8")
+    with site(tmp_path) as found, found.visitor() as alice:
+        text = look(alice, "learned/skills/release-notes").text
+        assert "Breaking changes first." in text and "references/style.md" in text
+        style = look(alice, "learned/skills/release-notes?file=references/style.md").text
+        assert "Log in with" in style and SECRET not in style
+        assert look(alice, "learned/skills/release-notes?file=../../memory/MEMORY.md").status_code == 404
+        assert look(alice, "learned/skills/..%2Fmemory").status_code in (400, 404)
+
+
+def test_without_anything_it_says_what_to_do(tmp_path: Path) -> None:
+    with site(tmp_path) as found, found.visitor() as alice:
+        text = look(alice).text
+        assert "seasoned memory add" in text and "seasoned skill create" in text and "seasoned review" in text
+
+
+def test_pages_of_changes_go_on_behind_the_last_one(tmp_path: Path) -> None:
+    fill_learned(tmp_path)
+    with site(tmp_path) as found, found.visitor() as alice:
+        rows = look(alice, "learned?as=json&table=changes&after=3").json()["rows"]
+        assert [row["change"] for row in rows] == [2, 1]

@@ -1,0 +1,216 @@
+"""The list of sessions and the page of one, over a real server: what they find, show, make and hide."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.web import hostile
+from tests.web.filled import fill_sessions, first_session, store_of
+from tests.web.pages import Site, Visitor, site
+
+EVENTS = re.compile(r"on[a-z]+", re.IGNORECASE)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    home = tmp_path_factory.mktemp("home")
+    fill_sessions(home)
+    hostile.fill_hostile(home, tmp_path_factory.mktemp("hostile"))
+    with site(home) as found:
+        yield found
+
+
+@pytest.fixture
+def onlooker(filled: Site) -> Iterator[Visitor]:
+    """Somebody who came by the link that only reads."""
+    with Visitor(filled.url) as visitor:
+        answer = visitor.client.post(f"/login/{filled.visits.invite_onlooker()}")
+        visitor.path = answer.headers["location"].rpartition("/")[0]
+        yield visitor
+
+
+def look(visitor: Visitor, path: str) -> httpx2.Response:
+    return visitor.client.get(f"{visitor.path}/{path}")
+
+
+def rows(visitor: Visitor, query: str) -> list[dict]:
+    answer = look(visitor, f"sessions?{query}{'&' if query else ''}as=json")
+    assert answer.status_code == 200, answer.text
+    return answer.json()["rows"]
+
+
+class Elements(HTMLParser):
+    """What a browser would make of a page, roughly: its elements with their attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def check_harmless(text: str) -> None:
+    """Nothing in a page runs, loads from elsewhere, hides or turns around."""
+    allowed = {"script": "/static/", "link": "/static/"}
+    for tag, attributes in Elements(text).found:
+        assert not any(EVENTS.fullmatch(name) for name in attributes), (tag, attributes)
+        assert "style" not in attributes and tag not in ("img", "iframe", "object", "embed", "svg", "base", "style")
+        for name in ("href", "src", "action", "formaction"):
+            value = attributes.get(name)
+            assert value is None or value.startswith(("/", "?", "#")), (tag, value)
+        if tag in allowed and attributes.get("type") != "application/json":
+            assert (attributes.get("src") or attributes.get("href") or "").startswith(allowed[tag])
+    assert not set(text) & set("\u202e\u202c\u2066\u2069\u200b\u3164\ufeff\x1b\x07\x08\x00\x9b")
+
+
+def test_sessions_are_found_by_words_agent_task_length_and_outcome(onlooker: Visitor) -> None:
+    everything = rows(onlooker, "")
+    assert len(everything) == 42
+    assert everything == sorted(everything, key=lambda row: -(row["at"] or 0))
+    assert {row["agent"] for row in rows(onlooker, "agent=codex")} == {"codex"}
+    assert all(row["messages"] >= 100 for row in rows(onlooker, "length=long"))
+    assert all(row["failed"] for row in rows(onlooker, "outcome=failures"))
+    assert not any(row["failed"] for row in rows(onlooker, "outcome=flawless"))
+    assert len(rows(onlooker, "outcome=failures")) + len(rows(onlooker, "outcome=flawless")) == 42
+    assert [row["session"] for row in rows(onlooker, "q=cs-20260511-0015")] == ["openai:cs-20260511-0015"]
+    assert rows(onlooker, "q=%25") == [] and rows(onlooker, "q=_______") == []
+    assert len(rows(onlooker, "task=file")) + len(rows(onlooker, "task=mixed")) <= 42
+    assert "No sessions match" in look(onlooker, "sessions?q=nowhere").text
+
+
+@pytest.mark.parametrize("name", ["messages", "calls", "failed", "rate", "cost"])
+def test_sessions_are_sorted_by_every_number(onlooker: Visitor, name: str) -> None:
+    found = [-1 if row[name] is None else row[name] for row in rows(onlooker, f"sort=-{name}")]
+    assert len(found) == 42 and found == sorted(found, reverse=True)
+    assert 'aria-sort="descending"' in look(onlooker, f"sessions?sort=-{name}").text
+
+
+def test_page_by_page_every_session_comes_once(onlooker: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seasoned.web.table.PAGE_ROWS", 7)
+    address, seen, pages = f"{onlooker.path}/sessions?sort=-failed", [], 0
+    while address:
+        text = onlooker.client.get(address).text
+        seen += re.findall(r'<td><a href="[^"]*/sessions/([^"?#]+)"', text)
+        following = re.search(r'href="([^"]+)" rel="next"', text)
+        address = f"{onlooker.path}/sessions{following[1].replace('&amp;', '&')}" if following else ""
+        pages += 1
+    assert (len(seen), len(set(seen)), pages) == (42, 42, 6)
+
+
+def test_nonsense_in_an_address_is_said_and_not_believed(onlooker: Visitor) -> None:
+    for query, status in (("after=x_y", 400), ("sort=-title", 400), ("since=never", 400), ("as=xml", 400)):
+        assert look(onlooker, f"sessions?{query}").status_code == status
+    assert look(onlooker, "sessions?as=csv&table=other").status_code == 404
+    assert look(onlooker, "sessions/claude-code:nobody").status_code == 404
+    assert look(onlooker, "sessions?mistake=1%20OR%201").status_code == 200
+
+
+def test_every_table_comes_as_a_file_and_no_cell_is_a_formula(onlooker: Visitor) -> None:
+    answer = look(onlooker, "sessions?as=csv")
+    assert answer.headers["content-disposition"] == 'attachment; filename="seasoned-sessions.csv"'
+    found = list(csv.DictReader(io.StringIO(answer.text)))
+    assert len(found) == 42 and found[0]["agent"]
+    from seasoned.web.table import Cell, Column, Table, _csv
+
+    table = Table(
+        name="x", title="", columns=(Column("a", ""),), rows=[(Cell(hostile.FORMULA),), (Cell(-3),)], empty=""
+    )
+    assert _csv(table).splitlines()[1].startswith("\"'=HYPERLINK") and _csv(table).splitlines()[2] == "-3"
+
+
+def test_a_session_is_shown_as_it_was_with_every_verdict_and_why(filled: Site, onlooker: Visitor) -> None:
+    with store_of(filled.serving.config.home) as store:
+        row = store.connection.execute(
+            "SELECT session.id, agent || ':' || native_id AS ref, session.calls FROM session WHERE failed > 2"
+            " AND messages > 100 LIMIT 1"
+        ).fetchone()
+        failed = store.rows("call.of_session", {"session_id": row["id"]})
+    text = look(onlooker, f"sessions/{row['ref']}").text
+    assert "Retries hammer the carriers" in text and "context compacted" in text
+    shown = look(onlooker, f"sessions/{row['ref']}?as=json&table=calls").json()["rows"]
+    assert len(shown) == row["calls"] == len([call for call in failed if call["copy_of"] is None])
+    assert {one["verdict"] for one in shown} >= {"ok", "failed"} and all(one["reason"] for one in shown)
+    following = re.search(r'rel="next" href="([^"]+)"', text)
+    assert following is not None
+    assert "Next part" in text and "From the beginning" in onlooker.client.get(following[1]).text
+
+
+def test_a_template_is_made_of_a_session_by_who_reads(filled: Site, onlooker: Visitor) -> None:
+    session = first_session(filled.serving.config.home)
+    with store_of(filled.serving.config.home) as store:
+        session = store.connection.execute(
+            "SELECT agent || ':' || native_id FROM session WHERE ok > 20 ORDER BY id LIMIT 1"
+        ).fetchone()[0]
+    page = look(onlooker, f"sessions/{session}").text
+    check = re.search(r'name="check" value="([^"]+)"', page)
+    assert check is not None
+    data = {"check": check[1], "session": session}
+    for wrong in ({**data, "check": "guessed"}, {"session": session}):
+        assert onlooker.client.post(f"{onlooker.path}/session-template", data=wrong).status_code == 403
+    made = onlooker.client.post(f"{onlooker.path}/session-template", data=data)
+    assert made.status_code == 303 and "/templates/" in made.headers["location"]
+    with store_of(filled.serving.config.home) as store:
+        assert len(store.rows("template.names")) == 1
+    gone = onlooker.client.post(f"{onlooker.path}/session-template", data={**data, "session": "codex:nobody"})
+    assert gone.status_code == 404
+
+
+def test_a_session_whose_file_is_gone_shows_what_the_store_knows(tmp_path: Path) -> None:
+    fill_sessions(tmp_path)
+    hostile.fill_hostile(tmp_path, tmp_path / "hostile")
+    for path in (tmp_path / "hostile").rglob("*.jsonl"):
+        path.unlink()
+    with site(tmp_path) as found, found.visitor() as alice:
+        text = look(alice, f"sessions/{hostile.REF}").text
+        assert "The file it came from is gone" in text and "Review this" not in text
+        check_harmless(text)
+
+
+def test_hostile_sessions_are_shown_harmless_and_without_secrets(onlooker: Visitor) -> None:
+    pages = [
+        "overview",
+        "sessions",
+        f"sessions/{hostile.REF}",
+        f"sessions/{hostile.REF}?whole=call-toolu_1%3Cb%3E",
+        f"sessions/{hostile.REF}?whole=message-0",
+        f"sessions/{hostile.REF}?show=failed",
+        "sessions?q=%3Cscript%3Ealert(1)%3C/script%3E&tool=%3Cimg%20src=x%3E",
+    ]
+    for page in pages:
+        answer = look(onlooker, page)
+        assert answer.status_code == 200, (page, answer.text[:500])
+        check_harmless(answer.text)
+        assert hostile.SECRET not in answer.text
+    text = look(onlooker, f"sessions/{hostile.REF}").text
+    assert len(text) < 400_000, "two million characters are cut"
+    assert '<mark title="right-to-left override">U+202E</mark>' in text and "&lt;script&gt;alert(1)" in text
+    whole = look(onlooker, pages[3])
+    assert len(whole.text) < 1_000_000 and "The first 300" in whole.text
+    for page in ("sessions?as=json", f"sessions/{hostile.REF}?as=csv&table=calls"):
+        answer = look(onlooker, page)
+        assert answer.headers["x-content-type-options"] == "nosniff" and hostile.SECRET not in answer.text
+
+
+def test_a_review_that_cannot_be_made_says_why(
+    filled: Site, onlooker: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = first_session(filled.serving.config.home)
+    check = re.search(r'name="check" value="([^"]+)"', look(onlooker, "sessions").text)
+    assert check is not None
+    begun = onlooker.client.post(f"{onlooker.path}/session-review", data={"check": check[1], "session": session})
+    assert begun.status_code == 303
+    for _ in range(200):
+        text = onlooker.client.get(begun.headers["location"]).text
+        if "data-working" not in text:
+            break
+    assert 'role="alert"' in text and "model" in text

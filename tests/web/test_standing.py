@@ -1,0 +1,84 @@
+"""What takes long is found once, kept, found anew when something changed, and tried once where it fails."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+from seasoned.errors import CannotDo
+from seasoned.web.standing import Standings
+from seasoned.web.work import Works
+
+
+def test_what_is_known_is_not_found_again_until_something_changes() -> None:
+    async def check() -> None:
+        standings, found = Standings(Works()), []
+
+        def find(_: Any) -> int:
+            found.append(1)
+            return len(found)
+
+        first = await standings.look("a", "A", 1, find)
+        same = await standings.look("a", "A", 1, find)
+        later = await standings.look("a", "A", 2, find)
+        asked = await standings.look("a", "A", 2, find, is_asked=True)
+        assert [one.value for one in (first, same, later, asked)] == [1, 1, 2, 3]
+        assert all(one.is_current for one in (first, same, later, asked))
+
+    asyncio.run(check())
+
+
+def test_a_slow_one_is_shown_as_it_was_while_it_is_found_anew() -> None:
+    async def check() -> None:
+        now, go_on = [0.0], threading.Event()
+        standings = Standings(Works(), lambda: now[0])
+        await standings.look("a", "A", 1, lambda _: "old")
+
+        def slow(_: Any) -> str:
+            go_on.wait(10)
+            return "new"
+
+        meanwhile = await standings.look("a", "A", 2, slow)
+        assert (meanwhile.value, meanwhile.is_current) == ("old", False)
+        assert meanwhile.work is not None and meanwhile.work.is_running
+        go_on.set()
+        while (seen := await standings.look("a", "A", 2, slow)).value == "old":
+            await asyncio.sleep(0.01)
+        assert (seen.value, seen.is_current) == ("new", True)
+
+    asyncio.run(check())
+
+
+def test_one_that_took_long_waits_before_it_is_found_anew() -> None:
+    async def check() -> None:
+        now = [0.0]
+        standings = Standings(Works(), lambda: now[0])
+
+        def slow(_: Any) -> float:
+            now[0] += 10
+            return now[0]
+
+        await standings.look("a", "A", 1, slow)
+        assert (await standings.look("a", "A", 2, slow)).value == 10
+        now[0] += 50
+        assert (await standings.look("a", "A", 2, slow)).value == 70
+
+    asyncio.run(check())
+
+
+def test_one_that_fails_says_why_and_is_not_tried_without_end() -> None:
+    async def check() -> None:
+        standings, tried = Standings(Works()), []
+
+        def fail(_: Any) -> None:
+            tried.append(1)
+            raise CannotDo("the disk is full: make room.")
+
+        for _ in range(3):
+            seen = await standings.look("a", "A", 1, fail)
+        assert seen.value is None and seen.work is not None and "make room" in seen.work.failure
+        assert len(tried) == 1
+        assert (await standings.look("a", "A", 2, lambda _: "well")).value == "well"
+
+    asyncio.run(check())
