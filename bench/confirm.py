@@ -27,7 +27,7 @@ from seasoned.store import open_database
 
 ROUNDS = 5
 ROUND_SECONDS = 2.0
-CONNECTIONS = 16
+CONNECTIONS = 64
 FEW, MANY = 10, 10_000
 LOOKS = 1500
 WAITING = 1000

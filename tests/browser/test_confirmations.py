@@ -15,6 +15,7 @@ from seasoned.confirm.credential import Credential, find
 from seasoned.confirm.policy import ActionRule, Policy, Rate
 from seasoned.store import open_database
 from seasoned.web.login import COOKIE
+from tests.browser.walking import SIGHTS
 from tests.confirm.serving import Serving
 from tests.web.pages import Site, site
 
@@ -212,15 +213,15 @@ def test_a_link_or_a_token_logs_in_and_the_bare_address_leads_back(found: Site, 
     token = found.visits.invite(credential(found, "root"))
     seen = open_page(None)
     seen.page.goto(f"{found.url}/login/{token}")
-    seen.page.wait_for_selector("#list")
+    seen.page.wait_for_selector(".top nav a[aria-current=page]")
     assert "root" in seen.page.inner_text(".who")
     seen.page.goto(found.url)
-    seen.page.wait_for_selector("#list")
+    seen.page.wait_for_selector(".top nav a[aria-current=page]")
     seen.page.click("text=Log out")
     seen.page.wait_for_selector("#token")
     seen.page.fill("#token", found.serving.tokens["bob"])
     seen.page.keyboard.press("Enter")
-    seen.page.wait_for_selector("#list")
+    seen.page.wait_for_selector(".top nav a[aria-current=page]")
     assert "bob" in seen.page.inner_text(".who")
     seen.check_calm()
 
@@ -251,7 +252,7 @@ def test_a_page_on_another_port_of_this_machine_is_never_sent_the_cookie(found: 
             server.shutdown()
     assert heard == ["", ""]
     seen.page.goto(found.url)
-    seen.page.wait_for_selector("#list")
+    seen.page.wait_for_selector(".top nav a[aria-current=page]")
 
 
 def test_hostile_text_is_read_as_text(found: Site, open_page: Open) -> None:
@@ -269,8 +270,7 @@ def test_hostile_text_is_read_as_text(found: Site, open_page: Open) -> None:
         seen.check_calm()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "scheme"), SIGHTS)
 def test_it_fits_a_desk_and_a_phone_by_day_and_by_night(
     found: Site, open_page: Open, tmp_path: Path, width: int, scheme: str
 ) -> None:

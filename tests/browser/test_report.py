@@ -10,6 +10,7 @@ import pytest
 
 from seasoned.insight.page import render
 from seasoned.insight.report import Report
+from tests.browser.walking import SIGHTS
 from tests.insight.planted_report import SCRIPT, empty_report, hostile_report, small_report
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 PLOTS = 11
 LEAST_TEXT_PIXELS = 11
 WIDTHS = (1280, 390)
-SCHEMES = ("light", "dark")
 
 _PLOTS_SEEN = """() => [...document.querySelectorAll(".plot")].map(place => {
     const svg = place.querySelector("svg"), box = svg?.getBoundingClientRect();
@@ -83,8 +83,7 @@ def _write(folder: Path, report: Report) -> str:
     return path.as_uri()
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("width", "scheme"), SIGHTS)
 def test_every_plot_is_drawn_and_nothing_is_asked_of_anyone(
     open_page: Open, hostile: str, width: int, scheme: str
 ) -> None:

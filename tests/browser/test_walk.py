@@ -15,7 +15,7 @@ from seasoned.redact.key import Secrecy, load_key
 from seasoned.scan.whole import Target, scan
 from seasoned.template.recall_fill import fill
 from seasoned.web.app import PAGES
-from tests.browser.walking import Walk
+from tests.browser.walking import ALL_SIGHTS, Walk
 from tests.web import hostile
 from tests.web.filled import fill_all, store_of
 from tests.web.pages import Site, site
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 SHOTS = os.environ.get("SEASONED_SHOTS")
 """A folder for pictures of every page, for people to look at."""
-SIGHTS = ((1280, "light"), (1280, "dark"), (390, "light"), (390, "dark"))
 EACH_KIND = 2
 
 
@@ -84,7 +83,7 @@ def walk(
         context.close()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), ALL_SIGHTS[:2])
 def test_every_page_is_calm_and_accessible_on_a_desk_by_day_and_on_a_phone_at_night(
     browser: Browser, found: Site, width: int, scheme: str
 ) -> None:
@@ -94,7 +93,7 @@ def test_every_page_is_calm_and_accessible_on_a_desk_by_day_and_on_a_phone_at_ni
 
 
 @pytest.mark.skipif(not os.environ.get("SEASONED_TORTURE"), reason="long: set SEASONED_TORTURE=1")
-@pytest.mark.parametrize(("width", "scheme"), SIGHTS)
+@pytest.mark.parametrize(("width", "scheme"), ALL_SIGHTS)
 def test_the_long_walk(browser: Browser, found: Site, width: int, scheme: str) -> None:
     assert walk(browser, found, width, scheme, most=12)["sessions"] > 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
 AXE = Path(__file__).parent / "axe" / "axe.min.js"
 _RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "resultTypes": ["violations"]}
 _GRAVE = ("serious", "critical")
+ALL_SIGHTS = ((1280, "light"), (390, "dark"), (1280, "dark"), (390, "light"))
+SIGHTS = ALL_SIGHTS if os.environ.get("SEASONED_TORTURE") else ALL_SIGHTS[:2]
+"""Widths and colour schemes to look at a page in: each of them once, or all pairs where there is time."""
 
 
 class Walk:

@@ -87,6 +87,19 @@ def test_when_one_file_cannot_be_written_none_is_changed(tmp_path: Path) -> None
     assert not is_connected("demo", home=tmp_path / "home")
 
 
+def test_when_a_link_cannot_be_made_the_files_can_still_be_taken_back(tmp_path: Path) -> None:
+    path, home = tmp_path / "notes", tmp_path / "home"
+    path.write_bytes(b"old")
+    (tmp_path / "ours" / "mail").mkdir(parents=True)
+    (tmp_path / "file").write_bytes(b"no folder")
+    linked = LinkedFolder(tmp_path / "file" / "skills", tmp_path / "ours", "")
+    with pytest.raises(CannotDo, match="mail"):
+        applied(home, Plan("demo", plan_for(path, b"new").changes, links=(linked,)))
+    assert path.read_bytes() == b"new"
+    undo("demo", home=home)
+    assert path.read_bytes() == b"old"
+
+
 def test_edits_since_stay_when_our_part_is_taken_out(tmp_path: Path) -> None:
     path = tmp_path / "notes"
     path.write_bytes(b"one\ntwo\n")

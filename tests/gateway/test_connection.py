@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
+import ssl
+import time
 from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from seasoned.gateway.connection import Broken, Connection, Place, Pool, head_of
+from seasoned.gateway.setting import Settings, Upstream
+from seasoned.gateway.upstream import Unreachable, Upstreams
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\nX-Late: no\r\n\r\n"
@@ -25,14 +37,16 @@ class Server:
 
     async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self.file = writer.get_extra_info("socket").fileno()
         try:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 length = int(head.lower().partition(b"content-length: ")[2].split(b"\r", 1)[0] or 0)
                 await reader.readexactly(length)
-                writer.write(self.answers.pop(0))
+                answer = self.answers.pop(0)
+                writer.write(answer)
                 await writer.drain()
-                if self.closes:
+                if self.closes or not answer:
                     return
         except (asyncio.IncompleteReadError, ConnectionError):
             self.left.set()
@@ -81,6 +95,8 @@ async def _whole(connection: Connection) -> bytes:
         (CHUNKED, 200, b"hello", True),
         (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + OK, 200, b"hello", True),
         (b"HTTP/1.1 204 No Content\r\n\r\n", 204, b"", True),
+        (b"HTTP/1.1 304 Not Modified\r\nContent-Length: 500\r\n\r\n", 304, b"", True),
+        (b"HTTP/1.1 204 No Content\r\n\r\nsurplus", 204, b"", False),
         (b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi", 200, b"hi", False),
         (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi", 200, b"hi", False),
         (OK + b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged", 200, b"hello", False),
@@ -119,6 +135,14 @@ def test_the_answer_to_head_has_no_body_whatever_it_says() -> None:
         (b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf", "ReadError"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf", "ReadError"),
         (b"SSH-2.0-OpenSSH_9.6\r\n\r\n", "RemoteProtocolError"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 5\r\n\r\nhello", "RemoteProtocolError"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nhello", "RemoteProtocolError"),
+        (CHUNKED.replace(b"\r\n\r\n3", b"\r\nContent-Length: 3\r\n\r\n3", 1), "RemoteProtocolError"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello", "RemoteProtocolError"),
+        (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", "RemoteProtocolError"),
+        (b"HTTP/1.1 799 What\r\nContent-Length: 0\r\n\r\n", "RemoteProtocolError"),
+        (b"HTTP/1.1 200 OK\r\nX: a\rb\r\nContent-Length: 0\r\n\r\n", "RemoteProtocolError"),
+        (b"HTTP/1.1 103 Early Hints\r\nLink: y\r\n\r\n" * 12_000, "RemoteProtocolError"),
         (b"HTTP/1.1 200 OK\r\nX: " + b"y" * 300_000 + b"\r\n\r\n", "RemoteProtocolError"),
     ],
 )
@@ -147,6 +171,116 @@ def test_a_connection_that_was_closed_meanwhile_is_not_used() -> None:
         assert server.connections == 2
 
     _run(lambda: Server(OK, OK, closes=True), work)
+
+
+def test_an_end_that_nobody_told_us_yet_is_seen_before_a_connection_is_used_again() -> None:
+    """A model that is asked twice is paid twice: so nothing is sent over a connection that has ended."""
+
+    async def work(server: Server, pool: Pool, place: Place) -> None:
+        assert (await _ask(pool, place))[0] == 200
+        ((_, resting),) = pool._resting[place]
+        # The event loop stands still, so that it cannot tell us.
+        made = socket.socket(fileno=os.dup(server.file))
+        made.shutdown(socket.SHUT_RDWR)
+        made.close()
+        time.sleep(0.02)
+        assert not resting.is_closed
+        assert not resting.is_quiet
+        assert (await _ask(pool, place))[0] == 200
+        assert server.connections == 2
+
+    _run(lambda: Server(OK, OK), work)
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "is_repeated"),
+    [
+        ("GET", [], True),
+        ("POST", [(b"idempotency-key", b"a")], True),
+        ("POST", [], False),
+    ],
+)
+def test_a_request_is_sent_again_only_where_that_does_no_harm(
+    tmp_path: Path, method: str, headers: list[tuple[bytes, bytes]], is_repeated: bool
+) -> None:
+    async def work(server: Server, pool: Pool, place: Place) -> None:
+        settings = Settings(upstream=(Upstream(name="one", base_url=f"http://127.0.0.1:{place.port}"),))
+        upstreams = Upstreams(settings, home=tmp_path, environment={})
+        upstreams.open()
+
+        async def ask() -> bytes | None:
+            reply = await upstreams.send(settings.upstream[0], method, b"/v1/models", headers, b"")
+            try:
+                said = await reply.next_chunk()
+                assert await reply.next_chunk() is None
+                return said
+            finally:
+                reply.close()
+
+        assert await ask() == b"hello"
+        if is_repeated:
+            assert await ask() == b"hello"
+        else:
+            with pytest.raises(Unreachable):
+                await ask()
+        # A connection that is new and ends without a word is not tried again.
+        server.answers[:] = [b""]
+        upstreams.close()
+        with pytest.raises(Unreachable):
+            await ask()
+        assert server.connections == (3 if is_repeated else 2)
+        upstreams.close()
+
+    # The second request is taken, and the connection closed without a word.
+    _run(lambda: Server(OK, b"", OK), work)
+
+
+def test_who_cannot_prove_a_name_is_told_nothing(tmp_path: Path) -> None:
+    context = _certified(tmp_path)
+
+    async def main() -> None:
+        server = Server(OK)
+        listening = await asyncio.start_server(server.talk, "127.0.0.1", 0, ssl=context)
+        pool = Pool(most=2, connect_seconds=2.0, silence_seconds=2.0)
+        port = listening.sockets[0].getsockname()[1]
+        try:
+            with pytest.raises(Broken, match="ConnectError"):
+                await pool.take(Place("127.0.0.1", port, True))
+            pool._tls().load_verify_locations(tmp_path / "cert.pem")
+            assert (await _ask(pool, Place("localhost", port, True)))[0] == 200
+            with pytest.raises(Broken, match="ConnectError"):
+                await pool.take(Place("127.0.0.1", port, True))
+            assert len(server.answers) == 0
+        finally:
+            pool.close()
+            listening.close()
+            await listening.wait_closed()
+
+    asyncio.run(main())
+
+
+def _certified(folder: Path) -> ssl.SSLContext:
+    """Who is called localhost, by a certificate of its own."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    (folder / "cert.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (folder / "key.pem").write_bytes(key.private_bytes(*form))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    return context
 
 
 def test_who_stops_listening_cuts_the_connection() -> None:

@@ -266,6 +266,24 @@ def test_a_web_socket_is_told_to_use_http(gateway: Running, upstream: Upstream) 
     assert upstream.heard == []
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:1"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_a_page_of_another_address_is_turned_away(
+    gateway: Running, upstream: Upstream, headers: dict[str, str]
+) -> None:
+    asked = httpx2.post(f"{gateway.url}/v1/chat/completions", json=CHAT, headers=headers)
+    assert (asked.status_code, "seasoned gateway key make" in asked.text) == (403, True)
+    assert not upstream.heard
+
+
 def test_too_large_a_request_is_turned_away(gateway: Running, upstream: Upstream) -> None:
     status, _, body = _post(gateway, "/v1/chat/completions", b" " * 200_001)
     assert status == 413

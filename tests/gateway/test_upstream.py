@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
 from seasoned.gateway.header import passed_on, request_headers
-from seasoned.gateway.setting import Upstream, key_for, load_settings, upstream_for
+from seasoned.gateway.setting import Settings, Upstream, key_for, load_settings, upstream_for
+from seasoned.gateway.upstream import Upstreams
 
 OPENAI = Upstream(name="openai", base_url="https://one.example/v1", key_variable="ONE_KEY")
 ANTHROPIC = Upstream(name="anthropic", base_url="https://two.example", api="anthropic")
@@ -46,6 +47,16 @@ def test_a_key_comes_from_the_environment_or_a_file(tmp_path: Path) -> None:
     (tmp_path / "secrets").mkdir()
     (tmp_path / "secrets/openai_key").write_text("sk-2\n")
     assert key_for(OPENAI, tmp_path, {}) == "sk-2"
+
+
+def test_a_proxy_that_is_not_used_is_named_in_the_log_and_its_password_is_not(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for environment in ({"https_proxy": "http://me:hidden@proxy.example"}, {"HTTPS_PROXY": ""}):
+        Upstreams(Settings(upstream=ALL), home=tmp_path, environment=environment).open()
+    (told,) = [record.getMessage() for record in caplog.records if record.name == "seasoned.gateway"]
+    assert "https_proxy" in told
+    assert "hidden" not in told
 
 
 @pytest.mark.parametrize(
@@ -114,3 +125,9 @@ def test_only_encodings_that_can_be_read_are_asked_for() -> None:
 )
 def test_every_other_header_is_forwarded_as_it_is(headers: list[tuple[bytes, bytes]]) -> None:
     assert request_headers(headers, api="openai", is_ours=False, key="sk", is_streamed=True) == headers
+
+
+def test_no_upstream_sees_a_key_of_the_gateway_in_whatever_header_it_stands() -> None:
+    given = [(b"api-key", b"ssn_gateway_secret"), (b"cookie", b"a=1; k=ssn_gateway_secret"), (b"x-mine", b"1")]
+    sent = request_headers(given, api="openai", is_ours=False, key=None, is_streamed=False)
+    assert sent == [(b"x-mine", b"1")]

@@ -71,6 +71,11 @@ def test_a_call_of_no_high_risk_passes_at_once_without_any_service(tool: str, ar
     assert time.monotonic() - begun < 1
 
 
+@pytest.mark.parametrize("arguments", ["rm -rf /srv/data", ["rm", "-rf", "/srv/data"]])
+def test_arguments_of_another_shape_are_looked_at_too(arguments: Any) -> None:
+    assert refused(arguments) is not None
+
+
 def test_without_a_service_high_risk_is_refused_with_what_to_do() -> None:
     assert "`seasoned confirm serve`" in str(refused(RISKY))
 

@@ -194,6 +194,25 @@ def test_requests_of_one_session_that_come_at_once_get_one_block(config: Config)
     assert count(config, "SELECT max(uses) FROM template_usage") == 1
 
 
+def test_two_processes_that_take_up_one_session_at_once_send_the_same(config: Config) -> None:
+    found: list[str] = []
+    gate = threading.Barrier(4)
+
+    def send(plugin: Plugin) -> None:
+        gate.wait(30)
+        found.append(json.dumps(sent(plugin)))
+
+    # Each has a memory of its own, as a process has: they share nothing but the store.
+    threads = [threading.Thread(target=send, args=(Plugin(config, Settings()),)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4
+    assert len(set(found)) == 1 and "seasoned:warm" in found[0]
+    assert count(config, "SELECT count(*) FROM warm_block") == 1
+
+
 @pytest.mark.parametrize(
     "place",
     [

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,14 @@ def test_a_new_session_is_shown_what_worked_and_the_same_again_after_a_compactio
     with open_store(warm.store_path) as store:
         save(store, template("parcels", example("Bash", arguments={"command": "other"}, intent="Other.")))
     assert context(agent, "SessionStart-compact", **own) == shown, "frozen, whatever the library became"
+
+
+def test_hooks_of_one_session_that_run_at_once_say_the_same(warm: Config) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        said = list(pool.map(lambda _: context("claude-code", "SessionStart-startup"), range(4)))
+    assert said[0] is not None and set(said) == {said[0]}
+    with open_store(warm.store_path) as store:
+        assert store.connection.execute("SELECT count(*) FROM warm_block").fetchone()[0] == 1
 
 
 def test_only_tools_that_the_agent_has_are_shown(warm: Config) -> None:

@@ -171,3 +171,15 @@ def test_with_a_broken_store_claude_code_works_as_before(tmp_path: Path) -> None
     assert "All done." in ran.stdout
     assert len(asked) == 3
     assert "session-start failed" in place.hook_log()
+
+
+@pytest.mark.skipif(not os.environ.get("SEASONED_TORTURE"), reason="long; the command itself has tests of its own")
+def test_where_the_program_that_asks_is_gone_claude_code_runs_no_call(tmp_path: Path) -> None:
+    place = ClaudeCode(tmp_path)
+    place.seasoned("connect", "claude-code", "--yes")
+    settings = tmp_path / ".claude" / "settings.json"
+    settings.write_text(settings.read_text().replace("/seasoned-hook", "/gone/seasoned-hook"))
+    ran, asked, _ = place.run([bash("touch made-by-the-call"), {"text": "Not done."}], place.ask("Try it."))
+    assert "Not done." in ran.stdout
+    assert "seasoned-hook" in said_after(asked[1], "touch made-by-the-call"), "the model sees why"
+    assert not (place.work / "made-by-the-call").exists()

@@ -244,3 +244,17 @@ def test_codex_asks_the_server_that_it_was_told_of(home: Path) -> None:
     recalls = {"without": '\\"left_out', "calls": [*shell("sleep 1")["calls"], recall]}
     _, asked, _ = place.run([*[recalls] * 25, {"text": "Three."}], place.ask("How many again?", with_server=True))
     assert any("left_out" in text and RIGHT in text for text in texts(asked[-1]))
+
+
+@pytest.mark.skipif(not os.environ.get("SEASONED_TORTURE"), reason="long; the command itself has tests of its own")
+def test_where_the_program_that_asks_is_gone_codex_runs_no_call(tmp_path: Path) -> None:
+    place = Codex(tmp_path)
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "config.toml").write_text(SETTINGS)
+    place.seasoned("connect", "codex", "--yes")
+    hooks = tmp_path / ".codex" / "hooks.json"
+    hooks.write_text(hooks.read_text().replace("/seasoned-hook", "/gone/seasoned-hook"))
+    ran, asked, _ = place.run([shell("touch made-by-the-call"), {"text": "Not done."}], place.ask("Try it."))
+    assert "Not done." in ran.stdout
+    assert "seasoned-hook" in said_after(asked[1], "touch made-by-the-call"), "the model sees why"
+    assert not (place.work / "made-by-the-call").exists()

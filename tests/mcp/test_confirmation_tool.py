@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -101,6 +102,24 @@ def test_wrong_arguments_give_an_error_that_a_model_can_act_on(
     assert result.is_error
     assert said in text(result)
     assert "Traceback" not in text(result)
+
+
+def test_fifty_that_wait_for_a_person_keep_nobody_from_asking(known: Serving) -> None:
+    async def work() -> tuple[float, list[dict[str, Any]]]:
+        tools = Confirmations(load())
+        asked = await tools.request_confirmation(**ASKED)
+        waits = [asyncio.create_task(tools.wait_confirmation(asked["id"], 60)) for _ in range(50)]
+        await asyncio.sleep(0.5)
+        begun = time.monotonic()
+        other = await tools.request_confirmation(**ASKED)
+        took = time.monotonic() - begun
+        assert other["id"] != asked["id"]
+        await asyncio.to_thread(known.decide, asked["id"], "deny", reason="no")
+        return took, await asyncio.gather(*waits)
+
+    took, waited = asyncio.run(work())
+    assert took < 20
+    assert {one["status"] for one in waited} == {"denied"} and len(waited) == 50
 
 
 def test_without_a_service_the_tool_says_what_is_missing() -> None:

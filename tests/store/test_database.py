@@ -21,9 +21,8 @@ from tests.databases import PostgresServer
 
 LOCAL = frozenset(
     ("call", "export", "forget", "guard", "learned", "message", "mining", "review", "run", "session", "source")
-) | {"recall", "template"}
+) | {"insight", "page", "recall", "template", "usage"}
 """Queries of histories, which stay in the store of each machine; all others run on both."""
-"""Steps of a transaction: both engines know them, and neither prepares them."""
 WORDS_OF_ONE_ENGINE = re.compile(
     r"(?i)\bAUTOINCREMENT\b|\browid\b|\bINSERT\s+OR\b|\bREPLACE\s+INTO\b|\bIFNULL\b|\bjulianday\b|\bstrftime\b|"
     r"\bNOW\(\)|\bILIKE\b|\bSERIAL\b|::|\bGLOB\b|\bunixepoch\b|\?"

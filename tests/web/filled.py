@@ -20,6 +20,8 @@ from seasoned.gateway.account import Price, add_entries
 from seasoned.gateway.journal import Entry
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.scan.whole import Target, scan
+from seasoned.schedule import board
+from seasoned.schedule.job import Every, Job, Slot, new_id
 from seasoned.session import SessionRef, Usage
 from seasoned.store import Store, open_database, open_store
 from seasoned.template.example import Template
@@ -184,8 +186,23 @@ def _live_session(store: Store, name: str, at: float, outcomes: list[str]) -> No
             )
 
 
+def fill_schedule(home: Path) -> None:
+    """A job, and a run of it that was left out."""
+    now = time.time()
+    job = Job(id=new_id(), name="morning", schedule=Every(3600), prompt="Look around.", created_at=now - 7200)
+    database = open_database(Config(home=home))
+    try:
+        board.add(database, job, now=now)
+        with database.write():
+            slot = Slot(job.id, now - 3600)
+            board.add_slot(database, slot, origin="slot", start_at=now, skipped_at=now, reason=f"Late. {HOSTILE}")
+    finally:
+        database.close()
+
+
 def fill_all(home: Path) -> None:
     """Something of everything."""
+    fill_schedule(home)
     fill_sessions(home)
     kept = fill_templates(home)
     fill_learned(home, session=first_session(home))

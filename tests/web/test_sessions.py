@@ -136,7 +136,8 @@ def test_a_session_is_shown_as_it_was_with_every_verdict_and_why(filled: Site, o
         ).fetchone()
         failed = store.rows("call.of_session", {"session_id": row["id"]})
     text = look(onlooker, f"sessions/{row['ref']}").text
-    assert "Retries hammer the carriers" in text and "context compacted" in text
+    assert "<h1>Retries hammer the carriers" in text, "what has no title is known by how it began"
+    assert "context compacted" in text
     shown = look(onlooker, f"sessions/{row['ref']}?as=json&table=calls").json()["rows"]
     assert len(shown) == row["calls"] == len([call for call in failed if call["copy_of"] is None])
     assert {one["verdict"] for one in shown} >= {"ok", "failed"} and all(one["reason"] for one in shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 
 import httpx2
@@ -10,6 +11,7 @@ import pytest
 
 from seasoned.template.block import FORMATS, FORMS
 from seasoned.template.library import snapshot, state_history
+from seasoned.web.reading import Histories
 from tests.web.filled import SECRET, fill_sessions, fill_templates, first_session, store_of
 from tests.web.pages import Site, Visitor, site
 
@@ -127,3 +129,11 @@ def test_an_example_leads_to_a_template_that_holds_it(filled: Site) -> None:
     with filled.visitor() as alice:
         location = look(alice, f"templates/example/{first}").headers["location"]
         assert location == f"{alice.path}/templates/code-work#example-{first}"
+
+
+def test_samples_are_looked_at_from_their_own_time_and_a_users_histories_from_today(filled: Site) -> None:
+    path = filled.serving.config.store_path
+    with store_of(filled.serving.home) as store:
+        last = max(row["last"] for row in store.rows("session.totals"))
+        assert last < Histories(path, is_sample=True).now(store) < last + 2 * 86_400
+        assert abs(Histories(path).now(store) - time.time()) < 60

@@ -107,7 +107,7 @@ class Recorder:
         clock: Callable[[], float] = time.time,
         unsettled: set[int] | None = None,
     ) -> None:
-        """`unsettled`: whose turns ended is noted there, for one who writes many conversations and settles them at once."""
+        """`unsettled`: whose turns ended is noted there, for one who settles many conversations at once."""
         self.about = about
         self._unsettled = unsettled
         self._store = store

@@ -77,6 +77,7 @@ def _row(one: Total | HistoryTotal, counted: str) -> dict[str, Any]:
         **{f"{name}_tokens": getattr(one.usage, name) for name in Usage.__struct_fields__},
         "cost_usd": one.cost_usd,
         "unpriced": one.unpriced,
+        "unrecorded": one.unrecorded,
         "last_at": one.last_at,
     }
 
@@ -86,6 +87,9 @@ def _print(by: str, counted: str, rows: Sequence[Total | HistoryTotal]) -> None:
     from seasoned.session import Usage
 
     figures = [counted, "input", "output", "cache read", "cache write", "reasoning", "cost $", "no price"]
+    # Most have none, and a table is wide enough.
+    gaps = any(one.unrecorded for one in rows)
+    figures += ["not recorded"] if gaps else []
     table(
         [by, *figures, "last"],
         [
@@ -95,6 +99,7 @@ def _print(by: str, counted: str, rows: Sequence[Total | HistoryTotal]) -> None:
                 *[getattr(one.usage, name) for name in Usage.__struct_fields__],
                 None if one.cost_usd is None else f"{one.cost_usd:.4f}",
                 one.unpriced,
+                *([one.unrecorded] if gaps else []),
                 when(one.last_at),
             )
             for one in rows

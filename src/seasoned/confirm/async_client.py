@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 from seasoned.confirm.client import ConfirmClient, Seen
@@ -39,8 +41,12 @@ class AsyncConfirmClient:
 async def in_thread(work: Callable[[Line], _T]) -> _T:
     """Run what waits in a thread; when the task is cancelled its line is cut, so that no thread is left behind."""
     line = Line()
+    # One of its own: a wait may take an hour, and those that a program shares are few.
+    thread = ThreadPoolExecutor(1, thread_name_prefix="seasoned-confirm")
     try:
-        return await asyncio.to_thread(work, line)
+        return await asyncio.get_running_loop().run_in_executor(thread, copy_context().run, work, line)
     except asyncio.CancelledError:
         line.cut()
         raise
+    finally:
+        thread.shutdown(wait=False)

@@ -65,14 +65,15 @@ def apply_plan(plan: Plan, *, home: Path, clock: Callable[[], float], left: Left
         _save(folder, _Record(plan.agent, _time(clock), tuple(files.values()), links))
         try:
             _write_all(plan.changes, unfinished=home / "connect" / ".unfinished")
-            for each in plan.links:
-                make_links(each)
         except CannotDo:
             if old is None:
                 _drop(folder)
             else:
                 _save(folder, old)
             raise
+        # The files are changed by now: when a link fails the record stays, so that they can be taken back.
+        for each in plan.links:
+            make_links(each)
     return folder
 
 

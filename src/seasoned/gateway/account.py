@@ -51,6 +51,8 @@ class Total(msgspec.Struct, frozen=True, kw_only=True):
     """Of the requests whose price is known; None where none is."""
     unpriced: int
     """Requests whose price nobody knows; they are not in the cost."""
+    unrecorded: int
+    """Turns of whose words and calls some may be missing in their sessions."""
     last_at: float
 
 
@@ -95,6 +97,7 @@ def totals(database: Database, by: By, *, since: float = 0.0) -> list[Total]:
             usage=Usage(*[None if row[f"{name}_tokens"] is None else int(row[f"{name}_tokens"]) for name in _FIGURES]),
             cost_usd=None if row["cost_usd"] is None else float(row["cost_usd"]),
             unpriced=int(row["unpriced"]),
+            unrecorded=int(row["unrecorded"]),
             last_at=float(row["last_at"]),
         )
         for row in database.rows(f"gateway.usage_by_{by}", {"since": since})

@@ -6,6 +6,7 @@ By hand, since a general client takes several times as long for one answer as al
 from __future__ import annotations
 
 import asyncio
+import select
 import ssl
 import time
 from collections.abc import Sequence
@@ -47,6 +48,7 @@ class Connection(asyncio.Protocol):
         self._waiter: asyncio.Future[None] | None = None
         self._is_paused = False
         self.is_closed = False
+        self.is_used_again = False
         self._reset(has_body=True)
 
     def _reset(self, *, has_body: bool) -> None:
@@ -62,6 +64,10 @@ class Connection(asyncio.Protocol):
         self._parts: list[bytes] = []
         self._buffered = 0
         self._error: Broken | None = None
+
+    @property
+    def _is_late(self) -> bool:
+        return self._error is not None and self._error.is_late
 
     # What the caller does.
 
@@ -95,9 +101,27 @@ class Connection(asyncio.Protocol):
         is_whole = self._is_complete and not self._parts and self._is_kept
         return is_whole and not self.is_closed and not self._transport.get_write_buffer_size()
 
+    @property
+    def was_stale(self) -> bool:
+        """Whether it rested, and then ended without a byte of an answer: as a rule it had been closed meanwhile."""
+        return self.is_used_again and self.is_closed and not self._head_bytes and not self._is_late
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing came while it rested; its end may have come and not yet been told to us."""
+        made = None if self._transport.is_closing() else self._transport.get_extra_info("socket")
+        if self.is_closed or made is None:
+            return False
+        if not hasattr(select, "poll"):
+            return True
+        poll = select.poll()
+        poll.register(made.fileno(), select.POLLIN)
+        return not poll.poll(0)
+
     def rest(self) -> None:
         """Nothing is asked for the moment."""
         self._stop_timer()
+        self.is_used_again = True
 
     def abort(self) -> None:
         """Cut the connection."""
@@ -191,6 +215,8 @@ class Connection(asyncio.Protocol):
             self._is_kept = False
             return
         self.status = self._parser.get_status_code()
+        if not 100 <= self.status <= 599:
+            raise Broken("RemoteProtocolError")
         if self.status < 200:
             # Not yet the answer (RFC 9110, 15.2).
             self.headers = []
@@ -224,15 +250,16 @@ class Pool:
         self._free = asyncio.Semaphore(most)
         self._context: ssl.SSLContext | None = None
 
-    async def take(self, place: Place) -> Connection:
-        """A connection to a place, for one request; say `give_back` afterwards."""
+    async def take(self, place: Place, *, is_new: bool = False) -> Connection:
+        """A connection to a place, for one request; say `give_back` afterwards. `is_new`: none that rested."""
         try:
             async with asyncio.timeout(self._connect_seconds):
                 await self._free.acquire()
         except TimeoutError:
             raise Broken("PoolTimeout", is_late=True) from None
         try:
-            return self._rested(place) or await self._connect(place)
+            rested = None if is_new else self._rested(place)
+            return rested or await self._connect(place)
         except BaseException:
             self._free.release()
             raise
@@ -259,8 +286,9 @@ class Pool:
             resting.pop(0)[1].abort()
         while resting:
             _, connection = resting.pop()
-            if not connection.is_closed:
+            if connection.is_quiet:
                 return connection
+            connection.abort()
         return None
 
     async def _connect(self, place: Place) -> Connection:

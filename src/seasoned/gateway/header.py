@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from seasoned.gateway.key import PREFIX
 from seasoned.gateway.setting import Api
 
 Headers = Sequence[tuple[bytes, bytes]]
@@ -23,6 +24,7 @@ HOP_BY_HOP = frozenset(
 """Of one connection and not of the message (RFC 9110, 7.6.1)."""
 CREDENTIALS = (b"authorization", b"x-api-key")
 _OUR_HEADERS = b"x-seasoned-"
+_OUR_KEYS = PREFIX.encode()
 _READABLE = ("gzip", "deflate", "identity")
 
 
@@ -43,7 +45,8 @@ def request_headers(
     left_out = {b"host", b"content-length", *(CREDENTIALS if is_ours else ())}
     kept = []
     for name, value in passed_on(headers):
-        if name in left_out or name.startswith(_OUR_HEADERS):
+        # A key of ours in a place where nobody looks for one is still no upstream's business.
+        if name in left_out or name.startswith(_OUR_HEADERS) or _OUR_KEYS in value:
             continue
         if name == b"accept-encoding":
             value = b"identity" if is_streamed else _readable(value)

@@ -27,6 +27,8 @@ class HistoryTotal(msgspec.Struct, frozen=True, kw_only=True):
     unpriced: int
     """Sessions whose cost nobody says; they are not in the cost."""
     last_at: float | None
+    unrecorded: int = 0
+    """Of what is read from histories everything is there."""
 
 
 def history_totals(

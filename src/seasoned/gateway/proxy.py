@@ -32,6 +32,10 @@ _HEALTH = ("/health", "/gateway/health")
 _METRICS = ("/metrics", "/gateway/metrics")
 """The longer names are for where another service has the shorter ones."""
 _CHAT = APIS["/v1/chat/completions"]
+_PAGES_NEED_A_KEY = (
+    "A web page of another address may not use this gateway: give it a key of its own with"
+    " `seasoned gateway key make NAME`."
+)
 _UNDERSTANDS_NO_SOCKET = "The gateway speaks HTTP and event streams here, no WebSocket: use HTTP."
 
 
@@ -128,6 +132,8 @@ class Gateway:
         if token is None or not token.startswith(PREFIX):
             if self._settings.mode == "keys":
                 raise Turned("This gateway wants a key of its own: `seasoned gateway key make NAME`.", status=401)
+            if _is_from_a_page(headers):
+                raise Turned(_PAGES_NEED_A_KEY, status=403)
             return None
         key = self._ring.find(token)
         if key is None:
@@ -329,3 +335,12 @@ def _model(asked: Asked | None, body: bytes) -> str | None:
         return _model_of(body).model
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+
+
+def _is_from_a_page(headers: Headers) -> bool:
+    """Whether a browser sends this for a page of another address: any page could, to whatever listens on loopback."""
+    known = {name: value for name, value in headers if name in (b"origin", b"host", b"sec-fetch-site")}
+    if known.get(b"sec-fetch-site", b"same-origin") not in (b"same-origin", b"none"):
+        return True
+    origin = known.get(b"origin")
+    return origin is not None and origin.rpartition(b"//")[2] != known.get(b"host")

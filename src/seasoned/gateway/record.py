@@ -13,13 +13,14 @@ import msgspec
 from seasoned.agent.record import About, Recorded, Recorder
 from seasoned.gateway.finished import Finished
 from seasoned.gateway.fold import Known, News, expect_summary, fold
+from seasoned.gateway.talk import ref_apart
 from seasoned.gateway.watch import Watch
 from seasoned.gateway.wire.value import Asked
 from seasoned.history.builder import Builder
 from seasoned.history.seasoned_db import NAME, read_message
 from seasoned.redact.key import Secrecy
 from seasoned.scan.settle import settle
-from seasoned.session import Message, Result, ToolCall
+from seasoned.session import Message, Result, SessionRef, ToolCall
 from seasoned.store import Database, Store
 
 PLATFORM = "gateway"
@@ -29,12 +30,13 @@ _decode_known = msgspec.json.Decoder(Known).decode
 
 
 class _Open:
-    """A conversation that is being written: its recorder, its length, and what is known of it."""
+    """A conversation that is being written: its recorder, its length, what is known of it, and whose it is."""
 
-    def __init__(self, recorder: Recorder, position: int, known: Known) -> None:
+    def __init__(self, recorder: Recorder, position: int, known: Known, owner: str) -> None:
         self.recorder = recorder
         self.position = position
         self.known = known
+        self.owner = owner
 
 
 class Archive:
@@ -52,24 +54,26 @@ class Archive:
 
     def write(self, exchanges: Sequence[Finished]) -> None:
         """Add what exchanges brought to their conversations, all of them or none."""
-        grown: dict[str, tuple[str, _Open]] = {}
+        grown: dict[str, _Open] = {}
         is_written = False
         try:
             # What was said and what is known of it, both or neither: else the next request would bring it again.
             with self._store.together():
                 for exchange in exchanges:
                     if exchange.asked is not None:
-                        session = str(exchange.talk.ref)
-                        grown[session] = (exchange.key_name, self._find(exchange))
-                        self._add(session, grown[session][1], exchange, exchange.asked)
-                for session, (owner, one) in grown.items():
-                    self._keep(session, owner, one)
+                        one = self._find(exchange, exchange.asked)
+                        session = str(one.recorder.about.ref)
+                        grown[session] = one
+                        self._add(session, one, exchange, exchange.asked)
+                for session, one in grown.items():
+                    self._keep(session, one)
                 settle(self._store, self._unsettled)
             is_written = True
         finally:
             self._unsettled.clear()
-            for exchange in () if is_written else exchanges:
-                self._open.pop(str(exchange.talk.ref), None)
+            if not is_written:
+                # What they know may not be in the store; they are read from it again.
+                self._open.clear()
             while len(self._open) > _MOST_OPEN:
                 self._open.popitem(last=False)
 
@@ -115,14 +119,19 @@ class Archive:
             one.recorder.write(one.position + first, bodies[first:], summary=True, turn_ends=turn_ends)
         one.position += len(bodies)
 
-    def _find(self, exchange: Finished) -> _Open:
-        talk, asked = exchange.talk, exchange.asked
-        assert asked is not None
-        session = str(talk.ref)
+    def _find(self, exchange: Finished, asked: Asked) -> _Open:
+        """The conversation of an exchange. Who has forgotten whose it is asks here: the store never forgets it."""
+        one = self._opened(exchange.talk.ref, exchange, asked)
+        if one.owner == exchange.key_name:
+            return one
+        return self._opened(ref_apart(exchange.talk.ref, exchange.key_name), exchange, asked)
+
+    def _opened(self, ref: SessionRef, exchange: Finished, asked: Asked) -> _Open:
+        talk, session = exchange.talk, str(ref)
         found = self._open.get(session)
         if found is None:
             about = About(
-                ref=talk.ref,
+                ref=ref,
                 model=asked.model,
                 instructions=asked.system,
                 platform=PLATFORM,
@@ -130,24 +139,25 @@ class Archive:
                 parent=talk.parent,
                 relation=talk.relation,
             )
-            found = self._take_up(about)
+            found = self._take_up(about, exchange.key_name)
             self._open[session] = found
         self._open.move_to_end(session)
         return found
 
-    def _take_up(self, about: About) -> _Open:
+    def _take_up(self, about: About, owner: str) -> _Open:
         recorder = Recorder(self._store, self._secrecy, about, clock=self._clock, unsettled=self._unsettled)
         recorded = load(self._store, about)
-        if recorded is None:
-            return _Open(recorder, 0, Known())
-        recorder.take_up(recorded)
         row = self._store.row("gateway.view", {"session": str(about.ref)})
+        held = owner if row is None else row["owner"]
+        if recorded is None:
+            return _Open(recorder, 0, Known(), held)
+        recorder.take_up(recorded)
         known = Known() if row is None else _decode_known(row["known"])
-        return _Open(recorder, len(recorded.bodies), known)
+        return _Open(recorder, len(recorded.bodies), known, held)
 
-    def _keep(self, session: str, owner: str, one: _Open) -> None:
-        known = _encode(one.known).decode()
-        self._store.run("gateway.keep_view", {"session": session, "owner": owner, "known": known, "at": self._clock()})
+    def _keep(self, session: str, one: _Open) -> None:
+        view = {"session": session, "owner": one.owner, "known": _encode(one.known).decode(), "at": self._clock()}
+        self._store.run("gateway.keep_view", view)
 
 
 def load(store: Store, about: About) -> Recorded | None:

@@ -55,9 +55,13 @@ class Talks:
             return None
         ref = found.ref
         if self._owner_of(ref, owner) != owner:
-            ref = _apart(ref, owner)
+            ref = ref_apart(ref, owner)
             self._owner_of(ref, owner)
-        return Talk(ref=ref, purpose=found.purpose, parent=found.parent, relation=found.relation)
+        parent = found.parent
+        if parent is not None and self._owners.get(str(parent), owner) != owner:
+            # Nobody hangs a conversation on one of another's.
+            parent = ref_apart(parent, owner)
+        return Talk(ref=ref, purpose=found.purpose, parent=parent, relation=found.relation)
 
     def answered(self, talk: Talk | None, answer: Answer | None) -> None:
         """Remember whose answer it is: the next request may name it and nothing else."""
@@ -76,5 +80,6 @@ class Talks:
         return held
 
 
-def _apart(ref: SessionRef, owner: str) -> SessionRef:
+def ref_apart(ref: SessionRef, owner: str) -> SessionRef:
+    """What somebody's conversation is called where its id is that of another's."""
     return SessionRef(ref.agent, f"{ref.native_id}~{blake2b(owner.encode(), digest_size=6).hexdigest()}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote, urlsplit
@@ -10,6 +11,11 @@ from seasoned.errors import CannotDo
 from seasoned.gateway.connection import Broken, Connection, Place, Pool, head_of
 from seasoned.gateway.header import Headers, passed_on
 from seasoned.gateway.setting import Api, Settings, Upstream, key_for, upstream_for
+
+_PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
+_IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE")
+"""What comes to the same when it is done twice (RFC 9110, 9.2.2); a model that is asked twice is paid twice."""
+_log = logging.getLogger("seasoned.gateway")
 
 
 class Unreachable(CannotDo):
@@ -51,9 +57,13 @@ class Upstreams:
         self._keys = {one.name: key_for(one, home, environment) for one in settings.upstream}
         self._ways = {one.name: _way(one) for one in settings.upstream}
         self._pool: Pool | None = None
+        # Its value may hold a password, and is not told.
+        self._proxy_variables = [name for name in environment if name.upper() in _PROXIES and environment[name]]
 
     def open(self) -> None:
         """Make the pool, in the event loop that will use it."""
+        if self._proxy_variables:
+            _log.warning("upstreams are reached directly: %s is set, and is not used", self._proxy_variables[0])
         self._pool = Pool(
             most=self._settings.connections,
             connect_seconds=self._settings.connect_seconds,
@@ -90,17 +100,33 @@ class Upstreams:
         place, host, prefix = self._ways[upstream.name]
         try:
             head = head_of(method, prefix + target, host, headers, body)
-            connection = await self._pool.take(place)
+            connection = await self._asked(place, method, head, body, may_repeat=_may_repeat(method, headers))
         except Broken as error:
             raise _unreachable(upstream.name, error) from error
-        try:
-            await connection.ask(head, body, has_body=method != "HEAD")
-        except BaseException as error:
-            self._pool.give_back(place, connection)
-            if isinstance(error, Broken):
-                raise _unreachable(upstream.name, error) from error
-            raise
         return Reply(self._pool, place, connection, upstream.name)
+
+    async def _asked(self, place: Place, method: str, head: bytes, body: bytes, *, may_repeat: bool) -> Connection:
+        """A connection with the head of the answer; one that had been closed meanwhile is followed by a new one."""
+        assert self._pool is not None
+        connection = await self._pool.take(place)
+        while True:
+            try:
+                await connection.ask(head, body, has_body=method != "HEAD")
+            except Broken:
+                self._pool.give_back(place, connection)
+                if not (connection.was_stale and may_repeat):
+                    raise
+            except BaseException:
+                self._pool.give_back(place, connection)
+                raise
+            else:
+                return connection
+            connection = await self._pool.take(place, is_new=True)
+
+
+def _may_repeat(method: str, headers: Headers) -> bool:
+    """Whether a request does no harm when it is done twice: by its method, or because the client says so."""
+    return method in _IDEMPOTENT or any(name == b"idempotency-key" for name, _ in headers)
 
 
 def _way(upstream: Upstream) -> tuple[Place, bytes, bytes]:

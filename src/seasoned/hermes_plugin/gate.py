@@ -36,7 +36,8 @@ class Gate:
     def check(self, tool: str, arguments: object, session: str) -> Refusal | None:
         """None where the call may run, else the refusal with its reason."""
         try:
-            given: Mapping[str, Any] = arguments if isinstance(arguments, Mapping) else {}
+            # What is no set of names and values is looked at as well, whatever the tool makes of it.
+            given: Mapping[str, Any] = arguments if isinstance(arguments, Mapping) else {"input": arguments}
             # The call runs with its own arguments later; this copy is what a person sees.
             shown = copy.deepcopy(dict(given))
             need = need_of_call(tool, shown, agent=AGENT)

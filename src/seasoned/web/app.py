@@ -54,9 +54,9 @@ HAS_SCHEDULE = find_spec("cronsim") is not None
 def create_web(service: Service, *, histories: Path | None = None) -> FastAPI:
     """The confirmation service and the pages; `visits` in its state invites browsers.
 
-    `histories` is a store whose sessions are shown in the stead of the configured one.
+    `histories` is a store of samples whose sessions are shown in the stead of the configured one's.
     """
-    shelf = Histories(histories or service.config.store_path)
+    shelf = Histories(histories or service.config.store_path, is_sample=histories is not None)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,13 +17,15 @@ from seasoned.store import Store, open_store
 
 _T = TypeVar("_T")
 _THREADS = 4
+_DAY = 86_400.0
 
 
 class Histories:
     """Takes questions about the store of histories to threads. Confirmations may lie in another database."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_sample: bool = False) -> None:
         self.path = path
+        self._is_sample = is_sample
         self._threads: ThreadPoolExecutor | None = None
         self._own = threading.local()
 
@@ -35,6 +38,12 @@ class Histories:
         threads, self._threads = self._threads, None
         if threads is not None:
             await asyncio.to_thread(threads.shutdown)
+
+    def now(self, store: Store) -> float:
+        """The time to look at these histories from. Samples are old: seen from today all that they teach is stale."""
+        if not self._is_sample:
+            return time.time()
+        return max((row["last"] or 0.0 for row in store.rows("session.totals")), default=0.0) + _DAY
 
     async def read(self, ask: Callable[[Store], _T]) -> _T:
         """What a question gives; it may also write, in a short transaction of its own."""

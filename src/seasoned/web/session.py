@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import shorten
 from typing import Any
 from urllib.parse import quote
 
@@ -33,6 +34,7 @@ router = APIRouter(route_class=PageRoute)
 _BLOCK = 10
 _MOST_MARKS = 400
 _CHILDREN = 20
+_OPENING_CHARS = 120
 _CALL_COLUMNS = (
     Column("position", "Call", is_number=True),
     Column("tool", "Tool"),
@@ -53,6 +55,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 
     row: dict[str, Any]
     ref: str
+    title: str
     turns: list[Turn]
     gone: str
     """Why there is no conversation; then the calls come from the store."""
@@ -179,6 +182,7 @@ def _shown(
     return Shown(
         row=dict(row),
         ref=ref,
+        title=row["title"] or _opening(found, redactor) or row["native_id"],
         turns=said,
         gone="" if isinstance(found, Session) else found,
         calls=[] if isinstance(found, Session) else stored_calls(calls[first : first + 100]),
@@ -192,6 +196,15 @@ def _shown(
         last=last if isinstance(found, Session) else len(calls),
         tables=(_call_table(ref, own, only, limit), _block_table(ref, own)),
     )
+
+
+def _opening(found: Session | str, redactor: Any) -> str:
+    """How the conversation begins, in one line: what people know a session by that has no title."""
+    if not isinstance(found, Session):
+        return ""
+    said = (one.text for one in found.messages if one.role == "user" and not (one.synthetic or one.summary))
+    opening = redactor.head(next((text for text in said if text.strip()), ""), 4 * _OPENING_CHARS)
+    return shorten(opening, _OPENING_CHARS, placeholder=" …")
 
 
 def _figures(row: dict[str, Any], ref: str, compactions: int) -> list[dict[str, Any]]:

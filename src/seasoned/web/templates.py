@@ -105,7 +105,7 @@ async def show_list(request: HTTPRequest, here: Here, type: str = "", tag: str =
         raise UsageError(f"No task type {type[:40]!r}: it is one of {', '.join(_TYPES)}.")
 
     def ask(store: Store) -> tuple[Table, Any]:
-        library, use = current(store, now=time.time()), use_of(store)
+        library, use = current(store, now=histories_of(request).now(store)), use_of(store)
         found = listed(store, task_type=type or None, tags=[tag] if tag else (), library=library)
         return _table([_row(one) for one in found], has_any=bool(library.templates)), stats(library, use)
 
@@ -133,7 +133,7 @@ async def find_one(request: HTTPRequest, here: Here, example_id: str) -> Respons
     """Goes to a template that holds this example."""
 
     def ask(store: Store) -> str:
-        library = current(store, now=time.time())
+        library = current(store, now=histories_of(request).now(store))
         found = find_example(library, example_id)
         holding = [one.name for one in library.templates if any(each.id == found.id for each in one.examples)]
         return f"{template_link(holding[0])}#example-{found.id}"
@@ -149,7 +149,7 @@ async def change_all(request: HTTPRequest, here: Here, name: str, verb: str) -> 
     reason = _reason(request, form, verb)
 
     def change(store: Store) -> None:
-        library = current(store, now=time.time())
+        library = current(store, now=histories_of(request).now(store))
         template = load(store, name)
         for example in template.examples:
             is_active = library.hidden(template, example) is None
@@ -168,7 +168,7 @@ async def change_one(request: HTTPRequest, here: Here, name: str, example_id: st
     reason = _reason(request, form, verb)
 
     def change(store: Store) -> None:
-        found = find_example(current(store, now=time.time()), example_id)
+        found = find_example(current(store, now=histories_of(request).now(store)), example_id)
         set_state(store, found.id, state, reason, {"by": here.visit.name}, now=time.time())
 
     await histories_of(request).read(change)
@@ -191,7 +191,12 @@ async def _page(
     request: HTTPRequest, here: Visitor, name: str, *, version: int | None, format: str, form: str
 ) -> Response:
     effects = await effects_of(request)
-    shown = await histories_of(request).read(lambda store: _shown(store, name, version, format, form, effects))
+
+    def ask(store: Store) -> Shown:
+        library = current(store, now=histories_of(request).now(store))
+        return _shown(store, library, load(store, name, version), format, form, effects)
+
+    shown = await histories_of(request).read(ask)
     return answer(
         request,
         here,
@@ -207,10 +212,8 @@ async def _page(
     )
 
 
-def _shown(store: Store, name: str, version: int | None, format: str, form: str, effects: Effects) -> Shown:
-    library, use = current(store, now=time.time()), use_of(store)
-    template = load(store, name, version)
-    newest = library.find(name)
+def _shown(store: Store, library: Library, template: Template, format: str, form: str, effects: Effects) -> Shown:
+    newest, use = library.find(template.name), use_of(store)
     rendered = _rendered(store, template, library, format, form)
     text = "" if rendered is None or rendered.is_empty else _text(rendered)
     versions = tuple(row["version"] for row in store.rows("template.versions", {"key": name_key(template.name)}))

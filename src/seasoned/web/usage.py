@@ -17,6 +17,7 @@ from seasoned.config import Config
 from seasoned.confirm.service.state import service_of
 from seasoned.errors import UsageError
 from seasoned.gateway.account import BYS, By, Total, totals
+from seasoned.insight.page.value import number
 from seasoned.store import Store, open_database
 from seasoned.web.frame import Page, PageRoute
 from seasoned.web.link import session_link, sessions_link
@@ -170,7 +171,7 @@ def _gateway_table(by: By, found: Sequence[Total], limit: int) -> Table:
         )
         for one in found[:limit]
     ]
-    more = f" The first {limit} of {len(found):,} are shown; the files hold more." if len(found) > limit else ""
+    more = f" The first {limit} of {number(len(found))} are shown; the files hold more." if len(found) > limit else ""
     return Table(
         name="gateway",
         title=f"Through the gateway, by {by}",
@@ -302,19 +303,21 @@ def _figures(through: Sequence[Total], own_days: Sequence[Part], days: str) -> l
         {
             "name": "Through the gateway",
             "value": dollars(math.fsum(spent) if spent else None) if requests else "–",
-            "note": f"{period}; {requests:,} requests, {unpriced:,} without a price" if requests else "no request",
+            "note": f"{period}; {number(requests)} requests, {number(unpriced)} without a price"
+            if requests
+            else "no request",
             "href": "#table-gateway",
         },
         {
             "name": "As agents recorded it",
             "value": dollars(own.cost_usd),
-            "note": f"{period}; {own.priced:,} of {own.sessions:,} sessions recorded their cost",
+            "note": f"{period}; {number(own.priced)} of {number(own.sessions)} sessions recorded their cost",
             "href": "#table-recorded",
         },
         {
             "name": "Tokens",
-            "value": f"{tokens + own.input + own.output:,}" if tokens or own.input or own.output else "unknown",
-            "note": f"{tokens:,} through the gateway, {own.input + own.output:,} recorded by agents",
+            "value": number(tokens + own.input + own.output) if tokens or own.input or own.output else "unknown",
+            "note": f"{number(tokens)} through the gateway, {number(own.input + own.output)} recorded by agents",
             "href": "#table-recorded",
         },
     ]

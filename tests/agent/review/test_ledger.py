@@ -58,7 +58,7 @@ def test_requests_add_up_in_the_row_and_in_the_day(store: Store) -> None:
     count(store, row, PARENT, answer(100, 0.25), now=NOW)
     count(store, row, PARENT, answer(200), now=NOW)
     review = end(store, row, Closing(state="nothing", said="Nothing to save."), now=NOW + 3)
-    assert (review.requests, review.input_tokens, review.output_tokens, review.cache_read_tokens) == (2, 300, 20, 10)
+    assert (review.requests, review.input_tokens, review.output_tokens, review.cache_read_tokens) == (2, 290, 20, 10)
     assert (review.cost_usd, review.unpriced) == (0.25, 1)
     assert spent_today(store, now=NOW) == Spent(2, 320, 0.25, 1)
     assert reviews(store, now=NOW) == [review]

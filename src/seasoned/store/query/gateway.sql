@@ -70,28 +70,32 @@ SELECT MAX(at) AS at FROM gateway_request;
 SELECT session AS name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens,
     SUM(cache_read_tokens) AS cache_read_tokens, SUM(cache_write_tokens) AS cache_write_tokens,
     SUM(reasoning_tokens) AS reasoning_tokens, SUM(cost_usd) AS cost_usd,
-    SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced, MAX(at) AS last_at
+    SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced,
+    SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at
 FROM gateway_request WHERE at >= :since GROUP BY session ORDER BY MAX(at) DESC, session;
 
 -- name: usage_by_model
 SELECT model AS name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens,
     SUM(cache_read_tokens) AS cache_read_tokens, SUM(cache_write_tokens) AS cache_write_tokens,
     SUM(reasoning_tokens) AS reasoning_tokens, SUM(cost_usd) AS cost_usd,
-    SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced, MAX(at) AS last_at
+    SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced,
+    SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at
 FROM gateway_request WHERE at >= :since GROUP BY model ORDER BY COUNT(*) DESC, model;
 
 -- name: usage_by_day
 SELECT day AS name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens, SUM(output_tokens) AS output_tokens,
     SUM(cache_read_tokens) AS cache_read_tokens, SUM(cache_write_tokens) AS cache_write_tokens,
     SUM(reasoning_tokens) AS reasoning_tokens, SUM(cost_usd) AS cost_usd,
-    SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced, MAX(at) AS last_at
+    SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced,
+    SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at
 FROM gateway_request WHERE at >= :since GROUP BY day ORDER BY day DESC;
 
 -- name: usage_by_key
 SELECT key_name AS name, COUNT(*) AS requests, SUM(input_tokens) AS input_tokens,
     SUM(output_tokens) AS output_tokens, SUM(cache_read_tokens) AS cache_read_tokens,
     SUM(cache_write_tokens) AS cache_write_tokens, SUM(reasoning_tokens) AS reasoning_tokens,
-    SUM(cost_usd) AS cost_usd, SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced, MAX(at) AS last_at
+    SUM(cost_usd) AS cost_usd, SUM(CASE WHEN cost_usd IS NULL THEN 1 ELSE 0 END) AS unpriced,
+    SUM(CASE WHEN is_recorded = 0 AND purpose = 'turn' THEN 1 ELSE 0 END) AS unrecorded, MAX(at) AS last_at
 FROM gateway_request WHERE at >= :since GROUP BY key_name ORDER BY COUNT(*) DESC, key_name;
 
 -- name: forget_view

@@ -1,0 +1,201 @@
+"""The clerk: several exchanges at once, one that cannot be written, and more than it can write."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seasoned.config import Config
+from seasoned.gateway import clerk as clerk_module
+from seasoned.gateway.account import Price, totals
+from seasoned.gateway.clerk import Clerk
+from seasoned.gateway.failure import Failures
+from seasoned.gateway.finished import Finished
+from seasoned.gateway.journal import Entry, Journal
+from seasoned.gateway.record import Archive
+from seasoned.gateway.talk import Talk, Talks
+from seasoned.gateway.wire.value import Answer
+from seasoned.history.seasoned_db import read
+from seasoned.redact.key import Secrecy
+from seasoned.session import SessionRef, ToolCall, Usage
+from seasoned.store import open_database, open_store
+from tests.gateway.running import config_in
+
+KEY = b"k" * 32
+
+
+class Agent:
+    """Two calls to a turn; every request repeats what was said."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.said: list[dict[str, Any]] = []
+        self.count = 0
+
+    def step(self) -> Finished:
+        """The next exchange."""
+        number, self.count = self.count, self.count + 1
+        if number % 3 == 0:
+            self.said.append({"role": "user", "content": f"Question {number} of {self.name}"})
+        said, is_last = list(self.said), number % 3 == 2
+        call = f"call_{self.name}_{number}"
+        if is_last:
+            answer = Answer(text=f"Answer {number}", finish="stop")
+            self.said.append({"role": "assistant", "content": answer.text})
+        else:
+            answer = Answer(calls=(ToolCall(call, "terminal", {"command": f"cat {number}"}),), finish="tool_calls")
+            function = {"name": "terminal", "arguments": json.dumps({"command": f"cat {number}"})}
+            self.said += [
+                {
+                    "role": "assistant",
+                    "content": "",
+                    "tool_calls": [{"id": call, "type": "function", "function": function}],
+                },
+                {"role": "tool", "tool_call_id": call, "content": f"cat: {number}: No such file or directory"},
+            ]
+        return _finished(f"{self.name}-{number}", self.name, said, answer, at=1_000.0 + number)
+
+
+def _finished(name: str, session: str, said: list[dict[str, Any]], answer: Answer, *, at: float) -> Finished:
+    ref = SessionRef("gateway", session)
+    entry = Entry(
+        id=name,
+        at=at,
+        session=str(ref),
+        purpose="turn",
+        key_name="",
+        upstream="one",
+        api="chat",
+        model="gpt-4o-mini",
+        status=200,
+        ended="complete",
+        usage=Usage(input=10, output=5),
+        raw=None,
+        seconds=0.5,
+    )
+    return Finished(
+        id=name,
+        at=at,
+        key_name="",
+        api_name="chat",
+        talk=Talk(ref=ref, purpose="turn"),
+        body=json.dumps({"model": "gpt-4o-mini", "messages": said}).encode(),
+        answer=answer,
+        entry=entry,
+    )
+
+
+def _mixed(rounds: int) -> list[Finished]:
+    agents = [Agent(name) for name in "abc"]
+    return [agent.step() for _ in range(rounds) for agent in agents]
+
+
+def _clerk(config: Config, failures: Failures) -> Clerk:
+    config.home.mkdir(parents=True, exist_ok=True)
+    journal = Journal(config.home / "gateway-journal")
+    return Clerk(
+        config, secrecy=Secrecy(KEY), journal=journal, failures=failures, price=lambda _: Price(), breath_seconds=0.0
+    )
+
+
+def _take(clerk: Clerk, exchanges: list[Finished]) -> None:
+    for exchange in exchanges:
+        assert exchange.entry is not None
+        clerk.add([exchange.entry])
+        clerk.take(exchange)
+
+
+def _unrecorded(config: Config) -> dict[str | None, int]:
+    database = open_database(config)
+    try:
+        return {one.name: one.unrecorded for one in totals(database, "session")}
+    finally:
+        database.close()
+
+
+@pytest.mark.parametrize("size", [2, 5, 100])
+def test_what_is_written_together_is_what_is_written_one_by_one(tmp_path: Path, size: int) -> None:
+    found = []
+    for name, at_once in (("one", 1), ("many", size)):
+        exchanges = _mixed(9)
+        with open_store(tmp_path / name) as store:
+            archive = Archive(store, Secrecy(KEY), clock=lambda: 2_000.0)
+            for start in range(0, len(exchanges), at_once):
+                archive.write(exchanges[start : start + at_once])
+            queries = (
+                "SELECT native_id, title, messages, calls, failed, input_tokens FROM session",
+                "SELECT native_id, position, body FROM message JOIN session ON session.id = session_id",
+                "SELECT native_id, call.* FROM call JOIN session ON session.id = session_id",
+            )
+            found.append([sorted(map(repr, map(tuple, store.connection.execute(query)))) for query in queries])
+    assert found[0] == found[1]
+    assert [len(rows) for rows in found[0]] == [3, 3 * (3 + 9 + 6), 3 * 6]
+
+
+def test_one_that_cannot_be_written_keeps_no_other_out(tmp_path: Path) -> None:
+    config, failures = config_in(tmp_path), Failures()
+    exchanges = _mixed(3)
+    # Half a character, which no file takes.
+    exchanges[4].answer = Answer(text="\ud83d", finish="stop")
+    clerk = _clerk(config, failures)
+    clerk.start()
+    _take(clerk, exchanges)
+    clerk.stop()
+    assert (clerk.waiting, failures.counts) == (0, {"record": 1})
+    assert _unrecorded(config) == {"gateway:a": 0, "gateway:b": 1, "gateway:c": 0}
+    sessions = {one.ref.native_id: one for one in read(config.store_path)}
+    assert {name: len(one.messages) for name, one in sessions.items()} == {"a": 6, "b": 6, "c": 6}
+
+
+def test_what_is_too_much_is_counted_marked_and_told_by_the_next_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clerk_module, "MOST_WAITING", 3)
+    config, failures = config_in(tmp_path), Failures()
+    agent = Agent("a")
+    clerk = _clerk(config, failures)
+    _take(clerk, [agent.step() for _ in range(5)])
+    clerk.start()
+    clerk.stop()
+    assert failures.counts == {"record": 2}
+    assert _unrecorded(config) == {"gateway:a": 2}
+    (cut,) = read(config.store_path)
+    assert [one.role for one in cut.messages] == ["user", "assistant", "tool", "assistant", "tool", "assistant"]
+    clerk = _clerk(config, failures)
+    _take(clerk, [agent.step()])
+    clerk.start()
+    clerk.stop()
+    (whole,) = read(config.store_path)
+    assert [one.role for one in whole.messages] == ["user", "assistant", "tool", "assistant", "tool", "assistant"] * 2
+    assert [call.result is not None for call in whole.calls()] == [True] * 4
+    assert _unrecorded(config) == {"gateway:a": 2}, "of those turns it is not known what the model itself said"
+
+
+def test_whose_a_conversation_is_holds_though_the_gateway_forgot_it(tmp_path: Path) -> None:
+    mine, yours = Agent("a").step(), Agent("a").step()
+    yours.key_name = "yours"
+    with open_store(tmp_path / "store") as store:
+        for exchange in (mine, yours):
+            Archive(store, Secrecy(KEY)).write([exchange])
+    first, second = read(tmp_path / "store")
+    assert (first.ref.native_id, second.ref.native_id[:2]) == ("a", "a~")
+    assert [len(one.messages) for one in (first, second)] == [2, 2]
+
+
+def test_nobody_hangs_a_conversation_on_one_of_another(tmp_path: Path) -> None:
+    talks = Talks()
+    asked = Agent("a").step().asked
+    assert asked is not None
+    talks.recognise(asked, [(b"thread-id", b"victim")], path="/v1/responses", owner="mine")
+    below = [(b"thread-id", b"below"), (b"x-codex-parent-thread-id", b"victim")]
+    own = talks.recognise(asked, below, path="/v1/responses", owner="mine")
+    other = talks.recognise(asked, below, path="/v1/responses", owner="yours")
+    assert own is not None
+    assert other is not None
+    assert own.parent == SessionRef("gateway", "victim")
+    assert other.parent is not None
+    assert other.parent.native_id.startswith("victim~")
+    assert other.ref.native_id.startswith("below~")
