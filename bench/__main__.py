@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bench import agreement, confirm, gateway, insight, redact, scan, schedule, template, web
+from bench import agreement, confirm, gateway, hook, insight, redact, scan, schedule, template, web
 from bench.record import write
 
 
@@ -15,6 +15,7 @@ def main() -> None:
         "agreement": agreement.figures,
         "confirm": confirm.figures,
         "gateway": gateway.figures,
+        "hook": hook.figures,
         "insight": insight.figures,
         "redact": redact.figures,
         "scan": scan.figures,

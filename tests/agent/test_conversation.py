@@ -302,7 +302,8 @@ def test_memory_and_skills_are_kept_with_who_wrote_them(tmp_path: Path) -> None:
     assert (home / "skills" / "release-work" / "SKILL.md").exists()
     assert conversation.runtime.context is not None
     with conversation.runtime.context.desk() as desk:
-        rows = desk.store.rows("learned.list", dict.fromkeys(["kind", "target", "state", "session", "before"]) | {"limit": 9})
+        any_of_them = dict.fromkeys(["kind", "target", "state", "session", "before"])
+        rows = desk.store.rows("learned.list", {**any_of_them, "limit": 9})
     assert {(row["actor"], row["session"], row["task"]) for row in rows} == {
         ("agent", str(conversation.ref), "remember this")
     }
