@@ -40,6 +40,7 @@ PAGES = (
     "templates/work-3?format=skill&form=guidance",
     "experiments",
     "experiments/autumn",
+    "experiments/autumn/sessions?arm=warm",
     "confirmations",
     "schedule",
     "learned",

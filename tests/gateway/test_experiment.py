@@ -252,8 +252,12 @@ def test_a_conversation_that_began_before_the_experiment_is_in_no_arm(config: Co
 def test_a_watch_that_breaks_is_counted_and_nobody_notices(config: Config) -> None:
     with serve_world() as world, run_gateway(config, settings_for(config, world.url)) as gateway:
         Customer(gateway.url, "first").ask(world)
+        # Whatever is shown from now on breaks it, however fast it looks.
         with open_store(config.store_path) as store, store.write():
-            store.connection.execute("UPDATE warm_block SET example_ids = 'no list'")
+            store.connection.execute(
+                "CREATE TRIGGER breaks AFTER INSERT ON warm_block BEGIN"
+                " UPDATE warm_block SET example_ids = 'no list' WHERE rowid = NEW.rowid; END"
+            )
         Customer(gateway.url, "second").ask(world)
         wait_until(lambda: gateway.failed_open().get("guard", 0) > 0)
         third = Customer(gateway.url, "third")

@@ -80,7 +80,8 @@ def _check_sessions(path: Path, found: list[dict[str, Any]], load: Load, killed:
         assert places == sorted(set(places)), (name, told)
         for number in [int(text.split()[1]) for text in said if text.startswith("answer") and text not in told]:
             assert number not in unmarked, "what is missing is marked so"
-            waited = min([at - load.completed[number] for at in killed if at > load.completed[number]])
+            # Right after a kill, too: the clerk of a gateway that is gone writes on, and two may meet in one session.
+            waited = min(abs(at - load.completed[number]) for at in killed)
             # A machine that has no time for the clerk keeps no window; that nothing is lost unmarked holds there too.
             is_starved = os.getloadavg()[0] > 1.5 * (os.cpu_count() or 1)
             assert is_starved or waited < WINDOW_SECONDS + BUSY_SECONDS, (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,6 +64,23 @@ def test_a_live_one_says_what_may_be_said_and_whether_the_arms_got_their_share(f
         (example,) = look(alice, "experiments/autumn?as=json&table=examples").json()["rows"]
         assert example["tool"] == "search_files" and example["answer"] == "helps"
         assert look(alice, f"templates/example/{example['example']}").status_code == 303
+
+
+def test_the_numbers_of_an_arm_lead_to_its_sessions_page_by_page(filled: Site) -> None:
+    with filled.visitor() as alice:
+        (arm, *_) = look(alice, "experiments/autumn?as=json&table=arms").json()["rows"]
+        assert f"experiments/autumn/sessions?arm={arm['arm']}" in look(alice, "experiments/autumn").text
+        query, seen = f"arm={arm['arm']}", []
+        while query:
+            page = look(alice, f"experiments/autumn/sessions?{query}").text
+            seen += re.findall(r'href="[^"]*/sessions/([^"?#]+)"', page)
+            found = re.search(r'href="[^"?]*\?([^"]*after=[^"]+)"', page)
+            query = html.unescape(found[1]) if found else ""
+        assert len(seen) == len(set(seen)) == arm["assigned"]
+        whole = look(alice, "experiments/autumn/sessions?as=json").json()["rows"]
+        assert len(whole) == 120 and set(seen) < {row["session"] for row in whole}
+        assert look(alice, "experiments/none/sessions").status_code == 404
+        assert look(alice, "experiments/autumn/sessions?after=x").status_code == 400
 
 
 def test_the_page_of_a_template_says_what_its_examples_did(filled: Site) -> None:

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 from weakref import finalize
@@ -32,7 +32,7 @@ class Store:
         self.path = path
         self._is_together = False
         # Whoever forgets to close it: the connection ends with the store, not some time later, and never twice.
-        self._end = finalize(self, connection.close)
+        self._end = finalize(self, _close_quietly, connection)
 
     def rows(self, name: str, params: Params = ()) -> list[sqlite3.Row]:
         """All rows of a named query."""
@@ -114,13 +114,20 @@ class Store:
             self._step("ROLLBACK")
 
     def close(self) -> None:
-        self._end()
+        if self._end.detach() is not None:
+            self.connection.close()
 
     def __enter__(self) -> Store:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _close_quietly(connection: sqlite3.Connection) -> None:
+    """Where another thread than its own lets go of it last, it may not be closed by name; it ends all the same."""
+    with suppress(sqlite3.ProgrammingError):
+        connection.close()
 
 
 def open_database(config: Config, *, durable: bool = False, by_turns: bool = False) -> Database:

@@ -22,6 +22,8 @@ from seasoned.experiment.page.page import part_of
 from seasoned.insight.page.value import change, change_between, rate, rate_between
 from seasoned.store import Store, open_store
 from seasoned.web.effect import live_of
+from seasoned.web.experiment_sessions import arm_link
+from seasoned.web.experiment_sessions import router as of_sessions
 from seasoned.web.frame import Page, PageRoute, go
 from seasoned.web.link import experiment_link
 from seasoned.web.login import Here, read_change
@@ -200,8 +202,8 @@ def _live_table(live: list[LiveListed], seen: dict[str, Seen[LiveReport]]) -> Ta
             (
                 Cell(one.name, href=link),
                 Cell(", ".join(one.arms)),
-                Cell(one.sessions, href=f"{link}#table-arms"),
-                Cell(one.exposed, href=f"{link}#table-arms"),
+                Cell(one.sessions, href=arm_link(one.name)),
+                Cell(one.exposed, href=arm_link(one.name)),
                 Cell(one.began_at, shown=moment(one.began_at)),
                 Cell(one.last_at, shown=None if one.last_at is None else moment(one.last_at)),
                 Cell(verdict, tone="" if verdict is None else _TONES.get(verdict, "quiet")),
@@ -250,7 +252,7 @@ def _live_tables(report: LiveReport) -> tuple[Table, ...]:
         for over, ratio in (("assigned", report.assigned_ratio), ("measured", report.measured_ratio))
         for row in _ratio_rows(over, ratio)
     ]
-    arms = [_arm_row(one) for one in report.arms]
+    arms = [_arm_row(one, arm_link(report.name, one.arm)) for one in report.arms]
     examples = [_example_row(one) for one in report.examples]
     return (
         Table(name="arms", title="Arms", columns=_ARMS, rows=arms, empty="It has no arms."),
@@ -273,17 +275,17 @@ def _live_tables(report: LiveReport) -> tuple[Table, ...]:
     )
 
 
-def _arm_row(one: LiveArm) -> tuple[Cell, ...]:
+def _arm_row(one: LiveArm, link: str) -> tuple[Cell, ...]:
     return (
         Cell(one.arm, shown=f"{one.arm} (control)" if one.is_control else one.arm),
         Cell(one.share, shown=f"{100 * one.share:.0f} %"),
-        Cell(one.assigned),
-        Cell(one.exposed),
-        Cell(one.contaminated),
-        Cell(one.settled),
-        Cell(one.measured),
-        Cell(one.calls),
-        Cell(one.failed),
+        Cell(one.assigned, href=link),
+        Cell(one.exposed, href=link),
+        Cell(one.contaminated, href=link),
+        Cell(one.settled, href=link),
+        Cell(one.measured, href=link),
+        Cell(one.calls, href=link),
+        Cell(one.failed, href=link),
         Cell(one.error.value, shown=plain(rate(one.error))),
         Cell(plain(rate_between(one.error))),
     )
@@ -318,3 +320,6 @@ def _example_row(one: LiveExample) -> tuple[Cell, ...]:
         Cell(one.state, tone=tone),
         Cell(one.state_reason or effect.reason),
     )
+
+
+router.include_router(of_sessions)

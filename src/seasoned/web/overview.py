@@ -20,6 +20,7 @@ from seasoned.insight.page.value import number, rate_between
 from seasoned.insight.trials import Figure
 from seasoned.stats.interval import Estimate
 from seasoned.store import Database, Row, Store
+from seasoned.web.experiment_sessions import arm_link
 from seasoned.web.frame import Page, PageRoute
 from seasoned.web.link import experiment_link, sessions_link
 from seasoned.web.login import Here
@@ -192,8 +193,8 @@ def _mistakes(store: Store) -> Table:
                 Cell(row["signature"], href=link),
                 Cell(f"{row['tool']}: {row['program']}" if row["program"] else row["tool"]),
                 Cell(row["sessions"], href=link),
-                Cell(row["failures"]),
-                Cell(row["repaired"]),
+                Cell(row["failures"], href=link),
+                Cell(row["repaired"], href=link),
                 Cell(None if repair is None else repair["how"], "–" if repair is None else None, is_said=True),
                 Cell(row["last"] or None, day_and_time(row["last"] or None)),
             )
@@ -211,7 +212,7 @@ def _tools(store: Store) -> Table:
     rows = [
         (
             Cell(row["tool"], href=sessions_link(tool=row["tool"])),
-            Cell(row["calls"]),
+            Cell(row["calls"], href=sessions_link(tool=row["tool"], sort="-calls")),
             Cell(row["failed"], href=sessions_link(tool=row["tool"], outcome="failures")),
             _rate(row["failed"], row["ok"] + row["failed"]),
             Cell(row["sessions"], href=sessions_link(tool=row["tool"])),
@@ -232,14 +233,15 @@ def _agents(agents: list[dict[str, Any]]) -> Table:
         (
             Cell(row["agent"], href=sessions_link(agent=row["agent"])),
             Cell(row["sessions"], href=sessions_link(agent=row["agent"])),
-            Cell(row["calls"]),
+            Cell(row["calls"], href=sessions_link(agent=row["agent"], sort="-calls")),
             Cell(row["failed"], href=f"sessions?{urlencode({'agent': row['agent'], 'outcome': 'failures'})}"),
             _rate(row["failed"], row["ok"] + row["failed"]),
-            Cell(row["unclear"]),
-            Cell(row["left_out"]),
+            Cell(row["unclear"], href=sessions_link(agent=row["agent"])),
+            Cell(row["left_out"], href=sessions_link(agent=row["agent"])),
             Cell(
                 row["cost_micro_usd"] / 1e6 if row["priced"] else None,
                 dollars(row["cost_micro_usd"] / 1e6 if row["priced"] else None),
+                href=sessions_link(agent=row["agent"], sort="-cost"),
             ),
             Cell(row["last"] or None, row["last"] or "–"),
         )
@@ -271,8 +273,8 @@ def _experiments(database: Database) -> Table:
     rows = [
         (
             Cell(row["experiment"], href=experiment_link(row["experiment"])),
-            Cell(row["sessions"]),
-            Cell(row["exposed"]),
+            Cell(row["sessions"], href=arm_link(row["experiment"])),
+            Cell(row["exposed"], href=arm_link(row["experiment"])),
             Cell(row["began_at"], day_and_time(row["began_at"])),
             Cell(row["last_at"], day_and_time(row["last_at"])),
         )

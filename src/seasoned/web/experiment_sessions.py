@@ -1,0 +1,86 @@
+"""The sessions of a running experiment: what the numbers of its arms are made of."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request as HTTPRequest
+from starlette.responses import Response
+
+from seasoned.confirm.service.state import service_of
+from seasoned.errors import NotFound, UsageError
+from seasoned.store import Database, Row
+from seasoned.web.frame import PageRoute
+from seasoned.web.link import experiment_link, session_link
+from seasoned.web.login import Here
+from seasoned.web.table import Cell, Column, Table, answer, row_limit
+from seasoned.web.text import moment
+
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
+Arm = Annotated[str | None, Query(max_length=200)]
+_COLUMNS = (
+    Column("session", "session"),
+    Column("arm", "arm"),
+    Column("at", "assigned", is_whole=True),
+    Column("exposed_arm", "was shown the block of"),
+    Column("exposed_at", "shown", is_whole=True),
+)
+
+
+def arm_link(name: str, arm: str | None = None) -> str:
+    """The sessions of an experiment, or of one of its arms."""
+    return f"{experiment_link(name)}/sessions" + ("" if arm is None else f"?{urlencode({'arm': arm})}")
+
+
+@router.get("/experiments/{name}/sessions")
+async def show_sessions(
+    request: HTTPRequest, here: Here, name: str, arm: Arm = None, after: str | None = None
+) -> Response:
+    """Every session that was assigned, the newest first."""
+    at, session = _place(after)
+    limit = row_limit(request)
+    wanted = {"experiment": name, "arm": arm, "at": at, "session": session, "limit": limit + 1}
+    rows = await service_of(request).desk.read(lambda place: _rows(place.database, wanted))
+    more = rows[limit - 1] if len(rows) > limit else None
+    table = Table(
+        name="assigned",
+        title="Sessions",
+        columns=_COLUMNS,
+        rows=[_line(row) for row in rows[:limit]],
+        empty="No session was assigned here yet: the gateway, the hooks and the plugin assign new ones as they begin.",
+        after=None if more is None else f"{more['at']!r},{more['session']}",
+        is_later=after is not None,
+    )
+    return answer(request, here, "experiment_sessions.html", tables=(table,), name=name, arm=arm)
+
+
+def _rows(database: Database, wanted: dict[str, str | float | None]) -> list[Row]:
+    if not database.rows("experiment.splits", {"experiment": wanted["experiment"]}):
+        raise NotFound(f"No experiment {str(wanted['experiment'])[:80]!r} runs: the list shows those that do.")
+    return list(database.rows("experiment.arm_sessions", wanted))
+
+
+def _line(row: Row) -> tuple[Cell, ...]:
+    return (
+        Cell(row["session"], href=session_link(row["session"])),
+        Cell(row["arm"]),
+        Cell(row["at"], shown=moment(row["at"])),
+        Cell(row["exposed_arm"], shown=row["exposed_arm"] or "nothing was shown"),
+        Cell(row["exposed_at"], shown=None if row["exposed_at"] is None else moment(row["exposed_at"])),
+    )
+
+
+def _place(after: str | None) -> tuple[float, str]:
+    if after is None:
+        return 1e300, ""
+    at, _, session = after.partition(",")
+    try:
+        found = float(at)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise UsageError("This address leads nowhere: begin with the first page of the list.")
+    return found, session
