@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from seasoned.errors import UsageError
+
+_Settings = TypeVar("_Settings", bound=msgspec.Struct)
 
 Origin = str
 
@@ -255,3 +257,19 @@ def _checked(name: str, value: object, where: str) -> object:
         except msgspec.ValidationError as error:
             raise UsageError(f"{where}: a route is wrong ({error}): write [[routes]] with model, words, …") from error
     raise UsageError(f"{where}: {name} has the wrong kind of value: {value!r}.")
+
+
+def read_settings(path: Path, kind: type[_Settings]) -> _Settings:
+    """The settings of one part from a file of its own, checked; the defaults where there is none."""
+    import tomllib
+
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return kind()
+    except OSError as error:
+        raise UsageError(f"{str(path)!r} cannot be read ({error.strerror}): check its rights.") from error
+    try:
+        return msgspec.convert(tomllib.loads(data.decode()), kind)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise UsageError(f"{str(path)!r} is wrong ({error}): mend it or move it away.") from error

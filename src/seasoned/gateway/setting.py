@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -10,6 +9,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from seasoned.config import read_settings
 from seasoned.errors import UsageError
 
 FILE = "gateway.toml"
@@ -68,7 +68,7 @@ DEFAULT_UPSTREAMS = (
 
 def load_settings(path: Path, *, upstream_url: str | None = None) -> Settings:
     """The settings of a file, checked; the defaults where there is none. A URL replaces every upstream."""
-    found = _read(path)
+    found = read_settings(path, Settings)
     if upstream_url is not None:
         both: tuple[Api, ...] = ("openai", "anthropic")
         own = tuple(Upstream(name=f"given-{api}", base_url=upstream_url, api=api) for api in both)
@@ -81,19 +81,6 @@ def load_settings(path: Path, *, upstream_url: str | None = None) -> Settings:
     for one in found.upstream:
         _check_url(one, path)
     return found
-
-
-def _read(path: Path) -> Settings:
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return Settings()
-    except OSError as error:
-        raise UsageError(f"{str(path)!r} cannot be read ({error.strerror}): check its rights.") from error
-    try:
-        return msgspec.convert(tomllib.loads(data.decode()), Settings)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        raise UsageError(f"{str(path)!r} is wrong ({error}): mend it or move it away.") from error
 
 
 def _check_url(upstream: Upstream, path: Path) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
-from seasoned.errors import UsageError
+from seasoned.config import read_settings
 
 FILE = "hermes.toml"
 
@@ -34,13 +33,4 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 def load_settings(path: Path) -> Settings:
     """The settings of a file, checked; the defaults where there is none."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return Settings()
-    except OSError as error:
-        raise UsageError(f"{str(path)!r} cannot be read ({error.strerror}): check its rights.") from error
-    try:
-        return msgspec.convert(tomllib.loads(data.decode()), Settings)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        raise UsageError(f"{str(path)!r} is wrong ({error}): mend it or move it away.") from error
+    return read_settings(path, Settings)
