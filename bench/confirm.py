@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,13 @@ from seasoned.confirm.credential import Credential, make
 from seasoned.confirm.policy import load_policy
 from seasoned.confirm.request import Asked
 from seasoned.confirm.seal import load_seal
+from seasoned.confirm.service.listen import fast_loop
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_database
 
 ROUNDS = 5
 ROUND_SECONDS = 2.0
-CONNECTIONS = 64
+CONNECTIONS = (1, 16, 64, 256)
 FEW, MANY = 10, 10_000
 LOOKS = 1500
 WAITING = 1000
@@ -49,19 +51,25 @@ def figures() -> Iterator[str]:
 
 def _submitting(folder: Path) -> Iterator[str]:
     """Rounds of raw commits and of submits by turns, since a shared disk is not always equally fast."""
-    raw, one, many = [], [], []
+    raw: list[float] = []
+    rates: dict[int, list[float]] = {count: [] for count in CONNECTIONS}
     with _service(folder) as (port, tokens):
         for _ in range(ROUNDS):
             raw.append(_commits(folder))
-            one.append(asyncio.run(_submits(port, tokens["agent"], 1)))
-            many.append(asyncio.run(_submits(port, tokens["agent"], CONNECTIONS)))
+            for count in CONNECTIONS:
+                rates[count].append(_submits(port, tokens["agent"], count))
         kept = asyncio.run(_call(port, "GET", "/health", tokens["agent"]))["pending_count"]
-    wanted = round(sum(one + many) * ROUND_SECONDS)
-    commits, alone, together = map(statistics.median, (raw, one, many))
+    commits = statistics.median(raw)
     yield f"raw commits of one row, SQLite, WAL, synchronous FULL: {commits:,.0f} a second, median of {ROUNDS} rounds"
-    yield f"durable submits over HTTP, {CONNECTIONS} connections: {together:,.0f} a second; one alone: {alone:,.0f}"
-    yield f"ratio submits / raw commits: {together / commits:.2f} (wanted: at least 0.40), alone {alone / commits:.2f}"
-    yield f"  acknowledged {wanted:,}, in the store {kept:,}"
+    for count, found in rates.items():
+        rate = statistics.median(found)
+        wanted = " (wanted: at least 0.40)" if count == max(CONNECTIONS) else ""
+        yield (
+            f"durable submits over HTTP, {count} connection{'s' if count > 1 else ''}: {rate:,.0f} a second; "
+            f"ratio submits / raw commits {rate / commits:.2f}{wanted}"
+        )
+    acknowledged = round(sum(map(sum, rates.values())) * ROUND_SECONDS)
+    yield f"  acknowledged {acknowledged:,}, in the store {kept:,}"
 
 
 def _commits(folder: Path) -> float:
@@ -79,22 +87,56 @@ def _commits(folder: Path) -> float:
     return count / ROUND_SECONDS
 
 
-async def _submits(port: int, token: str, connections: int) -> float:
-    ends = time.perf_counter() + ROUND_SECONDS
-    counts = await asyncio.gather(*(_submit_until(port, token, ends, number) for number in range(connections)))
-    return sum(counts) / ROUND_SECONDS
+def _submits(port: int, token: str, connections: int) -> float:
+    """How many were acknowledged in a second. The client does as little as it can: it runs on the same two cores."""
+
+    async def all_of_them() -> int:
+        loop = asyncio.get_running_loop()
+        ends = time.perf_counter() + ROUND_SECONDS
+        made = [
+            await loop.create_connection(partial(_Submitter, token, ends, number), "127.0.0.1", port)
+            for number in range(connections)
+        ]
+        return sum([await submitter.count for _, submitter in made])
+
+    with asyncio.Runner(loop_factory=fast_loop) as runner:
+        return runner.run(all_of_them()) / ROUND_SECONDS
 
 
-async def _submit_until(port: int, token: str, ends: float, number: int) -> int:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    count = 0
-    while time.perf_counter() < ends:
-        said = _asked(number * 97 + count)
-        status, _ = await _exchange(reader, writer, _request("POST", "/confirm", token, said))
-        assert status == 202, status
-        count += 1
-    writer.close()
-    return count
+class _Submitter(asyncio.Protocol):
+    """One connection that submits, one request after the other, until the time is over."""
+
+    def __init__(self, token: str, ends: float, number: int) -> None:
+        self._token, self._ends, self._number = token, ends, number
+        self._acknowledged = 0
+        self._heard = b""
+        self.count: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+        self._ask()
+
+    def data_received(self, data: bytes) -> None:
+        self._heard += data
+        head, _, body = self._heard.partition(b"\r\n\r\n")
+        if len(body) < int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0] or 1):
+            return
+        assert head.startswith(b"HTTP/1.1 202 "), self._heard
+        self._heard = b""
+        self._acknowledged += 1
+        if time.perf_counter() < self._ends:
+            self._ask()
+        else:
+            self.count.set_result(self._acknowledged)
+            self._transport.close()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self.count.done():
+            self.count.set_exception(error or ConnectionError("the service hung up"))
+
+    def _ask(self) -> None:
+        said = _asked(self._number * 97 + self._acknowledged)
+        self._transport.write(_request("POST", "/confirm", self._token, said))
 
 
 def _looking(folder: Path) -> Iterator[str]:
@@ -191,7 +233,11 @@ def _asked(number: int) -> dict[str, Any]:
     return {
         "action": f"measured_{number % _ACTIONS}",
         "description": f"Restart the worker of queue {number}.",
-        "details": {"host": f"worker-{number}.example.org", "command": "systemctl restart worker", "force": False},
+        "details": {
+            "host": f"worker-{number}.example.org",
+            "command": f"systemctl restart worker@{number}",
+            "force": False,
+        },
     }
 
 

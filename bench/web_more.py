@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,6 +73,8 @@ def _remember(store: Store, home: Path, session: str) -> None:
     by = Provenance(actor="review", origin="review", session="seasoned:review", parent=session)
     # Beside the home, which is emptied of files when the store is made anew.
     beside = home.with_name(f"{home.name}-learned")
+    # What is there already is not learned again, and a new store would know of no change.
+    shutil.rmtree(beside, ignore_errors=True)
     desk = Desk(
         store=store,
         redactor=Secrecy(load_key(home)).redactor(),

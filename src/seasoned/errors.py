@@ -51,6 +51,10 @@ class RuleBroken(StoreError):
     """A table has a rule that forbids this row: a key that is taken, a check, a guard."""
 
 
+class Unsure(StoreError):
+    """Whether a change was kept is not known: whoever made it looks before it is repeated."""
+
+
 class Denied(SeasonedError):
     """Somebody who asks has no right to it, or not now; nothing was changed."""
 

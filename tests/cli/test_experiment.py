@@ -65,6 +65,19 @@ def test_an_experiment_learns_runs_and_says_what_it_found(tmp_path: Path) -> Non
     assert sessions["sessions"], "every run is a recorded session"
 
 
+def test_who_asks_for_one_that_is_not_there_is_told_both_ways_to_make_one(tmp_path: Path) -> None:
+    ways = "`seasoned experiment run` makes one on tasks, `seasoned experiment begin` one on live sessions."
+    first = _seasoned(tmp_path, "experiment", "show", "nope", expect=1).stderr
+    assert f"No experiment 'nope': there are none yet. {ways}" in first
+    assert ways in _seasoned(tmp_path, "experiment", "list").stdout
+    _seasoned(tmp_path, "experiment", "begin", "autumn")
+    assert f"No experiment 'nope', only 'autumn'. {ways}" in _seasoned(
+        tmp_path, "experiment", "show", "nope", expect=1
+    ).stderr.replace("\n", " ")
+    assigned = _seasoned(tmp_path, "experiment", "assign", "nope", "codex:a", expect=1).stderr
+    assert "assigns sessions, only 'autumn'. `seasoned experiment begin` makes one" in assigned
+
+
 KILLS = 20 if os.environ.get("SEASONED_TORTURE") else 2
 
 

@@ -333,6 +333,9 @@ NEEDS: dict[str, tuple[str, ...]] = {
         "vault policy write admin admin.hcl",
         "seasoned confirm approve abc",
         "seasoned confirm allow send_email",
+        "seasoned memory accept 3",
+        "python -m seasoned skill accept 4",
+        "hermes seasoned memory accept 3",
         "echo x >> ~/.seasoned/policy.toml",
     ),
     "publish_package": (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import pytest
 
 from seasoned.confirm.book import Book
 from seasoned.confirm.credential import Credential, revoke
-from seasoned.confirm.request import Asked
+from seasoned.confirm.request import Asked, new_id
 from seasoned.confirm.seal import Seal
 from seasoned.errors import CannotDo, Conflict, NotFound, Refused, RuleBroken, TooMany, UsageError
 from seasoned.store import Database
@@ -38,6 +39,13 @@ def _votes(database: Database, request_id: str) -> Any:
     return database.rows("confirm.votes", {"request_id": request_id})
 
 
+def test_an_id_is_by_chance_and_lies_beside_those_that_were_made_with_it() -> None:
+    made = [new_id() for _ in range(2000)]
+    assert [one[:11] for one in made] == sorted(one[:11] for one in made)
+    assert len({one[11:] for one in made}) == 2000
+    assert all(re.fullmatch(r"[0-9a-f]{11}[A-Za-z0-9_-]{22}", one) for one in made), "never begins as an option does"
+
+
 def test_a_request_is_kept_as_it_was_asked(scene: Scene) -> None:
     request = scene.ask(label="nightly job", session_key="s-1", timeout_seconds=60)
     assert (request.status, request.requester, request.label, request.session_key) == (
@@ -48,7 +56,7 @@ def test_a_request_is_kept_as_it_was_asked(scene: Scene) -> None:
     )
     assert (request.created_at, request.expires_at, request.timeout_seconds) == (START, START + 60, 60)
     assert request.is_exact and request.details == {"version": "1.2.3"}
-    assert len(request.id) == 22, "128 bits"
+    assert len(request.id) == 11 + 22, "when it was made, and 128 bits"
     assert scene.book.look(scene.anna, request.id) == request
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
 from seasoned.confirm.action import HIGH_RISK
+from seasoned.confirm.audit import head, verify_chain
+from seasoned.confirm.canonical import digest_of, plain
 from seasoned.confirm.credential import revoke
 from seasoned.confirm.request import Request
-from seasoned.store import Database
+from seasoned.store import Database, open_store
+from seasoned.store.migration import VERSION
 from tests.confirm.books import START, TWO, Scene, raw
 
 BROKEN = (sqlite3.IntegrityError, psycopg.IntegrityError)
@@ -211,3 +215,58 @@ def test_emptying_a_table_is_no_way_around(scene: Scene) -> None:
     for table in ("audit", "audit_head", "request", "vote", "credential"):
         with pytest.raises(BROKEN):
             raw(scene.database, f"TRUNCATE {table} CASCADE")
+
+
+def test_a_row_that_is_added_by_hand_moves_the_head_and_is_found(scene: Scene) -> None:
+    scene.ask()
+    before = head(scene.database)
+    raw(
+        scene.database,
+        "INSERT INTO audit VALUES (?, 1, 'approved', NULL, 'anna', '', '{}', ?, 'y')",
+        (before.seq + 1, before.hash),
+    )
+    assert (head(scene.database).seq, head(scene.database).hash) == (before.seq + 1, "y")
+    found = verify_chain(scene.database)
+    assert (found.ok, found.first_bad) == (False, before.seq + 1)
+
+
+def test_a_temporary_table_of_the_same_name_is_no_way_around(scene: Scene) -> None:
+    request = scene.ask()
+    place = "temp" if scene.database.kind == "sqlite" else "pg_temp"
+    raw(scene.database, "CREATE TEMPORARY TABLE audit_head (id INTEGER, seq BIGINT, hash TEXT)")
+    raw(scene.database, f"INSERT INTO {place}.audit_head VALUES (1, 998, 'q')")
+    with pytest.raises(BROKEN):
+        raw(scene.database, "INSERT INTO audit VALUES (999, 1, 'x', NULL, 'a', '', '{}', 'q', 'h')")
+    raw(scene.database, f"DROP TABLE {place}.audit_head")
+    raw(scene.database, "CREATE TEMPORARY TABLE vote (request_id TEXT, approve INTEGER)")
+    raw(scene.database, f"INSERT INTO {place}.vote VALUES (?, 1)", (request.id,))
+    approve = (
+        "UPDATE request SET status = 'approved', resolved_at = 1, resolved_by = 'x', redeem_before = 2, sealed = NULL"
+    )
+    with pytest.raises(BROKEN):
+        raw(scene.database, approve)
+    raw(scene.database, f"DROP TABLE {place}.vote")
+    assert scene.approve(request).status == "approved"
+
+
+def test_an_audit_of_an_older_version_goes_on(tmp_path: Path) -> None:
+    """Its head was moved by a statement, not by a trigger."""
+    path = tmp_path / "store.db"
+    store = open_store(path)
+    scene = Scene(store)
+    scene.ask()
+    before = head(store)
+    raw(store, "DROP TRIGGER audit_added")
+    raw(store, f"PRAGMA user_version = {VERSION - 1}")
+    row = (before.seq + 1, 1.0, "submitted", None, "anna", "", "{}", before.hash)
+    names = ("seq", "at", "event", "request_id", "actor", "via", "document", "previous")
+    hashed = digest_of(plain(dict(zip(names, row, strict=True))))
+    raw(store, "INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, hashed))
+    raw(store, "UPDATE audit_head SET seq = ?, hash = ?", (before.seq + 1, hashed))
+    store.close()
+    again = open_store(path)
+    scene.reopen(again)
+    scene.ask()
+    assert head(again).seq == before.seq + 2
+    assert verify_chain(again).ok
+    again.close()

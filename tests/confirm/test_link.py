@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import warnings
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -146,6 +147,17 @@ def test_a_link_used_by_many_at_once_decides_once(house: House, client: httpx2.C
             thread.join()
     assert sorted(statuses) == [200] + [403] * 7
     assert len(house.look(request).votes) == 1
+
+
+def test_the_first_use_of_a_link_does_not_hang_on_the_warnings_of_other_threads(
+    house: House, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that leaves `catch_warnings` puts back the filters of all: what another one just set is gone."""
+    token = _token(house.submit())
+    warnings.simplefilter("error")
+    monkeypatch.setattr(warnings, "simplefilter", lambda *_, **__: None)
+    assert _post(client, token, _form(token)).status_code == 200
+    assert client.get(f"/confirm/link/{token}").status_code == 200
 
 
 def test_a_form_that_is_not_the_links_own_decides_nothing(house: House, client: httpx2.Client) -> None:

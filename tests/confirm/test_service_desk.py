@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,9 @@ from seasoned.confirm.credential import Credential, make
 from seasoned.confirm.policy import Policy, Rate
 from seasoned.confirm.request import Asked
 from seasoned.confirm.seal import load_seal
-from seasoned.confirm.service.desk import Desk, Place
-from seasoned.errors import CannotDo, StoreError, UsageError
+from seasoned.confirm.service.desk import Desk, Place, _done_there
+from seasoned.confirm.service.group import Group
+from seasoned.errors import CannotDo, StoreError, Unsure, UsageError
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Database, open_database
 
@@ -36,7 +38,7 @@ async def _desk(config: Config) -> AsyncIterator[tuple[Desk, Credential]]:
     def book(database: Database) -> Book:
         return Book(database, policy=POLICY, seal=seal, secrecy=secrecy)
 
-    desk = Desk(lambda: open_database(config, durable=True), book)
+    desk = Desk(lambda: open_database(config, durable=True, by_turns=True), book)
     await desk.start()
     try:
         yield desk, who
@@ -191,3 +193,115 @@ def test_one_who_left_meanwhile_disturbs_nobody(tmp_path: Path) -> None:
             assert await desk.read(lambda place: place.book.pending_count()) == 2, "it was handed over, and is kept"
 
     asyncio.run(run())
+
+
+def test_a_store_that_ends_the_transaction_by_itself_has_nothing_of_the_group_twice(tmp_path: Path) -> None:
+    """As SQLite does on a full disk: what came before is gone, and what comes after is in no transaction."""
+
+    async def run() -> None:
+        async with _desk(Config(home=tmp_path)) as (desk, who):
+            ended: list[bool] = []
+
+            def ends(place: Place) -> str:
+                if not ended:
+                    ended.append(True)
+                    place.database._database.connection.execute("ROLLBACK")  # type: ignore[attr-defined]
+                raise StoreError("the disk is full")
+
+            found = await _as_one_group(desk, who, ends)
+            assert isinstance(found[2], StoreError)
+            listed = await desk.read(lambda place: place.book.list(who))
+            assert sorted(one.id for one in listed) == sorted(one for one in found if isinstance(one, str))
+            assert len(listed) == 4
+
+    asyncio.run(run())
+
+
+def test_what_one_adds_wrongly_is_no_harm_to_the_others_when_it_is_written_out(database_config: Config) -> None:
+    async def run() -> None:
+        async with _desk(database_config) as (desk, who):
+
+            def adds_wrongly(place: Place) -> str:
+                place.database.run("confirm.add_outbox", {"id": "x"})
+                return "never said"
+
+            found = await _as_one_group(desk, who, adds_wrongly)
+            assert isinstance(found[2], Exception)
+            listed = await desk.read(lambda place: place.book.list(who))
+            assert sorted(one.id for one in listed) == sorted(one for one in found if isinstance(one, str))
+            assert len(listed) == 4
+
+    asyncio.run(run())
+
+
+def test_a_change_that_may_have_been_kept_is_not_made_again(
+    database_config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> None:
+        async with _desk(database_config) as (desk, who):
+            whole = Group.whole
+
+            @contextmanager
+            def lost(group: Group) -> Iterator[None]:
+                with whole(group):
+                    yield
+                raise Unsure("the line was cut while it was kept")
+
+            monkeypatch.setattr(Group, "whole", lost)
+            found = await _as_one_group(desk, who, _submit(who, _asked(99)))
+            assert [type(one) for one in found] == [Unsure] * 5
+            listed = await desk.read(lambda place: place.book.list(who))
+            assert len(listed) == 5, "each once"
+
+    asyncio.run(run())
+
+
+def test_a_store_that_lets_nobody_in_is_waited_for_once_and_not_by_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seasoned.store.database._BUSY_SECONDS", 0.5)
+
+    async def run() -> None:
+        config = Config(home=tmp_path)
+        async with _desk(config) as (desk, who):
+            other = sqlite3.connect(config.store_path, isolation_level=None)
+            other.execute("BEGIN IMMEDIATE")
+            begun = time.monotonic()
+            jobs = [desk.write(_submit(who, _asked(number))) for number in range(16)]
+            found = await asyncio.gather(*jobs, return_exceptions=True)
+            taken = time.monotonic() - begun
+            other.execute("ROLLBACK")
+            other.close()
+            assert {type(one) for one in found} == {StoreError}
+            assert taken < 16 * 0.5
+
+    asyncio.run(run())
+
+
+def test_a_loop_that_is_interrupted_lets_the_writer_go() -> None:
+    loop = asyncio.new_event_loop()
+
+    def turn() -> None:
+        with suppress(SystemExit):
+            loop.run_forever()
+
+    thread = threading.Thread(target=turn)
+    thread.start()
+    with pytest.raises(SystemExit):
+        _done_there(loop, lambda: sys.exit(3))
+    thread.join(10)
+    assert not thread.is_alive()
+    loop.close()
+
+
+async def _as_one_group(desk: Desk, who: Credential, odd: Callable[[Place], str]) -> list[str | BaseException]:
+    """What four submissions give that share a group with something odd, which is the third."""
+    holding, go_on = _hold(desk)
+    jobs = [_submit(who, _asked(number)) for number in range(4)]
+    jobs.insert(2, odd)
+    waiting = [asyncio.ensure_future(desk.write(one)) for one in jobs]
+    await asyncio.sleep(0.05)
+    go_on.set()
+    found = await asyncio.gather(*waiting, return_exceptions=True)
+    await holding
+    return found

@@ -90,7 +90,7 @@ def test_a_request_is_read_as_a_conversation() -> None:
     assert (asked.model, asked.system, asked.tool_names) == ("gpt-5", "Be brief.\nBe kind.", ("bash",))
     assert (asked.is_stream, asked.wants_usage, asked.max_tokens, asked.prompt_cache_key) == (True, False, 9, "k")
     assert asked.messages == (
-        Message("user", "Look\n[image_url]"),
+        Message("user", "Look\n[image]"),
         Message("assistant", "", (ToolCall("c1", "bash", {"cmd": "ls"}, Result("a.txt")),)),
         Message("system", "A hook says hello."),
         Message("tool", "a.txt", answers="c1"),

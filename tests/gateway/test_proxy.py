@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import httpx2
 import openai
 import pytest
 
+from seasoned.gateway.client import Turned, read_body
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import (
     Said,
@@ -44,7 +46,7 @@ def upstream() -> Iterator[Upstream]:
 @pytest.fixture(scope="module")
 def gateway(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     config = config_in(tmp_path_factory.mktemp("gateway"))
-    with run_gateway(config, settings_for(config, upstream.url, body_bytes=200_000, client_seconds=0.5)) as running:
+    with run_gateway(config, settings_for(config, upstream.url, body_bytes=200_000)) as running:
         yield running
 
 
@@ -291,12 +293,39 @@ def test_too_large_a_request_is_turned_away(gateway: Running, upstream: Upstream
     assert upstream.heard == []
 
 
-def test_a_client_that_stops_in_the_middle_is_let_go(gateway: Running, upstream: Upstream) -> None:
-    host, port = gateway.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=5) as line:
-        line.sendall(b"POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{")
-        assert line.recv(4096).startswith(b"HTTP/1.1 408 ")
+def test_a_client_that_stops_in_the_middle_is_let_go(tmp_path: Path, upstream: Upstream) -> None:
+    config = config_in(tmp_path)
+    with run_gateway(config, settings_for(config, upstream.url, client_seconds=0.2)) as gateway:
+        host, port = gateway.url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=5) as line:
+            line.sendall(b"POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{")
+            assert line.recv(4096).startswith(b"HTTP/1.1 408 ")
     assert upstream.heard == []
+
+
+@pytest.mark.parametrize("has_come", [True, False])
+def test_a_client_is_not_blamed_for_the_lateness_of_the_gateway(has_come: bool) -> None:
+    """The loop is held up until the wait has ended; only then it finds what came meanwhile."""
+
+    async def read() -> bytes:
+        came = asyncio.Event()
+
+        async def receive() -> dict[str, Any]:
+            await came.wait()
+            return {"type": "http.request", "body": b"{}"}
+
+        reading = asyncio.create_task(read_body(receive, most=10, seconds=0.05))
+        await asyncio.sleep(0)
+        if has_come:
+            asyncio.get_running_loop().call_soon(came.set)
+        time.sleep(0.1)
+        return await reading
+
+    if has_come:
+        assert asyncio.run(read()) == b"{}"
+    else:
+        with pytest.raises(Turned, match="Nothing of the request came"):
+            asyncio.run(read())
 
 
 @pytest.mark.parametrize("target", [b"@127.0.0.1:1/v1/models", b"*", b"http://127.0.0.1:1/v1/models"])

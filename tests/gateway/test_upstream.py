@@ -49,14 +49,13 @@ def test_a_key_comes_from_the_environment_or_a_file(tmp_path: Path) -> None:
     assert key_for(OPENAI, tmp_path, {}) == "sk-2"
 
 
-def test_a_proxy_that_is_not_used_is_named_in_the_log_and_its_password_is_not(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_proxy_is_named_in_the_log_and_its_password_is_not(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
     for environment in ({"https_proxy": "http://me:hidden@proxy.example"}, {"HTTPS_PROXY": ""}):
         Upstreams(Settings(upstream=ALL), home=tmp_path, environment=environment).open()
-    (told,) = [record.getMessage() for record in caplog.records if record.name == "seasoned.gateway"]
-    assert "https_proxy" in told
-    assert "hidden" not in told
+    told = [record.getMessage() for record in caplog.records if record.name == "seasoned.gateway"]
+    through = "is reached through Proxy('proxy.example:80')"
+    assert told == [f"the upstream 'openai' {through}", f"the upstream 'anthropic' {through}"]
 
 
 @pytest.mark.parametrize(

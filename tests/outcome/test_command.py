@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.outcome.command import deciding, parse
+from seasoned.outcome.command import _parsed, deciding, parse
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,13 @@ def test_a_sub_command_behind_options() -> None:
 def test_reading_never_raises(command: str) -> None:
     steps = parse(command)
     assert set(deciding(steps)) <= set(steps)
+
+
+WORDS = st.text(st.sampled_from("ab=-/.~*?[]{}!^%+,:@é\u00a0\u2028\t\r\n '\"\\;|&()<>$#`0"), max_size=30)
+
+
+@given(st.lists(WORDS | st.sampled_from(["sudo", "env", "git", "time", "A=1", "-u", "for", "if", "--", "#", ""])))
+def test_a_command_of_mere_words_is_read_as_any_other(words: list[str]) -> None:
+    command = " ".join(words)
+    if "<<" not in command:
+        assert parse(command) == _parsed(command)

@@ -35,7 +35,7 @@ def fill_hostile(home: Path, folder: Path) -> None:
 
 def _lines() -> list[dict[str, object]]:
     results = [ALL, LONG + ALL, [{"type": "text", "text": ALL}, _IMAGE], f"key is {SECRET}"]
-    lines = [_line(0, "user", [{"type": "text", "text": ALL}, _IMAGE])]
+    lines = [_line(0, "user", [{"type": "text", "text": f"Look: {ALL}"}, _IMAGE])]
     lines.append({"type": "summary", "summary": ALL, "leafUuid": "u0"})
     for number, result in enumerate(results):
         arguments = {"command": f"echo {ALL}", SCRIPT: TURNED, "url": "javascript:alert(6)"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -10,8 +11,11 @@ import httpx2
 from seasoned.config import Config
 from seasoned.schedule import board
 from seasoned.schedule.heartbeat import beat
-from seasoned.schedule.job import Every, Job, new_id
+from seasoned.schedule.job import Every, Job, RunRecord, new_id
 from seasoned.store import open_database
+from seasoned.testing import serve_script
+from tests.schedule.made import START, job
+from tests.schedule.places import config_at_home, run_job
 from tests.web.pages import Site, site
 
 
@@ -56,6 +60,25 @@ def test_a_dead_scheduler_is_noticed_on_the_page_and_by_the_metric(tmp_path: Pat
             database.close()
         assert "1 scheduler alive" in alice.client.get(f"{alice.path}/schedule").text
         assert "seasoned_schedule_alive 1.0" in _metrics(found)
+
+
+def test_a_run_leads_to_the_session_that_it_was(tmp_path: Path) -> None:
+    with serve_script("All is well.") as server:
+        config = config_at_home(base_url=server.base_url, model="scripted")
+        record = run_job(job(name="morning"), config)
+    database = open_database(config)
+    try:
+        board.add_slot(database, record.slot, origin="slot", start_at=START)
+        key = {"job_id": "j1", "scheduled_at": START, "attempt": 1, "owner": "one"}
+        database.run("schedule.claim_slot", {**key, "lease_until": START, "now": START})
+        values = {name: getattr(record, name) for name in RunRecord.__struct_fields__}
+        assert database.run("schedule.finish", {**values, **key, "was": "running"})
+    finally:
+        database.close()
+    with site(config.home) as found, found.visitor() as alice:
+        link = re.search(r'href="([^"]*/sessions/[^"]+)"', alice.client.get(f"{alice.path}/schedule").text)
+        assert link is not None
+        assert "All is well." in alice.client.get(link[1]).text
 
 
 def test_it_needs_a_login(tmp_path: Path) -> None:

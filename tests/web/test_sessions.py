@@ -88,6 +88,21 @@ def test_sessions_are_found_by_words_agent_task_length_and_outcome(onlooker: Vis
     assert "No sessions match" in look(onlooker, "sessions?q=nowhere").text
 
 
+def test_a_session_without_a_title_is_called_by_what_the_user_asked_first(filled: Site, onlooker: Visitor) -> None:
+    with store_of(filled.serving.config.home) as store:
+        found = store.connection.execute("SELECT * FROM session WHERE title IS NULL AND messages > 100").fetchone()
+        silent = store.connection.execute("SELECT native_id FROM session WHERE title IS NULL AND calls = 0").fetchone()
+    text = look(onlooker, "sessions?sort=-messages").text
+    assert f'/sessions/claude-code:{found["native_id"]}"><bdi>Retries hammer the carriers.' in text
+    assert f'<span class="small own-id"><bdi>{found["native_id"]}</bdi></span>' in text
+    assert f"<bdi>{silent['native_id']}</bdi></a></td>" in text, "nobody knows how it began"
+    assert "Retries hammer the carriers." in look(onlooker, "usage?by=session&days=all").text
+    hostile_row = look(onlooker, f"sessions?q={hostile.NATIVE_ID}").text
+    assert "Look: &lt;/pre&gt;&lt;/title&gt;" in hostile_row and hostile.SECRET not in hostile_row
+    check_harmless(hostile_row)
+    assert rows(onlooker, f"q={found['native_id']}")[0]["session"] == f"claude-code:{found['native_id']}"
+
+
 @pytest.mark.parametrize("name", ["messages", "calls", "failed", "rate", "cost"])
 def test_sessions_are_sorted_by_every_number(onlooker: Visitor, name: str) -> None:
     found = [-1 if row[name] is None else row[name] for row in rows(onlooker, f"sort=-{name}")]
@@ -195,6 +210,7 @@ def test_hostile_sessions_are_shown_harmless_and_without_secrets(onlooker: Visit
     text = look(onlooker, f"sessions/{hostile.REF}").text
     assert len(text) < 400_000, "two million characters are cut"
     assert '<mark title="right-to-left override">U+202E</mark>' in text and "&lt;script&gt;alert(1)" in text
+    assert "[image: image/svg+xml, 21 bytes]" in text and "PHN2Zy" not in text, "a picture is named, not loaded"
     whole = look(onlooker, pages[3])
     assert len(whole.text) < 1_000_000 and "The first 300" in whole.text
     for page in ("sessions?as=json", f"sessions/{hostile.REF}?as=csv&table=calls"):

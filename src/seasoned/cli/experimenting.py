@@ -16,7 +16,7 @@ from seasoned import __version__
 from seasoned.cli.output import console, plural, print_json, shows_progress, table, when
 from seasoned.cli.place import key_of, need_numbers
 from seasoned.config import Config, load
-from seasoned.errors import CannotDo, UsageError
+from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.experiment.design import Design
 from seasoned.store import open_store
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from seasoned.experiment.task import TaskSet
     from seasoned.redact.key import Secrecy
 
+_MADE_BY = "`seasoned experiment run` makes one on tasks, `seasoned experiment begin` one on live sessions."
 _PROBES = 3
 """Runs that tell how long the others will take, where nothing is known of a model."""
 
@@ -238,8 +239,10 @@ def print_list(*, as_json: bool) -> None:
     ]
     rows += [(design.name, design.tasks, design.part, "–", 0, 0, 0, "–") for design, _, counted in found if not counted]
     columns = ["experiment", "tasks", "part", "model", "arms", "done", "runs", "last run"]
-    if rows or not live:
+    if rows:
         table(columns, rows, right=["arms", "done", "runs"], whole=["experiment"])
+    elif not live:
+        click.echo(f"There are none yet. {_MADE_BY}")
     if live:
         print_live_list(live)
 
@@ -251,9 +254,13 @@ def print_shown(name: str, *, model: str | None, output: Path | None, as_json: b
 
     config = load()
     with open_store(config.store_path) as store:
-        has_runs = name in {design.name for design, _ in designs(store)}
-    is_live = name in {one.name for one in live_experiments(config)}
-    if has_runs or not is_live:
+        on_tasks = [design.name for design, _ in designs(store)]
+    live = [one.name for one in live_experiments(config)]
+    has_runs, is_live = name in on_tasks, name in live
+    if not (has_runs or is_live):
+        known = ", ".join(dict.fromkeys(map(repr, (*on_tasks, *live))))
+        raise NotFound(f"No experiment {name!r}{f', only {known}' if known else ': there are none yet'}. {_MADE_BY}")
+    if has_runs:
         print_found(name, model=model, output=output, as_json=as_json)
     elif model is not None or output is not None:
         raise UsageError(f"{name!r} runs on live sessions: leave --model and --output out.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,11 @@ import click
 from seasoned.cli.options import json_option, yes_option
 
 if TYPE_CHECKING:
-    from seasoned.store import Store
+    from collections.abc import Iterator
+
+    from seasoned.config import Config
+    from seasoned.store import Database, Store
+    from seasoned.store.trace import Asked
 
 
 @click.command()
@@ -23,7 +28,8 @@ def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: b
     """Remove what was learned from a session, from a source, or from everything.
 
     What it taught goes too: examples, reviews, entries of memory and changes of skills. What is forgotten stays
-    forgotten: later scans leave it out. The histories themselves are not touched.
+    forgotten: later scans leave it out. The histories themselves are not touched. What a session asked a person for
+    stays in the audit, redacted.
 
     \b
     Example: seasoned forget 53ea19c1
@@ -35,11 +41,13 @@ def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: b
 
     if (what is None) == (not everything):
         raise UsageError("Say what to forget: a session's id, a source's path, or --all.")
-    with stored(load()) as store:
+    config = load()
+    with stored(config) as store:
         if undo:
             answer = _undo(store, what or "")
         else:
-            answer = _forget(store, what, yes=yes)
+            with shared(config, store) as database:
+                answer = _forget(store, database, what, yes=yes)
     if as_json:
         print_json("forget", answer)
     else:
@@ -57,13 +65,14 @@ def _undo(store: Store, native_id: str) -> dict[str, Any]:
     return {"sessions": 1, "said": f"{native_id} may be read again: run `seasoned scan`."}
 
 
-def _forget(store: Store, what: str | None, *, yes: bool) -> dict[str, Any]:
+def _forget(store: Store, database: Database, what: str | None, *, yes: bool) -> dict[str, Any]:
     import time
 
     from seasoned.cli.output import plural
     from seasoned.scan.settle import settle
     from seasoned.store.find import find_session
     from seasoned.store.keep import forget_everything, forget_sessions, forget_source
+    from seasoned.store.trace import count_asked, forget_elsewhere, refs_of
 
     source = store.row("source.find", {"path": str(Path(what).absolute())}) if what else None
     if what is None:
@@ -81,6 +90,11 @@ def _forget(store: Store, what: str | None, *, yes: bool) -> dict[str, Any]:
     if not yes and not click.confirm(f"Forget {sentence}?"):
         raise click.exceptions.Exit(1)
     left = _take_back(store, None if what is None else sessions)
+    refs = refs_of(store, sessions)
+    left += _said_of(count_asked(database, refs))
+    if database is not store:
+        # First what is elsewhere: where that fails the sessions are still here, and can be forgotten again.
+        forget_elsewhere(database, refs)
     if what is None:
         forget_everything(store)
     elif source is not None:
@@ -88,6 +102,32 @@ def _forget(store: Store, what: str | None, *, yes: bool) -> dict[str, Any]:
     else:
         settle(store, forget_sessions(store, sessions, now=time.time()))
     return {"sessions": number, "said": f"Forgot {sentence}.", "left": left}
+
+
+def _said_of(asked: Asked) -> list[str]:
+    """What is not erased of what people were asked, and why."""
+    from seasoned.cli.output import plural
+
+    if not asked.requests:
+        return []
+    waits = f"; {asked.pending} of them still waiting" if asked.pending else ""
+    why = "what a person was asked and decided is never erased or changed, so that the audit can be verified"
+    return [f"{plural(asked.requests, 'request')} for confirmation, redacted{waits}: {why}."]
+
+
+@contextmanager
+def shared(config: Config, store: Store) -> Iterator[Database]:
+    """Where requests and scheduled runs are: the database that machines share, or the store itself."""
+    from seasoned.store import open_database
+
+    if not config.database_url:
+        yield store
+        return
+    database = open_database(config)
+    try:
+        yield database
+    finally:
+        database.close()
 
 
 def _take_back(store: Store, sessions: list[int] | None) -> list[str]:
@@ -122,7 +162,9 @@ def _take_back(store: Store, sessions: list[int] | None) -> list[str]:
     "--output", "-o", "to", type=click.Path(path_type=Path, readable=False), help="A file; without it, standard output."
 )
 def export(to: Path | None) -> None:
-    """Write everything the store knows as JSON lines: sources, sessions, calls. All of it is redacted.
+    """Write everything the store knows as JSON lines, all of it redacted.
+
+    Sources, sessions, calls, requests for confirmation and runs of the schedule.
 
     \b
     Example: seasoned export -o seasoned.jsonl
@@ -134,15 +176,16 @@ def export(to: Path | None) -> None:
     from seasoned.errors import CannotDo
     from seasoned.store.export import export_lines
 
-    with stored(load()) as store:
+    config = load()
+    with stored(config) as store, shared(config, store) as database:
         if to is None:
-            for line in export_lines(store):
+            for line in export_lines(store, database):
                 sys.stdout.write(line)
             return
         try:
             with to.open("x", encoding="utf-8") as file:
                 to.chmod(0o600)
-                for line in export_lines(store):
+                for line in export_lines(store, database):
                     file.write(line)
         except FileExistsError:
             raise CannotDo(f"{str(to)!r} exists already: name a new file.") from None

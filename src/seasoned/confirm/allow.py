@@ -5,13 +5,12 @@ None of the ten high-risk actions is ever on it: refused when written, by the ta
 
 from __future__ import annotations
 
-import secrets
-
 import msgspec
 
 from seasoned.confirm.action import HIGH_RISK, check_action
 from seasoned.confirm.audit import Chain
 from seasoned.confirm.canonical import check_text
+from seasoned.confirm.request import new_id
 from seasoned.errors import NotFound, Refused, UsageError
 from seasoned.store import Database, Row
 
@@ -45,7 +44,7 @@ def add(
     if expires_at is not None and expires_at <= now:
         raise UsageError("expires_at lies in the past: give a time to come, or none")
     made = Allowed(
-        id=secrets.token_urlsafe(16),
+        id=new_id(),
         action=action,
         session_key=session_key,
         expires_at=None if expires_at is None else float(expires_at),

@@ -85,7 +85,6 @@ class Chain:
         }
         head = Head(self.head.seq + 1, _hash(body), float(at))
         self._database.run("confirm.add_audit", {**body, "hash": head.hash})
-        self._database.run("confirm.move_head", {"seq": head.seq, "hash": head.hash})
         self.head = head
 
 

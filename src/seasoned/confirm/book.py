@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Sequence
-from hashlib import sha256
 from typing import get_args
 
-import msgspec
-
 from seasoned.confirm import audit
-from seasoned.confirm.action import check_action
 from seasoned.confirm.allow import is_allowed
 from seasoned.confirm.audit import AuditEntry, Chain
-from seasoned.confirm.canonical import canonical, check_text, digest_of, request_bytes
-from seasoned.confirm.content import need_in
+from seasoned.confirm.canonical import canonical, check_text
 from seasoned.confirm.credential import Credential, current
 from seasoned.confirm.policy import Policy
 from seasoned.confirm.rate import check_rate
+from seasoned.confirm.ready import Ready, make_ready
 from seasoned.confirm.request import (
     APPROVED,
     BY_ALLOW_LIST,
@@ -28,7 +23,7 @@ from seasoned.confirm.request import (
     Request,
     Status,
     Submitted,
-    finite,
+    new_id,
 )
 from seasoned.confirm.right import check_pending, forbids, forbids_redeeming, unknown
 from seasoned.confirm.row import new_request, request_from_row, unsealed, votes_of
@@ -37,11 +32,7 @@ from seasoned.errors import Conflict, Refused, UsageError
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, Row
 
-MOST_DESCRIPTION = 10_000
-MOST_LABEL = 200
-MOST_SESSION_KEY = 500
 MOST_REASON = 2_000
-MOST_IDEMPOTENCY_KEY = 255
 MOST_LISTED = 500
 BATCH = 100
 """Requests that expire in one transaction."""
@@ -75,40 +66,35 @@ class Book:
         UsageError names the field that is wrong. The same idempotency key gives the same request (is_new False);
         with another content: Conflict.
         """
-        asked, written = self._checked(who, asked)
-        # Redacting may take long; it is done before the lock is taken.
-        shown = {
-            "description": self.redactor.text(asked.description),
-            "label": self.redactor.text(asked.label),
-            "session_key": self.redactor.text(asked.session_key),
-        }
-        details = msgspec.json.encode(self.redactor.value(asked.details)).decode()
-        need = need_in(asked.details)
-        key = None if asked.idempotency_key is None else sha256(asked.idempotency_key.encode()).hexdigest()
+        return self.keep(make_ready(asked, who, self.redactor))
+
+    def keep(self, ready: Ready) -> Submitted:
+        """The same for what was made ready before."""
+        need = ready.need
         with audit.writing(self.database) as chain:
             now = self._now()
-            who = self._same(who)
-            if key is not None and (again := self._again(who, key, digest_of(written))) is not None:
+            who = self._same(ready.who)
+            if (again := self._again(who, ready)) is not None:
                 return Submitted(again, False)
-            by_list = need is None and self._is_allow_listed(asked.action, asked.session_key, shown["session_key"], now)
+            by_list = need is None and self._is_allow_listed(ready, now)
             if not by_list:
-                check_rate(self.database, self.policy, who, asked.action, asked_so_far=chain.head.seq, now=now)
-            request_id = secrets.token_urlsafe(16)
-            timeout = self.policy.timeout_seconds(asked.action, asked.timeout_seconds)
+                check_rate(self.database, self.policy, who, ready.action, asked_so_far=chain.head.seq, now=now)
+            request_id = new_id()
+            timeout = self.policy.timeout_seconds(ready.action, ready.timeout_seconds)
             facts = {
-                **shown,
-                "action": asked.action,
-                "digest": digest_of(written),
+                **ready.shown,
+                "action": ready.action,
+                "digest": ready.digest,
                 "timeout_seconds": timeout,
                 "expires_at": now + timeout,
                 "redeem_before": now + self.policy.redeem_seconds if by_list else None,
-                "quorum": self.policy.quorum(asked.action),
+                "quorum": self.policy.quorum(ready.action),
             }
             row = {
                 **facts,
                 "id": request_id,
-                "details": details,
-                "sealed": None if by_list else self.seal.close(request_id, written),
+                "details": ready.details,
+                "sealed": None if by_list else self.seal.close(request_id, ready.written),
                 "requester": who.id,
                 "requester_name": who.name,
                 "person": who.person,
@@ -118,7 +104,7 @@ class Book:
                 "resolved_at": now if by_list else None,
                 "resolved_by": BY_ALLOW_LIST if by_list else None,
                 "reason": "",
-                "idempotency_hash": key,
+                "idempotency_hash": ready.idempotency_hash,
             }
             self.database.run("confirm.add_request", row)
             event, actor = ("auto_approved", BY_ALLOW_LIST) if by_list else ("submitted", who.name)
@@ -126,7 +112,7 @@ class Book:
             chain.append(event, facts | noted, at=now, actor=actor, request_id=request_id)
             if not by_list:
                 self._tell(request_id, "submitted", now)
-            return Submitted(new_request(row, None if by_list else written, need), True)
+            return Submitted(new_request(row, None if by_list else ready.written, need), True)
 
     def decide(
         self, who: Credential, request_id: str, *, approve: bool, reason: str = "", via: str = "http"
@@ -264,26 +250,6 @@ class Book:
     def _request(self, row: Row) -> Request:
         return request_from_row(self.database, row, self.seal)
 
-    def _checked(self, who: Credential, asked: Asked) -> tuple[Asked, bytes]:
-        """What is asked in its one spelling, and as the bytes that the digest is made of."""
-        check_text(asked.description, "description", most=MOST_DESCRIPTION, least=1)
-        check_text(asked.label, "requester", most=MOST_LABEL)
-        check_text(asked.session_key, "session_key", most=MOST_SESSION_KEY)
-        if asked.idempotency_key is not None:
-            check_text(asked.idempotency_key, "idempotency key", most=MOST_IDEMPOTENCY_KEY, least=1)
-        check_text(asked.action, "action", least=1)
-        asked = msgspec.structs.replace(
-            asked, action=check_action(asked.action), timeout_seconds=finite(asked.timeout_seconds)
-        )
-        written = request_bytes(
-            action=asked.action,
-            description=asked.description,
-            details=asked.details,
-            session_key=asked.session_key,
-            requester=who.name,
-        )
-        return asked, written
-
     def _same(self, who: Credential) -> Credential:
         """The credential as it stands now; the digest was made with its name, before the lock was taken."""
         found = current(self.database, who)
@@ -291,20 +257,23 @@ class Book:
             raise Refused(f"the credential {who.name!r} is not one of this store")
         return found
 
-    def _again(self, who: Credential, key: str, digest: str) -> Request | None:
-        row = self.database.row("confirm.request_by_idempotency", {"requester": who.id, "idempotency_hash": key})
+    def _again(self, who: Credential, ready: Ready) -> Request | None:
+        if ready.idempotency_hash is None:
+            return None
+        key = {"requester": who.id, "idempotency_hash": ready.idempotency_hash}
+        row = self.database.row("confirm.request_by_idempotency", key)
         if row is None:
             return None
-        if row["digest"] != digest:
+        if row["digest"] != ready.digest:
             raise Conflict(
                 f"this idempotency key belongs to request {row['id']!r}, which asks for something else: use a new key",
                 status=row["status"],
             )
         return self._request(row)
 
-    def _is_allow_listed(self, action: str, session_key: str, redacted_key: str, now: float) -> bool:
-        return bool(self.policy.allows(action, session_key, now)) or is_allowed(
-            self.database, action, redacted_key, now=now
+    def _is_allow_listed(self, ready: Ready, now: float) -> bool:
+        return bool(self.policy.allows(ready.action, ready.session_key, now)) or is_allowed(
+            self.database, ready.action, ready.shown["session_key"], now=now
         )
 
     def _has_voted(self, who: Credential, row: Row) -> str | None:
@@ -367,7 +336,7 @@ class Book:
     def _tell(self, request_id: str, event: str, now: float) -> None:
         """Notifications in the same transaction: sent later, and never lost with a process."""
         for channel in self.policy.channels:
-            key = {"id": secrets.token_urlsafe(16), "request_id": request_id, "event": event}
+            key = {"id": new_id(), "request_id": request_id, "event": event}
             self.database.run("confirm.add_outbox", {**key, "channel": channel, "now": now})
 
     def _note_refusal(

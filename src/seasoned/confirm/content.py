@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
-from seasoned.confirm.mapping import Need, need_of_call
-from seasoned.confirm.mapping_table import GRAVITY
+from seasoned.confirm.mapping import findings_in_call, gravity
+from seasoned.confirm.mapping_finding import Finding
+from seasoned.confirm.mapping_path import Place
 from seasoned.confirm.mapping_tool import READ_KEYS
 
 _TOOL_KEYS = ("tool", "tool_name", "name")
@@ -18,34 +19,32 @@ _MOST_OBJECTS = 500
 _PIECE = 40
 _encode = msgspec.json.Encoder(order="sorted").encode
 """Sorted, so that what was submitted and what is read back from the seal are looked through once."""
-_TOO_MUCH = Need(
-    "delete_data", "", {"why": ["it is more than can be looked through, so it may do the worst"]}, "length"
-)
-_NOWHERE = "/"
+_TOO_MUCH = Finding("delete_data", "is more than can be looked through, so it may do the worst", "length")
+_NOWHERE = Place()
 """A requester could name any folder as its own, so none is believed here: what is deleted by a whole path is found."""
 
 
-def need_in(details: Mapping[str, Any]) -> Need | None:
-    """The action among the ten that a command or tool call in the details needs; None where none is found."""
+def need_in(details: Mapping[str, Any]) -> Finding | None:
+    """The worst of the ten that a command or tool call in the details needs; None where none is found."""
     return _need_in(_encode(details)) if details else None
 
 
-def finding_of(action: str, need: Need | None) -> str:
+def finding_of(action: str, need: Finding | None) -> str:
     """A sentence for the one who decides, where the details need another action than the one that is asked for."""
     if need is None or need.action == action:
         return ""
-    return f"what it holds needs {need.action}: {need.details['why'][0]}"
+    return f"what it holds needs {need.action}: it {need.why}"
 
 
 @lru_cache(maxsize=1024)
-def _need_in(written: bytes) -> Need | None:
+def _need_in(written: bytes) -> Finding | None:
     details: dict[str, Any] = msgspec.json.decode(written)
     objects = _objects(details)
     if len(objects) > _MOST_OBJECTS:
         return _TOO_MUCH
-    found = [need_of_call(tool, given, folder=_NOWHERE) for one in objects for tool, given in _calls(one)]
-    needs = [need for need in found if need is not None]
-    return min(needs, key=lambda need: GRAVITY.index(need.action), default=None)
+    calls = [call for one in objects for call in _calls(one)]
+    found = [each for tool, given in calls for each in findings_in_call(tool, given, _NOWHERE)]
+    return min(found, key=gravity, default=None)
 
 
 def _objects(details: dict[str, Any]) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 import msgspec
 
 from seasoned.confirm.audit import Chain, writing
+from seasoned.confirm.request import new_id
 from seasoned.errors import Conflict, NotFound, Refused, Unauthorised, UsageError
 from seasoned.store import Database, Row
 
@@ -58,7 +59,7 @@ def add(
             f"the name {name!r} is taken, and names are never given out twice: choose another", status="taken"
         )
     token = f"ssn_{role}_{secrets.token_urlsafe(32)}"
-    made = Credential(id=secrets.token_urlsafe(16), name=name, role=role, person=person, created_at=float(now))
+    made = Credential(id=new_id(), name=name, role=role, person=person, created_at=float(now))
     database.run(
         "confirm.add_credential",
         {

@@ -120,21 +120,30 @@ def router(ask: Ask, key: bytes, clock: Callable[[], float]) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
 
     @routes.api_route(PATH + "/{token}", methods=["GET", "HEAD"])
-    async def look_at_link(token: str) -> HTMLResponse:
+    async def look_at_link(request: HttpRequest) -> HTMLResponse:
+        token = _token(request)
         return await _page(ask, lambda book: (200, show(book, key, token, now=clock())))
 
     @routes.post(PATH + "/{token}")
-    async def use_link(token: str, request: HttpRequest) -> HTMLResponse:
+    async def use_link(request: HttpRequest) -> HTMLResponse:
         # A form on somebody else's page is no decision, even if it holds all the right values.
         if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return _html(403, page_of_sentence("Not allowed", "The form was sent from another site."))
         body = await read_body(request, _MOST_FORM)
         if body is None:
             return _html(413, page_of_sentence("Too long", "The form is too long: shorten the reason."))
-        form = _fields(body)
+        form, token = _fields(body), _token(request)
         return await _page(ask, lambda book: _used(use(book, key, token, form, now=clock())))
 
     return routes
+
+
+def _token(request: HttpRequest) -> str:
+    """The token in the address."""
+    # As a parameter of the routes FastAPI would make a model of it at the first request, and hush a warning about that
+    # with the filters of the whole process, which another thread may put back at that very moment.
+    token: str = request.path_params["token"]
+    return token
 
 
 async def _page(ask: Ask, do: Callable[[Book], tuple[int, str]]) -> HTMLResponse:

@@ -44,11 +44,17 @@ _REDIRECT = Pattern(r"(?<![<>&=\-])(?:\d|&)?>{1,2}[|&]?[ \t]*['\"]?(?P<target>[^
 _KILLED = r"(?:nginx|httpd|apache2?|postgres|postmaster|mysqld?|redis-server|mongod|dockerd|sshd|seasoned)"
 _TEXT_RULES = (
     (
+        "DOCKER_HOST",
         Pattern(r"\bDOCKER_HOST=['\"]?(?:ssh|tcp)://(?!localhost|127\.)"),
         Finding("exec_remote", "talks to Docker on another machine", "DOCKER_HOST"),
     ),
-    (Pattern(r"/dev/(?:tcp|udp)/"), Finding("exec_remote", "opens a connection to another machine", "/dev/tcp")),
     (
+        "/dev/",
+        Pattern(r"/dev/(?:tcp|udp)/"),
+        Finding("exec_remote", "opens a connection to another machine", "/dev/tcp"),
+    ),
+    (
+        "kill",
         Pattern(
             rf"\bkill\b[^;&\n]{{0,80}}(?:pgrep|pidof)\b[^;&\n]{{0,40}}\b{_KILLED}\b|\bkill\b[^;&"
             rf"|\n]{{0,80}}\b{_KILLED}\.pid"
@@ -57,6 +63,7 @@ _TEXT_RULES = (
         Finding("shutdown_service", "stops a service that others may be using", "kill of a service"),
     ),
 )
+"""A word without which the pattern finds nothing, the pattern, and what it finds."""
 _FROM_FILE = Pattern(r"(?<![<\d])<(?![<(&])[ \t]*(?!/dev/null)[^\s<>|&;]+")
 _SERVERS = names("psql mysql mariadb sqlcmd cockroach")
 _MODULE_RUNNERS = names("npm pnpm yarn bun corepack")
@@ -96,21 +103,26 @@ def need_of_command(command: str, *, folder: object = None) -> Need | None:
 def need_of_call(tool: str, arguments: Mapping[str, Any], *, agent: str = "", folder: object = None) -> Need | None:
     """The action that a tool call needs, by the commands, code and SQL in it and by its name. It never raises."""
     given = arguments if isinstance(arguments, Mapping) else {}
-    place = place_of(folder if folder is not None else mapping_tool.folder_in(given))
-    found: list[Finding] = [*mapping_tool.findings(tool, given, place)]
-    for kind, text in mapping_tool.texts(tool, given):
-        if kind in ("command", "typed"):
-            found += findings_in_command(text, place)
-        if kind in ("sql", "typed"):
-            found += mapping_sql.findings(text) if len(text) <= MOST_CHARACTERS else [_LENGTH]
-        if kind == "code":
-            found += findings_in_code(text, place)
+    found = findings_in_call(tool, given, place_of(folder if folder is not None else mapping_tool.folder_in(given)))
     if not found:
         return None
     details: dict[str, Any] = {"tool": tool, "arguments": dict(given)}
     if agent:
         details["agent"] = agent
     return _need(found, mapping_tool.shown(tool, given), details)
+
+
+def findings_in_call(tool: str, arguments: Mapping[str, Any], place: Place) -> list[Finding]:
+    """Everything that a tool call needs, in the order in which it stands there."""
+    found: list[Finding] = [*mapping_tool.findings(tool, arguments, place)]
+    for kind, text in mapping_tool.texts(tool, arguments):
+        if kind in ("command", "typed"):
+            found += findings_in_command(text, place)
+        if kind in ("sql", "typed"):
+            found += mapping_sql.findings(text) if len(text) <= MOST_CHARACTERS else [_LENGTH]
+        if kind == "code":
+            found += findings_in_code(text, place)
+    return found
 
 
 def findings_in_command(command: str, place: Place) -> list[Finding]:
@@ -128,8 +140,13 @@ def findings_in_code(code: str, place: Place) -> list[Finding]:
     return [*inner, *_of_code(code, place)]
 
 
+def gravity(found: Finding) -> int:
+    """How far from the worst it is: what can be undone the least comes first."""
+    return GRAVITY.index(found.action)
+
+
 def _need(found: Iterable[Finding], shown: str, details: dict[str, Any]) -> Need | None:
-    ordered = sorted(dict.fromkeys(found), key=lambda each: GRAVITY.index(each.action))
+    ordered = sorted(dict.fromkeys(found), key=gravity)
     if not ordered:
         return None
     worst = ordered[0]
@@ -145,7 +162,9 @@ def _need(found: Iterable[Finding], shown: str, details: dict[str, Any]) -> Need
 def _of_layer(layer: Layer, place: Place) -> Iterator[Finding]:
     if layer.unread:
         yield Finding("delete_data", "holds more commands than can be looked through", "length")
-    downloads = any(step.program in DOWNLOADS for inner in layer.substitutions for step in parse(inner))
+    downloads = bool(layer.substitutions) and any(
+        step.program in DOWNLOADS for inner in layer.substitutions for step in parse(inner)
+    )
     for at, step in enumerate(layer.steps):
         before = piped_into(layer.steps, at)
         given = texts_given(layer, before)
@@ -165,8 +184,8 @@ def _of_layer(layer: Layer, place: Place) -> Iterator[Finding]:
         if _runs_decoded(step, before, layer):
             yield Finding("delete_data", "runs what it decodes, which nobody has read", "decoded")
         place = place.gone_to(step)
-    for text_rule, finding in _TEXT_RULES:
-        if text_rule.compiled.search(layer.text) and not _only_shows(layer.steps):
+    for word, text_rule, finding in _TEXT_RULES:
+        if word in layer.text and text_rule.compiled.search(layer.text) and not _only_shows(layer.steps):
             yield finding
     if ">" in layer.text:
         for found in _REDIRECT.compiled.finditer(_unquoted(HEREDOC.sub("\n", layer.text))):
@@ -257,9 +276,9 @@ def _short(words: tuple[str, ...]) -> str:
 
 
 def _fits(row: Row, texts: list[str]) -> bool:
-    if row.unless is not None and any(row.unless.compiled.search(text) for text in texts[:2]):
+    if row.unless is not None and any(map(row.unless.compiled.search, texts[:2])):
         return False
-    return row.words is None or any(row.words.compiled.search(text) for text in texts)
+    return row.words is None or any(map(row.words.compiled.search, texts))
 
 
 def _of_database(step: Step, before: tuple[Step, ...], given: tuple[str, ...], text: str) -> Iterator[Finding]:

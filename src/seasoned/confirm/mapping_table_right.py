@@ -117,7 +117,8 @@ RIGHT = (
         "modify_permissions",
         "changes who guards agents, or starts one when nobody looks",
         r"^(?:plugins (?:disable|remove|uninstall)|config (?:set|unset) (?:plugins|approvals)"
-        r"|seasoned (?:cron (?:add|resume|run)|connect\b.* --undo|confirm|gateway key|forget))(?=[ .]|$)",
+        r"|seasoned (?:cron (?:add|resume|run)|connect\b.* --undo|confirm|gateway key|forget"
+        r"|(?:memory|skill) accept))(?=[ .]|$)",
         rf"^seasoned confirm (?:\w+ )?(?:list|show|check|audit|verify|head|submit|wait)(?= |$)|{ASKS}",
     ),
     row(
@@ -165,7 +166,8 @@ RIGHT = (
         "seasoned",
         "modify_permissions",
         "decides or changes what a person must decide",
-        r"^confirm (?:approve|deny|allow|token|passphrase|policy)(?= |$)|^confirm serve\b.* --policy(?= |=)",
+        r"^confirm (?:approve|deny|allow|token|passphrase|policy)(?= |$)|^confirm serve\b.* --policy(?= |=)"
+        r"|^(?:memory|skill) accept(?= |$)",
         ASKS + r"|^confirm (?:allow|token|passphrase|policy) (?:list|check|show)(?= |$)",
     ),
 )

@@ -8,7 +8,7 @@ import msgspec
 
 from seasoned.confirm.canonical import digest_of
 from seasoned.confirm.content import finding_of, need_in
-from seasoned.confirm.mapping import Need
+from seasoned.confirm.mapping_finding import Finding
 from seasoned.confirm.request import Request, Vote
 from seasoned.confirm.seal import Seal
 from seasoned.errors import CannotDo
@@ -29,7 +29,7 @@ def request_from_row(database: Database, row: Row, seal: Seal) -> Request:
     return _request(row, exact, row["redeemed_at"], votes_of(database, str(row["id"])), finding)
 
 
-def new_request(row: Row, written: bytes | None, need: Need | None) -> Request:
+def new_request(row: Row, written: bytes | None, need: Finding | None) -> Request:
     """The request in a row that was just written, with the exact bytes of what was asked unless it is final."""
     if written is None:
         return _request(row, None, None, (), "")

@@ -128,8 +128,11 @@ def load_split(store: Database, experiment: str) -> Split:
     """The split of an experiment that is in force."""
     rows = store.rows("experiment.splits", {"experiment": experiment})
     if not rows:
-        known = [str(row["experiment"]) for row in store.rows("experiment.names")]
-        raise NotFound(f"no experiment {experiment!r} assigns sessions: there are {known!r}")
+        known = [repr(str(row["experiment"])) for row in store.rows("experiment.names")]
+        there = f", only {', '.join(known)}" if known else ": there are none yet"
+        raise NotFound(
+            f"No experiment {experiment!r} assigns sessions{there}. `seasoned experiment begin` makes one that does."
+        )
     return msgspec.json.decode(rows[0]["document"], type=Split)
 
 

@@ -63,7 +63,7 @@ def load_design(store: Store, name: str) -> Design:
     if row is None:
         known = [str(one["experiment"]) for one in store.rows("run.designs")]
         there = f"there are {', '.join(known)}" if known else "there are none yet"
-        raise NotFound(f"No experiment {name!r}: {there} (`seasoned experiment run` makes one).")
+        raise NotFound(f"No experiment {name!r}: {there} (`seasoned experiment run` makes one on tasks).")
     return _design(row["document"])
 
 

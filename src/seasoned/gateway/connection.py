@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import httptools
 
+from seasoned.gateway.tunnel import NoTunnel, Proxy, open_tunnel
+
 _MOST_BUFFERED = 256 * 1024
 _IDLE_SECONDS = 60.0
 _MOST_HEAD_BYTES = 256 * 1024
@@ -34,6 +36,13 @@ class Place(NamedTuple):
     host: str
     port: int
     is_tls: bool
+    proxy: Proxy | None = None
+    """Who leads there: with TLS through a tunnel, else as one who takes each request and passes it on."""
+
+    @property
+    def forwarder(self) -> Proxy | None:
+        """Who reads the requests in between."""
+        return None if self.is_tls else self.proxy
 
 
 class Connection(asyncio.Protocol):
@@ -293,19 +302,36 @@ class Pool:
 
     async def _connect(self, place: Place) -> Connection:
         loop = asyncio.get_running_loop()
+        whom = place.proxy or place
         try:
             async with asyncio.timeout(self._connect_seconds):
+                if place.is_tls and place.proxy is not None:
+                    return await self._connect_through(place, place.proxy)
                 _, made = await loop.create_connection(
                     lambda: Connection(self._silence_seconds),
-                    place.host,
-                    place.port,
+                    whom.host,
+                    whom.port,
                     ssl=self._tls() if place.is_tls else None,
                     server_hostname=place.host if place.is_tls else None,
                 )
         except TimeoutError:
             raise Broken("ConnectTimeout", is_late=True) from None
+        except NoTunnel as error:
+            raise Broken(str(error)) from error
         except (OSError, ssl.SSLError, UnicodeError) as error:
             raise Broken("ConnectError") from error
+        return made
+
+    async def _connect_through(self, place: Place, proxy: Proxy) -> Connection:
+        context = self._tls()
+        line = await open_tunnel(proxy, place.host, place.port)
+        try:
+            _, made = await asyncio.get_running_loop().create_connection(
+                lambda: Connection(self._silence_seconds), sock=line, ssl=context, server_hostname=place.host
+            )
+        except BaseException:
+            line.close()
+            raise
         return made
 
     def _tls(self) -> ssl.SSLContext:

@@ -11,8 +11,8 @@ from seasoned.errors import CannotDo
 from seasoned.gateway.connection import Broken, Connection, Place, Pool, head_of
 from seasoned.gateway.header import Headers, passed_on
 from seasoned.gateway.setting import Api, Settings, Upstream, key_for, upstream_for
+from seasoned.gateway.tunnel import PASSWORD_WANTED, Proxy, proxy_for, refusal
 
-_PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
 _IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE")
 """What comes to the same when it is done twice (RFC 9110, 9.2.2); a model that is asked twice is paid twice."""
 _log = logging.getLogger("seasoned.gateway")
@@ -55,15 +55,14 @@ class Upstreams:
     def __init__(self, settings: Settings, *, home: Path, environment: Mapping[str, str]) -> None:
         self._settings = settings
         self._keys = {one.name: key_for(one, home, environment) for one in settings.upstream}
-        self._ways = {one.name: _way(one) for one in settings.upstream}
+        self._ways = {one.name: _way(one, environment) for one in settings.upstream}
         self._pool: Pool | None = None
-        # Its value may hold a password, and is not told.
-        self._proxy_variables = [name for name in environment if name.upper() in _PROXIES and environment[name]]
 
     def open(self) -> None:
         """Make the pool, in the event loop that will use it."""
-        if self._proxy_variables:
-            _log.warning("upstreams are reached directly: %s is set, and is not used", self._proxy_variables[0])
+        for name, (place, _, _) in self._ways.items():
+            if place.proxy is not None:
+                _log.info("the upstream %r is reached through %r", name, place.proxy)
         self._pool = Pool(
             most=self._settings.connections,
             connect_seconds=self._settings.connect_seconds,
@@ -98,11 +97,18 @@ class Upstreams:
         """Pass a request on; raises Unreachable where no answer begins."""
         assert self._pool is not None
         place, host, prefix = self._ways[upstream.name]
+        forwarder = place.forwarder
+        if forwarder is not None and forwarder.credentials is not None:
+            headers = [*headers, (b"proxy-authorization", forwarder.credentials)]
         try:
             head = head_of(method, prefix + target, host, headers, body)
             connection = await self._asked(place, method, head, body, may_repeat=_may_repeat(method, headers))
+            if forwarder is not None and connection.status == PASSWORD_WANTED:
+                # The proxy asks us and not the client, who could do nothing about it.
+                self._pool.give_back(place, connection)
+                raise Broken(refusal(PASSWORD_WANTED, forwarder))
         except Broken as error:
-            raise _unreachable(upstream.name, error) from error
+            raise _unreachable(upstream.name, error, place.proxy) from error
         return Reply(self._pool, place, connection, upstream.name)
 
     async def _asked(self, place: Place, method: str, head: bytes, body: bytes, *, may_repeat: bool) -> Connection:
@@ -129,16 +135,20 @@ def _may_repeat(method: str, headers: Headers) -> bool:
     return method in _IDEMPOTENT or any(name == b"idempotency-key" for name, _ in headers)
 
 
-def _way(upstream: Upstream) -> tuple[Place, bytes, bytes]:
+def _way(upstream: Upstream, environment: Mapping[str, str]) -> tuple[Place, bytes, bytes]:
     """Whom to connect to, how it is called there, and what stands before every path."""
     parts = urlsplit(upstream.origin)
     is_tls = parts.scheme == "https"
-    place = Place(parts.hostname or "", parts.port or (443 if is_tls else 80), is_tls)
+    name, port = parts.hostname or "", parts.port or (443 if is_tls else 80)
+    place = Place(name, port, is_tls, proxy_for(name, port, is_tls=is_tls, environment=environment))
     host = parts.netloc.encode("ascii" if parts.netloc.isascii() else "idna")
-    return place, host, quote(parts.path, safe="/%:@!$&'()*+,;=~").encode()
+    prefix = quote(parts.path, safe="/%:@!$&'()*+,;=~").encode()
+    # Whoever passes a request on must be told to whom (RFC 9112, 3.2.2).
+    return place, host, prefix if place.forwarder is None else b"http://" + host + prefix
 
 
-def _unreachable(name: str, error: Broken) -> Unreachable:
+def _unreachable(name: str, error: Broken, proxy: Proxy | None = None) -> Unreachable:
+    through = "" if proxy is None else " through its proxy"
     if error.is_late:
-        return Unreachable(f"The upstream {name!r} did not answer in time ({error}).", status=504)
-    return Unreachable(f"The upstream {name!r} cannot be reached ({error}).", status=502)
+        return Unreachable(f"The upstream {name!r} did not answer in time{through} ({error}).", status=504)
+    return Unreachable(f"The upstream {name!r} cannot be reached{through} ({error}).", status=502)

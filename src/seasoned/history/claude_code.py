@@ -10,6 +10,7 @@ import msgspec
 
 from seasoned.history.builder import Builder, Carry
 from seasoned.history.growing import Resume, Stretch, read_stretches, read_whole
+from seasoned.history.placeholder import placeholder
 from seasoned.history.sample import Sample
 from seasoned.history.text import arguments_of, text_of, time_of
 from seasoned.session import Marks, Role, Session, SessionRef, Usage
@@ -18,6 +19,8 @@ NAME = "claude-code"
 AGENT = "claude-code"
 
 _LINE_TYPES = {"user", "assistant", "system", "summary", "progress", "file-history-snapshot", "queue-operation"}
+_WITHOUT_WORDS = {"", "text", "tool_use", "tool_result", "thinking", "redacted_thinking"}
+"""Blocks that are shown elsewhere, or are not said to anybody."""
 _OK = Marks(failed=False)
 _UNMARKED = Marks(failed=False, implied=True)
 _FAILED = Marks(failed=True)
@@ -39,6 +42,7 @@ class _Block(msgspec.Struct):
     tool_use_id: str | None = None
     content: Any = None
     is_error: bool | None = None
+    source: Any = None
 
 
 class _Said(msgspec.Struct):
@@ -174,14 +178,11 @@ class _Reader:
         if isinstance(content, str):
             self._user_text(builder, line, content, time, place)
         elif content:
-            texts = []
             for block in content:
                 if block.type == "tool_result":
                     self._result(builder, line, block, time, place)
-                elif block.type == "text" and block.text:
-                    texts.append(block.text)
-            if texts:
-                self._user_text(builder, line, "\n".join(texts), time, place)
+            if text := text_of_blocks(content):
+                self._user_text(builder, line, text, time, place)
 
     def _user_text(self, builder: Builder, line: _Line, text: str, time: float | None, place: int) -> None:
         role: Role = "system" if line.isMeta else "user"
@@ -259,9 +260,16 @@ class _Reader:
 
 
 def text_of_blocks(content: str | list[_Block] | None) -> str:
+    """What the blocks say, and a line for each that says something in another way."""
     if content is None or isinstance(content, str):
         return content or ""
-    if len(content) == 1:
+    if len(content) == 1 and content[0].type in _WITHOUT_WORDS:
         return content[0].text or ""
     texts = [block.text for block in content if block.text]
+    # They stand below the words, for those are what a message is known by.
+    texts += [_placeholder(block) for block in content if not block.text and block.type not in _WITHOUT_WORDS]
     return "\n".join(texts)
+
+
+def _placeholder(block: _Block) -> str:
+    return placeholder({"type": block.type, "source": block.source}) or ""

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from seasoned.history.builder import Builder
+from seasoned.history.placeholder import placeholder
 from seasoned.history.readonly import open_readonly
 from seasoned.history.sample import Sample
 from seasoned.history.text import arguments_of, time_of
@@ -32,6 +33,7 @@ _MARKS = {
 }
 _BOOKKEEPING = ("instruction", "tool-availability-delta", "capability-load-delta", "model-settings-delta")
 """What the agent library notes for itself; nobody said it."""
+_PARTS = ("binary", "image-url", "audio-url", "video-url", "document-url")
 _USAGE = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "output_reasoning_tokens")
 _SESSIONS = """
     SELECT id, agent, native_id, title, cwd, model, parent_agent, parent_native_id, relation, end_reason
@@ -85,7 +87,7 @@ def read_message(builder: Builder, body: Mapping[str, Any], *, place: int, summa
     parts = [part for part in body.get("parts") or () if isinstance(part, dict)]
     time = time_of(body.get("timestamp"))
     if body.get("kind") == "response":
-        texts = [str(part.get("content")) for part in parts if part.get("part_kind") == "text"]
+        texts = [_text(part.get("content")) for part in parts if part.get("part_kind") in ("text", "file")]
         builder.message(
             "assistant", "\n".join(texts), time=time, place=place, model=body.get("model_name"), usage=usage_of(body)
         )
@@ -158,9 +160,19 @@ def _body(builder: Builder, message: sqlite3.Row) -> dict[str, Any]:
 
 
 def _text(content: object) -> str:
-    """What the model read: a text as it is, anything else as JSON."""
+    """What the model read: a text as it is, a line for a picture or a file, anything else as JSON."""
     if isinstance(content, str):
         return content
-    if isinstance(content, list) and all(isinstance(item, str) for item in content):
-        return "\n".join(content)
+    said = [_line(item) for item in (content if isinstance(content, list) else [content])]
+    if said and all(line is not None for line in said):
+        return "\n".join(line for line in said if line is not None)
     return "" if content is None else msgspec.json.encode(content).decode("utf-8", "replace")
+
+
+def _line(item: object) -> str | None:
+    if isinstance(item, str):
+        return item
+    # What a tool returned may have any fields; only the agent library's own parts say their kind and media type.
+    if isinstance(item, dict) and "media_type" in item and item.get("kind") in _PARTS:
+        return placeholder(item)
+    return None

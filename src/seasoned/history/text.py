@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from seasoned.history.lines import decode
+from seasoned.history.placeholder import placeholder
 
 
 def text_of(content: object) -> str:
@@ -20,8 +21,7 @@ def text_of(content: object) -> str:
         for key in ("text", "content", "output"):
             if key in content:
                 return text_of(content[key])
-        kind = content.get("type")
-        return f"[{kind}]" if isinstance(kind, str) else msgspec.json.encode(content).decode()
+        return placeholder(content) or msgspec.json.encode(content).decode()
     if isinstance(content, list):
         return "\n".join([part for part in map(text_of, content) if part])
     return str(content)

@@ -78,6 +78,8 @@ _ASSIGNMENT = Pattern(r"[A-Za-z_]\w*\+?=")
 _HEREDOC = Pattern(
     r"<<-?[ \t]*(['\"]?)([A-Za-z_][\w-]*)\1([^\n]*)\n.*?(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
+_SPECIAL = Pattern(r"[^\S ]|['\"\\;|&()<>$#]")
+"""What makes a command more than words with blanks between them."""
 _TOKEN = Pattern(
     r"(?P<blank>[ \t\r]+|\\\n)"
     r"|(?P<comment>(?<![^\s;&|(])#[^\n]*)"
@@ -101,8 +103,14 @@ _MAX = 20_000
 def parse(command: str) -> tuple[Step, ...]:
     """The programs a command runs, in order. What cannot be read is left out; it never raises."""
     text = command[:_MAX]
-    if "<<" in text:
-        text = _HEREDOC.compiled.sub(r"\3" + "\n", text)
+    steps: list[Step] = []
+    if not _SPECIAL.compiled.search(text):
+        _add(steps, "", text.split())
+        return tuple(steps)
+    return _parsed(_HEREDOC.compiled.sub(r"\3" + "\n", text) if "<<" in text else text)
+
+
+def _parsed(text: str) -> tuple[Step, ...]:
     steps: list[Step] = []
     words: list[str] = []
     word: list[str] = []

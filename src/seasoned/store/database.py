@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
@@ -14,11 +14,14 @@ from weakref import finalize
 from seasoned.config import Config
 from seasoned.errors import RuleBroken, StoreError
 from seasoned.store.migration import migrate
-from seasoned.store.query import query
+from seasoned.store.query import insert_of, query
 from seasoned.store.seam import Database, Params
 
 _BUSY_SECONDS = 30.0
 _AGAIN_SECONDS = 0.02
+_ROWS = 8
+_MOST_ROWS = 64
+"""Of one statement; each of its values is a parameter."""
 _FAILS = (sqlite3.Error, UnicodeEncodeError)
 
 
@@ -71,6 +74,21 @@ class Store:
         """Run a named statement once for each set of parameters."""
         try:
             self.connection.executemany(query(name), params)
+        except _FAILS as error:
+            raise _error(self.path, error) from error
+
+    def add_many(self, name: str, rows: Sequence[Params]) -> None:
+        """Run a named INSERT of one row for all of these, in few statements: other threads compute meanwhile."""
+        try:
+            at = 0
+            while at < len(rows):
+                left = len(rows) - at
+                # Few sizes, so that few statements are ever made, and as few of them as can be are needed.
+                size = left if left < _ROWS else min(left // _ROWS * _ROWS, _MOST_ROWS)
+                columns, statement = insert_of(name, size)
+                values = [row[column] for row in rows[at : at + size] for column in columns]  # type: ignore[call-overload]
+                self.connection.execute(statement, values)
+                at += size
         except _FAILS as error:
             raise _error(self.path, error) from error
 
@@ -231,6 +249,8 @@ def _sentence(path: str, error: Exception) -> str:
         return f"The store {path!r} is locked by another program: try again when it has finished."
     if "malformed" in text or "not a database" in text:
         return f"The store {path!r} is damaged ({text}): restore a backup with `seasoned restore`, or move it away."
+    if "no such module" in text:
+        return f"This SQLite cannot use the store {path!r} ({text}): run Seasoned with a Python whose SQLite has FTS5."
     if "readonly" in text or "unable to open" in text:
         return f"The store {path!r} cannot be written ({text}): check its rights, or set SEASONED_HOME."
     if "full" in text:

@@ -11,38 +11,29 @@ from pathlib import Path
 import msgspec
 
 from seasoned.errors import NotFound, StoreError
+from seasoned.store import trace
 from seasoned.store.database import Store, open_store
 from seasoned.store.unlearn import unlearn, unlearn_everything
 
 _OF_A_SESSION = (
     "review.forget_session",
     "review.forget_count",
-    "experiment.drop_assignment",
-    "experiment.drop_exposure",
-    "experiment.drop_foregone",
     "forget.runs",
     "forget.begun",
     "forget.warm_root",
-    "gateway.forget_view",
-    "gateway.forget_chains",
-    "gateway.forget_name",
+    *trace.OF_A_SESSION,
 )
 _EVERYTHING = (
     "learned.forget_all",
     "review.forget_all",
     "review.forget_counts",
-    "experiment.forget_assignments",
-    "experiment.forget_exposures",
-    "experiment.forget_foregone",
-    "experiment.forget_splits",
+    "forget.trigrams",
     "forget.all_runs",
     "forget.all_begun",
     "forget.all_material",
     "forget.all_designs",
     "guard.forget_blocks",
-    "gateway.forget_views",
-    "gateway.forget_all_chains",
-    "gateway.forget_requests",
+    *trace.EVERYTHING,
 )
 
 
@@ -57,6 +48,8 @@ def forget_sessions(store: Store, session_ids: list[int], *, now: float) -> set[
             _forget_traces(store, session_id)
             store.run("session.remember_forgotten", {"id": session_id, "forgotten_at": now})
             store.run("session.delete", {"id": session_id})
+        # Until the index is put together anew, it keeps what it no longer finds.
+        store.run("forget.trigrams")
     _erase_freed_pages(store)
     return others - set(session_ids)
 

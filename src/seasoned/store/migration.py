@@ -84,6 +84,16 @@ def m015_summary(db: sqlite3.Connection) -> None:
     _run(db, "summary.sqlite")
 
 
+def m016_trigram(db: sqlite3.Connection) -> None:
+    """Which sessions hold which three characters in a row, so that a search need not look at all of them."""
+    _run(db, "trigram.sqlite")
+
+
+def m017_audit_head(db: sqlite3.Connection) -> None:
+    """The head of the audit moves by itself with every row."""
+    _run(db, "audit_head.sqlite")
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m001_history,
     m002_intent,
@@ -100,6 +110,8 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m013_recall,
     m014_foregone,
     m015_summary,
+    m016_trigram,
+    m017_audit_head,
 )
 VERSION = len(MIGRATIONS)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import finalize
 
-from seasoned.errors import RuleBroken, StoreError
+from seasoned.errors import RuleBroken, StoreError, Unsure
 from seasoned.store.postgres_migration import migrate
 from seasoned.store.query import postgres_query
 from seasoned.store.seam import Params
@@ -95,6 +95,10 @@ class PostgresStore:
             cursor = self._connected().cursor()
             cursor.executemany(postgres_query(name), [_values(one) for one in params])
 
+    def add_many(self, name: str, rows: Sequence[Params]) -> None:
+        """Run a named INSERT of one row for all of these; they go over the line together."""
+        self.run_many(name, rows)
+
     @contextmanager
     def write(self) -> Iterator[None]:
         """One short write transaction: all of it happens, or nothing."""
@@ -138,7 +142,7 @@ class PostgresStore:
         except Error as error:
             if self._connection.closed:
                 sentence = f"The connection to {self.place!r} was lost while a change was being kept: {_UNKNOWN}."
-                raise StoreError(sentence) from None
+                raise Unsure(sentence) from None
             raise StoreError(_sentence(self.place, error)) from None
 
     def _roll_back(self) -> None:

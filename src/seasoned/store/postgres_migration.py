@@ -16,6 +16,7 @@ MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("p003_schedule", ("schedule", "schedule.postgres")),
     ("p004_gateway", ("gateway",)),
     ("p005_foregone", ("foregone",)),
+    ("p006_audit_head", ("audit_head.postgres",)),
 )
 VERSION = len(MIGRATIONS)
 _LOCK = 0x5EA50EED

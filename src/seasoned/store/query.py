@@ -17,6 +17,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_VALUES = re.compile(r"\bVALUES\s*(?P<row>\([^()']*\))")
+_PARAMETER = re.compile(r":(\w+)")
 
 
 @cache
@@ -39,6 +41,17 @@ def query(name: str) -> str:
 def is_question(name: str) -> bool:
     """Whether a statement only reads."""
     return query(name).lstrip().upper().startswith("SELECT")
+
+
+@cache
+def insert_of(name: str, size: int) -> tuple[tuple[str, ...], str]:
+    """A statement that adds one row as one that adds so many, and the names of the values of a row in their order."""
+    found = _VALUES.search(query(name))
+    if found is None:
+        raise ValueError(f"{name} adds no row of values that could be repeated")
+    names = tuple(_PARAMETER.findall(found["row"]))
+    rows = ", ".join([_PARAMETER.sub("?", found["row"])] * size)
+    return names, f"{found.string[: found.start('row')]}{rows}{found.string[found.end('row') :]}"
 
 
 @cache

@@ -47,6 +47,10 @@ class Database(Protocol):
         """Run a named statement once for each set of parameters."""
         ...
 
+    def add_many(self, name: str, rows: Sequence[Params]) -> None:
+        """Run a named INSERT of one row for all of these, inside of `write`; it takes few statements, or few waits."""
+        ...
+
     def write(self) -> AbstractContextManager[None]:
         """One short write transaction: all of it happens, or nothing."""
         ...

@@ -88,10 +88,9 @@ class Conversations:
             return "The file it came from was forgotten."
         path, ref = Path(row["path"]), SessionRef(row["agent"], row["native_id"])
         try:
-            stat = path.stat()
+            key = (str(path), *_state(path), *_state(Path(f"{path}-wal"), may_lack=True), ref)
         except OSError:
             return "The file it came from is gone."
-        key = (str(path), stat.st_mtime_ns, stat.st_size, ref)
         with self._lock:
             if (known := self._read.get(key)) is not None:
                 self._read.move_to_end(key)
@@ -105,6 +104,17 @@ class Conversations:
             while len(self._read) > _KEPT:
                 self._read.popitem(last=False)
         return found
+
+
+def _state(path: Path, *, may_lack: bool = False) -> tuple[int, int]:
+    """Changes with the file. What a database was told last lies in a second file beside it, which need not be there."""
+    try:
+        stat = path.stat()
+    except FileNotFoundError:
+        if may_lack:
+            return 0, 0
+        raise
+    return stat.st_mtime_ns, stat.st_size
 
 
 def turns(session: Session, calls: Sequence[Row], redactor: Redactor, *, first: int) -> list[Turn]:

@@ -12,11 +12,13 @@ from starlette.responses import Response
 
 from seasoned.confirm.service.state import service_of
 from seasoned.errors import NotFound, UsageError
-from seasoned.store import Database, Row
+from seasoned.store import Database, Row, Store
 from seasoned.web.frame import PageRoute
-from seasoned.web.link import experiment_link, session_link
+from seasoned.web.link import experiment_link
 from seasoned.web.login import Here
-from seasoned.web.table import Cell, Column, Table, answer, row_limit
+from seasoned.web.reading import histories_of
+from seasoned.web.session_name import cell_of_ref
+from seasoned.web.table import FILE_ROWS, Cell, Column, Table, answer, row_limit
 from seasoned.web.text import moment
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -45,11 +47,12 @@ async def show_sessions(
     wanted = {"experiment": name, "arm": arm, "at": at, "session": session, "limit": limit + 1}
     rows = await service_of(request).desk.read(lambda place: _rows(place.database, wanted))
     more = rows[limit - 1] if len(rows) > limit else None
+    names = await histories_of(request).read(lambda store: [_name(row, store, limit) for row in rows[:limit]])
     table = Table(
         name="assigned",
         title="Sessions",
         columns=_COLUMNS,
-        rows=[_line(row) for row in rows[:limit]],
+        rows=[_line(row, name) for row, name in zip(rows, names, strict=False)],
         empty="No session was assigned here yet: the gateway, the hooks and the plugin assign new ones as they begin.",
         after=None if more is None else f"{more['at']!r},{more['session']}",
         is_later=after is not None,
@@ -63,9 +66,15 @@ def _rows(database: Database, wanted: dict[str, str | float | None]) -> list[Row
     return list(database.rows("experiment.arm_sessions", wanted))
 
 
-def _line(row: Row) -> tuple[Cell, ...]:
+def _name(row: Row, store: Store, limit: int) -> Cell:
+    if limit < FILE_ROWS:
+        return cell_of_ref(row["session"], store)
+    return Cell(row["session"])
+
+
+def _line(row: Row, name: Cell) -> tuple[Cell, ...]:
     return (
-        Cell(row["session"], href=session_link(row["session"])),
+        name,
         Cell(row["arm"]),
         Cell(row["at"], shown=moment(row["at"])),
         Cell(row["exposed_arm"], shown=row["exposed_arm"] or "nothing was shown"),

@@ -30,7 +30,7 @@ from seasoned.web.login import Here, read_change
 from seasoned.web.pointing import pointed
 from seasoned.web.reading import histories_of
 from seasoned.web.standing import Seen, seen
-from seasoned.web.table import Cell, Column, Table, answer
+from seasoned.web.table import Cell, Column, Table, answer, numbers
 from seasoned.web.text import moment
 from seasoned.web.word_table import plain, plot_table, word_table
 
@@ -50,31 +50,29 @@ _OFFLINE = (
     Column("tasks", "tasks"),
     Column("part", "part"),
     Column("model", "model"),
-    Column("arms", "arms", is_number=True),
-    Column("done", "tasks done", is_number=True),
-    Column("runs", "runs", is_number=True),
+    *numbers(arms="arms", done="tasks done", runs="runs"),
     Column("primary", "decides"),
     Column("ended_at", "last run", is_whole=True),
 )
 _ARMS = (
     Column("arm", "arm"),
     Column("share", "should get"),
-    Column("assigned", "assigned", is_number=True),
-    Column("exposed", "shown its block", is_number=True),
-    Column("contaminated", "shown another", is_number=True),
-    Column("settled", "settled", is_number=True),
-    Column("measured", "measured", is_number=True),
-    Column("calls", "calls", is_number=True),
-    Column("failed", "failed", is_number=True),
+    *numbers(
+        assigned="assigned",
+        exposed="shown its block",
+        contaminated="shown another",
+        settled="settled",
+        measured="measured",
+        calls="calls",
+        failed="failed",
+    ),
     Column("error", "failed calls of a session"),
     Column("interval", "interval", is_whole=True),
 )
 _RATIO = (
     Column("over", "over"),
     Column("arm", "arm"),
-    Column("sessions", "sessions", is_number=True),
-    Column("expected", "expected", is_number=True),
-    Column("p_value", "p", is_number=True),
+    *numbers(sessions="sessions", expected="expected", p_value="p"),
     Column("state", "state"),
 )
 _EXAMPLES = (

@@ -33,7 +33,7 @@ from seasoned.web.link import change_link, session_link, skill_link
 from seasoned.web.login import Decider, Here, Visitor, decider, read_change
 from seasoned.web.reading import histories_of
 from seasoned.web.redaction import redactor_of
-from seasoned.web.table import Cell, Column, Table, answer, row_limit
+from seasoned.web.table import Cell, Column, Table, answer, numbers, row_limit
 from seasoned.web.text import moment
 
 PAGE = Page("Memory", "learned")
@@ -58,9 +58,7 @@ _SKILLS = (
     Column("skill", "skill"),
     Column("description", "what it is for"),
     Column("created_by", "by"),
-    Column("files", "files", is_number=True),
-    Column("viewed", "viewed", is_number=True),
-    Column("used", "used", is_number=True),
+    *numbers(files="files", viewed="viewed", used="used"),
     Column("last_used_at", "last used", is_whole=True),
 )
 _REVIEWS = (
@@ -70,10 +68,7 @@ _REVIEWS = (
     Column("topic", "about"),
     Column("state", "came to"),
     Column("said", "what it says"),
-    Column("kept", "kept", is_number=True),
-    Column("staged", "waiting", is_number=True),
-    Column("tokens", "tokens", is_number=True),
-    Column("cost_usd", "cost", is_number=True),
+    *numbers(kept="kept", staged="waiting", tokens="tokens", cost_usd="cost"),
 )
 _ENTRIES = (Column("memory", "memory"), Column("entry", "entry"), Column("change", "kept by", is_number=True))
 _NOTHING_YET = "Nothing was kept yet: `seasoned chat` keeps what it learns, `seasoned review SESSION` looks back."

@@ -27,7 +27,7 @@ from seasoned.web.login import Here
 from seasoned.web.reading import histories_of
 from seasoned.web.sessions import COLUMNS as SESSION_COLUMNS
 from seasoned.web.sessions import Wanted, line, params
-from seasoned.web.table import Cell, Column, Table, answer
+from seasoned.web.table import Cell, Column, Table, answer, numbers
 from seasoned.web.value import day_and_time, dollars, percent
 from seasoned.web.work import works_of
 
@@ -42,28 +42,25 @@ _SUMMED = ("sessions", "messages", "calls", "ok", "failed", "unclear", "left_out
 _MISTAKE_COLUMNS = (
     Column("signature", "Error"),
     Column("tool", "Tool"),
-    Column("sessions", "Sessions", is_number=True),
-    Column("failures", "Failures", is_number=True),
-    Column("repaired", "Repaired", is_number=True),
+    *numbers(sessions="Sessions", failures="Failures", repaired="Repaired"),
     Column("repair", "What repaired it most often"),
     Column("last", "Last seen", is_whole=True),
 )
 _TOOL_COLUMNS = (
     Column("tool", "Tool"),
-    Column("calls", "Calls", is_number=True),
-    Column("failed", "Failed", is_number=True),
-    Column("rate", "Error rate", is_number=True),
-    Column("sessions", "Sessions", is_number=True),
+    *numbers(calls="Calls", failed="Failed", rate="Error rate", sessions="Sessions"),
 )
 _AGENT_COLUMNS = (
     Column("agent", "Agent"),
-    Column("sessions", "Sessions", is_number=True),
-    Column("calls", "Calls", is_number=True),
-    Column("failed", "Failed", is_number=True),
-    Column("rate", "Error rate", is_number=True),
-    Column("unclear", "Unclear", is_number=True),
-    Column("left_out", "Left out", is_number=True),
-    Column("cost", "Cost", is_number=True),
+    *numbers(
+        sessions="Sessions",
+        calls="Calls",
+        failed="Failed",
+        rate="Error rate",
+        unclear="Unclear",
+        left_out="Left out",
+        cost="Cost",
+    ),
     Column("last", "Last", is_whole=True),
 )
 _EXPERIMENT_COLUMNS = (
@@ -264,7 +261,7 @@ def _newest(store: Store) -> Table:
         name="newest",
         title="Newest sessions",
         columns=tuple(msgspec.structs.replace(column, can_sort=False) for column in SESSION_COLUMNS),
-        rows=[line(row) for row in rows],
+        rows=[line(row, store) for row in rows],
         empty="No sessions yet: `seasoned scan` reads the histories that your agents keep.",
     )
 

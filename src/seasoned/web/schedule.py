@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from seasoned.confirm.service.desk import Place
 from seasoned.confirm.service.state import Service, service_of
+from seasoned.history.seasoned_db import AGENT
 from seasoned.schedule import board
 from seasoned.schedule.heartbeat import Health, health
 from seasoned.schedule.job import RunRecord
@@ -104,7 +105,9 @@ def _run(name: str, run: RunRecord) -> tuple[Cell, ...]:
         Cell(run.delivery),
         Cell(run.reason or run.note or None, short(run.reason or run.note) or "–"),
         Cell(said or None, short(said) or "–"),
-        Cell(run.session, None if run.session else "–", session_link(run.session) if run.session else None),
+        Cell(
+            run.session, None if run.session else "–", session_link(f"{AGENT}:{run.session}") if run.session else None
+        ),
         Cell(run.cost_usd, dollars(run.cost_usd)),
     )
 

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from seasoned.confirm.service.state import service_of
 from seasoned.errors import NotFound
 from seasoned.insight.page.value import number
+from seasoned.scan.intent import users_words
 from seasoned.session import Session
 from seasoned.store import Row, Store
 from seasoned.template.build import create
@@ -23,10 +24,12 @@ from seasoned.template.names import check_name
 from seasoned.web import reviewing
 from seasoned.web.conversation import Conversations, ShownCall, Turn, stored_calls, turns, whole_text
 from seasoned.web.frame import PageRoute, go
+from seasoned.web.gap import Gap, find_gaps, is_recorded_here, lost_turns
 from seasoned.web.link import session_link, template_link
 from seasoned.web.login import Here, read_change
 from seasoned.web.reading import histories_of
-from seasoned.web.table import Cell, Column, Table, answer, row_limit
+from seasoned.web.session_name import opening
+from seasoned.web.table import Cell, Column, Table, answer, numbers, row_limit
 from seasoned.web.value import day_and_time, dollars, percent
 from seasoned.web.work import works_of
 
@@ -44,9 +47,7 @@ _CALL_COLUMNS = (
 )
 _BLOCK_COLUMNS = (
     Column("calls", "Calls"),
-    Column("counted", "Counted", is_number=True),
-    Column("failed", "Failed", is_number=True),
-    Column("rate", "Error rate", is_number=True),
+    *numbers(counted="Counted", failed="Failed", rate="Error rate"),
 )
 
 
@@ -87,16 +88,19 @@ async def show(request: Request, here: Here, ref: str, at: str = "", show: str =
         title, said = await histories_of(request).read(look_whole)
         return answer(request, here, "whole.html", title=title, said=said, back=session_link(ref))
 
-    def look(store: Store) -> Shown:
+    def look(store: Store) -> tuple[Shown, Session | str]:
         row = _row(store, ref)
         calls = store.rows("page.calls", {"session_id": row["id"]})
         found = conversations.find(row)
-        return _shown(store, row, calls, found, redactor, first, show, row_limit(request))
+        return _shown(store, row, calls, found, redactor, first, show, row_limit(request)), found
 
-    shown = await histories_of(request).read(look)
+    shown, found = await histories_of(request).read(look)
+    gaps = await _gaps(request, shown.ref, found)
     review = works_of(request).find(reviewing.name_of(shown.ref))
     figures = _figures(shown.row, shown.ref, shown.compactions)
-    return answer(request, here, "session.html", tables=shown.tables, shown=shown, review=review, figures=figures)
+    return answer(
+        request, here, "session.html", tables=shown.tables, shown=shown, review=review, figures=figures, gaps=gaps
+    )
 
 
 @router.post("/session-template")
@@ -132,6 +136,13 @@ async def review(request: Request, here: Here) -> Response:
     session = await histories_of(request).read(look)
     reviewing.begin(works_of(request), service_of(request), session)
     return go(f"{here.visit.path}/{session_link(ref)}")
+
+
+async def _gaps(request: Request, ref: str, found: Session | str) -> dict[int, Gap]:
+    if not isinstance(found, Session) or not is_recorded_here(found):
+        return {}
+    lost = await service_of(request).desk.read(lambda place: lost_turns(place.database, ref))
+    return find_gaps(found, lost) if lost else {}
 
 
 def template_name(ref: str) -> str:
@@ -182,14 +193,19 @@ def _shown(
     return Shown(
         row=dict(row),
         ref=ref,
-        title=row["title"] or _opening(found, redactor) or row["native_id"],
+        title=row["title"] or _opening(found, redactor) or opening(store, row["id"]) or row["native_id"],
         turns=said,
         gone="" if isinstance(found, Session) else found,
         calls=[] if isinstance(found, Session) else stored_calls(calls[first : first + 100]),
         marks=_marks(own),
         compactions=len(msgspec.json.decode(row["compactions"])),
         children=[
-            (f"{one['agent']}:{one['native_id']}", one["relation"] or "", one["title"] or "") for one in children
+            (
+                f"{one['agent']}:{one['native_id']}",
+                one["relation"] or "",
+                one["title"] or opening(store, one["id"]) or "",
+            )
+            for one in children
         ],
         first=first,
         following=following if isinstance(found, Session) else first + 100 if len(calls) > first + 100 else None,
@@ -202,9 +218,11 @@ def _opening(found: Session | str, redactor: Any) -> str:
     """How the conversation begins, in one line: what people know a session by that has no title."""
     if not isinstance(found, Session):
         return ""
-    said = (one.text for one in found.messages if one.role == "user" and not (one.synthetic or one.summary))
-    opening = redactor.head(next((text for text in said if text.strip()), ""), 4 * _OPENING_CHARS)
-    return shorten(opening, _OPENING_CHARS, placeholder=" …")
+    asked = [one for one in found.messages if one.role == "user" and not (one.synthetic or one.summary)]
+    # What a person said tells more than a picture, or what a program put into the user's mouth.
+    words = next((said for one in asked if (said := users_words(one))), None)
+    words = words or next((one.text for one in asked if one.text.strip()), "")
+    return shorten(redactor.head(words, 4 * _OPENING_CHARS), _OPENING_CHARS, placeholder=" …")
 
 
 def _figures(row: dict[str, Any], ref: str, compactions: int) -> list[dict[str, Any]]:

@@ -13,13 +13,14 @@ from starlette.responses import Response
 
 from seasoned.errors import UsageError
 from seasoned.store import Row, Store
+from seasoned.store.search import maybe_holding, pattern_of
 from seasoned.web import session
 from seasoned.web.frame import Page, PageRoute
-from seasoned.web.link import session_link
 from seasoned.web.login import Here
 from seasoned.web.reading import histories_of
-from seasoned.web.table import Cell, Column, Table, answer, row_limit, sorting
-from seasoned.web.value import day_and_time, dollars, percent, short
+from seasoned.web.session_name import name_cell
+from seasoned.web.table import FILE_ROWS, Cell, Column, Table, answer, place_after, row_limit, sorting
+from seasoned.web.value import day_and_time, dollars, percent
 
 PAGE = Page("Sessions", "sessions")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -74,9 +75,9 @@ async def show(request: Request, here: Here) -> Response:
     given = params(wanted, sort, asked.get("after"), limit)
 
     def look(store: Store) -> tuple[Table, list[str], str | None]:
-        found = _table(
-            store.rows(f"page.by_{sort}", given), wanted, sort, limit, is_later=asked.get("after") is not None
-        )
+        rows = find(store, wanted, sort, given)
+        names = store if limit < FILE_ROWS else None
+        found = _table(rows, wanted, sort, limit, names, is_later=asked.get("after") is not None)
         agents = [row["agent"] for row in store.rows("page.agents")]
         mistake = store.row("page.mistake", {"id": given["mistake"]}) if given["mistake"] is not None else None
         return found, agents, None if mistake is None else str(mistake["signature"])
@@ -99,8 +100,7 @@ def params(wanted: Wanted, sort: str, after: str | None, limit: int) -> dict[str
     least, most = LENGTHS.get(wanted.length, (0, 2**62))
     least_failed, most_failed, succeeded = OUTCOMES.get(wanted.outcome, (0, 2**62, None))
     until = math.inf if not wanted.until else _day(wanted.until) + 86_400
-    at, last = (until if sort == "at" else math.inf, 2**62) if after is None else _cursor(after)
-    pattern = wanted.q.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    at, last = (until if sort == "at" else math.inf, 2**62) if after is None else place_after(after)
     return {
         "sort": at,
         "id": last,
@@ -113,12 +113,20 @@ def params(wanted: Wanted, sort: str, after: str | None, limit: int) -> dict[str
         "succeeded": succeeded,
         "since": -math.inf if not wanted.since else _day(wanted.since),
         "until": until,
-        "words": f"%{pattern}%" if pattern else None,
+        "words": pattern_of(wanted.q) if wanted.q else None,
         "tool": wanted.tool or None,
         "mistake": int(wanted.mistake) if wanted.mistake.isascii() and wanted.mistake.isdecimal() else None,
         # One more than is shown says whether there is a next page.
         "limit": limit + 1,
     }
+
+
+def find(store: Store, wanted: Wanted, sort: str, given: dict[str, Any]) -> list[Any]:
+    """Few that may hold the words are looked at one by one; for many, the list is gone down until a page is full."""
+    ids = maybe_holding(store, wanted.q)
+    if ids is None:
+        return store.rows(f"page.by_{sort}", given)
+    return store.rows("page.found", {**given, "by": sort, "ids": msgspec.json.encode(ids).decode()})
 
 
 def _day(text: str) -> float:
@@ -128,15 +136,7 @@ def _day(text: str) -> float:
         raise UsageError(f"A day is written as {date.min + timedelta(days=737_000)}, not {text[:40]!r}.") from error
 
 
-def _cursor(after: str) -> tuple[float, int]:
-    value, _, last = after.partition("_")
-    try:
-        return float(value), int(last)
-    except (ValueError, OverflowError) as error:
-        raise UsageError("This is no place in the list: go to its first page.") from error
-
-
-def _table(rows: list[Any], wanted: Wanted, sort: str, limit: int, *, is_later: bool) -> Table:
+def _table(rows: list[Any], wanted: Wanted, sort: str, limit: int, store: Store | None, *, is_later: bool) -> Table:
     shown = rows[:limit]
     after = f"{float(shown[-1][sort])!r}_{shown[-1]['id']}" if len(rows) > limit else None
     empty = "No sessions match: take a word or a filter away."
@@ -148,7 +148,7 @@ def _table(rows: list[Any], wanted: Wanted, sort: str, limit: int, *, is_later: 
         name="sessions",
         title="Sessions",
         columns=COLUMNS,
-        rows=[line(row) for row in shown],
+        rows=[line(row, store) for row in shown],
         empty=empty,
         sort=sort,
         after=after,
@@ -156,13 +156,14 @@ def _table(rows: list[Any], wanted: Wanted, sort: str, limit: int, *, is_later: 
     )
 
 
-def line(row: Row) -> tuple[Cell, ...]:
-    """One session in a list."""
-    link = session_link(f"{row['agent']}:{row['native_id']}")
+def line(row: Row, store: Store | None) -> tuple[Cell, ...]:
+    """One session in a list; the store says how one began that has no title."""
+    name = name_cell(row, store)
+    link = name.href
     counted = row["ok"] + row["failed"]
     failed = "failed" if row["failed"] else ""
     return (
-        Cell(f"{row['agent']}:{row['native_id']}", short(row["title"] or row["native_id"]), link),
+        name,
         Cell(row["agent"]),
         Cell(row["at"] or None, day_and_time(row["at"]) if row["at"] else "–"),
         Cell(row["task_type"], row["task_type"] or "–"),

@@ -35,6 +35,8 @@ class Cell(msgspec.Struct, frozen=True):
     """A class of the style for a badge: ok, failed, unclear, quiet."""
     is_said: bool = False
     """What stands in `backticks` is shown as code."""
+    beside: str = ""
+    """For people: what stands small behind it, such as the id of what is called by other words."""
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -50,6 +52,11 @@ class Column(msgspec.Struct, frozen=True):
     """Whether sorting by it begins with the largest."""
     can_turn: bool = True
     """Whether a second click turns the order around."""
+
+
+def numbers(**titles: str) -> tuple[Column, ...]:
+    """Columns of numbers: the name of each, and its title."""
+    return tuple(Column(name, title, is_number=True) for name, title in titles.items())
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,6 +102,15 @@ def sorting(request: Request, columns: Sequence[Column], default: str) -> tuple[
 def row_limit(request: Request) -> int:
     """How many rows an answer holds at most: those of a page, or those of a file."""
     return FILE_ROWS if request.query_params.get("as") in ("csv", "json") else PAGE_ROWS
+
+
+def place_after(after: str) -> tuple[float, int]:
+    """The place in a list behind which there is more: the value that it is sorted by, and an id."""
+    value, _, last = after.partition("_")
+    try:
+        return float(value), int(last)
+    except (ValueError, OverflowError) as error:
+        raise UsageError("This is no place in the list: go to its first page.") from error
 
 
 def answer(

@@ -36,7 +36,7 @@ from seasoned.web.link import session_link, template_link
 from seasoned.web.login import Here, Visitor, read_change
 from seasoned.web.reading import histories_of
 from seasoned.web.redaction import redactor_of
-from seasoned.web.table import Cell, Column, Table, answer
+from seasoned.web.table import Cell, Column, Table, answer, numbers
 from seasoned.web.text import moment
 
 PAGE = Page("Templates", "templates")
@@ -46,9 +46,7 @@ _COLUMNS = (
     Column("name", "template"),
     Column("version", "version", is_number=True),
     Column("task_type", "task"),
-    Column("active_count", "shown", is_number=True),
-    Column("example_count", "of", is_number=True),
-    Column("usage_count", "used", is_number=True),
+    *numbers(active_count="shown", example_count="of", usage_count="used"),
     Column("created_at", "made", is_whole=True),
     Column("tags", "tags"),
     Column("description", "what it is for"),

@@ -23,8 +23,9 @@ from seasoned.web.frame import Page, PageRoute
 from seasoned.web.link import session_link, sessions_link
 from seasoned.web.login import Here
 from seasoned.web.reading import histories_of
+from seasoned.web.session_name import name_cell
 from seasoned.web.standing import Seen, seen
-from seasoned.web.table import Cell, Column, Table, answer, row_limit
+from seasoned.web.table import FILE_ROWS, Cell, Column, Table, answer, numbers, place_after, row_limit
 from seasoned.web.text import moment
 from seasoned.web.usage_plots import Day, usage_plots
 
@@ -41,12 +42,8 @@ _GATEWAY = (
     Column("unpriced", "without a price", is_number=True),
     Column("last_at", "last", is_whole=True),
 )
-_RECORDED = (
-    Column("sessions", "sessions", is_number=True),
-    Column("input_tokens", "input", is_number=True),
-    Column("output_tokens", "output", is_number=True),
-    Column("cost_usd", "cost", is_number=True),
-    Column("unpriced", "without a price", is_number=True),
+_RECORDED = numbers(
+    sessions="sessions", input_tokens="input", output_tokens="output", cost_usd="cost", unpriced="without a price"
 )
 _SESSIONS = (
     Column("session", "session"),
@@ -243,16 +240,16 @@ def _own_link(by: str, name: str) -> str | None:
 
 
 def _by_session(store: Store, since: float, after: str | None, limit: int) -> Table:
-    cost, last = (math.inf, 2**62) if after is None else _cursor(after)
+    cost, last = (math.inf, 2**62) if after is None else place_after(after)
     params = {"since": since, "cost": cost, "id": last, "limit": limit + 1}
     rows = store.rows("usage.recorded_by_session", params)
     shown = rows[:limit]
     cells = [
         (
-            Cell(name := f"{row['agent']}:{row['native_id']}", shown=row["title"] or name, href=session_link(name)),
+            name := name_cell(row, store if limit < FILE_ROWS else None),
             Cell(row["model"], shown=row["model"] or "unknown"),
             *[Cell(row[f"{each}_tokens"]) for each in _FIGURES],
-            Cell(row["cost_usd"], shown=dollars(row["cost_usd"]), href=session_link(name)),
+            Cell(row["cost_usd"], shown=dollars(row["cost_usd"]), href=name.href),
             Cell(row["at"] or None, shown=moment(row["at"]) if row["at"] else "unknown"),
         )
         for row in shown
@@ -267,14 +264,6 @@ def _by_session(store: Store, since: float, after: str | None, limit: int) -> Ta
         after=f"{shown[-1]['cost']!r}_{shown[-1]['id']}" if len(rows) > limit else None,
         is_later=after is not None,
     )
-
-
-def _cursor(after: str) -> tuple[float, int]:
-    value, _, last = after.partition("_")
-    try:
-        return float(value), int(last)
-    except (ValueError, OverflowError) as error:
-        raise UsageError("This is no place in the list: go to its first page.") from error
 
 
 def _gateway_days(found: Sequence[Total]) -> list[Day]:

@@ -11,7 +11,11 @@ from starlette.responses import Response
 
 from seasoned.confirm.request import Grant, Request
 
-_HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+_HEADERS = (
+    (b"content-type", b"application/json"),
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -31,7 +35,15 @@ def say(
 
 def as_json(content: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """An answer that is written out already."""
-    return Response(content, status, {**_HEADERS, **(headers or {})}, "application/json")
+    return _Json(content, status, headers)
+
+
+class _Json(Response):
+    """JSON with the headers that every answer has; they are written out once and not for each."""
+
+    def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
+        more = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in (headers or {}).items()]
+        self.raw_headers = [*_HEADERS, (b"content-length", b"%d" % len(self.body)), *more]
 
 
 def submitted(request: Request, base_url: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from seasoned.confirm.credential import Credential, authenticate, credentials
 from seasoned.confirm.service.desk import Place
+from seasoned.confirm.service.header import values_of
 from seasoned.confirm.service.state import service_of
 from seasoned.errors import Refused, Unauthorised
 
@@ -47,10 +48,10 @@ class Bearer(SecurityBase):
 
 def token_of(request: Request) -> str | None:
     """The token of the header, and of nowhere else; two headers are as good as a wrong one."""
-    given = request.headers.getlist("authorization")
+    given = values_of(request, b"authorization")
     if not given:
         return None
-    scheme, _, token = given[0].partition(" ")
+    scheme, _, token = given[0].decode("latin-1").partition(" ")
     token = token.strip()
     if len(given) > 1 or scheme.lower() != "bearer" or not 0 < len(token) <= _MOST_TOKEN or not token.isascii():
         raise Unauthorised("The header Authorization is not of the form 'Bearer <token>': send one such header.")

@@ -11,13 +11,14 @@ import msgspec
 from starlette.requests import ClientDisconnect, Request
 
 from seasoned.confirm.request import Asked
+from seasoned.confirm.service.header import values_of
 from seasoned.errors import SeasonedError, UsageError
 
 MOST_BYTES = 1_000_000
 _READ_SECONDS = 30.0
 _DISCARDED_BYTES = 8 * MOST_BYTES
 """So much of a body that is too long is still taken in and thrown away, for the sender to read the answer."""
-_KEY = re.compile(r"[!-~]{1,200}\Z")
+_KEY = re.compile(rb"[!-~]{1,200}\Z")
 _WHERE = re.compile(r" - at `\$\.?([^`]*)`\Z")
 _MISSING = re.compile(r"missing required field `([^`]+)`")
 _NAMED = re.compile(
@@ -100,12 +101,12 @@ async def read_digest(request: Request) -> str:
 
 def idempotency_key(request: Request) -> str | None:
     """The key under which a submission may be repeated."""
-    given = request.headers.getlist("idempotency-key")
+    given = values_of(request, b"idempotency-key")
     if not given:
         return None
     if len(given) > 1 or not _KEY.match(given[0]):
         raise FieldError("Idempotency-Key", "expected one header with 1 to 200 printable ASCII characters.")
-    return given[0]
+    return given[0].decode("ascii")
 
 
 def field_of(error: UsageError) -> str | None:
@@ -135,8 +136,7 @@ def _decoded(content: bytes, decoder: msgspec.json.Decoder[_T]) -> _T:
 
 
 async def _read(request: Request, *, may_be_empty: bool = False) -> bytes:
-    length = request.headers.get("content-length", "")
-    if length.isdigit() and int(length) > MOST_BYTES:
+    if any(length.isdigit() and int(length) > MOST_BYTES for length in values_of(request, b"content-length")):
         await _discard(request)
         raise _too_large()
     try:
@@ -150,13 +150,19 @@ async def _read(request: Request, *, may_be_empty: bool = False) -> bytes:
 
 
 async def _read_all(request: Request) -> bytes:
-    content = bytearray()
-    async for part in request.stream():
-        content += part
-        if len(content) > MOST_BYTES:
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > MOST_BYTES:
             await _discard(request)
             raise _too_large()
-    return bytes(content)
+        if not message.get("more_body"):
+            return b"".join(parts)
 
 
 async def _discard(request: Request) -> None:
@@ -177,7 +183,7 @@ def _too_large() -> TooLarge:
 
 
 def _check_type(request: Request) -> None:
-    if request.headers.get("content-type") == "application/json" and "content-encoding" not in request.headers:
+    if values_of(request, b"content-type") == [b"application/json"] and not values_of(request, b"content-encoding"):
         return
     given = Message()
     given["content-type"] = request.headers.get("content-type", "")

@@ -1,26 +1,24 @@
 """The threads between the event loop and the store: several that read, one that writes and commits in groups.
 
 Two threads that both compute only take the interpreter from each other. So what a group of changes computes is done
-in the event loop while the writing thread holds the transaction; locks and the disk are waited for by that thread.
+in the event loop while the writing thread holds the transaction; that thread waits for locks and the disk, and
+writes out what was added, during which the database needs no interpreter.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
-from seasoned.confirm import audit
-from seasoned.confirm.audit import Chain
 from seasoned.confirm.book import Book
-from seasoned.errors import CannotDo, SeasonedError
+from seasoned.confirm.service.group import Group
+from seasoned.errors import CannotDo, SeasonedError, Unsure
 from seasoned.store import Database
-from seasoned.store.query import is_question
-from seasoned.store.seam import Kind, Params, Row
 
 _T = TypeVar("_T")
 _GROUP = 64
@@ -38,72 +36,6 @@ class _Job(NamedTuple):
     do: Callable[[Place], Any]
     answer: asyncio.Future[Any]
     grouped: bool
-
-
-class _Undone(Exception):
-    """A part of a group failed after it had written: the group is undone, and each part done by itself."""
-
-
-class _Group:
-    """A connection whose `write` becomes a part of the transaction that is open, where one is.
-
-    Nothing marks where a part begins: a part that refuses has written nothing yet, and where one has, all is undone.
-    """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self.chain: Chain | None = None
-        """The end of the audit, held for all parts while a group is open."""
-        self._has_written = False
-
-    @property
-    def kind(self) -> Kind:
-        return self._database.kind
-
-    def rows(self, name: str, params: Params = ()) -> Sequence[Row]:
-        self._has_written = self._has_written or not is_question(name)
-        return self._database.rows(name, params)
-
-    def row(self, name: str, params: Params = ()) -> Row | None:
-        self._has_written = self._has_written or not is_question(name)
-        return self._database.row(name, params)
-
-    def each(self, name: str, params: Params = ()) -> Iterator[Row]:
-        return self._database.each(name, params)
-
-    def run(self, name: str, params: Params = ()) -> int:
-        self._has_written = True
-        return self._database.run(name, params)
-
-    def run_many(self, name: str, params: Iterable[Params]) -> None:
-        self._has_written = True
-        self._database.run_many(name, params)
-
-    def write(self) -> AbstractContextManager[None]:
-        return self._database.write() if self.chain is None else self._part()
-
-    @contextmanager
-    def whole(self) -> Iterator[None]:
-        """One transaction around several parts, of which each may refuse by itself."""
-        with audit.writing(self._database) as chain:
-            self.chain = Chain(self, chain.head)
-            try:
-                yield
-            finally:
-                self.chain = None
-
-    @contextmanager
-    def _part(self) -> Iterator[None]:
-        self._has_written = False
-        try:
-            yield
-        except BaseException as error:
-            if self._has_written:
-                raise _Undone from error
-            raise
-
-    def close(self) -> None:
-        self._database.close()
 
 
 class Desk:
@@ -190,7 +122,7 @@ class Desk:
     def _work(
         self, queue: SimpleQueue[_Job | None], loop: asyncio.AbstractEventLoop, opened: asyncio.Future[Any]
     ) -> None:
-        _, group, error = outcome = _tried(opened, lambda: _Group(self._open_database()))
+        _, group, error = outcome = _tried(opened, lambda: Group(self._open_database()))
         loop.call_soon_threadsafe(_settle, [outcome])
         if error is not None:
             return
@@ -203,9 +135,10 @@ class Desk:
                 grouped = [one for one in jobs if one.grouped]
                 self.largest_group = max(self.largest_group, len(grouped))
                 if grouped:
-                    each = partial(_each, grouped, place)
+                    done: Callable[[], list[_Outcome]] = partial(_until_broken, grouped, place)
                     # Over a network every statement is a wait, and the loop must not.
-                    done = partial(_done_there, loop, each) if group.kind == "sqlite" else each
+                    done = partial(_done_there, loop, done) if group.kind == "sqlite" else done
+                    each = partial(_each, grouped, place)
                     _, outcomes, error = _tried(job.answer, partial(_together, group, done, each))
                     loop.call_soon_threadsafe(_settle, outcomes or [(one.answer, None, error) for one in grouped])
                 for one in jobs:
@@ -232,32 +165,55 @@ def _more(queue: SimpleQueue[_Job | None]) -> Iterator[_Job]:
         yield job
 
 
-def _together(group: _Group, done: Callable[[], list[_Outcome]], each: Callable[[], list[_Outcome]]) -> list[_Outcome]:
+def _together(group: Group, done: Callable[[], list[_Outcome]], each: Callable[[], list[_Outcome]]) -> list[_Outcome]:
     """One commit for all; where one of them met more than a no, nothing of it is kept and each is done by itself."""
+    is_open = False
     try:
         with group.whole():
+            is_open = True
             outcomes = done()
-            if any(error is not None and _is_broken(error) for _, _, error in outcomes):
+            if _is_broken(outcomes[-1][2]):
                 raise CannotDo("Nothing of this group is kept.")
-    except SeasonedError:
+            return outcomes
+    except Exception as error:
+        # A store that lets nobody in would be waited for once more by each; what may have been kept is not done twice.
+        if not is_open or isinstance(error, Unsure):
+            raise
         return each()
-    return outcomes
 
 
 def _each(jobs: list[_Job], place: Place) -> list[_Outcome]:
     return [_tried(job.answer, partial(job.do, place)) for job in jobs]
 
 
+def _until_broken(jobs: list[_Job], place: Place) -> list[_Outcome]:
+    """The same inside of a transaction, which may have ended with the first that met more than a no."""
+    outcomes: list[_Outcome] = []
+    for job in jobs:
+        outcomes.append(_tried(job.answer, partial(job.do, place)))
+        if _is_broken(outcomes[-1][2]):
+            break
+    return outcomes
+
+
 def _done_there(loop: asyncio.AbstractEventLoop, do: Callable[[], _T]) -> _T:
-    """What something gives that is done in the event loop, while this thread waits for it."""
-    given: SimpleQueue[_T] = SimpleQueue()
-    loop.call_soon_threadsafe(lambda: given.put(do()))
-    return given.get()
+    """What something gives that is done in the event loop, at its next turn, while this thread waits for it."""
+    given: Future[_T] = Future()
+
+    def there() -> None:
+        try:
+            given.set_result(do())
+        except BaseException as error:
+            given.set_exception(error)
+            raise
+
+    loop.call_soon_threadsafe(there)
+    return given.result()
 
 
-def _is_broken(error: BaseException) -> bool:
+def _is_broken(error: BaseException | None) -> bool:
     """Whether the transaction may be unusable: refusals are raised in passing, all else is not."""
-    return isinstance(error, CannotDo) or not isinstance(error, SeasonedError)
+    return error is not None and (isinstance(error, CannotDo) or not isinstance(error, SeasonedError))
 
 
 def _tried(answer: asyncio.Future[Any], do: Callable[[], Any]) -> _Outcome:

@@ -80,7 +80,7 @@ class Lane:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             self._known[key] = who
-        request.state.credential = who.name
+        request.scope.setdefault("state", {})["credential"] = who.name
         return key, who
 
 

@@ -265,6 +265,8 @@ def run_loop(work: Coroutine[Any, Any, None]) -> None:
     # What is loaded stays: looking through it again and again for what could go would be a part of every answer.
     gc.collect()
     gc.freeze()
+    # What an answer needs goes as soon as it is not needed; only what refers to itself waits to be looked for.
+    gc.set_threshold(20_000, 20, 100)
     with asyncio.Runner(loop_factory=fast_loop) as runner:
         runner.run(work)
 

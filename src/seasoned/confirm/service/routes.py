@@ -11,6 +11,7 @@ from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response, StreamingResponse
 
 from seasoned.confirm.credential import Credential
+from seasoned.confirm.ready import make_ready
 from seasoned.confirm.request import Request
 from seasoned.confirm.service import answer, document
 from seasoned.confirm.service.auth import Bearer
@@ -26,7 +27,7 @@ RequestId = Annotated[str, Path(description="The id that submitting gave.")]
 Wait = Annotated[float, Query(ge=0, le=3600, description="Seconds to wait for the decision.")]
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _SMALL = 16_000
-"""Bytes of a submission that is quickly redacted, so that it may share a transaction with others."""
+"""Bytes of a submission that is quickly made ready, so that nobody waits for it."""
 _HEARTBEAT_SECONDS = 15.0
 
 
@@ -49,7 +50,11 @@ async def submit(request: HTTPRequest, who: Who) -> Response:
     """Ask a person to agree to one action."""
     service = service_of(request)
     asked, size = await read_asked(request)
-    done = await service.desk.write(lambda place: place.book.submit(who, asked), grouped=size <= _SMALL)
+    if size <= _SMALL:
+        ready = make_ready(asked, who, service.redactor)
+        done = await service.desk.write(lambda place: place.book.keep(ready))
+    else:
+        done = await service.desk.write(lambda place: place.book.submit(who, asked), grouped=False)
     if done.is_new:
         service.metrics.submitted(done.request)
         service.notices.wake()

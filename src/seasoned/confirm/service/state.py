@@ -48,6 +48,8 @@ class Service:
         self.config = config
         self.clock = clock
         self.secrecy = Secrecy(load_key(config.home), config.redact)
+        self.redactor = self.secrecy.redactor()
+        """For what is made ready in the event loop; each book has its own."""
         self.seal = load_seal(config.home)
         self._policy_file = None if policy is not None else policy_file or config.home / FILE
         self._digest = ""

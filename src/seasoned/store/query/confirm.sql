@@ -134,9 +134,6 @@ UPDATE audit_head SET seq = seq WHERE id = 1 RETURNING seq, hash;
 -- name: head
 SELECT seq, hash FROM audit_head WHERE id = 1;
 
--- name: move_head
-UPDATE audit_head SET seq = :seq, hash = :hash WHERE id = 1;
-
 -- name: add_audit
 INSERT INTO audit (seq, at, event, request_id, actor, via, document, previous, hash)
 VALUES (:seq, :at, :event, :request_id, :actor, :via, :document, :previous, :hash);

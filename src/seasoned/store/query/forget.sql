@@ -22,6 +22,9 @@ UPDATE recording SET warm = NULL WHERE warm = :session;
 UPDATE session SET parent_agent = NULL, parent_native_id = NULL
 WHERE parent_agent = :agent AND parent_native_id = :native_id;
 
+-- name: trigrams
+INSERT INTO session_trigram (session_trigram) VALUES ('optimize');
+
 -- name: all_runs
 DELETE FROM run;
 

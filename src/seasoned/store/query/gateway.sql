@@ -57,6 +57,10 @@ SELECT response_id, session FROM gateway_chain ORDER BY at DESC LIMIT :limit;
 -- name: requests_of
 SELECT * FROM gateway_request WHERE session = :session ORDER BY at, id;
 
+-- name: lost_turns
+SELECT at FROM gateway_request WHERE session = :session AND is_recorded = 0 AND purpose = 'turn'
+ORDER BY at, id LIMIT :limit;
+
 -- name: spent
 SELECT COUNT(*) AS requests,
     SUM(COALESCE(input_tokens, 0) + COALESCE(cache_read_tokens, 0) + COALESCE(cache_write_tokens, 0)) AS prompt_tokens,

@@ -1,0 +1,155 @@
+"""Which proxy leads to a place, by the environment."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seasoned.cli.main import app
+from seasoned.errors import UsageError
+from seasoned.gateway.tunnel import Proxy, proxy_for
+from tests.gateway.proxy_server import NAME, chain_of
+
+SET = {"ALL_PROXY": "http://proxy.example:3128"}
+PROXY = Proxy("proxy.example", 3128)
+SECRET = "open-sesame"
+
+
+def _basic(text: str) -> bytes:
+    return b"Basic " + base64.b64encode(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "proxy"),
+    [
+        ("http://proxy.example:3128", PROXY),
+        ("http://proxy.example:3128/", PROXY),
+        (" HTTP://Proxy.Example:3128 ", PROXY),
+        ("proxy.example:3128", PROXY),
+        ("proxy.example", Proxy("proxy.example", 80)),
+        ("http://10.0.0.1", Proxy("10.0.0.1", 80)),
+        ("http://[2001:db8::9]:3128", Proxy("2001:db8::9", 3128)),
+        ("http://@proxy.example:3128", PROXY),
+        ("http://me@proxy.example:3128", Proxy("proxy.example", 3128, _basic("me:"))),
+        ("me:pass@proxy.example:3128", Proxy("proxy.example", 3128, _basic("me:pass"))),
+        (
+            "http://CORP%5Cme:a%2Fb%3A%40%20%23@proxy.example:3128",
+            Proxy("proxy.example", 3128, _basic("CORP\\me:a/b:@ #")),
+        ),
+        ("http://me:a:b@c@proxy.example:3128", Proxy("proxy.example", 3128, _basic("me:a:b@c"))),
+        ("http://me:gr%C3%BC%C3%9Fe@proxy.example:3128", Proxy("proxy.example", 3128, _basic("me:grüße"))),
+    ],
+)
+def test_an_address_of_a_proxy_is_read(text: str, proxy: Proxy) -> None:
+    assert proxy_for(NAME, 443, is_tls=True, environment={"HTTPS_PROXY": text}) == proxy
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "listed", "is_direct"),
+    [
+        (NAME, 443, "", False),
+        (NAME, 443, "*", True),
+        (NAME, 443, NAME, True),
+        (NAME, 443, "API.Example.TEST", True),
+        (NAME, 443, "one.example, example.test", True),
+        (NAME, 443, ".example.test", True),
+        (NAME, 443, "ample.test", False),
+        (NAME, 443, f"{NAME}:443", True),
+        (NAME, 8443, f"{NAME}:443", False),
+        ("2001:db8::1", 443, "2001:db8::1", True),
+        ("2001:db8::1", 443, "[2001:db8::1]", True),
+        ("2001:db8::1", 443, "[2001:db8::1]:443", True),
+        ("2001:db8::1", 443, "2001:db8::2", False),
+        ("10.1.2.3", 80, "10.1.2.3", True),
+        ("127.0.0.1", 80, "", True),
+        ("127.8.9.1", 80, "", True),
+        ("::1", 80, "", True),
+        ("::ffff:127.0.0.1", 80, "", True),
+        ("0.0.0.0", 80, "", True),
+        ("localhost", 80, "", True),
+        ("LocalHost.", 80, "", True),
+        ("model.localhost", 80, "", True),
+        ("notlocalhost", 80, "", False),
+        ("127.0.0.1.example", 80, "", False),
+    ],
+)
+def test_this_machine_and_who_is_left_out_are_reached_directly(
+    host: str, port: int, listed: str, is_direct: bool
+) -> None:
+    for is_tls in (True, False):
+        for name in ("NO_PROXY", "no_proxy"):
+            found = proxy_for(host, port, is_tls=is_tls, environment={**SET, name: listed})
+            assert found == (None if is_direct else PROXY)
+
+
+_NAMES = [name for one in ("https", "http", "all") for name in (f"{one}_proxy", f"{one}_PROXY".upper())]
+
+
+@given(st.dictionaries(st.sampled_from(_NAMES), st.sampled_from(["", " ", "a.example", "b.example", "c.example"])))
+def test_the_variable_of_the_scheme_wins_and_small_letters_before_it(environment: dict[str, str]) -> None:
+    def told(name: str) -> str:
+        return environment.get(name.lower(), environment.get(name.upper(), "")).strip()
+
+    for is_tls, own in ((True, "https_proxy"), (False, "http_proxy")):
+        found = proxy_for(NAME, 443, is_tls=is_tls, environment=environment)
+        assert (found.host if found else "") == (told(own) or told("all_proxy"))
+
+
+@pytest.mark.parametrize("kind", ["https", "socks4", "socks5", "socks5h", "SOCKS5"])
+def test_a_proxy_of_another_kind_is_refused_with_what_to_do(kind: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        proxy_for(NAME, 443, is_tls=True, environment={"all_proxy": f"{kind}://me:{SECRET}@proxy.example:1080"})
+    said = str(caught.value)
+    assert said.startswith(f"all_proxy names a {kind.lower()}:// proxy")
+    assert f"name {NAME!r} in NO_PROXY" in said
+    assert SECRET not in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"http://me:{SECRET}@",
+        f"http://me:{SECRET}@proxy.example:no",
+        f"http://me:{SECRET}@proxy.example:0",
+        f"http://me:{SECRET}@proxy.example:70000",
+        f"http://me:{SECRET}#more@proxy.example:3128",
+        f"http://me:12/{SECRET}@proxy.example:3128",
+        f"http://me:12?{SECRET}@proxy.example:3128",
+        f"http://me:{SECRET}@proxy.example:3128/path",
+        f"http://me:{SECRET}@[::1",
+        f"http://me:{SECRET}@proxy\u2100example",
+        f"http://me:{SECRET}\udcff@proxy.example",
+        f"{SECRET}://me@proxy.example",
+        f"me:{SECRET}://@proxy.example",
+        f"//me:{SECRET}@proxy.example",
+    ],
+)
+def test_what_is_no_address_is_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(UsageError, match="HTTPS_PROXY is no address of a proxy: write http://host:port") as caught:
+        proxy_for(NAME, 443, is_tls=True, environment={"HTTPS_PROXY": text})
+    assert all(SECRET not in repr(one) for one in chain_of(caught.value))
+
+
+def test_what_nobody_needs_is_not_looked_at() -> None:
+    environment = {"HTTPS_PROXY": "socks5://proxy.example", "HTTP_PROXY": "%", "NO_PROXY": NAME}
+    assert proxy_for(NAME, 443, is_tls=True, environment=environment) is None
+    assert proxy_for("127.0.0.1", 80, is_tls=False, environment=environment) is None
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_a_proxy_does_not_show_its_password(user: str, password: str) -> None:
+    proxy = Proxy("proxy.example", 3128, _basic(f"{user}:{password}"))
+    assert repr(proxy) == str(proxy) == "Proxy('proxy.example:3128')"
+
+
+def test_the_gateway_does_not_start_with_a_proxy_that_it_cannot_use() -> None:
+    environment = {"https_proxy": f"socks5://me:{SECRET}@proxy.example:1080", "no_proxy": "api.anthropic.com"}
+    done = CliRunner().invoke(app, ["gateway", "--port", "0"], env=environment)
+    assert isinstance(done.exception, UsageError)
+    assert "https_proxy names a socks5:// proxy" in str(done.exception)
+    assert "name 'api.openai.com' in NO_PROXY" in str(done.exception)
+    assert SECRET not in str(done.exception) + done.output

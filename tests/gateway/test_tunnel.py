@@ -1,0 +1,389 @@
+"""Behind a proxy all is as without it: who is reached through it, byte for byte, and every way in which it can fail."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import logging
+import socket
+import ssl
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx2
+import pytest
+import uvloop
+
+from seasoned.gateway.upstream import Reply, Unreachable, Upstreams
+from tests.gateway.proxy_server import (
+    ESTABLISHED,
+    NAME,
+    Origin,
+    ProxyServer,
+    World,
+    certify,
+    chain_of,
+    serve,
+    serve_in_thread,
+)
+from tests.gateway.running import config_in, run_gateway, settings_for
+
+UNKNOWN = "x" * 64 + ".example.test"
+"""Nobody can be called so, and no server of names is asked."""
+PASSWORD = "ope n/:@#?sesame"
+AUTHORIZATION = "Basic " + base64.b64encode(f"me:{PASSWORD}".encode()).decode()
+HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+EVENTS = tuple(b'data: {"at": %d}\n\n' % at for at in range(20))
+STREAM = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n",
+    *(b"%x\r\n%s\r\n" % (len(event), event) for event in EVENTS),
+    b"0\r\n\r\n",
+)
+LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
+    "asyncio": asyncio.new_event_loop,
+    "uvloop": uvloop.new_event_loop,
+}
+Run = Callable[[Callable[[], Awaitable[None]]], None]
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ssl.SSLContext]:
+    folder = tmp_path_factory.mktemp("certificate")
+    return folder / "cert.pem", certify(folder, NAME)
+
+
+@pytest.fixture(params=LOOPS)
+def run(request: pytest.FixtureRequest) -> Run:
+    """Runs on each of the event loops that there are."""
+
+    def run_on_it(work: Callable[[], Awaitable[None]]) -> None:
+        async def within_time() -> None:
+            await asyncio.wait_for(work(), 20)
+
+        with asyncio.Runner(loop_factory=LOOPS[request.param]) as runner:
+            runner.run(within_time())
+
+    return run_on_it
+
+
+Make = Callable[..., contextlib.AbstractAsyncContextManager[World]]
+
+
+@pytest.fixture
+def world(certificate: tuple[Path, ssl.SSLContext], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+    path, context = certificate
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+
+    @contextlib.asynccontextmanager
+    async def make(*pieces: bytes, tls: bool = True, **manner: object) -> AsyncIterator[World]:
+        routes: dict[str, int] = {}
+        proxy, origin = ProxyServer(routes, **manner), Origin(pieces or (HELLO,))  # type: ignore[arg-type]
+        async with serve(proxy, origin, context=context if tls else None):
+            for place in (f"{NAME}:443", f"{NAME}:80", "other.example.test:443", "other.example.test:80"):
+                routes[place] = origin.port
+            made = World(proxy, origin, tmp_path)
+            try:
+                yield made
+            finally:
+                made.close()
+
+    return make
+
+
+async def ask(upstreams: Upstreams, at: int = 0, *, target: bytes = b"/v1/chat", body: bytes = b"{}") -> Reply:
+    headers = [(b"authorization", b"Bearer sk-of-the-client")]
+    return await upstreams.send(upstreams._settings.upstream[at], "POST", target, headers, body)
+
+
+async def whole(reply: Reply) -> bytes:
+    parts = []
+    try:
+        while (part := await reply.next_chunk()) is not None:
+            parts.append(part)
+    finally:
+        reply.close()
+    return b"".join(parts)
+
+
+async def refused(upstreams: Upstreams, at: int = 0) -> Unreachable:
+    with pytest.raises(Unreachable) as caught:
+        await ask(upstreams, at)
+    for one in chain_of(caught.value):
+        assert PASSWORD not in repr(one)
+        assert quote(PASSWORD, safe="") not in repr(one)
+    return caught.value
+
+
+def test_a_stream_comes_through_the_tunnel_piece_by_piece_and_byte_for_byte(run: Run, world: Make) -> None:
+    async def work() -> None:
+        async with world(*STREAM) as all:
+            all.origin.waits = True
+            reply = await ask(all.upstreams())
+            for event in EVENTS:
+                # The upstream says no more before this piece has come.
+                all.origin.go_on.release()
+                assert await reply.next_chunk() == event
+            all.origin.go_on.release()
+            assert await whole(reply) == b""
+            assert all.proxy.heads == [f"CONNECT {NAME}:443 HTTP/1.1\r\nHost: {NAME}:443\r\n\r\n"]
+            assert b"sk-of-the-client" in all.origin.heard[0]
+            assert len(all.proxy.seen) > 500
+            assert b"sk-of-the-client" not in all.proxy.seen, "the proxy sees what is encrypted"
+
+    run(work)
+
+
+def test_a_large_body_and_a_large_answer_come_whole(run: Run, world: Make) -> None:
+    size = 3_000_000
+    answer = bytes(range(256)) * (size // 256)
+
+    async def work() -> None:
+        head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(answer)
+        async with world(head, answer) as all:
+            assert await whole(await ask(all.upstreams(), body=answer)) == answer
+            assert all.origin.heard[0].endswith(answer)
+
+    run(work)
+
+
+def test_one_tunnel_serves_many_requests(run: Run, world: Make) -> None:
+    async def work() -> None:
+        async with world() as all:
+            upstreams = all.upstreams()
+            for _ in range(5):
+                assert await whole(await ask(upstreams)) == b"hello"
+            assert all.proxy.targets == [f"CONNECT {NAME}:443 HTTP/1.1"]
+            assert len(all.origin.heard) == 5
+
+    run(work)
+
+
+def test_who_is_left_out_is_reached_without_the_proxy(run: Run, world: Make) -> None:
+    async def work() -> None:
+        async with world(tls=False) as all:
+            upstreams = all.upstreams(
+                f"http://127.0.0.1:{all.origin.port}",
+                f"http://localhost:{all.origin.port}",
+                f"https://{UNKNOWN}",
+                NO_PROXY="example.test",
+            )
+            assert await whole(await ask(upstreams, 0)) == b"hello"
+            assert await whole(await ask(upstreams, 1)) == b"hello"
+            assert "cannot be reached (ConnectError)" in str(await refused(upstreams, 2))
+            assert all.proxy.connections == 0
+
+    run(work)
+
+
+@pytest.mark.parametrize("scheme", ["https", "http"])
+def test_a_password_is_sent_to_the_proxy_and_to_nobody_else(run: Run, world: Make, scheme: str) -> None:
+    async def work() -> None:
+        async with world(tls=scheme == "https", authorization=AUTHORIZATION) as all:
+            upstreams = all.upstreams(f"{scheme}://{NAME}", user=f"me:{quote(PASSWORD, safe='')}@")
+            assert await whole(await ask(upstreams)) == b"hello"
+            assert b"proxy-" not in all.origin.heard[0].lower()
+            assert AUTHORIZATION in all.proxy.heads[0]
+
+    run(work)
+
+
+@pytest.mark.parametrize("scheme", ["https", "http"])
+@pytest.mark.parametrize("user", ["", "me:wrong" + quote(PASSWORD, safe="") + "@"])
+def test_a_proxy_that_wants_another_password_is_told_of_without_it(
+    run: Run, world: Make, scheme: str, user: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+
+    async def work() -> None:
+        async with world(tls=scheme == "https", authorization=AUTHORIZATION) as all:
+            upstreams = all.upstreams(f"{scheme}://{NAME}", user=user)
+            error = await refused(upstreams)
+            assert error.status == 502
+            assert "the proxy answered 407: it asks for a password" in str(error)
+            assert ("did not take" in str(error)) == bool(user)
+            assert all.origin.heard == []
+            hidden = base64.b64encode(f"me:wrong{PASSWORD}".encode()).decode()
+            told = caplog.text + repr(upstreams._ways) + str(error)
+            assert "is reached through Proxy('127.0.0.1:" in told
+            assert "wrong" not in told
+            assert hidden not in told
+
+    run(work)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "says"),
+    [
+        ((), "cut the connection"),
+        ((b"HTT",), "cut the connection"),
+        ((b"HTTP/1.1 200 OK\r\nVia: x\r\n",), "cut the connection"),
+        ((ESTABLISHED,), "ConnectError"),
+        ((ESTABLISHED + b"\x15\x03\x03\x00\x02\x02\x28",), "said more than it was asked"),
+        ((ESTABLISHED + HELLO,), "said more than it was asked"),
+        ((ESTABLISHED, HELLO), ""),
+        ((b"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno",), "the proxy answered 403"),
+        ((b"HTTP/1.0 502 \r\n\r\n",), "the proxy answered 502"),
+        ((b"HTTP/1.1 101 Switching Protocols\r\n\r\n",), "the proxy answered 101"),
+        ((b"HTTP/1.1 302 Found\r\nLocation: http://login.example\r\n\r\n",), "the proxy answered 302"),
+        ((b"HTTP/1.1 200 OK\r\n" + b"x: y\r\n" * 20_000,), "has no end"),
+        ((b"HTTP/1.1 100 Continue\r\n\r\n" * 5_000,), "has no end"),
+        ((b"HTTP/1.1 " + b"2" * 100_000,), "has no end"),
+        ((b"SSH-2.0-OpenSSH_9.6\r\n",), "does not speak HTTP"),
+        ((b"\x15\x03\x01\x00\x02\x02\x46",), "does not speak HTTP"),
+        ((b"HTTP/2 200\r\n\r\n",), "does not speak HTTP"),
+        ((b"HTTP/1.1 999 OK\r\n\r\n",), "does not speak HTTP"),
+        ((b"HTTP/1.1 2000 OK\r\n\r\n",), "does not speak HTTP"),
+        ((b"HTTP/1.1 200\nOK\r\n\r\n",), "does not speak HTTP"),
+        ((b"\r\n\r\n",), "does not speak HTTP"),
+    ],
+)
+def test_a_proxy_that_leads_nowhere_is_a_502_that_says_so(
+    run: Run, world: Make, pieces: tuple[bytes, ...], says: str
+) -> None:
+    async def work() -> None:
+        async with world(pieces=pieces) as all:
+            error = await refused(all.upstreams())
+            assert error.status == 502
+            assert str(error).startswith("The upstream 'one-0' cannot be reached through its proxy (")
+            assert says in str(error)
+            await asyncio.wait_for(all.proxy.left.wait(), 5)
+
+    run(work)
+
+
+@pytest.mark.parametrize("pieces", [(), (b"HTTP/1.1 200 OK\r\n",), (ESTABLISHED,)])
+def test_a_proxy_that_says_no_more_is_a_504_in_time(run: Run, world: Make, pieces: tuple[bytes, ...]) -> None:
+    async def work() -> None:
+        async with world(pieces=pieces, hangs=True) as all:
+            upstreams, began = all.upstreams(), time.monotonic()
+            error = await refused(upstreams)
+            assert error.status == 504
+            assert "did not answer in time through its proxy" in str(error)
+            assert 0.4 < time.monotonic() - began < 5
+            # Nobody is left on the line.
+            await asyncio.wait_for(all.proxy.left.wait(), 5)
+
+    run(work)
+
+
+@pytest.mark.parametrize("pieces", [(), (ESTABLISHED,)])
+def test_who_goes_away_meanwhile_closes_the_line_to_the_proxy(run: Run, world: Make, pieces: tuple[bytes, ...]) -> None:
+    async def work() -> None:
+        async with world(pieces=pieces, hangs=True) as all:
+            all.connect_seconds = 60
+            asking = asyncio.create_task(ask(all.upstreams()))
+            while not all.proxy.heads:
+                await asyncio.sleep(0.01)
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            await asyncio.wait_for(all.proxy.left.wait(), 5)
+
+    run(work)
+
+
+def test_a_proxy_that_takes_nobody_in_is_a_504_in_time(run: Run, world: Make) -> None:
+    async def work() -> None:
+        with socket.socket() as full, socket.socket() as first:
+            full.bind(("127.0.0.1", 0))
+            full.listen(0)
+            # Nobody takes up the first one, and there is room for no other.
+            first.connect(full.getsockname())
+            async with world(hangs=True) as all:
+                upstreams = all.upstreams(ALL_PROXY=f"127.0.0.1:{full.getsockname()[1]}")
+                error = await refused(upstreams)
+                assert error.status == 504
+                assert "(ConnectTimeout)" in str(error)
+
+    run(work)
+
+
+def test_a_proxy_that_is_not_there_is_a_502(run: Run, world: Make) -> None:
+    async def work() -> None:
+        async with world() as all:
+            upstreams = all.upstreams(f"https://{NAME}", f"http://{NAME}", ALL_PROXY="http://127.0.0.1:1")
+            assert "through its proxy (the proxy takes no connection)" in str(await refused(upstreams, 0))
+            assert "through its proxy (ConnectError)" in str(await refused(upstreams, 1))
+            nowhere = all.upstreams(ALL_PROXY=f"{UNKNOWN}:3128")
+            assert "the proxy has no known address" in str(await refused(nowhere))
+
+    run(work)
+
+
+def test_a_proxy_may_take_its_time_and_say_something_first(run: Run, world: Make) -> None:
+    async def work() -> None:
+        # A tunnel has no length, whatever its head says (RFC 9110, 9.3.6).
+        said = b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.0 200\r\nContent-Length: 5\r\n\r\n"
+        async with world(greeting=tuple(bytes([one]) for one in said)) as all:
+            assert await whole(await ask(all.upstreams())) == b"hello"
+
+    run(work)
+
+
+def test_who_is_at_the_end_of_the_tunnel_must_prove_its_name(run: Run, world: Make) -> None:
+    async def work() -> None:
+        async with world() as all:
+            assert "(ConnectError)" in str(await refused(all.upstreams("https://other.example.test")))
+            assert all.proxy.targets == ["CONNECT other.example.test:443 HTTP/1.1"]
+            assert all.origin.heard == []
+
+    run(work)
+
+
+@pytest.mark.parametrize(
+    ("url", "target"),
+    [
+        ("https://[2001:db8::1]:8443/v1", "CONNECT [2001:db8::1]:8443 HTTP/1.1"),
+        ("https://bücher.example", "CONNECT xn--bcher-kva.example:443 HTTP/1.1"),
+        ("http://[2001:db8::1]/deep", "POST http://[2001:db8::1]/deep/v1/chat HTTP/1.1"),
+        ("http://bücher.example:81", "POST http://xn--bcher-kva.example:81/v1/chat HTTP/1.1"),
+    ],
+)
+def test_a_place_is_named_to_the_proxy_as_it_must_be(run: Run, world: Make, url: str, target: str) -> None:
+    async def work() -> None:
+        async with world(pieces=()) as all:
+            await refused(all.upstreams(url))
+            assert all.proxy.targets == [target]
+
+    run(work)
+
+
+def test_without_tls_the_proxy_passes_requests_on_over_one_connection_for_each_upstream(run: Run, world: Make) -> None:
+    async def work() -> None:
+        async with world(tls=False) as all:
+            upstreams = all.upstreams(f"http://{NAME}/deep/v1", "http://other.example.test")
+            for at in (0, 1, 0):
+                assert await whole(await ask(upstreams, at, target=b"/v1/chat?a=b")) == b"hello"
+            paths = [f"http://{NAME}/deep", "http://other.example.test", f"http://{NAME}/deep"]
+            assert all.proxy.targets == [f"POST {path}/v1/chat?a=b HTTP/1.1" for path in paths]
+            # There are proxies that look only at the first request, and what follows would go to another's upstream.
+            assert all.proxy.connections == 2
+            assert b"host: other.example.test\r\n" in all.origin.heard[1]
+
+    run(work)
+
+
+def test_the_whole_gateway_answers_through_the_proxy(
+    certificate: tuple[Path, ssl.SSLContext], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, context = certificate
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+    config = config_in(tmp_path)
+    with serve_in_thread(context, *STREAM, authorization=AUTHORIZATION) as proxy:
+        address = f"http://me:{quote(PASSWORD, safe='')}@127.0.0.1:{proxy.port}"
+        with run_gateway(config, settings_for(config, f"https://{NAME}"), https_proxy=address) as gateway:
+            asked = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "Hi"}]}
+            for _ in range(3):
+                answer = httpx2.post(f"{gateway.url}/v1/chat/completions", json=asked, trust_env=False)
+                assert (answer.status_code, answer.content) == (200, b"".join(EVENTS))
+            assert gateway.failed_open() == {}
+        assert proxy.targets == [f"CONNECT {NAME}:443 HTTP/1.1"]
+        with run_gateway(
+            config, settings_for(config, f"https://{NAME}"), https_proxy=address.replace("me", "you")
+        ) as it:
+            answer = httpx2.post(f"{it.url}/v1/chat/completions", json=asked, trust_env=False)
+            assert answer.status_code == 502
+            assert "the proxy answered 407: it asks for a password" in answer.json()["error"]["message"]

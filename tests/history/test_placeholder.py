@@ -1,0 +1,101 @@
+"""What is no text in a message is not left out without a word, and never shown itself."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic_ai.messages import (
+    BinaryContent,
+    FilePart,
+    ImageUrl,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    UserPromptPart,
+)
+
+from seasoned.history import claude_code
+from seasoned.history.builder import Builder
+from seasoned.history.placeholder import placeholder
+from seasoned.history.seasoned_db import read_message
+from seasoned.history.text import text_of
+from seasoned.session import SessionRef
+from tests.history.claude_lines import ClaudeFile
+
+DATA = base64.b64encode(bytes(34_100)).decode()
+
+
+@pytest.mark.parametrize(
+    ("part", "line"),
+    [
+        (
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}},
+            "[image: image/png, 34.1 kB]",
+        ),
+        (
+            {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{DATA}"}},
+            "[image: image/png, 34.1 kB]",
+        ),
+        ({"type": "input_image", "image_url": f"data:image/jpeg;base64,{DATA}"}, "[image: image/jpeg, 34.1 kB]"),
+        ({"inlineData": {"mimeType": "application/pdf", "data": DATA}}, "[file: application/pdf, 34.1 kB]"),
+        ({"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}, "[audio: 3 bytes]"),
+        ({"type": "image_url", "image_url": {"url": "https://example.com/a.png?key=1"}}, "[image]"),
+        ({"type": "image", "source": {"type": "base64", "data": "(taken out)"}}, "[image]"),
+        ({"type": "image", "source": {"media_type": "<b>\u202e", "data": None}}, "[image]"),
+        ({"type": "search_result"}, "[search_result]"),
+    ],
+)
+def test_kind_media_type_and_size_are_said_as_far_as_they_are_known(part: dict[str, Any], line: str) -> None:
+    assert text_of([{"type": "text", "text": "Look"}, part]) == f"Look\n{line}"
+
+
+@given(st.binary(max_size=999))
+def test_the_size_is_that_of_the_bytes(held: bytes) -> None:
+    for written in (base64.b64encode(held), base64.urlsafe_b64encode(held).rstrip(b"=")):
+        line = placeholder({"type": "image", "source": {"data": written.decode()}})
+        assert line == (f"[image: {len(held)} byte{'s' * (len(held) != 1)}]" if held else "[image]")
+
+
+@given(st.dictionaries(st.sampled_from(["type", "kind", "data", "media_type", "source", "url", "size"]), st.text()))
+def test_whatever_a_part_holds_the_line_is_short(part: dict[str, Any]) -> None:
+    assert len(placeholder(part) or "") < 200
+
+
+def test_claude_code_keeps_a_line_for_pictures_below_the_words(tmp_path: Path) -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}
+    words = {"type": "text", "text": "What is this?"}
+    file = ClaudeFile()
+    file.other("user", message={"role": "user", "content": [image, words]}).says("A dot.")
+    file.other("user", message={"role": "user", "content": [image]}).calls("a").result("a", [image])
+    file.other("user", message={"role": "user", "content": [{"type": "thought_of_tomorrow"}]})
+    (session,) = claude_code.read(file.write(tmp_path / "s.jsonl"))
+    line = "[image: image/png, 34.1 kB]"
+    assert [(one.role, one.text) for one in session.messages] == [
+        ("user", f"What is this?\n{line}"),
+        ("assistant", "A dot."),
+        ("user", line),
+        ("assistant", ""),
+        ("tool", line),
+        ("user", "[thought_of_tomorrow]"),
+    ]
+    assert not session.unreadable
+
+
+def test_what_the_agent_library_recorded_of_pictures_is_a_line_too() -> None:
+    picture = BinaryContent(bytes(68), media_type="image/png")
+    prompt = UserPromptPart(content=["Look", picture, ImageUrl(url="https://example.com/a.webp")])
+    said = [ModelRequest(parts=[prompt]), ModelResponse(parts=[TextPart("Here:"), FilePart(picture)])]
+    builder = Builder(SessionRef("seasoned", "s"), format="seasoned", path="")
+    for place, body in enumerate(json.loads(ModelMessagesTypeAdapter.dump_json(said))):
+        read_message(builder, body, place=place)
+    assert [one.text for one in builder.take().messages] == [
+        "Look\n[image: image/png, 68 bytes]\n[image: image/webp]",
+        "Here:\n[image: image/png, 68 bytes]",
+    ]
