@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import resource
+import secrets
 import sqlite3
 import statistics
 import subprocess
@@ -136,7 +137,8 @@ class _Submitter(asyncio.Protocol):
 
     def _ask(self) -> None:
         said = _asked(self._number * 97 + self._acknowledged)
-        self._transport.write(_request("POST", "/confirm", self._token, said))
+        # Each with a key of its own, as our client sends them.
+        self._transport.write(_request("POST", "/confirm", self._token, said, key=secrets.token_urlsafe(24)))
 
 
 def _looking(folder: Path) -> Iterator[str]:
@@ -264,9 +266,11 @@ def _service(folder: Path) -> Iterator[tuple[int, dict[str, str]]]:
         process.stdout.close()
 
 
-def _request(method: str, path: str, token: str, body: dict[str, Any] | None = None) -> bytes:
+def _request(method: str, path: str, token: str, body: dict[str, Any] | None = None, *, key: str = "") -> bytes:
     content = b"" if body is None else json.dumps(body).encode()
     head = f"{method} {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {token}\r\n"
+    if key:
+        head += f"Idempotency-Key: {key}\r\n"
     if body is not None:
         head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
     return f"{head}\r\n".encode() + content

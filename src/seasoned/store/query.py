@@ -31,6 +31,7 @@ def queries(subject: str) -> dict[str, str]:
     return found
 
 
+@cache
 def query(name: str) -> str:
     """The statement called `subject.name`."""
     subject, _, statement = name.partition(".")

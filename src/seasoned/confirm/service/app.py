@@ -162,10 +162,9 @@ async def _refused(request: Request, error: Exception) -> Response:
 class _Counted:
     """Counts every answer and writes a line about it, without addresses, queries or tokens."""
 
-    def __init__(self, app: ASGIApp, service: Service, route: str | None = None) -> None:
+    def __init__(self, app: ASGIApp, service: Service) -> None:
         self._app = app
         self._service = service
-        self._route = route
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -183,13 +182,8 @@ class _Counted:
         try:
             await self._app(scope, receive, sent)
         finally:
-            seconds = time.perf_counter() - begun
-            state = scope.get("state", {})
-            route: str = self._route or getattr(scope.get("route"), "path", None) or "-"
-            method = scope["method"] if scope["method"] in _METHODS else "OTHER"
-            self._service.metrics.answered(method, route, status, None if state.get("waited") else seconds)
-            who = state.get("credential", "-")
-            _access.info("%s %s %d %.1f ms %s", method, route, status, 1e3 * seconds, who)
+            route = getattr(scope.get("route"), "path", None) or "-"
+            _count(self._service, scope, route, status, time.perf_counter() - begun)
 
 
 class ShortWay:
@@ -198,15 +192,25 @@ class ShortWay:
     def __init__(self, service: Service) -> None:
         self._lane = Lane(_refused)
         self._service = service
-        self._counted: dict[str, _Counted] = {}
         self.route_of = self._lane.route_of
 
     async def answer(self, route: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a call that belongs to this route."""
-        counted = self._counted.get(route)
-        if counted is None:
-            counted = self._counted[route] = _Counted(self._lane.answer, self._service, route)
-        await counted(scope, receive, send)
+        begun = time.perf_counter()
+        status = 500
+        try:
+            response = await self._lane.answer(Request(scope, receive, send))
+            status = response.status_code
+            await response(scope, receive, send)
+        finally:
+            _count(self._service, scope, route, status, time.perf_counter() - begun)
+
+
+def _count(service: Service, scope: Scope, route: str, status: int, seconds: float) -> None:
+    state = scope.get("state", {})
+    method = scope["method"] if scope["method"] in _METHODS else "OTHER"
+    service.metrics.answered(method, route, status, None if state.get("waited") else seconds)
+    _access.info("%s %s %d %.1f ms %s", method, route, status, 1e3 * seconds, state.get("credential", "-"))
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})

@@ -139,30 +139,27 @@ async def _read(request: Request, *, may_be_empty: bool = False) -> bytes:
     if any(length.isdigit() and int(length) > MOST_BYTES for length in values_of(request, b"content-length")):
         await _discard(request)
         raise _too_large()
+    parts: list[bytes] = []
+    size, is_whole = 0, False
     try:
         async with asyncio.timeout(_READ_SECONDS):
-            content = await _read_all(request)
+            while not is_whole and size <= MOST_BYTES:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                parts.append(message.get("body", b""))
+                size += len(parts[-1])
+                is_whole = not message.get("more_body")
     except TimeoutError as error:
         raise TooSlow(f"The body did not come within {_READ_SECONDS:g} seconds: send it again.") from error
+    if size > MOST_BYTES:
+        if not is_whole:
+            await _discard(request)
+        raise _too_large()
+    content = b"".join(parts)
     if content or not may_be_empty:
         _check_type(request)
     return content
-
-
-async def _read_all(request: Request) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        message = await request.receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > MOST_BYTES:
-            await _discard(request)
-            raise _too_large()
-        if not message.get("more_body"):
-            return b"".join(parts)
 
 
 async def _discard(request: Request) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -88,16 +88,16 @@ class Desk:
         """Have every thread make its book anew, as a changed policy asks for."""
         self._edition += 1
 
-    async def read(self, ask: Callable[[Place], _T]) -> _T:
+    def read(self, ask: Callable[[Place], _T]) -> Coroutine[Any, Any, _T]:
         """What a question gives, asked in one of the reading threads."""
-        return await self._put(self._reading, ask, grouped=False)
+        return self._put(self._reading, ask, grouped=False)
 
-    async def write(self, do: Callable[[Place], _T], *, grouped: bool = True) -> _T:
+    def write(self, do: Callable[[Place], _T], *, grouped: bool = True) -> Coroutine[Any, Any, _T]:
         """What a change gives; the answer comes after its commit and never before.
 
         Grouped ones share a transaction with whatever else is there; what takes long is better left alone.
         """
-        return await self._put(self._writing, do, grouped=grouped)
+        return self._put(self._writing, do, grouped=grouped)
 
     async def _put(self, queue: SimpleQueue[_Job | None], do: Callable[[Place], _T], *, grouped: bool) -> _T:
         if not self._is_open:

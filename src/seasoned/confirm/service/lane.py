@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Scope
 
 from seasoned.confirm.credential import Credential
 from seasoned.confirm.service import routes
@@ -49,48 +49,40 @@ class Lane:
             return "/confirm"
         return f"{_ONE}/{verb}" if verb else None
 
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Do what is asked, and say what came of it."""
-        request = Request(scope, receive, send)
+    async def answer(self, request: Request) -> Response:
+        """What comes of a call that belongs to one of these routes."""
         try:
-            response = await self._answer(request)
+            token = token_of(request)
+            key = b"" if token is None else sha256(token.encode()).digest()
+            who = self._known.get(key) or await self._recognised(request, key)
+            request.scope.setdefault("state", {})["credential"] = who.name
+            try:
+                return await _doing(request, who)
+            except SeasonedError:
+                # Every change and look has the credential checked again; one that was revoked is told so, and no more.
+                self._known.pop(key, None)
+                await routes.authenticated(request)
+                raise
         except Exception as error:  # noqa: BLE001
             # Whoever asked gets an answer, whatever happened.
-            response = await self._refuse(request, error)
-        await response(scope, receive, send)
+            return await self._refuse(request, error)
 
-    async def _answer(self, request: Request) -> Response:
-        key, who = await self._recognised(request)
-        try:
-            return await _done(request, who)
-        except SeasonedError:
-            # Every change and look has the credential checked again; one that was revoked is told so, and nothing else.
-            self._known.pop(key, None)
-            await routes.authenticated(request)
-            raise
-
-    async def _recognised(self, request: Request) -> tuple[bytes, Credential]:
-        token = token_of(request)
-        if token is None:
-            return b"", await routes.authenticated(request)
-        key = sha256(token.encode()).digest()
-        who = self._known.get(key)
-        if who is None:
-            who = await routes.authenticated(request)
+    async def _recognised(self, request: Request, key: bytes) -> Credential:
+        who = await routes.authenticated(request)
+        if key:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             self._known[key] = who
-        request.scope.setdefault("state", {})["credential"] = who.name
-        return key, who
+        return who
 
 
-async def _done(request: Request, who: Credential) -> Response:
+def _doing(request: Request, who: Credential) -> Awaitable[Response]:
     found = _PATH.match(request.scope["path"])
     assert found is not None
     request_id, verb = found.groups()
     if verb is not None:
-        return await _VERBS[verb](request, request_id, who)
+        return _VERBS[verb](request, request_id, who)
     if request_id is not None:
         wait = _WAIT.match(request.scope["query_string"])
-        return await routes.look(request, request_id, who, float(wait[1]) if wait else 0.0)
-    return await routes.submit(request, who)
+        return routes.look(request, request_id, who, float(wait[1]) if wait else 0.0)
+    return routes.submit(request, who)
