@@ -293,7 +293,7 @@ def test_a_quoted_text_is_never_changed_but_for_its_percent_signs(text: str) -> 
 
 
 def _subjects() -> list[str]:
-    folder = Path(query.__code__.co_filename).parent / "query"
+    folder = Path(query.__wrapped__.__code__.co_filename).parent / "query"
     return sorted(one.stem for one in folder.glob("*.sql") if one.stem not in LOCAL)
 
 
