@@ -132,7 +132,7 @@ def test_a_row_that_the_tables_refuse_undoes_the_group_when_it_is_written_out(an
 STEP = st.sampled_from(["ask", "again", "approve", "deny", "redeem", "look", "list"])
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STEP, max_size=25))
 def test_a_group_does_what_the_same_changes_do_one_by_one(tmp_path_factory: Any, steps: list[str]) -> None:
     alone = Scene(open_store(tmp_path_factory.mktemp("alone") / "store.db"), MANY)
