@@ -5,22 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import ssl
 import time
 from collections.abc import Callable, Coroutine
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from seasoned.gateway.connection import Broken, Connection, Place, Pool, head_of
 from seasoned.gateway.setting import Settings, Upstream
 from seasoned.gateway.upstream import Unreachable, Upstreams
+from tests.gateway.certificate import certify
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\nX-Late: no\r\n\r\n"
@@ -236,7 +231,7 @@ def test_a_request_is_sent_again_only_where_that_does_no_harm(
 
 
 def test_who_cannot_prove_a_name_is_told_nothing(tmp_path: Path) -> None:
-    context = _certified(tmp_path)
+    context = certify(tmp_path, "localhost")
 
     async def main() -> None:
         server = Server(OK)
@@ -257,30 +252,6 @@ def test_who_cannot_prove_a_name_is_told_nothing(tmp_path: Path) -> None:
             await listening.wait_closed()
 
     asyncio.run(main())
-
-
-def _certified(folder: Path) -> ssl.SSLContext:
-    """Who is called localhost, by a certificate of its own."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    (folder / "cert.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    (folder / "key.pem").write_bytes(key.private_bytes(*form))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
-    return context
 
 
 def test_who_stops_listening_cuts_the_connection() -> None:

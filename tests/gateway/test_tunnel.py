@@ -18,13 +18,13 @@ import pytest
 import uvloop
 
 from seasoned.gateway.upstream import Reply, Unreachable, Upstreams
+from tests.gateway.certificate import certify
 from tests.gateway.proxy_server import (
     ESTABLISHED,
     NAME,
     Origin,
     ProxyServer,
     World,
-    certify,
     chain_of,
     serve,
     serve_in_thread,
