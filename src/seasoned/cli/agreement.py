@@ -7,8 +7,9 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
-from seasoned.cli.output import plural, table
+from seasoned.cli.output import table
 from seasoned.outcome.agreement import Agreement, Complete, Interval, Score
+from seasoned.text import plural
 
 _COLUMNS = [
     "",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from seasoned.cli.output import plural, print_json, table
+from seasoned.cli.output import print_json, table
 from seasoned.insight.answer import MOST_SHOWN, compression_answer, pooled_answer, topics
 from seasoned.insight.compression import CompressionCheck, PooledCheck, around, check, sentence
 from seasoned.insight.known import Knowledge, lost_knowledge
@@ -15,6 +15,7 @@ from seasoned.insight.track import Track
 from seasoned.insight.words import share
 from seasoned.outcome.rate import Counts
 from seasoned.session import SessionRef
+from seasoned.text import plural
 
 _CAUSE = "What comes later in a session is also other work: this shows a change and not its cause."
 _MOVED_ON = "“Not used” may only mean that the work moved on."

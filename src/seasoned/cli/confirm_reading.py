@@ -11,10 +11,11 @@ import click
 import msgspec
 
 from seasoned.cli.confirm_place import need_server, open_book, service_client
-from seasoned.cli.output import console, plural, print_json, printable, table, when
+from seasoned.cli.output import console, print_json, printable, table, when
 from seasoned.config import load, secret
 from seasoned.confirm.request import Request
 from seasoned.errors import NotFound
+from seasoned.text import plural
 
 _COLOURS = {"pending": "yellow", "approved": "green", "auto_approved": "green", "denied": "red", "expired": "dim"}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from seasoned.cli.answers import call_answer, session_answer
-from seasoned.cli.output import console, plural, print_json, printable, when
+from seasoned.cli.output import console, print_json, printable, when
 from seasoned.cli.place import key_of, look, stored
 from seasoned.config import load
 from seasoned.errors import SeasonedError
@@ -16,6 +16,7 @@ from seasoned.history.formats import read_file
 from seasoned.redact import Redactor
 from seasoned.session import Session
 from seasoned.store.find import find_session
+from seasoned.text import plural
 
 _SHORT = 400
 _COLOURS = {"ok": "green", "failed": "red", "unclear": "yellow"}

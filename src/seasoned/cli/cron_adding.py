@@ -11,7 +11,7 @@ import msgspec
 
 from seasoned.cli.cron_place import jobs_database, own_zone
 from seasoned.cli.cron_showing import tell_job
-from seasoned.cli.output import plural, print_json, printable
+from seasoned.cli.output import print_json, printable
 from seasoned.config import load
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.schedule.desk import describe, post
@@ -20,6 +20,7 @@ from seasoned.schedule.hermes_jobs import import_jobs
 from seasoned.schedule.job import Every, Job, Missed, Overlap, new_id
 from seasoned.schedule.script import FOLDER
 from seasoned.schedule.when import parse_schedule
+from seasoned.text import plural
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):

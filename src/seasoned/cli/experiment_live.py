@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from seasoned.cli.output import console, plural, print_json, printable, table, when
+from seasoned.cli.output import console, print_json, printable, table, when
 from seasoned.cli.place import need_numbers
 from seasoned.config import Config, load
 from seasoned.errors import UsageError
 from seasoned.store import Database, open_database, open_store
+from seasoned.text import plural
 
 if TYPE_CHECKING:
     from seasoned.experiment.assign import Share

@@ -13,12 +13,13 @@ import click
 import msgspec
 
 from seasoned import __version__
-from seasoned.cli.output import console, plural, print_json, shows_progress, table, when
+from seasoned.cli.output import console, print_json, shows_progress, table, when
 from seasoned.cli.place import key_of, need_numbers
 from seasoned.config import Config, load
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.experiment.design import Design
 from seasoned.store import open_store
+from seasoned.text import plural
 
 if TYPE_CHECKING:
     from seasoned.experiment.analysis import Analysis

@@ -19,10 +19,11 @@ def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
     \b
     Example: seasoned scan ~/.claude/projects
     """
-    from seasoned.cli.output import plural, print_json
+    from seasoned.cli.output import print_json
     from seasoned.cli.place import scan_into_store
     from seasoned.config import load
     from seasoned.errors import SourceError
+    from seasoned.text import plural
 
     report, store = scan_into_store(load(), paths, verbose=verbose)
     if report.failures and not report.read and not report.unchanged:

@@ -68,11 +68,11 @@ def _undo(store: Store, native_id: str) -> dict[str, Any]:
 def _forget(store: Store, database: Database, what: str | None, *, yes: bool) -> dict[str, Any]:
     import time
 
-    from seasoned.cli.output import plural
     from seasoned.scan.settle import settle
     from seasoned.store.find import find_session
     from seasoned.store.keep import forget_everything, forget_sessions, forget_source
     from seasoned.store.trace import count_asked, forget_elsewhere, refs_of
+    from seasoned.text import plural
 
     source = store.row("source.find", {"path": str(Path(what).absolute())}) if what else None
     if what is None:
@@ -106,7 +106,7 @@ def _forget(store: Store, database: Database, what: str | None, *, yes: bool) ->
 
 def _said_of(asked: Asked) -> list[str]:
     """What is not erased of what people were asked, and why."""
-    from seasoned.cli.output import plural
+    from seasoned.text import plural
 
     if not asked.requests:
         return []

@@ -12,7 +12,7 @@ from typing import Any
 import click
 import msgspec
 
-from seasoned.cli.output import plural, print_json, printable, table, when
+from seasoned.cli.output import print_json, printable, table, when
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.store import Store
 from seasoned.template.age import MAX_AGE_DAYS
@@ -24,6 +24,7 @@ from seasoned.template.library import ExampleState, Library, Listed, current, re
 from seasoned.template.names import check_name
 from seasoned.template.upkeep import Retirement
 from seasoned.template.use import Stats, Use, use_of
+from seasoned.text import plural
 
 _SOURCES_SHOWN = 3
 _STATES = {"suspend": "suspended", "restore": "active"}

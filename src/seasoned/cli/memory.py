@@ -132,8 +132,9 @@ def take(source: Path | None, folder: Path | None, as_json: bool) -> None:
     from seasoned.agent.memory import take_from
     from seasoned.agent.provenance import Provenance
     from seasoned.agent.wording import preview
-    from seasoned.cli.output import plural, print_json, printable
+    from seasoned.cli.output import print_json, printable
     from seasoned.config import load
+    from seasoned.text import plural
 
     source = source or load().hermes_home / "memories"
     by = Provenance(actor="person", origin="import", platform="cli")

@@ -82,11 +82,6 @@ def when(time: float | None) -> str:
     return "–" if time is None else datetime.fromtimestamp(time).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-def plural(number: int, one: str, many: str | None = None) -> str:
-    """`1 session`, `36 sessions`, `12 480 calls`."""
-    return f"{number:,}".replace(",", " ") + f" {one if number == 1 else many or one + 's'}"
-
-
 def shows_progress() -> bool:
     """Whether somebody watches: a terminal on stderr, and no log of a build."""
     return sys.stderr.isatty() and not is_quiet()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
-from seasoned.cli.output import plural, print_json, shown, table
+from seasoned.cli.output import print_json, shown, table
 from seasoned.insight.answer import track_answer
 from seasoned.insight.profile import Profile
 from seasoned.insight.track import Track
 from seasoned.insight.words import points_between, share, share_between
+from seasoned.text import plural
 
 
 def print_profiles(profiles: list[tuple[Track, Profile]], *, as_json: bool, include: tuple[str, ...]) -> None:

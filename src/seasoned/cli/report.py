@@ -8,12 +8,13 @@ from pathlib import Path
 
 import click
 
-from seasoned.cli.output import plural, printable, table
+from seasoned.cli.output import printable, table
 from seasoned.errors import CannotDo, UsageError
 from seasoned.insight.report import Report
 from seasoned.insight.trials import Figure
 from seasoned.insight.words import share, share_between
 from seasoned.stats.interval import Estimate
+from seasoned.text import plural
 
 _MARK = "<!-- seasoned:report -->"
 _RECURRENCES_SHOWN = 5

@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from seasoned.cli.output import percent, plural, table, when
+from seasoned.cli.output import percent, table, when
 from seasoned.scan.whole import Report
 from seasoned.store import Store
+from seasoned.text import plural
 
 _TOOLS_SHOWN = 8
 

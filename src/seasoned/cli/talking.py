@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seasoned.agent.model import Choice, choose_model
-from seasoned.cli.output import console, plural, print_json, printable
+from seasoned.cli.output import console, print_json, printable
 from seasoned.config import Config, load
 from seasoned.errors import CannotDo
 from seasoned.redact.key import Secrecy, load_key
+from seasoned.text import plural
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -209,11 +209,12 @@ def delete(name: str, yes: bool, as_json: bool) -> None:
     \b
     Example: seasoned template delete code
     """
-    from seasoned.cli.output import plural, print_json
+    from seasoned.cli.output import print_json
     from seasoned.cli.place import stored
     from seasoned.config import load
     from seasoned.template.library import delete as delete_template
     from seasoned.template.library import load as load_template
+    from seasoned.text import plural
 
     with stored(load()) as store:
         found = load_template(store, name)
