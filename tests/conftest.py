@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.databases import any_database, database_config, postgres_server, postgres_url
 
@@ -12,6 +14,12 @@ __all__ = ["any_database", "database_config", "postgres_server", "postgres_url"]
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT.parent / "shared" / "data"
+
+# Property tests look at few examples in `make test`, so that it stays quick, and at many in `make torture`.
+# No deadline: other work on the same machine would decide which example fails.
+settings.register_profile("ci", max_examples=30, deadline=None)
+settings.register_profile("torture", max_examples=300, deadline=None)
+settings.load_profile("torture" if os.environ.get("SEASONED_TORTURE") else "ci")
 
 
 @pytest.fixture(autouse=True)

@@ -41,28 +41,30 @@ def _exports(one: Module) -> list[str] | None:
     return None
 
 
-@pytest.mark.parametrize("one", PACKAGES, ids=lambda one: one.name)
-def test_what_a_package_exports_exists_in_order_and_once(one: Module) -> None:
-    names = _exports(one) or []
-    package = import_module(one.name)
-    assert [name for name in names if not hasattr(package, name)] == []
-    assert names == sorted(set(names), key=_order)
+def test_what_a_package_exports_exists_in_order_and_once() -> None:
+    problems = []
+    for one in PACKAGES:
+        names, package = _exports(one) or [], import_module(one.name)
+        problems += [f"{one.name} has no {name}" for name in names if not hasattr(package, name)]
+        if names != sorted(set(names), key=_order):
+            problems.append(f"{one.name}: sort __all__, each name once")
+    assert not problems, "\n".join(problems)
 
 
-@pytest.mark.parametrize("one", PACKAGES, ids=lambda one: one.name)
-def test_a_package_that_gathers_names_says_which(one: Module) -> None:
-    gathered = [
-        alias.asname or alias.name
+def test_a_package_that_gathers_names_exports_them() -> None:
+    problems = [
+        f"{one.name} imports {alias.asname or alias.name} but does not export it"
+        for one in PACKAGES
         for node in ast.walk(one.tree)
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("seasoned")
         for alias in node.names
+        if (alias.asname or alias.name) not in (_exports(one) or [])
     ]
-    assert set(gathered) <= set(_exports(one) or [])
+    assert not problems, "\n".join(problems)
 
 
-@pytest.mark.parametrize("one", PACKAGES, ids=lambda one: one.name)
-def test_a_package_says_what_it_is_for(one: Module) -> None:
-    assert ast.get_docstring(one.tree)
+def test_every_package_has_a_docstring() -> None:
+    assert [one.name for one in PACKAGES if not ast.get_docstring(one.tree)] == []
 
 
 def test_importing_the_package_does_nothing() -> None:
@@ -73,17 +75,17 @@ def test_importing_the_package_does_nothing() -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["scan", "--help"], ["config", "show", "--help"]])
-def test_help_answers_without_the_rooms(arguments: list[str]) -> None:
+def test_help_does_not_load_the_packages(arguments: list[str]) -> None:
     found = _imported("-m", "seasoned.cli.main", *arguments)
-    rooms = ["history", "outcome", "redact", "scan", "store", "session", "config"]
+    core = ["history", "outcome", "redact", "scan", "store", "session", "config"]
     assert "seasoned.errors" in found
-    assert _below(found, "rich", "sqlite3", "msgspec", *[f"seasoned.{room}" for room in rooms]) == set()
+    assert _below(found, "rich", "sqlite3", "msgspec", *[f"seasoned.{name}" for name in core]) == set()
 
 
 @pytest.mark.parametrize(
-    "room", ["errors", "session", "config", "redact", "store", "history", "outcome", "scan", "stats"]
+    "name", ["errors", "session", "config", "redact", "store", "history", "outcome", "scan", "stats"]
 )
-def test_a_room_of_the_core_starts_without_the_terminal(room: str) -> None:
-    found = _imported("-c", f"import seasoned.{room}")
-    assert f"seasoned.{room}" in found
+def test_the_core_does_not_load_the_terminal(name: str) -> None:
+    found = _imported("-c", f"import seasoned.{name}")
+    assert f"seasoned.{name}" in found
     assert _below(found, "click", "rich", "numpy", "scipy", "seasoned.cli") == set()
