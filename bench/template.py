@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.scan import SEASONED, environment, make_corpus, timed
-from seasoned.outcome.tool import TaskType
+from seasoned.command.tool import TaskType
 from seasoned.store import open_store
 from seasoned.template.example import Example, ExampleKind, Source, Template
 from seasoned.template.library import Library, current, load, save, set_state

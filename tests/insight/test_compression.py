@@ -18,7 +18,7 @@ from seasoned.insight.compression import (
 )
 from seasoned.insight.tolerance import judge
 from seasoned.insight.track import JudgedCall, Track
-from seasoned.outcome.rate import Counts
+from seasoned.outcome.error_rate import Counts
 from seasoned.redact.key import Secrecy, new_key
 from seasoned.scan.whole import Target, scan
 from seasoned.session import SessionRef

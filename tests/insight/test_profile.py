@@ -6,7 +6,7 @@ import pytest
 
 import seasoned
 from seasoned.insight.profile import profile, profile_calls
-from seasoned.outcome.rate import Include
+from seasoned.outcome.error_rate import Include
 from seasoned.session import Marks as M
 from seasoned.session import Message, Result, Session, SessionRef, ToolCall
 from seasoned.stats.proportion import wilson

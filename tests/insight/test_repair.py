@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seasoned.command.tool import kind_of
 from seasoned.insight.aim import aim_of, runs_of
 from seasoned.insight.repair import Repair, repairs
 from seasoned.insight.track import JudgedCall
-from seasoned.outcome.tool import kind_of
 from seasoned.session import ToolCall
 
 _NOT_READ = "File has not been read yet. Read it first before writing to it."

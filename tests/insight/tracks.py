@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from seasoned.insight.track import JudgedCall, Track
-from seasoned.outcome.rate import Include, counts_as
+from seasoned.outcome.error_rate import Include, counts_as
 from seasoned.session import SessionRef
 
 _MEANING = {

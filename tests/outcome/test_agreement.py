@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from seasoned.outcome.agreement import Complete, Pair, agreement, complete, score
+from seasoned.outcome.agreement import Complete, LabeledVerdict, agreement, complete, score
 from seasoned.outcome.verdict import Outcome
 
 
-def pairs(verdict: Outcome, failed: bool, times: int, *, agent: str = "codex", session: str = "s") -> list[Pair]:
-    return [Pair(agent, session, "shell", verdict, failed)] * times
+def pairs(
+    verdict: Outcome, failed: bool, times: int, *, agent: str = "codex", session: str = "s"
+) -> list[LabeledVerdict]:
+    return [LabeledVerdict(agent, session, "shell", verdict, failed)] * times
 
 
 TABLE = [
@@ -52,7 +54,7 @@ def test_the_interval_goes_by_sessions_and_is_the_same_every_time() -> None:
     assert interval is not None and found.f1 is not None
     assert interval.low < found.f1 < interval.high
     assert (interval.level, interval.n) == (0.95, 20)
-    alone = [Pair("codex", str(number), "shell", one.verdict, one.failed) for number, one in enumerate(many)]
+    alone = [LabeledVerdict("codex", str(number), "shell", one.verdict, one.failed) for number, one in enumerate(many)]
     narrow = score("x", alone).f1_interval
     assert narrow is not None
     assert narrow.high - narrow.low < interval.high - interval.low

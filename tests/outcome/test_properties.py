@@ -8,10 +8,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.outcome.blind import blind
+from seasoned.command.tool import TOOLS, kind_of
 from seasoned.outcome.judge import judge
-from seasoned.outcome.label import label
-from seasoned.outcome.tool import TOOLS, kind_of
+from seasoned.outcome.recorded_label import blind, label
 from seasoned.session import Marks, Result, ToolCall
 
 AGENTS = st.sampled_from(["claude-code", "codex", "hermes", "gemini", "openhands", "tau-bench", "unheard-of"])

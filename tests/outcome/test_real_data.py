@@ -10,10 +10,9 @@ import pytest
 
 from seasoned.errors import SeasonedError
 from seasoned.history.formats import read_file
-from seasoned.outcome.agreement import Pair, Score, agreement
-from seasoned.outcome.blind import blind
+from seasoned.outcome.agreement import AgreementScore, LabeledVerdict, agreement
 from seasoned.outcome.judge import judge
-from seasoned.outcome.label import CIRCULAR, label
+from seasoned.outcome.recorded_label import CIRCULAR, blind, label
 from seasoned.session import ToolCall
 
 Seen = tuple[str, str, ToolCall]
@@ -45,17 +44,17 @@ def calls(data: Path) -> list[Seen]:
     return list(_calls(data))
 
 
-def _pairs(calls: list[Seen], *, strict: bool) -> list[Pair]:
+def _pairs(calls: list[Seen], *, strict: bool) -> list[LabeledVerdict]:
     pairs = []
     for agent, session, call in calls:
         known = label(call, agent=agent)
         if known is not None:
             verdict = judge(blind(call, agent=agent, strict=strict), agent=agent).verdict
-            pairs.append(Pair(agent, session, call.tool, verdict, known))
+            pairs.append(LabeledVerdict(agent, session, call.tool, verdict, known))
     return pairs
 
 
-def _of(scores: tuple[Score, ...], name: str) -> Score:
+def _of(scores: tuple[AgreementScore, ...], name: str) -> AgreementScore:
     return next(one for one in scores if one.name == name)
 
 

@@ -6,33 +6,33 @@ import pytest
 
 from seasoned.outcome.wording import compiler, file_tool, harness, http, mcp, program, python, refusal, test_runner
 from seasoned.outcome.wording import shell as shell_wording
-from seasoned.outcome.wording.rule import Rule, Rules, Speech, find
+from seasoned.outcome.wording.rule import OutputText, WordingRule, WordingRules, find
 
 MODULES = (compiler, file_tool, harness, http, mcp, program, python, refusal, shell_wording, test_runner)
 BOOKS = [
     (f"{module.__name__.rpartition('.')[2]}.{name}", rules)
     for module in MODULES
     for name, rules in vars(module).items()
-    if isinstance(rules, Rules)
+    if isinstance(rules, WordingRules)
 ]
 RULES = [pytest.param(rule, id=f"{name}: {rule.name}") for name, rules in BOOKS for rule in rules]
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_rule_finds_what_it_must_and_nothing_of_what_it_must_not(rule: Rule) -> None:
+def test_a_rule_finds_what_it_must_and_nothing_of_what_it_must_not(rule: WordingRule) -> None:
     assert rule.matches, "a rule without an example cannot be tested"
-    assert [text for text in rule.matches if find(rule, Speech(text)) is None] == []
-    assert [text for text in rule.misses if find(rule, Speech(text)) is not None] == []
+    assert [text for text in rule.matches if find(rule, OutputText(text)) is None] == []
+    assert [text for text in rule.misses if find(rule, OutputText(text)) is not None] == []
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_rule_says_why_in_a_sentence(rule: Rule) -> None:
+def test_a_rule_says_why_in_a_sentence(rule: WordingRule) -> None:
     assert len(rule.reason.split()) > 1 and rule.reason.endswith(".")
     assert rule.verdict in ("ok", "failed")
 
 
 @pytest.mark.parametrize(("name", "rules"), BOOKS, ids=[name for name, _ in BOOKS])
-def test_names_of_rules_are_unique_in_a_book(name: str, rules: Rules) -> None:
+def test_names_of_rules_are_unique_in_a_book(name: str, rules: WordingRules) -> None:
     names = [rule.name for rule in rules]
     assert len(names) == len(set(names))
 
@@ -40,10 +40,10 @@ def test_names_of_rules_are_unique_in_a_book(name: str, rules: Rules) -> None:
 def test_a_rule_about_the_end_does_not_look_at_the_middle() -> None:
     words = "make: *** [all] Error 2"
     rule = next(rule for rule in compiler.BUILD_FAILURES if rule.name == "make")
-    assert find(rule, Speech(words)) is not None
-    assert find(rule, Speech(f"{words}\n" + "fine\n" * 40)) is None
+    assert find(rule, OutputText(words)) is not None
+    assert find(rule, OutputText(f"{words}\n" + "fine\n" * 40)) is None
 
 
 def test_colours_of_a_terminal_do_not_hide_words() -> None:
     rule = next(rule for rule in test_runner.TEST_FAILURES if rule.name == "unittest summary")
-    assert find(rule, Speech("\x1b[31mFAILED (failures=2)\x1b[0m")) is not None
+    assert find(rule, OutputText("\x1b[31mFAILED (failures=2)\x1b[0m")) is not None

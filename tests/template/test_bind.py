@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.outcome.command import Step, parse
+from seasoned.command.parse import Step, parse
 from seasoned.redact import Redactor
 from seasoned.template.bind import Bound, Vocabulary, bind, vocabulary_of
 from seasoned.template.shape import shape

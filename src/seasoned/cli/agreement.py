@@ -8,7 +8,7 @@ import click
 from msgspec.structs import asdict
 
 from seasoned.cli.output import table
-from seasoned.outcome.agreement import Agreement, Complete, Interval, Score
+from seasoned.outcome.agreement import Agreement, AgreementScore, Complete, F1Interval
 from seasoned.text import plural
 
 _COLUMNS = [
@@ -69,13 +69,13 @@ def print_agreement(scores: dict[str, Agreement], full: Complete) -> None:
     )
 
 
-def _answer(score: Score) -> dict[str, Any]:
+def _answer(score: AgreementScore) -> dict[str, Any]:
     answer = asdict(score)
     answer["f1_interval"] = None if score.f1_interval is None else asdict(score.f1_interval)
     return answer
 
 
-def _row(score: Score) -> tuple[object, ...]:
+def _row(score: AgreementScore) -> tuple[object, ...]:
     return (
         f"{score.name} (circular)" if score.circular else score.name,
         score.n,
@@ -91,5 +91,5 @@ def _row(score: Score) -> tuple[object, ...]:
     )
 
 
-def _interval(interval: Interval | None) -> str | None:
+def _interval(interval: F1Interval | None) -> str | None:
     return None if interval is None else f"{interval.low:.3f}–{interval.high:.3f}"

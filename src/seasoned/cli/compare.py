@@ -12,7 +12,7 @@ from seasoned.cli.options import PATHS_HELP, include_option, json_option, paths_
 
 if TYPE_CHECKING:
     from seasoned.insight.track import Track
-    from seasoned.outcome.rate import Include
+    from seasoned.outcome.error_rate import Include
 
 
 @click.command(epilog=PATHS_HELP)
@@ -37,7 +37,7 @@ def compare(
     from seasoned.cli.comparison import print_comparison
     from seasoned.cli.place import need_numbers
     from seasoned.insight.compare import compare_sessions, compare_sets
-    from seasoned.outcome.rate import Include
+    from seasoned.outcome.error_rate import Include
 
     switches = Include(**dict.fromkeys(include, True))
     if as_sets:
@@ -124,7 +124,7 @@ def compress_check(session: str, paths: tuple[Path, ...], include: tuple[str, ..
     from seasoned.errors import NotFound
     from seasoned.insight.compression import check_many, fill, is_compressed, outlines
     from seasoned.insight.load import tracks
-    from seasoned.outcome.rate import Include
+    from seasoned.outcome.error_rate import Include
 
     switches = Include(**dict.fromkeys(include, True))
     with sessions_for(session, paths) as (store, ids):

@@ -13,7 +13,7 @@ from seasoned.insight.known import Knowledge, lost_knowledge
 from seasoned.insight.tolerance import Judgement
 from seasoned.insight.track import Track
 from seasoned.insight.words import share
-from seasoned.outcome.rate import Counts
+from seasoned.outcome.error_rate import Counts
 from seasoned.session import SessionRef
 from seasoned.text import plural
 

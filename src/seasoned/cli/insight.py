@@ -28,7 +28,7 @@ def profile(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_
     from seasoned.errors import NotFound
     from seasoned.insight.load import tracks
     from seasoned.insight.profile import profile as profile_of
-    from seasoned.outcome.rate import Include
+    from seasoned.outcome.error_rate import Include
 
     with sessions_for(session, paths) as (store, ids):
         switches = Include(**dict.fromkeys(include, True))

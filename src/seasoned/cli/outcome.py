@@ -84,10 +84,10 @@ def agreement(paths: tuple[Path, ...], as_json: bool) -> None:
 
 def _pairs(rows: list[Any]) -> list[Any]:
     """The judged calls that carry a label."""
-    from seasoned.outcome.agreement import Pair
+    from seasoned.outcome.agreement import LabeledVerdict
 
     return [
-        Pair(row["agent"], row["native_id"], row["tool"], row["verdict"], bool(row["flag"]))
+        LabeledVerdict(row["agent"], row["native_id"], row["tool"], row["verdict"], bool(row["flag"]))
         for row in rows
         if row["flag"] is not None
     ]

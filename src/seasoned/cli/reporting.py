@@ -9,7 +9,7 @@ from pathlib import Path
 from seasoned.errors import UsageError
 from seasoned.insight.report import Report
 from seasoned.insight.whole import report_on as report_on_all
-from seasoned.outcome.rate import Include
+from seasoned.outcome.error_rate import Include
 from seasoned.store import Store
 
 

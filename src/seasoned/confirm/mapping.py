@@ -13,14 +13,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.confirm import mapping_path, mapping_sql, mapping_tool
-from seasoned.confirm.mapping_finding import Finding
-from seasoned.confirm.mapping_path import Place, place_of
-from seasoned.confirm.mapping_row import Row
-from seasoned.confirm.mapping_table import BY_PROGRAM, DATABASES, GRAVITY
-from seasoned.confirm.mapping_table_right import PAYING_HOSTS
-from seasoned.outcome.command import Step, names, parse
-from seasoned.outcome.layer import (
+from seasoned.command.layers import (
     DOWNLOADS,
     HEREDOC,
     INTERPRETERS,
@@ -34,28 +27,35 @@ from seasoned.outcome.layer import (
     piped_into,
     texts_given,
 )
-from seasoned.outcome.pattern import Pattern
+from seasoned.command.parse import Step, names, parse
+from seasoned.confirm import mapping_path, mapping_sql, mapping_tool
+from seasoned.confirm.mapping_finding import Finding
+from seasoned.confirm.mapping_path import Place, place_of
+from seasoned.confirm.mapping_row import Row
+from seasoned.confirm.mapping_table import BY_PROGRAM, DATABASES, GRAVITY
+from seasoned.confirm.mapping_table_right import PAYING_HOSTS
+from seasoned.lazy_regex import LazyRegex
 
 _SHOWN = 200
 _MOST_ARGUMENTS = 4000
 _LENGTH = Finding("delete_data", "is longer than can be looked through, so it may do the worst", "length")
 """What nobody has read is treated as what can be undone the least among everyday commands."""
-_REDIRECT = Pattern(r"(?<![<>&=\-])(?:\d|&)?>{1,2}[|&]?[ \t]*['\"]?(?P<target>[^\s'\"<>|&;()]+)")
+_REDIRECT = LazyRegex(r"(?<![<>&=\-])(?:\d|&)?>{1,2}[|&]?[ \t]*['\"]?(?P<target>[^\s'\"<>|&;()]+)")
 _KILLED = r"(?:nginx|httpd|apache2?|postgres|postmaster|mysqld?|redis-server|mongod|dockerd|sshd|seasoned)"
 _TEXT_RULES = (
     (
         "DOCKER_HOST",
-        Pattern(r"\bDOCKER_HOST=['\"]?(?:ssh|tcp)://(?!localhost|127\.)"),
+        LazyRegex(r"\bDOCKER_HOST=['\"]?(?:ssh|tcp)://(?!localhost|127\.)"),
         Finding("exec_remote", "talks to Docker on another machine", "DOCKER_HOST"),
     ),
     (
         "/dev/",
-        Pattern(r"/dev/(?:tcp|udp)/"),
+        LazyRegex(r"/dev/(?:tcp|udp)/"),
         Finding("exec_remote", "opens a connection to another machine", "/dev/tcp"),
     ),
     (
         "kill",
-        Pattern(
+        LazyRegex(
             rf"\bkill\b[^;&\n]{{0,80}}(?:pgrep|pidof)\b[^;&\n]{{0,40}}\b{_KILLED}\b|\bkill\b[^;&"
             rf"|\n]{{0,80}}\b{_KILLED}\.pid"
             rf"|\b(?:pgrep|pidof)\b[^;&\n]{{0,40}}\b{_KILLED}\b[^;&\n]{{0,40}}\bkill\b"
@@ -64,7 +64,7 @@ _TEXT_RULES = (
     ),
 )
 """A word without which the pattern finds nothing, the pattern, and what it finds."""
-_FROM_FILE = Pattern(r"(?<![<\d])<(?![<(&])[ \t]*(?!/dev/null)[^\s<>|&;]+")
+_FROM_FILE = LazyRegex(r"(?<![<\d])<(?![<(&])[ \t]*(?!/dev/null)[^\s<>|&;]+")
 _SERVERS = names("psql mysql mariadb sqlcmd cockroach")
 _MODULE_RUNNERS = names("npm pnpm yarn bun corepack")
 _RUN_WORDS = names("exec dlx x")
@@ -76,7 +76,7 @@ _WIPING_CALLS = names(
     "drop_all drop_database flushall flushdb dropDatabase delete_db_instance delete_db_cluster drop_collection"
 )
 _CLOUD_CALLS = names("delete_bucket terminate_instances delete_objects delete_table delete_volume delete_stack")
-_CODE_PATH = Pattern(
+_CODE_PATH = LazyRegex(
     r"\b(?:rmSync|rmdirSync|rm_rf|rm_r|rmtree|unlinkSync|unlink|remove_dir_all)\s*\(?\s*['\"]([^'\"]+)['\"]"
 )
 
@@ -212,8 +212,8 @@ def _decodes(step: Step) -> bool:
 
 _EVALUATES = names("eval source .")
 _DECODERS = names("base64 base32 xxd uudecode")
-_DECODING = Pattern(r"(?:^| )(?:-\w*[dDr]\w*|--decode|--revert)(?= |$)")
-_QUOTED = Pattern(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
+_DECODING = LazyRegex(r"(?:^| )(?:-\w*[dDr]\w*|--decode|--revert)(?= |$)")
+_QUOTED = LazyRegex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _SHOWING = names("echo printf grep rg egrep cat less head tail sed awk git ag ack")
 
 
@@ -333,5 +333,5 @@ def _of_code_call(name: str, texts: list[str], place: Place) -> Iterator[Finding
             yield Finding("transfer_funds", "moves money", f"code: {name}")
 
 
-_PAYING = Pattern(PAYING_HOSTS)
-_PLAY = Pattern(r"sandbox|//(?:localhost|127\.0\.0\.1|\[::1\])")
+_PAYING = LazyRegex(PAYING_HOSTS)
+_PLAY = LazyRegex(r"sandbox|//(?:localhost|127\.0\.0\.1|\[::1\])")

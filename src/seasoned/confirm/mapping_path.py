@@ -8,8 +8,8 @@ from posixpath import join, normpath
 
 import msgspec
 
+from seasoned.command.parse import Step, names
 from seasoned.confirm.mapping_finding import Finding
-from seasoned.outcome.command import Step, names
 
 _UNKNOWN_FOLDER = "/\0"
 """Stands for a working folder that is not known: nothing with a name lies in it or above it."""

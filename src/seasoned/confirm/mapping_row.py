@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from seasoned.outcome.command import names
-from seasoned.outcome.pattern import Pattern
+from seasoned.command.parse import names
+from seasoned.lazy_regex import LazyRegex
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -16,9 +16,9 @@ class Row(msgspec.Struct, frozen=True):
     action: str
     why: str
     """Continues a sentence that begins with "it"."""
-    words: Pattern | None = None
+    words: LazyRegex | None = None
     """Found in the arguments from the subcommand on, joined by blanks."""
-    unless: Pattern | None = None
+    unless: LazyRegex | None = None
     """Found in all arguments."""
 
 
@@ -27,9 +27,9 @@ def row(name: str, programs: str, action: str, why: str, words: str = "", unless
     return Row(name, names(programs), action, why, pattern(words), pattern(unless))
 
 
-def pattern(text: str) -> Pattern | None:
+def pattern(text: str) -> LazyRegex | None:
     """A pattern that is compiled when it is first used; None for no text."""
-    return Pattern(text) if text else None
+    return LazyRegex(text) if text else None
 
 
 def any_of(words: str) -> str:

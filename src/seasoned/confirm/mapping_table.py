@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from seasoned.command.parse import names
 from seasoned.confirm.mapping_row import Row
 from seasoned.confirm.mapping_table_data import BACKUP, CLOUD, DATABASE, DISK, GIT, SQL_PROGRAMS
 from seasoned.confirm.mapping_table_deploy import DEPLOY
@@ -9,7 +10,6 @@ from seasoned.confirm.mapping_table_machine import REMOTE, STOP
 from seasoned.confirm.mapping_table_migrate import MIGRATE
 from seasoned.confirm.mapping_table_publish import PUBLISH
 from seasoned.confirm.mapping_table_right import KEY, MONEY, RIGHT
-from seasoned.outcome.command import names
 
 ROWS: tuple[Row, ...] = (
     *DISK,

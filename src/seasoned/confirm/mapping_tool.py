@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Literal
 
+from seasoned.command.parse import names
 from seasoned.confirm.action import HIGH_RISK, check_action
 from seasoned.confirm.mapping_finding import Finding
 from seasoned.confirm.mapping_path import Place, written
 from seasoned.errors import UsageError
-from seasoned.outcome.command import names
 
 Kind = Literal["command", "typed", "code", "sql"]
 _COMMAND_KEYS = (

@@ -10,7 +10,7 @@ import msgspec
 from seasoned.errors import UsageError
 from seasoned.experiment.run_record import RunCall, RunRecord
 from seasoned.insight.trials import EARLY_TURNS
-from seasoned.outcome.rate import Counts
+from seasoned.outcome.error_rate import Counts
 
 Measure = Literal[
     "executed",

@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from seasoned.outcome.error_rate import count_name
 from seasoned.outcome.judge import judge_session
-from seasoned.outcome.rate import place
 from seasoned.session import Session, Usage
 
 Check = Literal["passed", "failed", "broken"]
@@ -65,6 +65,6 @@ def calls_of(session: Session) -> tuple[RunCall, ...]:
         if message.role == "assistant" and not message.synthetic:
             turns[number] = len(turns) + 1
     return tuple(
-        RunCall(call.tool, place(call, verdict), turns.get(call.message, len(turns) + 1))
+        RunCall(call.tool, count_name(call, verdict), turns.get(call.message, len(turns) + 1))
         for call, verdict in judge_session(session)
     )

@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
+from seasoned.command.parse import Step, deciding, names, parse
+from seasoned.command.tool import command_of, output_form
 from seasoned.insight.likeness import CUT, IDS, alike, flat, identifies, leaves, letters, nearly, share
 from seasoned.insight.track import JudgedCall
-from seasoned.outcome.command import Step, deciding, names, parse
-from seasoned.outcome.pattern import Pattern
-from seasoned.outcome.tool import command_of, speaks
+from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 
 PATH_NAMES = (
@@ -26,10 +26,10 @@ MANNER = names(
     " with_escalated_permissions output_mode head_limit -n -A -B -C -i"
 )
 """Arguments that say how a call is made and not what for: that two calls share them means nothing."""
-_NAME = Pattern(r"[^\W\d_][\w:-]{1,29}\Z")
+_NAME = LazyRegex(r"[^\W\d_][\w:-]{1,29}\Z")
 _OLD = ("old_string", "old_str", "old_text", "search", "oldText", "old_source")
 _NEW = ("new_string", "new_str", "new_text", "replace", "newText", "new_source")
-_PATCHED = Pattern(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,400})$", re.MULTILINE)
+_PATCHED = LazyRegex(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,400})$", re.MULTILINE)
 _SCENERY = names(
     "cd pushd popd echo printf export set unset sleep true : pwd source . test [ [[ wait mkdir which type command read"
     " return exit local declare trap date"
@@ -58,7 +58,7 @@ _COMMON = names(
     "README.md __init__.py __main__.py index.ts index.js index.tsx index.html main.go main.py mod.rs lib.rs main.rs"
     " package.json go.mod Makefile setup.py SKILL.md config.json settings.json types.ts"
 )
-NO_PATH = Pattern(
+NO_PATH = LazyRegex(
     r"not exist|no such|not found|enoent|eisdir|directory|cannot access|can't read|cannot open|outside", re.IGNORECASE
 )
 
@@ -117,7 +117,7 @@ def aim_of(call: JudgedCall) -> Aim:
     """What a call is aimed at; a failed one also with what it complained of."""
     arguments = call.arguments
     plain = ToolCall("", call.tool, arguments)
-    speech = str(speaks(plain))
+    speech = str(output_form(plain))
     complaint = f"{call.reason} {(call.result or '')[:600]}" if call.has_failed else ""
     command = command_of(plain) if speech == "shell" else None
     if command is not None:

@@ -11,7 +11,7 @@ from seasoned.insight.known import Knowledge, Lost, Topic, lost_knowledge
 from seasoned.insight.profile import Profile, profile_calls
 from seasoned.insight.tolerance import Judgement
 from seasoned.insight.track import Track
-from seasoned.outcome.rate import Counts
+from seasoned.outcome.error_rate import Counts
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Interval
 

@@ -12,7 +12,7 @@ from seasoned.insight.load import tracks as load_tracks
 from seasoned.insight.tolerance import LEVEL, TOLERANCE, Judgement, judge, judge_pairs
 from seasoned.insight.track import JudgedCall, Track, counts_of
 from seasoned.insight.words import share
-from seasoned.outcome.rate import NOTHING_MORE, Counts, Include
+from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.session import SessionRef
 from seasoned.store import Store
 

@@ -9,12 +9,12 @@ from typing import Literal
 
 import msgspec
 
+from seasoned.command.parse import names, parse
 from seasoned.insight.aim import NO_PATH, PATH_NAMES, Aim, aim_of, blamed
 from seasoned.insight.repair import repairs
 from seasoned.insight.signature import signature
 from seasoned.insight.track import JudgedCall
-from seasoned.outcome.command import names, parse
-from seasoned.outcome.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
 
 State = Literal["made again", "failed after", "not used"]
 Outcome = Literal["ok", "failed", "used"]
@@ -133,7 +133,7 @@ def _is_mistake(call: JudgedCall) -> bool:
     return call.has_failed and call.fault != "environment" and not _only_finds(aim_of(call))
 
 
-_WRONG_USE = Pattern(
+_WRONG_USE = LazyRegex(
     r"command not found|unknown|unrecogni[sz]ed|no rule to make|usage:|invalid option|missing script|no such option",
     re.IGNORECASE,
 )
@@ -161,7 +161,7 @@ def _only_finds(aim: Aim) -> bool:
 
 
 _READERS = names("cat head tail nl wc less more bat sed")
-_PATH = Pattern(r"(?:~?/|\.{1,2}/)?(?:[\w.@+-]{1,80}/){0,20}[\w.@+-]{0,80}[\w+-]\.\w{1,8}\Z")
+_PATH = LazyRegex(r"(?:~?/|\.{1,2}/)?(?:[\w.@+-]{1,80}/){0,20}[\w.@+-]{0,80}[\w+-]\.\w{1,8}\Z")
 
 
 def _paths(call: JudgedCall) -> Iterator[tuple[str, Outcome]]:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import Any
 
-from seasoned.outcome.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
 
-IDS = Pattern(r"\d{3,}")
-CUT = Pattern(r" … \[\d+ characters\]\Z")
+IDS = LazyRegex(r"\d{3,}")
+CUT = LazyRegex(r" … \[\d+ characters\]\Z")
 """How a text ends that was shortened for the store."""
-_MARKS = Pattern(r"[\W_]+")
-_WORDS = Pattern(r"\w{2,60}")
+_MARKS = LazyRegex(r"[\W_]+")
+_WORDS = LazyRegex(r"\w{2,60}")
 _TEXT_CHARS = 60
 """A value longer than this is a text: two of them are alike when they share most of their words."""
 _READ = 4000

@@ -10,7 +10,7 @@ from operator import itemgetter
 import msgspec
 
 from seasoned.insight.track import JudgedCall, Track
-from seasoned.outcome.rate import NOTHING_MORE, Include, counts_as
+from seasoned.outcome.error_rate import NOTHING_MORE, Include, counts_as
 from seasoned.session import SessionRef, Usage
 from seasoned.store import Store
 

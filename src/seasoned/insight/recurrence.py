@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
+from seasoned.command.tool import tool_of
 from seasoned.insight.aim import aim_of, blamed
 from seasoned.insight.repair import WITHIN, Repair, repairs
 from seasoned.insight.signature import mask, signature
 from seasoned.insight.track import JudgedCall, Track
-from seasoned.outcome.tool import tool_of
 
 FEWEST_SESSIONS = 2
 _SHOWN_SESSIONS = 5
@@ -130,7 +130,7 @@ def program_of(call: JudgedCall) -> str | None:
     aim = aim_of(call)
     if aim.runs:
         return mask(blamed(aim)[-1].label) or None
-    return aim.label if aim.path is not None and tool_of(call.tool).speaks == "shell" else None
+    return aim.label if aim.path is not None and tool_of(call.tool).form == "shell" else None
 
 
 def _recurrence(key: tuple[str, str | None, str], group: _Group) -> Recurrence:

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from seasoned.command.parse import names, parse
 from seasoned.insight.aim import MANNER, NO_PATH, PATH_NAMES, Aim, Run, aim_of, blamed, reaches
 from seasoned.insight.likeness import leaves
 from seasoned.insight.signature import mask
 from seasoned.insight.track import JudgedCall
-from seasoned.outcome.command import names, parse
-from seasoned.outcome.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
 
 WITHIN = 10
 """How many calls later a repair may come. What comes later than that may have many other causes."""
@@ -21,8 +21,8 @@ _NAME_CHARS = 40
 _ASIDE = names("timeout timeout_ms yield_time_ms max_output_tokens justification explanation run_in_background")
 """Arguments that are chosen anew with every call and make no difference."""
 _PREPARES = names("mkdir sleep source")
-_VARIABLE = Pattern(r"(?<![\w$])([A-Z][A-Z0-9_]{2,40})=")
-_CALLED_WRONGLY = Pattern(
+_VARIABLE = LazyRegex(r"(?<![\w$])([A-Z][A-Z0-9_]{2,40})=")
+_CALLED_WRONGLY = LazyRegex(
     r"directory not found|no such file or directory|setup failed|unknown (?:flag|option|command)|unrecogni[sz]ed"
     r"|no task|usage:",
     re.IGNORECASE,

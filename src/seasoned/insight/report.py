@@ -13,7 +13,7 @@ from seasoned.insight.recurrence import Recurrence, Recurrer
 from seasoned.insight.track import Track
 from seasoned.insight.trials import Figure, Trials, trials_of
 from seasoned.insight.verdict import CohortVerdict, verdict
-from seasoned.outcome.rate import NOTHING_MORE, Counts, Include
+from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.session import Usage, sum_usage
 
 _DAYS_BY_DAY = 45

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from seasoned.outcome.envelope import open_shell
-from seasoned.outcome.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
+from seasoned.outcome.evidence.envelope import open_shell
 
 if TYPE_CHECKING:
     # Whoever only names an error needs no judge, and a hook has no time to load one.
@@ -20,84 +20,84 @@ _LINES = 60
 _HEAD_CHARS = 300
 _TAIL_CHARS = 180
 _WHOLE_CHARS = 500
-_ESCAPES = Pattern(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_ESCAPES = LazyRegex(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _PATH_PARTS = r"\w.@%+*~$…\-"
 _EXTENSIONS = (
     "go|py|pyi|js|mjs|cjs|ts|tsx|jsx|vue|md|rst|json|jsonl|ya?ml|toml|txt|sh|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|html?|css"
     "|scss|lock|sql|ini|cfg|conf|env|xml|csv|log|png|jpe?g|svg|pdf|ipynb|zip|gz|swift|lua|ex|exs|proto|mod|sum|db"
 )
 # Each replaces a match by one character or by less than itself, so that no text grows and masking comes to rest.
-_MASKS: tuple[tuple[Pattern, str], ...] = (
-    (Pattern(r"\[redacted:(\w{1,40}):\w{1,64}\]"), r"[\1]"),
-    (Pattern(r"\b[a-z][a-z0-9+.]{1,15}://[^\s'\"`<>)\]}]+", re.IGNORECASE), "…"),
+_MASKS: tuple[tuple[LazyRegex, str], ...] = (
+    (LazyRegex(r"\[redacted:(\w{1,40}):\w{1,64}\]"), r"[\1]"),
+    (LazyRegex(r"\b[a-z][a-z0-9+.]{1,15}://[^\s'\"`<>)\]}]+", re.IGNORECASE), "…"),
     # The opening mark stands after no word and the closing one before none: an apostrophe is neither.
-    (Pattern(r"(?<![\w'\"`])(['\"`])[^'\"`\n]{1,200}\1(?!\w)"), r"\1…\1"),
-    (Pattern(r"(?<!\w)`[^'\"`\n]{1,200}'(?!\w)"), "`…'"),
-    (Pattern(r"[‘“][^‘’“”\n]{1,200}[’”]"), "“…”"),
-    (Pattern(r"\b\d{4}[-/]\d\d[-/]\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)?\b"), "…"),
-    (Pattern(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE), "…"),
-    (Pattern(r"\b0x[0-9a-f]{2,64}\b", re.IGNORECASE), "…"),
+    (LazyRegex(r"(?<![\w'\"`])(['\"`])[^'\"`\n]{1,200}\1(?!\w)"), r"\1…\1"),
+    (LazyRegex(r"(?<!\w)`[^'\"`\n]{1,200}'(?!\w)"), "`…'"),
+    (LazyRegex(r"[‘“][^‘’“”\n]{1,200}[’”]"), "“…”"),
+    (LazyRegex(r"\b\d{4}[-/]\d\d[-/]\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)?\b"), "…"),
+    (LazyRegex(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE), "…"),
+    (LazyRegex(r"\b0x[0-9a-f]{2,64}\b", re.IGNORECASE), "…"),
     (
-        Pattern(
+        LazyRegex(
             rf"(?<![{_PATH_PARTS}/\\])(?!(?:and/or|i/o|n/a|read/write)\b|[/\\](?!\S))(?:[A-Za-z]:)?(?:[{_PATH_PARTS}]*[/\\])+"
             rf"[{_PATH_PARTS}]*(?::\d+(?:-\d+)?){{0,2}}(?:::[\w:\[\].-]+)?",
             re.IGNORECASE,
         ),
         "…",
     ),
-    (Pattern(rf"(?<![\w.-])[\w-]*(?:\.[\w-]+)*\.(?:{_EXTENSIONS})\b(?::\d+(?:-\d+)?){{0,2}}"), "…"),
-    (Pattern(r"(?<=: )[^\s:…]+(?=: (?:open: )?no such file or directory)", re.IGNORECASE), "…"),
-    (Pattern(r"(?<=no such file or directory: )[^\s…]+", re.IGNORECASE), "…"),
-    (Pattern(r"(?<=--- FAIL: )\w[^\s…]*"), "…"),
-    (Pattern(r"(?<=\bundefined: )\w[^\s…]*"), "…"),
-    (Pattern(r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,}\b"), "…"),
-    (Pattern(r"\b\d{7,}\b"), "…"),
+    (LazyRegex(rf"(?<![\w.-])[\w-]*(?:\.[\w-]+)*\.(?:{_EXTENSIONS})\b(?::\d+(?:-\d+)?){{0,2}}"), "…"),
+    (LazyRegex(r"(?<=: )[^\s:…]+(?=: (?:open: )?no such file or directory)", re.IGNORECASE), "…"),
+    (LazyRegex(r"(?<=no such file or directory: )[^\s…]+", re.IGNORECASE), "…"),
+    (LazyRegex(r"(?<=--- FAIL: )\w[^\s…]*"), "…"),
+    (LazyRegex(r"(?<=\bundefined: )\w[^\s…]*"), "…"),
+    (LazyRegex(r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,}\b"), "…"),
+    (LazyRegex(r"\b\d{7,}\b"), "…"),
     # A status of HTTP says which error it was; so do codes such as E999 and TS2304, whose digits follow letters.
-    (Pattern(r"(?<![\w.])v?(?<!HTTP )(?<!status )\d+(?:[.,:]\d+)*(?:-[a-z]+\.\d+)?"), "N"),
-    (Pattern(r"\d{5,}"), "N"),
-    (Pattern(r"…(?:[\s,/:]*…)+"), "…"),
+    (LazyRegex(r"(?<![\w.])v?(?<!HTTP )(?<!status )\d+(?:[.,:]\d+)*(?:-[a-z]+\.\d+)?"), "N"),
+    (LazyRegex(r"\d{5,}"), "N"),
+    (LazyRegex(r"…(?:[\s,/:]*…)+"), "…"),
 )
-_FRAME = Pattern(
+_FRAME = LazyRegex(
     r"\A(?:Exit code -?\d+[.:]?\s*|The answer (?:holds an error|says that it did not succeed): |<tool_use_error>"
     r"|failed in sandbox \w+ with execution error: (?:sandbox denied exec error, exit code: -?\d+, stdout: )?"
     r"|, stderr: |\[[\w:./-]{1,40}\] +(?=\S)|(?:[•✖✗×❌>*-]|\.{3}|…) +"
     r"|(?:\S{0,40}sh: )?(?:-c: )?line \d+: (?=\S)|\(eval\):\d+: (?=\S))",
     re.IGNORECASE,
 )
-_NOISE = Pattern(
+_NOISE = LazyRegex(
     r"\A(?:Exit code|Chunk ID:|Wall time|Process (?:exited|running)|Original token count|Output:|=== |--- PASS|ok\s"
     r"|\?\s|FAIL\Z|FAIL \S+(?: [\d.]+s)?\Z|PASS\b|\$ |# \S+\Z|# \S+ \[\S+\]\Z|package \S+\Z|From \S+\Z"
     r"|ERROR task failed|\(pass\)|String: |Traceback \(|File \"|Auto-merging|Script completed"
     r"|\d+ issues?:|\w+: \d+\Z|Finished in|go: downloading)"
 )
-_WORD = Pattern(r"[^\W\d_]{2}")
-_EXCEPTION = Pattern(r"(?:[A-Z]\d{3,4}:? )?(?:[A-Za-z_]\w*\.){0,6}[A-Z]\w*(?:Error|Exception|Interrupt)\b")
-_CODE = Pattern(r"[A-Z]{1,4}\d{3,4}:? +\S")
-_OUTRIGHT = Pattern(
+_WORD = LazyRegex(r"[^\W\d_]{2}")
+_EXCEPTION = LazyRegex(r"(?:[A-Z]\d{3,4}:? )?(?:[A-Za-z_]\w*\.){0,6}[A-Z]\w*(?:Error|Exception|Interrupt)\b")
+_CODE = LazyRegex(r"[A-Z]{1,4}\d{3,4}:? +\S")
+_OUTRIGHT = LazyRegex(
     r"(?:\S{1,60}: ){0,2}(?:fatal|error|panic|failed|unknown|invalid|cannot|could not|undefined)\b|npm error|FAILED\b"
     r"|ERROR\b|--- FAIL|gh: |HTTP \d|\S{1,60}: (?:[^:]{1,200}: )?(?:no such file|command not found|permission denied)",
     re.IGNORECASE,
 )
-_PLACE = Pattern(r"[\w./\\@-]{1,200}:\d+(?::\d+)?: +\S")
-_COMPLAINT = Pattern(
+_PLACE = LazyRegex(r"[\w./\\@-]{1,200}:\d+(?::\d+)?: +\S")
+_COMPLAINT = LazyRegex(
     r"error|fail|fatal|not found|no such|cannot|can't|could not|couldn't|unable|undefined|invalid|unexpected|unknown"
     r"|unrecogni[sz]ed|denied|refus|missing|not used|not a\b|not an\b|not allowed|must\b|timed out|timeout|does not"
     r"|doesn't|conflict|reject|exceed|required|mismatch|illegal|unsupported|no matches|import cycle|already",
     re.IGNORECASE,
 )
-_IN_JSON = Pattern(r'"(?:message|error|detail|stderr)"\s*:\s*"([^"\\]{3,})')
+_IN_JSON = LazyRegex(r'"(?:message|error|detail|stderr)"\s*:\s*"([^"\\]{3,})')
 _SAYS_ALL = frozenset(
     {"There is no such tool.", "It took too long and was stopped.", "There was nothing to commit.", "Tests failed."}
 )
-_SENTENCE = Pattern(r"(?<=[^\s.]{2}[.!?]) +(?=[A-Z])|(?<=['\"`)][.!?]) +(?=[A-Z])")
-_CUT_OFF = Pattern(r"\S*\.{3}\Z")
+_SENTENCE = LazyRegex(r"(?<=[^\s.]{2}[.!?]) +(?=[A-Z])|(?<=['\"`)][.!?]) +(?=[A-Z])")
+_CUT_OFF = LazyRegex(r"\S*\.{3}\Z")
 # What a test runner quotes of an assertion is the test's own; only the name of an exception groups.
-_OF_A_TEST = Pattern(r"\A((?:FAILED|ERROR) …) - (?!(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b).*")
-_PREFIX = Pattern(r"\Aerror: +(?=\S)", re.IGNORECASE)
+_OF_A_TEST = LazyRegex(r"\A((?:FAILED|ERROR) …) - (?!(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b).*")
+_PREFIX = LazyRegex(r"\Aerror: +(?=\S)", re.IGNORECASE)
 SILENT = "It failed and said nothing"
 UNSAID = "It failed, and what is kept of its output does not say why"
 _TESTS = "Tests failed"
-_ONLY_TESTS = Pattern(r"\A(?:--- FAIL: ….*|FAIL(?: … N?s?)?|FAILED …|N fail(?:ed|ing|ures?)?|N tests? failed)\Z")
+_ONLY_TESTS = LazyRegex(r"\A(?:--- FAIL: ….*|FAIL(?: … N?s?)?|FAILED …|N fail(?:ed|ing|ures?)?|N tests? failed)\Z")
 _QUOTED, _OUT, _AT_PLACE, _COMPLAINS, _SAYS, _NOTHING = range(6)
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.outcome.rate import Counts
+from seasoned.outcome.error_rate import Counts
 from seasoned.stats.cluster import pool, wilson_interval
 from seasoned.stats.difference import ratio as clustered_ratio
 from seasoned.stats.distribution import two_sided_z

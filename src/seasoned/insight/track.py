@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
+from seasoned.command.tool import TaskType, command_of, kind_of, task_type_of
+from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include, count_name
 from seasoned.outcome.judge import judge_session
-from seasoned.outcome.rate import NOTHING_MORE, Counts, Include, place
-from seasoned.outcome.tool import TaskType, command_of, kind_of, task_type_of
 from seasoned.session import Relation, Session, SessionRef, ToolCall, Usage
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
@@ -100,7 +100,7 @@ def track_of(session: Session, *, include: Include = NOTHING_MORE) -> Track:
     calls = []
     kinds: dict[str, int] = {}
     for position, (call, verdict) in enumerate(judge_session(session)):
-        kind, counts_as = kind_of(call), place(call, verdict, include)
+        kind, counts_as = kind_of(call), count_name(call, verdict, include)
         if counts_as != "trivial":
             kinds[kind] = kinds.get(kind, 0) + 1
         calls.append(

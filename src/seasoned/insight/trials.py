@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from seasoned.command.tool import is_trivial, task_type_of, tool_of
 from seasoned.insight.track import JudgedCall, Track
-from seasoned.outcome.tool import is_trivial, task_type_of, tool_of
 from seasoned.stats.cluster import rate
 from seasoned.stats.interval import Estimate
 from seasoned.stats.standardise import standardise_tables
@@ -167,7 +167,7 @@ def trials_of(tracks: Iterable[Track]) -> Trials:
 
 def tool_name(call: JudgedCall) -> str:
     """The tool, and for a shell what its command was about: reading a file is not running the tests."""
-    return f"{call.tool}: {call.kind}" if tool_of(call.tool).speaks == "shell" else call.tool
+    return f"{call.tool}: {call.kind}" if tool_of(call.tool).form == "shell" else call.tool
 
 
 def early_type(calls: Iterable[JudgedCall]) -> EarlyType:

@@ -14,7 +14,7 @@ from seasoned.insight.cohort import LENGTHS
 from seasoned.insight.load import compressed, tracks
 from seasoned.insight.report import Report, report
 from seasoned.insight.track import Track
-from seasoned.outcome.rate import NOTHING_MORE, Include
+from seasoned.outcome.error_rate import NOTHING_MORE, Include
 from seasoned.store import Store, open_store
 
 _EVERY = 200

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from seasoned.outcome.label import CIRCULAR
+from seasoned.outcome.recorded_label import CIRCULAR
 from seasoned.outcome.verdict import Outcome
 
 _RESAMPLES = 1000
@@ -16,7 +16,7 @@ _LEVEL = 0.95
 _FEWEST_SESSIONS = 2
 
 
-class Pair(msgspec.Struct, frozen=True):
+class LabeledVerdict(msgspec.Struct, frozen=True):
     """One blind verdict and the label of the same call."""
 
     agent: str
@@ -27,7 +27,7 @@ class Pair(msgspec.Struct, frozen=True):
     """What the label says."""
 
 
-class Interval(msgspec.Struct, frozen=True):
+class F1Interval(msgspec.Struct, frozen=True):
     """An interval of an estimate, and how many sessions it rests on."""
 
     low: float
@@ -36,7 +36,7 @@ class Interval(msgspec.Struct, frozen=True):
     n: int
 
 
-class Score(msgspec.Struct, frozen=True):
+class AgreementScore(msgspec.Struct, frozen=True):
     """How well blind verdicts agree with labels. None where there is too little to say."""
 
     name: str
@@ -49,7 +49,7 @@ class Score(msgspec.Struct, frozen=True):
     recall: float | None
     f1: float | None
     kappa: float | None
-    f1_interval: Interval | None
+    f1_interval: F1Interval | None
     poison: float | None
     """Share of the verdicts `ok` that the label calls failed: what would poison a template."""
     circular: bool = False
@@ -58,10 +58,10 @@ class Score(msgspec.Struct, frozen=True):
 class Agreement(msgspec.Struct, frozen=True):
     """Scores by source, by tool and over all sources whose label is not itself wording."""
 
-    sources: tuple[Score, ...]
-    tools: tuple[Score, ...]
-    pooled: Score
-    others: Score
+    sources: tuple[AgreementScore, ...]
+    tools: tuple[AgreementScore, ...]
+    pooled: AgreementScore
+    others: AgreementScore
     """The pool without Claude Code, whose texts keep an exit code even when the flag is taken away."""
 
 
@@ -80,7 +80,7 @@ class _Table(msgspec.Struct):
     miss: int = 0
     rest: int = 0
 
-    def add(self, pair: Pair) -> None:
+    def add(self, pair: LabeledVerdict) -> None:
         if pair.verdict == "failed":
             if pair.failed:
                 self.hit += 1
@@ -92,11 +92,11 @@ class _Table(msgspec.Struct):
             self.rest += 1
 
 
-def agreement(pairs: Iterable[Pair], *, seed: int = 0) -> Agreement:
+def agreement(pairs: Iterable[LabeledVerdict], *, seed: int = 0) -> Agreement:
     """Scores by source, tool and pooled. `seed` fixes the resampling of the intervals."""
     everything = list(pairs)
-    by_source: dict[str, list[Pair]] = defaultdict(list)
-    by_tool: dict[str, list[Pair]] = defaultdict(list)
+    by_source: dict[str, list[LabeledVerdict]] = defaultdict(list)
+    by_tool: dict[str, list[LabeledVerdict]] = defaultdict(list)
     for pair in everything:
         by_source[pair.agent].append(pair)
         by_tool[f"{pair.agent} {pair.tool}"].append(pair)
@@ -112,19 +112,19 @@ def agreement(pairs: Iterable[Pair], *, seed: int = 0) -> Agreement:
     )
 
 
-def complete(pairs: Iterable[Pair]) -> Complete:
+def complete(pairs: Iterable[LabeledVerdict]) -> Complete:
     """How far verdicts that saw the flags agree with them, circular sources aside."""
     told = [pair for pair in pairs if pair.agent not in CIRCULAR]
     return Complete(len(told), sum((pair.verdict == "failed") == pair.failed for pair in told))
 
 
-def score(name: str, pairs: list[Pair], *, seed: int = 0) -> Score:
+def score(name: str, pairs: list[LabeledVerdict], *, seed: int = 0) -> AgreementScore:
     """The score of one group of pairs."""
     table = _Table()
     for pair in pairs:
         table.add(pair)
     ok = [pair for pair in pairs if pair.verdict == "ok"]
-    return Score(
+    return AgreementScore(
         name=name,
         n=len(pairs),
         failed=table.hit + table.miss,
@@ -160,7 +160,7 @@ def _kappa(table: _Table) -> float | None:
     return (seen - chance) / (1 - chance) if chance < 1 else None
 
 
-def _interval(pairs: list[Pair], *, seed: int) -> Interval | None:
+def _interval(pairs: list[LabeledVerdict], *, seed: int) -> F1Interval | None:
     """A percentile bootstrap of F1 over whole sessions: calls of one session resemble each other."""
     sessions: dict[tuple[str, str], _Table] = defaultdict(_Table)
     for pair in pairs:
@@ -181,4 +181,4 @@ def _interval(pairs: list[Pair], *, seed: int) -> Interval | None:
     values.sort()
     tail = (1 - _LEVEL) / 2
     last = len(values) - 1
-    return Interval(values[round(tail * last)], values[round((1 - tail) * last)], _LEVEL, len(counts))
+    return F1Interval(values[round(tail * last)], values[round((1 - tail) * last)], _LEVEL, len(counts))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from seasoned.outcome.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
 
 _LOOKED_AT = 160
 """A correction comes first; what follows later in a message is as often about something new."""
-_CORRECTS = Pattern(
+_CORRECTS = LazyRegex(
     r"""\A[^\w#]*(?:(?:hm+|hey|ok(?:ay)?|sorry|wait|oh|ugh)\b[,.!\s…-]*)*(?:
         # A bare "no" as often answers a question of the agent.
         (?:no|nope|non|nein)\b[\s,.!-]+(?:(?!all\b|thank|everything)\S+\s+){0,6}?

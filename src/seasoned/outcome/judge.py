@@ -6,18 +6,17 @@ from collections.abc import Iterator
 
 import msgspec
 
-from seasoned.outcome.envelope import HEADERS, open_shell, without_notes
-from seasoned.outcome.exit import benign
-from seasoned.outcome.fault import fault_in, fault_of
-from seasoned.outcome.shell import hidden_test_failure, judge_shell
-from seasoned.outcome.speech import judge_words
-from seasoned.outcome.structure import fields_say, read_json, unwrap
-from seasoned.outcome.tool import Speech, command_of, speaks
+from seasoned.command.tool import OutputForm, command_of, output_form
+from seasoned.outcome.evidence.envelope import HEADERS, open_shell, without_notes
+from seasoned.outcome.evidence.exit_code import benign
+from seasoned.outcome.evidence.fault import fault_in, fault_of
+from seasoned.outcome.evidence.shell_wording import hidden_test_failure, judge_shell
+from seasoned.outcome.evidence.structure import fields_say, read_json, unwrap
+from seasoned.outcome.evidence.tool_wording import judge_words
 from seasoned.outcome.verdict import Verdict
 from seasoned.outcome.wording.harness import HARNESS
 from seasoned.outcome.wording.refusal import REFUSALS
-from seasoned.outcome.wording.rule import Speech as Said
-from seasoned.outcome.wording.rule import first
+from seasoned.outcome.wording.rule import OutputText, first
 from seasoned.session import Marks, Result, Session, ToolCall
 
 _OK_FLAG = Verdict("ok", "flag", "none", "The agent recorded it as a success.")
@@ -63,7 +62,7 @@ def judge(call: ToolCall, *, agent: str) -> Verdict:
 def _unless_tests_failed(call: ToolCall, recorded: Verdict, *, marked: bool) -> Verdict:
     """`pytest | tail` succeeds whatever the tests do: what is recorded is then not the whole truth."""
     assert call.result is not None
-    if speaks(call) != "shell":
+    if output_form(call) != "shell":
         return recorded
     tests = hidden_test_failure(call.result.text, command_of(call))
     if tests is None:
@@ -107,17 +106,17 @@ def _by_text(call: ToolCall, agent: str) -> Verdict:
     """Nothing was recorded beside the text: read the text."""
     assert call.result is not None
     text = call.result.text
-    refused = first(REFUSALS, Said(text))
+    refused = first(REFUSALS, OutputText(text))
     if refused is not None:
         return refused.says()
-    broken = first(HARNESS, Said(text))
+    broken = first(HARNESS, OutputText(text))
     if broken is not None:
         verdict = broken.says()
         if verdict.fault == "none":
             fault, reason = fault_of(call, text)
             return msgspec.structs.replace(verdict, fault=fault, reason=reason or verdict.reason)
         return verdict
-    way = speaks(call)
+    way = output_form(call)
     if way != "shell" and text.startswith(HEADERS):
         body = open_shell(text)
         if body.exit_code is not None:
@@ -144,7 +143,7 @@ def _by_shell(call: ToolCall, text: str, agent: str) -> Verdict:
     return _RUNNING if body.running else judge_shell(body.text, command_of(call), shows_code=agent in _SHOWS_CODE)
 
 
-def _by_structure(call: ToolCall, text: str, way: Speech, agent: str) -> Verdict | None:
+def _by_structure(call: ToolCall, text: str, way: OutputForm, agent: str) -> Verdict | None:
     """The fields of an answer in JSON, where the tool itself speaks JSON and does not merely show some."""
     data = unwrap(read_json(text))
     if not isinstance(data, dict):
@@ -163,7 +162,7 @@ def _by_structure(call: ToolCall, text: str, way: Speech, agent: str) -> Verdict
     return fields_say(data, own=False)
 
 
-def _by_own_fields(call: ToolCall, data: dict[str, object], way: Speech) -> Verdict | None:
+def _by_own_fields(call: ToolCall, data: dict[str, object], way: OutputForm) -> Verdict | None:
     said = fields_say(data, own=True)
     if said is not None:
         if said.verdict == "failed" and said.evidence == "exit_code":
@@ -172,7 +171,7 @@ def _by_own_fields(call: ToolCall, data: dict[str, object], way: Speech) -> Verd
         error = data.get("error")
         if said.verdict == "failed" and said.fault == "none" and isinstance(error, str):
             # A plugin or a policy that says no leaves nothing but these words.
-            refused = first(REFUSALS, Said(error))
+            refused = first(REFUSALS, OutputText(error))
             return said if refused is None else msgspec.structs.replace(said, fault=refused.fault)
         return said
     return judge_words(way, "", call, fields=data)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.correction import corrects
-from seasoned.outcome.pattern import Pattern
 from seasoned.session import Message, Session, ToolCall
 
 INTENT_CHARS = 200
@@ -14,15 +14,15 @@ _FEWEST_CHARS = 8
 """Less than that ("Done.", "ok") says nothing about what is meant."""
 _WRAPPED = ("<", "[", "Caveat:", "This session is being continued")
 """Words that an agent's program put into the user's mouth."""
-_ASSENT = Pattern(
+_ASSENT = LazyRegex(
     r"(?i)\W*(?:yes|yeah|yep|yup|y|ok(?:ay)?|sure|continue|go(?: ahead| on)?|proceed|please|do it|correct|right"
     r"|confirm(?:ed)?|that(?:['’]s| is) (?:correct|right|fine|good|perfect)|sounds good|thanks?|thank you|perfect"
     r"|great|good)\b.{0,25}\Z"
 )
 _APPENDED = "<system-reminder>"
-_SPELLED = Pattern(r"(?i)\s*(?:action\s*:|[\[{<])")
+_SPELLED = LazyRegex(r"(?i)\s*(?:action\s*:|[\[{<])")
 """A call that an agent spells out in its text: not said to anybody."""
-_LEAVE = Pattern(
+_LEAVE = LazyRegex(
     r"""(?ix)(?:
         \b(?:shall|should|may)\s+(?:i|we)\b[^.?!]{0,200}\?
       | \b(?:can|could)\s+(?:i|we)\s+(?:proceed|go\s+ahead|continue|start|do\s+(?:that|this|so))\b[^.?!]{0,120}\?

@@ -10,14 +10,14 @@ from typing import Any
 
 import msgspec
 
+from seasoned.command.tool import kind_of
 from seasoned.errors import SourceError
 from seasoned.history.copies import is_unique_id
 from seasoned.history.formats import named, recognise
 from seasoned.history.growing import Resume
+from seasoned.outcome.error_rate import count_name
 from seasoned.outcome.judge import judge
-from seasoned.outcome.label import label
-from seasoned.outcome.rate import place
-from seasoned.outcome.tool import kind_of
+from seasoned.outcome.recorded_label import label
 from seasoned.outcome.verdict import JUDGE
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.batch import NOT_A_HISTORY, Batch, CallRow, Job, Mode, SessionRows
@@ -148,7 +148,7 @@ class Reader:
 
     def _blind(self, call: ToolCall, agent: str) -> ToolCall:
         # Imported here because every reading process would wait for it, and a scan into the store never needs it.
-        from seasoned.outcome.blind import blind
+        from seasoned.outcome.recorded_label import blind
 
         return blind(call, agent=agent, strict=self.mode == "strict")
 
@@ -163,7 +163,7 @@ class Reader:
             call.message,
             call.tool,
             kind_of(call),
-            place(call, verdict),
+            count_name(call, verdict),
             short.arguments,
             short.result,
             call.time,

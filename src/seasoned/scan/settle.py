@@ -6,7 +6,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable
 
-from seasoned.outcome.tool import task_type_of
+from seasoned.command.tool import task_type_of
 from seasoned.store import Store
 
 _COUNTS = ("ok", "failed", "unclear", "declined", "cancelled", "interrupted", "trivial")

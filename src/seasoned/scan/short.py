@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.outcome.tool import tool_of
+from seasoned.command.tool import tool_of
 from seasoned.redact.clean import CUT_MARGIN, is_clean
 from seasoned.redact.redactor import Redactor
 from seasoned.session import ToolCall
@@ -38,7 +38,7 @@ def shorten(call: ToolCall, verdict: str, reason: str, redactor: Redactor) -> Sh
     # What is met while cutting: the texts with a margin beyond each cut, and what comes again in many a call.
     texts: list[str] = []
     common: list[str] = []
-    speaks = tool_of(call.tool).speaks
+    speaks = tool_of(call.tool).form
     longest = _CONTENT_CHARS if speaks == "file_write" else _VALUE_CHARS
     arguments = _encode(_cut_pairs(call.arguments, longest, texts, common, _DEPTH)).decode("utf-8", "replace")
     result = None if call.result is None else call.result.text

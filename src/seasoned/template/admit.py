@@ -11,21 +11,21 @@ from typing import Any
 
 import msgspec
 
+from seasoned.command.tool import TaskType, is_trivial, tool_of
 from seasoned.insight.aim import Aim, reaches
 from seasoned.insight.likeness import CUT
 from seasoned.insight.repair import Aims
 from seasoned.insight.track import JudgedCall, Track
-from seasoned.outcome.pattern import Pattern
-from seasoned.outcome.tool import TaskType, is_trivial, tool_of
+from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store
 
 _LOOKED_AT = 400
 """Of sessions that qualify no more than this are compared with each other: the choice must not grow with the store."""
-_NOTHING = Pattern(
+_NOTHING = LazyRegex(
     r"(?i)\s*(?:no (?:files?|matches|results?)(?: (?:were )?found)?\.?|found 0 files|\[\]|\{\}|null|none|\"\"|0)?\s*\Z",
 )
 _NOTHING_MATCHED = "Exit code 1: "
-_COMPLAINS = Pattern(
+_COMPLAINS = LazyRegex(
     r"(?im)^(?:\S{2,61}+(?<=:) ){0,3}(?:fatal|error|panic|traceback|usage)\b[:( ]|^--- FAIL|^FAIL\b|^\d+ failed"
     r"|\b(?:command not found|no such file or directory|permission denied)$"
     r"|^Process running with session|^Command running in (?:the )?background"
@@ -228,7 +228,7 @@ class Worked:
     def is_redone(self, at: int) -> bool:
         """Whether the agent soon made the call again otherwise, although nothing had failed in between."""
         call = self.track.calls[at]
-        if tool_of(call.tool).speaks == "file_read":
+        if tool_of(call.tool).form == "file_read":
             return False  # To read on is not to read again.
         for later, other in enumerate(self.track.calls[at + 1 : at + 1 + self._options.redone_within], at + 1):
             if other.counts_as == "failed":
@@ -242,7 +242,7 @@ class Worked:
 
 def _found_nothing(call: JudgedCall) -> bool:
     """Whether a call that did not fail brought nothing, is not done yet, or complained and a pipe let it through."""
-    speaks = tool_of(call.tool).speaks
+    speaks = tool_of(call.tool).form
     if speaks in ("search", "web", "api", "python", "file_read"):
         return bool(_NOTHING.compiled.match((call.result or "")[:60]))
     return call.reason.startswith(_NOTHING_MATCHED) or _complains((call.result or "")[:1000])

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from seasoned.outcome.command import Step, parse
-from seasoned.outcome.pattern import Pattern
+from seasoned.command.parse import Step, parse
+from seasoned.lazy_regex import LazyRegex
 from seasoned.template.day import day_of, in_figures, in_words, other_day
 from seasoned.template.people import is_name, people_in
 from seasoned.template.public import is_medium, is_public
@@ -53,7 +53,7 @@ WHOLE_CHARS = 200
 DRAWN_FROM = 12
 GO_DATE = "20060102"
 """The day by which programs in Go say how dates are written."""
-PIECES = Pattern(rf"{PIECE}|\d+|[^\W\d_]+")
+PIECES = LazyRegex(rf"{PIECE}|\d+|[^\W\d_]+")
 _encode = msgspec.json.Encoder().encode
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.outcome.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.clean import is_clean
 from seasoned.redact.redactor import Redactor
 from seasoned.template.example import INTENT_CHARS, RESULT_CHARS, Example
@@ -17,15 +17,15 @@ from seasoned.template.shape import is_hex, is_stand_in, looks_drawn
 from seasoned.template.stand_in import MAIL_HOSTS
 
 ARGUMENTS_CHARS = 2000
-_TOOL = Pattern(r"[\w.:/-]{1,120}\Z")
-_WORDS = Pattern(r"[A-Za-z0-9]{20,}")
+_TOOL = LazyRegex(r"[\w.:/-]{1,120}\Z")
+_WORDS = LazyRegex(r"[A-Za-z0-9]{20,}")
 _DIGEST_CHARS = 32
-_MAIL = Pattern(r"[\w.+-]+@((?:[\w-]+\.)+[A-Za-z]{2,18})\b")
-_PHONE = Pattern(
+_MAIL = LazyRegex(r"[\w.+-]+@((?:[\w-]+\.)+[A-Za-z]{2,18})\b")
+_PHONE = LazyRegex(
     r"(?<![\w.:/#-])(?:\+\d{1,3}[ .-]?)?(?:\(\d{2,4}\)[ .-]?|\d{3}[ .-])\d{3}[ .-]\d{4}(?![\w-])"
     r"|(?<![\w.])\+\d{9,15}(?!\d)"
 )
-_CUT = Pattern(r" … \[\d+ characters\]|\A…\Z")
+_CUT = LazyRegex(r" … \[\d+ characters\]|\A…\Z")
 _NOBODY = ("git", "noreply", "no-reply")
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 

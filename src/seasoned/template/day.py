@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import date, timedelta
 
-from seasoned.outcome.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
 from seasoned.template.shape import Draw, like_case
 
 _MONTHS = (
@@ -15,7 +15,7 @@ _MONTHS = (
 )
 _MONTH = "|".join(rf"{month}|{month[:3]}" if month != "may" else "may" for month in _MONTHS)
 _NUMBER = r"(?:0?[1-9]|[12]\d|3[01])"
-SPOKEN = Pattern(
+SPOKEN = LazyRegex(
     rf"\b(?:(?P<day>{_NUMBER})(?P<nth>st|nd|rd|th)?(?P<of> of |\. | )(?P<month>{_MONTH})"
     rf"|(?P<month_first>{_MONTH})\.? (?:the )?(?P<day_after>{_NUMBER})(?P<nth_after>st|nd|rd|th)?)"
     r"(?P<year>,? (?:19|20)\d\d)?\b",

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.outcome.tool import TaskType
+from seasoned.command.tool import TaskType
 
 ExampleKind = Literal["init", "sequence", "recovery", "final"]
 Tier = Literal["own", "recorded", "imported"]

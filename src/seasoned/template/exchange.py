@@ -9,9 +9,9 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from seasoned.command.tool import TaskType, is_trivial, kind_of
 from seasoned.errors import CannotDo
 from seasoned.insight.track import JudgedCall
-from seasoned.outcome.tool import TaskType, is_trivial, kind_of
 from seasoned.redact.redactor import Redactor
 from seasoned.session import ToolCall
 from seasoned.template.bind import Vocabulary, bind

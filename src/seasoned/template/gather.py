@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from seasoned.command.parse import parse
+from seasoned.command.tool import tool_of
 from seasoned.insight.repair import Repair, repairs
 from seasoned.insight.track import JudgedCall
-from seasoned.outcome.command import parse
-from seasoned.outcome.tool import tool_of
 from seasoned.template.admit import MiningOptions, Worked
 from seasoned.template.example import ExampleKind
 from seasoned.template.member import Member
@@ -98,7 +98,7 @@ def _lasts(worked: Worked) -> set[int]:
     for at, following in pairwise(positions):
         if _ends_turn(calls, at, following):
             closing.add(at)
-    return {at for at in closing if tool_of(calls[at].tool).speaks not in _LOOKS and not is_look(worked.aims[at])}
+    return {at for at in closing if tool_of(calls[at].tool).form not in _LOOKS and not is_look(worked.aims[at])}
 
 
 def _ends_turn(calls: Sequence[JudgedCall], at: int, following: int) -> bool:

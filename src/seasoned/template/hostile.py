@@ -10,7 +10,7 @@ from html import unescape
 from typing import Any
 from urllib.parse import unquote
 
-from seasoned.outcome.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
 from seasoned.template.hostile_order import ORDERS
 from seasoned.template.hostile_rule import WORDS
 from seasoned.template.hostile_sign import SIGNS
@@ -23,12 +23,12 @@ _READABLE = 12
 _WORD_CHARS = 12
 """A shorter text says too little to be an order; what all of them say is looked at in the end."""
 _GAPS = r"[ .*_\-|/]"
-_SPACED = Pattern(rf"(?<!\w)(?:\w{_GAPS}{{1,2}}){{5,}}\w(?!\w)")
-_GAP = Pattern(rf"{_GAPS}(?=\w(?:{_GAPS}|\Z))")
-_ENCODED = Pattern(r"[A-Za-z0-9+/]{24,}={0,2}|[A-Za-z0-9_-]{24,}={0,2}")
-_ESCAPED = Pattern(r"\\u00[0-9a-fA-F]{2}|\\x[0-9a-fA-F]{2}|%[2-7][0-9A-Fa-f]|&#?\w{2,8};")
-_UNESCAPE = Pattern(r"\\(?:u00|x)([0-9a-fA-F]{2})")
-_LEET = Pattern(r"[a-z][013457@$][a-z]|(?<![a-z0-9])[013457@$][a-z]{2}")
+_SPACED = LazyRegex(rf"(?<!\w)(?:\w{_GAPS}{{1,2}}){{5,}}\w(?!\w)")
+_GAP = LazyRegex(rf"{_GAPS}(?=\w(?:{_GAPS}|\Z))")
+_ENCODED = LazyRegex(r"[A-Za-z0-9+/]{24,}={0,2}|[A-Za-z0-9_-]{24,}={0,2}")
+_ESCAPED = LazyRegex(r"\\u00[0-9a-fA-F]{2}|\\x[0-9a-fA-F]{2}|%[2-7][0-9A-Fa-f]|&#?\w{2,8};")
+_UNESCAPE = LazyRegex(r"\\(?:u00|x)([0-9a-fA-F]{2})")
+_LEET = LazyRegex(r"[a-z][013457@$][a-z]|(?<![a-z0-9])[013457@$][a-z]{2}")
 _LEET_SIGNS = str.maketrans("013457@$", "oieastas")
 _LOOKALIKES = str.maketrans(
     "аеорсухіјѕԁһӏвнкмтгпԛԝαβεηικνορτυχωγϲⅼɡıʟᴀᴇɪᴏʀꜱᴛᴜɴɢᴍᴘᴅ",
@@ -38,7 +38,7 @@ _TAGS = {0xE0000 + code: code for code in range(0x20, 0x7F)}
 """Letters that no screen shows and every model reads."""
 _UNSEEN = ("Cf", "Mn", "Co", "Cn")
 # Where gaps are everywhere nothing tells where words end: then the letters alone are looked at.
-_CLOSE = Pattern(
+_CLOSE = LazyRegex(
     r"(?:ignore|disregard|forget)(?:all)?(?:the|your|any|my)?(?:previous|prior|above|earlier)(?:instruction"
     r"|prompt|message|rule)"
     r"|youarenow(?:a|in|dan)|revealyoursystemprompt|permissiongranted|user(?:has)?approved"
@@ -49,14 +49,14 @@ def _bare(text: str) -> str:
     return "".join([c for c in text if unicodedata.category(c) != "Mn"])
 
 
-_Ways = dict[str, list[Pattern]]
+_Ways = dict[str, list[LazyRegex]]
 """Ways of speaking to the reader, by words: an expression is only asked where one of its words is there."""
 
 
 def _ways(rows: tuple[tuple[str, str], ...]) -> _Ways:
     found: _Ways = {}
     for words, text in rows:
-        pattern = Pattern(text)
+        pattern = LazyRegex(text)
         for word in words.split("|") if "|" in words else words.split():
             found.setdefault(word, []).append(pattern)
     return found

@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
+from seasoned.command.tool import TaskType
 from seasoned.errors import NotFound, UsageError
-from seasoned.outcome.tool import TaskType
 from seasoned.store import Store
 from seasoned.template.age import age_reason, ages_at, is_auto
 from seasoned.template.example import Example, Template

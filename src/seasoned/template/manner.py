@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from seasoned.command.tool import command_of
 from seasoned.insight.aim import MANNER
-from seasoned.outcome.tool import command_of
 from seasoned.session import ToolCall
 from seasoned.template.merge import pattern_of
 from seasoned.template.shape import shape

@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
+from seasoned.command.parse import names, parse
+from seasoned.command.tool import command_of
 from seasoned.insight.aim import MANNER, PATH_NAMES, Aim, Run, runs_of
-from seasoned.outcome.command import names, parse
-from seasoned.outcome.pattern import Pattern
-from seasoned.outcome.tool import command_of
+from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 from seasoned.template.admit import MiningOptions
 from seasoned.template.example import ExampleKind, digest
@@ -50,9 +50,9 @@ FREE = MANNER | names(
 )
 """Arguments whose values are anybody's words: only that they are given belongs to the pattern."""
 _CHOICES = names("action command operation mode output_mode method op verb kind")
-_CHOICE = Pattern(r"[A-Za-z][A-Za-z_-]{0,23}\Z")
-_WORD = Pattern(r"[^\W\d_]+\Z")
-_PATHLIKE = Pattern(r"(?:[\w.@~$-]*[/\\])+[\w.@*{},-]*\Z|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,7}\Z")
+_CHOICE = LazyRegex(r"[A-Za-z][A-Za-z_-]{0,23}\Z")
+_WORD = LazyRegex(r"[^\W\d_]+\Z")
+_PATHLIKE = LazyRegex(r"(?:[\w.@~$-]*[/\\])+[\w.@*{},-]*\Z|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,7}\Z")
 _OTHER_LETTER = re.compile(r"[^\W\d_A-Za-z]")
 _RUNS = ((re.compile(r"[A-Z]+"), "A"), (re.compile(r"[a-z]+"), "a"), (re.compile(r"\d+"), "9"))
 _LOOKS = names(
@@ -62,7 +62,7 @@ _LOOKS = names(
 """Programs that only look, or that anybody can call: which options they are given is taste."""
 _GIT_LOOKS = names("status diff log show branch rev-parse ls-files ls-tree cat-file blame reflog remote describe")
 _LABEL_CHARS = 40
-_ID = Pattern(r"(?=\D{0,23}\d)[\w#:@-]{1,24}\Z")
+_ID = LazyRegex(r"(?=\D{0,23}\d)[\w#:@-]{1,24}\Z")
 """What a command is given that says how ids are written."""
 
 

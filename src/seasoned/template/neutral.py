@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
+from seasoned.command.parse import names
+from seasoned.command.tool import output_form, tool_of
 from seasoned.insight.track import JudgedCall
-from seasoned.outcome.command import names
-from seasoned.outcome.envelope import open_shell
-from seasoned.outcome.pattern import Pattern
-from seasoned.outcome.tool import speaks, tool_of
+from seasoned.lazy_regex import LazyRegex
+from seasoned.outcome.evidence.envelope import open_shell
 from seasoned.session import ToolCall
 from seasoned.template.example import RESULT_CHARS
 from seasoned.template.hostile import arguments_speak, speaks_to_reader
@@ -27,13 +27,13 @@ _LINE_CHARS = 120
 _WORD_CHARS = 16
 _LINES = 3
 _PASSED_ON = ("file_read", "search", "web")
-_COUNTED = Pattern(r"\[(\d+) lines, \d+ characters\]\s*\Z")
-_TOTAL = Pattern(r'"(?:total_lines|total_count|total|count|match_count)"\s*:\s*(\d+)')
-_FOUND = Pattern(r"\AFound (\d+) (?:files?|match(?:es)?)\b|\A(\d+) (?:match(?:es)?|results?)\b")
-_NOTHING = Pattern(
+_COUNTED = LazyRegex(r"\[(\d+) lines, \d+ characters\]\s*\Z")
+_TOTAL = LazyRegex(r'"(?:total_lines|total_count|total|count|match_count)"\s*:\s*(\d+)')
+_FOUND = LazyRegex(r"\AFound (\d+) (?:files?|match(?:es)?)\b|\A(\d+) (?:match(?:es)?|results?)\b")
+_NOTHING = LazyRegex(
     r"\A\s*(?:No (?:files|matches|results) found\.?|\(no output\)|\(Bash completed with no output\))?\s*\Z"
 )
-_SUCCESS = Pattern(
+_SUCCESS = LazyRegex(
     r"=* ?\d+ passed(?:, \d+ \w+)*(?: in [\d.]+s(?: \([\d:]+\))?)? ?=*"
     r"|ok\s+[\w./-]+\s+(?:[\d.]+s|\(cached\))(?:\s+coverage: [\d.]+% of statements)?(?: \[no tests to run\])?"
     r"|--- PASS: \w+ \([\d.]+s\)|PASS|OK|Tests?:? +\d+ passed(?: \(\d+\))?(?:, \d+ total)?"
@@ -47,7 +47,7 @@ _SUCCESS = Pattern(
     r"|Already up to date\.|Everything up-to-date|0 issues\.?|(?:Process exited with code|Exit code:?"
     r"|Exited with code) 0"
 )
-_COMMITTED = Pattern(r"(\[[\w./ ()-]{1,60} [0-9a-f]{7,12}\]) .*")
+_COMMITTED = LazyRegex(r"(\[[\w./ ()-]{1,60} [0-9a-f]{7,12}\]) .*")
 _OF_WRITING = (
     r"(?: (?:created|wrote|written|updated|overwrote|overwritten|edited|replaced|applied|saved|modified|deleted"
     r"|moved|inserted"
@@ -56,47 +56,47 @@ _OF_WRITING = (
 )
 _A_PATH = r"[^\s'\"]*[/.][^\s'\"]{1,200}"
 # Only words of writing and a path: what else stands in such a line came out of a file.
-_WRITTEN = Pattern(
+_WRITTEN = LazyRegex(
     r"(?:The file|File) [^\s'\"]{1,200} (?:has been|was) (?:updated|created|written|edited"
     r"|modified)(?: successfully)?\.?"
     rf"|(?:File|Success(?:fully|\.)|Updated|Created|Wrote|Saved|Edited|Deleted|Moved|Applied"
     rf"|Written){_OF_WRITING}{{0,8}}"
     rf"(?::? {_A_PATH}|[.!]?(?=\W|$))|[AMD] {_A_PATH}"
 )
-_SUCCESSFUL = Pattern(
+_SUCCESSFUL = LazyRegex(
     r"\b(?:success(?:ful|fully)?|succeeded|created|updated|deleted|sent|ok|done|saved|completed?|added|removed"
     r"|transferred"
     r"|scheduled|booked|cancell?ed|submitted|accepted|registered|started|stopped|finished|queued|assigned|closed)\b",
     re.IGNORECASE,
 )
-_CALLISH = Pattern(r"tool|function|action|argument|input|param|role")
-_SENTENCED = Pattern(r"[\w#'/-]{1,40}(?: [\w#'/-]{1,40}){0,4}[.!]?\Z")
-_VALUE = Pattern(r"[\w#@:/+.,%$€£&()-]{1,40}\Z")
-_TITLED = Pattern(r"(?:[A-Z0-9#][\w.'&-]*)(?: (?:[A-Z0-9#&][\w.'&-]*|of|and|the|in)){0,3}\Z")
-_KEY = Pattern(r"[\w#$@.:/-]{1,40}(?: [\w#$@.:/()-]{1,24}){0,3}\Z")
+_CALLISH = LazyRegex(r"tool|function|action|argument|input|param|role")
+_SENTENCED = LazyRegex(r"[\w#'/-]{1,40}(?: [\w#'/-]{1,40}){0,4}[.!]?\Z")
+_VALUE = LazyRegex(r"[\w#@:/+.,%$€£&()-]{1,40}\Z")
+_TITLED = LazyRegex(r"(?:[A-Z0-9#][\w.'&-]*)(?: (?:[A-Z0-9#&][\w.'&-]*|of|and|the|in)){0,3}\Z")
+_KEY = LazyRegex(r"[\w#$@.:/-]{1,40}(?: [\w#$@.:/()-]{1,24}){0,3}\Z")
 _HOMES = names("address shipping_address billing_address home_address location contact")
 """What tells where somebody lives says nothing about whether a call worked."""
 _BIDS = names(
     "run execute delete send ignore call approve allow install use must do always never forget reveal disregard stop"
     " write remove open read click visit download upload follow obey grant accept proceed confirm instead instructions"
 )
-_WORD = Pattern(r"[a-z']+")
-_ESCAPES = Pattern(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-_MARKS = Pattern(
+_WORD = LazyRegex(r"[a-z']+")
+_ESCAPES = LazyRegex(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_MARKS = LazyRegex(
     r"\[/?seasoned:[^\]\n]{0,200}\]|\[(?:WARM SESSION|Warm pattern)[^\]\n]{0,200}\]?|\[\[[^\]\n]{0,80}\]\]"
 )
-_TAG = Pattern(r"\[redacted:(?!email:)[a-z0-9-]{1,32}:[0-9a-f]{8}\]")
-_FENCE = Pattern(r"```\w*|</?[a-zA-Z][\w:-]{0,40}(?: [^<>\n]{0,80})?/?>")
-_SENTENCE = Pattern(r"[.!?…](?=\s)")
-_CALLED = Pattern(r"(?:\A|(?<=[\s.!?`]))Action: ?\{|```")
+_TAG = LazyRegex(r"\[redacted:(?!email:)[a-z0-9-]{1,32}:[0-9a-f]{8}\]")
+_FENCE = LazyRegex(r"```\w*|</?[a-zA-Z][\w:-]{0,40}(?: [^<>\n]{0,80})?/?>")
+_SENTENCE = LazyRegex(r"[.!?…](?=\s)")
+_CALLED = LazyRegex(r"(?:\A|(?<=[\s.!?`]))Action: ?\{|```")
 """Where an agent that writes its calls as text begins one; what it said before is its intent."""
-_AGREES = Pattern(
+_AGREES = LazyRegex(
     r"(?:[\W_]*(?:yes|yeah|yep|yup|ok|okay|sure(?: thing)?|fine|correct|right|exactly|perfect|great|absolutely"
     r"|definitely|of course|sounds good|looks good|lgtm|alright|cool|good|ja|oui|sí|si|да|是的?|好的?|はい|네)\b"
     r"(?: please)?[\W_]+)+",
     re.IGNORECASE,
 )
-_PERMITS = Pattern(
+_PERMITS = LazyRegex(
     r"\b(?:go ahead|please proceed|please do|i (?:confirm|approve|agree|consent|authori[sz]e)|get on with it|ship it"
     r"|do it\b(?! (?:in|by|with|for))|you (?:may|can) (?:proceed|go ahead)"
     r"|i give (?:you )?(?:my )?(?:permission|consent)"
@@ -106,7 +106,7 @@ _PERMITS = Pattern(
     r"(?! (?:now|there|here|away|before|after|behind|next))|\A(?:approved|confirmed|proceed|continue|both)\W*\Z",
     re.IGNORECASE,
 )
-_TOLD = Pattern(r"\d|@|\[redacted:")
+_TOLD = LazyRegex(r"\d|@|\[redacted:")
 _SAYS = 3
 """Words that an intent needs beside its yes, to be more than a yes."""
 
@@ -114,7 +114,7 @@ _SAYS = 3
 def neutral_result(call: JudgedCall) -> str:
     """What shows that a call worked, in at most 500 characters; nothing of what it read, found or was told."""
     plain = ToolCall("", call.tool, call.arguments)
-    speech = speaks(plain)
+    speech = output_form(plain)
     text = _ESCAPES.compiled.sub("", call.result or "")
     if speech == "web" and not text:
         return "(done)"
@@ -284,7 +284,7 @@ def _is_short(value: str) -> bool:
     return not _bids(value)
 
 
-_TAG_MAIL = Pattern(r"\[redacted:email:[0-9a-f]{8}\]")
+_TAG_MAIL = LazyRegex(r"\[redacted:email:[0-9a-f]{8}\]")
 
 
 def _object(text: str) -> dict[str, Any] | None:

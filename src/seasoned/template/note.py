@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
+from seasoned.command.parse import names
 from seasoned.insight.aim import Run, runs_of
-from seasoned.outcome.command import names
-from seasoned.outcome.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
 from seasoned.template.admit import MiningOptions
 from seasoned.template.example import Note
 from seasoned.template.merge import FREE, Member, letter_shape
@@ -21,18 +21,18 @@ _AGREED = 0.8
 """A manner counts as the tool's when so large a share of the calls that worked keep to it."""
 _LATEST = 6
 """Lineages that are asked what holds now: conventions change."""
-_TOOL = Pattern(r"[A-Za-z][\w.:/-]{0,63}\Z")
-_NAME = Pattern(r"-{0,2}[A-Za-z][\w.-]{0,39}\Z")
-_LABEL = Pattern(r"[A-Za-z][\w. :-]{0,39}\Z")
-_OPTION = Pattern(r"--?[A-Za-z][\w-]{0,30}\Z")
-_VALUE = Pattern(r"[A-Za-z][A-Za-z _-]{0,29}\Z")
-_FULL = Pattern(r"/")
-_PATH = Pattern(r"(?:\.{0,2}/|~/)?(?:[\w.@-]+/)+[\w.@*-]*\Z")
+_TOOL = LazyRegex(r"[A-Za-z][\w.:/-]{0,63}\Z")
+_NAME = LazyRegex(r"-{0,2}[A-Za-z][\w.-]{0,39}\Z")
+_LABEL = LazyRegex(r"[A-Za-z][\w. :-]{0,39}\Z")
+_OPTION = LazyRegex(r"--?[A-Za-z][\w-]{0,30}\Z")
+_VALUE = LazyRegex(r"[A-Za-z][A-Za-z _-]{0,29}\Z")
+_FULL = LazyRegex(r"/")
+_PATH = LazyRegex(r"(?:\.{0,2}/|~/)?(?:[\w.@-]+/)+[\w.@*-]*\Z")
 _DATES = (
-    (Pattern(r"\d{4}-\d\d-\d\d\Z"), "2026-01-31"),
-    (Pattern(r"\d{4}-W\d\d\Z"), "2026-W05"),
-    (Pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?Z?\Z"), "2026-01-31T09:30:00"),
-    (Pattern(r"\d\d:\d\d\Z"), "09:30"),
+    (LazyRegex(r"\d{4}-\d\d-\d\d\Z"), "2026-01-31"),
+    (LazyRegex(r"\d{4}-W\d\d\Z"), "2026-W05"),
+    (LazyRegex(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?Z?\Z"), "2026-01-31T09:30:00"),
+    (LazyRegex(r"\d\d:\d\d\Z"), "09:30"),
 )
 _FREE = FREE | names("command cmd")
 _FEWEST_VALUES = 3
@@ -175,7 +175,7 @@ class _Manner(msgspec.Struct, frozen=True):
     is_choice: bool = False
 
 
-def _matching(pattern: Pattern) -> Callable[[Any], bool]:
+def _matching(pattern: LazyRegex) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, str) and pattern.compiled.match(value) is not None
 
 

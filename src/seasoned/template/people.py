@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from seasoned.outcome.command import names
-from seasoned.outcome.pattern import Pattern
+from seasoned.command.parse import names
+from seasoned.lazy_regex import LazyRegex
 from seasoned.template.public import TOOLS
 from seasoned.template.stand_in import ANYONE, FAMILY, GIVEN, KEPT
 
@@ -84,9 +84,9 @@ _NOT_NAMES = names(
     " enterprise mr mrs ms dr content type accept authorization bearer basic host agent begin update patch"
 )
 _NAME = r"[A-ZÀ-ÖØ-Þ][^\W\d_A-Z]+(?:[-'’][A-ZÀ-ÖØ-Þ][^\W\d_]+)?"
-_PAIR = Pattern(rf"(?<![\w/.-])({_NAME})(?: [A-Z]\.)? ({_NAME})(?![\w/])")
-_TITLED = Pattern(rf"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Frau|Mme|Monsieur|Señora?)\.? ({_NAME})(?: ({_NAME}))?")
-_FIRM = Pattern(
+_PAIR = LazyRegex(rf"(?<![\w/.-])({_NAME})(?: [A-Z]\.)? ({_NAME})(?![\w/])")
+_TITLED = LazyRegex(rf"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Frau|Mme|Monsieur|Señora?)\.? ({_NAME})(?: ({_NAME}))?")
+_FIRM = LazyRegex(
     rf"(?<![\w/.-])({_NAME})(?: ({_NAME}))?,? (?:Inc|GmbH|Ltd|LLC|Corp|Corporation|Limited|Pty|S\.A|B\.V|Oy|AB|AG|KG)\b"
     rf"|\b(?:[Cc]ustomer|[Cc]lient|[Cc]ompany|[Tt]enant|[Vv]endor|[Ss]upplier|[Ee]mployer)s? ({_NAME})\b"
 )
@@ -95,26 +95,26 @@ _WHO = (
     r"|organi[sz]ation|contact|(?:first|last|full|given|family|customer|company|client|display)_?name|surname|name)"
 )
 _VALUE = r"(?P<quote>['\"]|\\\"|)(?P<who>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w'’-]+){0,2})(?P=quote)"
-_OPTION = Pattern(
+_OPTION = LazyRegex(
     r"(?:(?<=\s)|\A)(?:--(?:user(?:name)?|author|committer|assignee|reviewer|owner|login|customer|client|tenant"
     rf"|add-assignee|add-reviewer|mention)[= ]|(?:[A-Z]+_?)?USER(?:NAME)?=|user\.name[= ])(?:{_VALUE})(?![\w(/:@.])"
 )
-_FLAG = Pattern(
+_FLAG = LazyRegex(
     r"\b(?:(?:psql|pg_\w+|createdb|dropdb|sqlcmd)\b[^|;&\n]{0,200}?\s-U ?"
     r"|(?:mysql\w*|mariadb|sudo)\b[^|;&\n]{0,80}?\s-u ?"
     rf"|ssh\b[^|;&\n]{{0,80}}?\s-l ?|\b(?:su -|passwd|chown) ?){_VALUE}(?![\w(/.])"
 )
-_HELD = Pattern(
+_HELD = LazyRegex(
     rf"(?<![A-Za-z0-9-]){_WHO}\\?[\"']?\s*(?:=|:|==|<>|!=|\bi?like\b)\s*(?P<quote>['\"]|\\\")%?"
     r"(?P<who>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w'’-]+){0,2})%?(?P=quote)",
     re.IGNORECASE,
 )
-_SQL = Pattern(
+_SQL = LazyRegex(
     r"\bselect\b.{1,400}\bfrom\b|\binsert\s+into\b|\bupdate\b.{1,80}\bset\b|\bdelete\s+from\b",
     re.IGNORECASE | re.DOTALL,
 )
-_LITERAL = Pattern(rf"(?<![\w'])'%?({_NAME}(?: {_NAME}){{0,2}})%?'(?!\w)")
-_QUOTED = Pattern(rf"(?P<quote>['\"])({_NAME}(?: {_NAME}))(?P=quote)")
+_LITERAL = LazyRegex(rf"(?<![\w'])'%?({_NAME}(?: {_NAME}){{0,2}})%?'(?!\w)")
+_QUOTED = LazyRegex(rf"(?P<quote>['\"])({_NAME}(?: {_NAME}))(?P=quote)")
 # One of these must be there before a closer look is worth its time.
 _TITLES = ("Mr", "Ms", "Dr", "Prof", "Herr", "Frau", "Mme", "Monsieur", "Señor")
 _FORMS = (
@@ -151,7 +151,7 @@ _HOLDERS = (
     *("name", "user", "login", "author", "committer", "assignee", "reviewer", "owner", "customer", "client", "company"),
     *("tenant", "vendor", "supplier", "organi", "contact"),
 )
-_LETTERS = Pattern(r"[^\W\d_]{2,}")
+_LETTERS = LazyRegex(r"[^\W\d_]{2,}")
 
 
 def is_name(low: str) -> bool:

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from seasoned.command.tool import TaskType
 from seasoned.errors import NotFound, StoreError
-from seasoned.outcome.tool import TaskType
 from seasoned.store import Store
 from seasoned.template.block import Block, Form, Format
 from seasoned.template.choose import Limits, choose

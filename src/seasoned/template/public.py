@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.command import names
-from seasoned.outcome.pattern import Pattern
+from seasoned.command.parse import names
+from seasoned.lazy_regex import LazyRegex
 
 # By their endings: whatever stands before such a name belongs to the same public place.
 _HOSTS = {
@@ -29,7 +29,7 @@ _HOSTS = {
 MODULE_HOSTS = names("golang gopkg k8s")
 """Everything below them is a published package."""
 _MEDIA = names("application audio font image message model multipart text video")
-_MEDIUM = Pattern(
+_MEDIUM = LazyRegex(
     r"(?:x-|vnd\.|prs\.)[\w.-]+|\*|(?:json|xml|html|plain|css|csv|javascript|ecmascript|markdown|calendar|event-stream"
     r"|octet-stream|pdf|zip|gzip|tar|rtf|sql|yaml|toml|graphql|wasm|protobuf|msgpack|cbor|ld|manifest|problem|hal"
     r"|form-data|mixed|alternative|related|byteranges|digest|png|jpeg|jpg|gif|webp|svg|bmp|tiff|avif|heic|apng|mp4|mpeg"

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from seasoned.outcome.tool import TaskType
+from seasoned.command.tool import TaskType
 from seasoned.template.example import Example, Template
 from seasoned.template.library import Library, earlier
 from seasoned.template.names import name_key

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from seasoned.command.tool import tool_of
 from seasoned.errors import UsageError
 from seasoned.insight.signature import SILENT, UNSAID, said
-from seasoned.outcome.tool import tool_of
 from seasoned.store import Store
 from seasoned.store.seam import Row
 from seasoned.template.age import DAY_SECONDS, MAX_AGE_DAYS
@@ -198,7 +198,7 @@ def _is_name(tool: str) -> bool:
 def _are_alike(tool: str, other: str) -> bool:
     """Whether two agents call the same thing by different names: both are shells, both read files."""
     known = tool_of(other)
-    return known is not tool_of("") and tool_of(tool).speaks == known.speaks
+    return known is not tool_of("") and tool_of(tool).form == known.form
 
 
 def _ways(store: Store, mistake: Row, error: str, as_said: dict[str, int], sieve: _Sieve) -> list[Repaired]:
@@ -279,7 +279,7 @@ class _Sieve:
     def _staleness(self, call: Row, seen: float) -> str | None:
         retired = self._retired_manners()
         # Of a shell only the program is compared, and that a program found something to complain of is no wrong call.
-        if not retired and tool_of(call["tool"]).speaks == "shell":
+        if not retired and tool_of(call["tool"]).form == "shell":
             return None
         from seasoned.template.manner import manner_of
 

@@ -16,7 +16,7 @@ from functools import cache, cached_property
 from importlib.util import find_spec
 from typing import Any
 
-from seasoned.outcome.command import names
+from seasoned.command.parse import names
 
 _K1, _B = 1.5, 0.75
 _FEW = 200

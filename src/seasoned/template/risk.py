@@ -13,9 +13,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from seasoned.outcome.command import Step, names, parse
-from seasoned.outcome.pattern import Pattern
-from seasoned.outcome.tool import command_of, tool_of
+from seasoned.command.parse import Step, names, parse
+from seasoned.command.tool import command_of, tool_of
+from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 from seasoned.template import risk_table as table
 
@@ -30,17 +30,17 @@ _WRAPPERS = names(
     " strace time entr trap docker podman kubectl caffeinate systemd-run"
 )
 """Programs that run what stands behind them; which word that is depends on their options."""
-_MISREAD = Pattern(r"(?<![\w./-])(?:/[\w./-]*/)?(env|xargs|timeout|gtimeout|nice|stdbuf)(?=\s)")
+_MISREAD = LazyRegex(r"(?<![\w./-])(?:/[\w./-]*/)?(env|xargs|timeout|gtimeout|nice|stdbuf)(?=\s)")
 """Wrappers behind whose options the reader of commands may take a value for the program."""
-_AS_ROOT = Pattern(r"(?<![\w./-])(?:sudo|doas)\s")
-_SUBSTITUTED = Pattern(r"[$<>]\(|`")
-_OVERWRITES = Pattern(r">\s*(?:/etc/|/usr/|/bin/|/boot/|/sys/|/proc/|/dev/(?!null|std|tty|fd))")
+_AS_ROOT = LazyRegex(r"(?<![\w./-])(?:sudo|doas)\s")
+_SUBSTITUTED = LazyRegex(r"[$<>]\(|`")
+_OVERWRITES = LazyRegex(r">\s*(?:/etc/|/usr/|/bin/|/boot/|/sys/|/proc/|/dev/(?!null|std|tty|fd))")
 _WITH_ORDERS = names("git gh glab hub")
 """Programs whose first word that is no option says what they do."""
 _RUNS_FOUND = names("-exec -execdir -ok -okdir -x -X --exec --exec-batch")
-_RUN_TEXT = Pattern(r"-[a-zA-Z]*[ceES]\Z|--(?:command|eval|split-string)\Z")
+_RUN_TEXT = LazyRegex(r"-[a-zA-Z]*[ceES]\Z|--(?:command|eval|split-string)\Z")
 
-_CODE = Pattern(
+_CODE = LazyRegex(
     r"""rmtree|\bunlink\w*\(|\.rmdir\(|\bos\.(?:remove|rmdir|removedirs|system|popen|exec|spawn|kill|truncate|chmod|chown)
     |\bsubprocess\b|\bPopen\b|\bpty\.|child_process|\b(?:exec|spawn)(?:Sync|File)?\(|\beval\(|__import__|\bctypes\b
     |\bfs\.(?:rm|unlink|rmdir|truncate)|\b(?:rm|unlink|rmdir)Sync|rimraf|Deno\.(?:remove|run|Command)|FileUtils\.rm
@@ -50,11 +50,11 @@ _CODE = Pattern(
     re.VERBOSE,
 )
 """What code deletes, sends, or hands to a shell."""
-_LITERAL = Pattern(r"""(['"`])((?:\\.|(?!\1)[^\\\n]){3,400})\1""")
-_SHELL_LINE = Pattern(r"(?m)^\s*(?:(?:!|%sx |%system )(.+)|%%(?:bash|sh|script)\b[^\n]*\n((?s:.+)))")
-_DELETES_FILE = Pattern(r"(?m)^\*\*\* Delete File: ")
+_LITERAL = LazyRegex(r"""(['"`])((?:\\.|(?!\1)[^\\\n]){3,400})\1""")
+_SHELL_LINE = LazyRegex(r"(?m)^\s*(?:(?:!|%sx |%system )(.+)|%%(?:bash|sh|script)\b[^\n]*\n((?s:.+)))")
+_DELETES_FILE = LazyRegex(r"(?m)^\*\*\* Delete File: ")
 
-_PART = Pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_PART = LazyRegex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _LOOKING = names(
     "get list read show view search find fetch describe check query lookup count status history preview plan validate"
     " calculate estimate explain is has can inspect test simulate dry draft suggest compare"
@@ -92,7 +92,7 @@ _BY_OBJECT: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
 )
 """Verbs that are risky with these things only: `remove_from_cart` and `transfer_to_human_agents` are not."""
 _BOUND_TO_A_RECORD = names("refund")
-_ID = Pattern(r"(?i)(?:\A|[a-z_-])(?:id|number|no|ref|reference|key|code)\Z")
+_ID = LazyRegex(r"(?i)(?:\A|[a-z_-])(?:id|number|no|ref|reference|key|code)\Z")
 _ANSWERS = names(
     "force forced confirm confirmed confirmation yes assume_yes auto_approve auto_confirm approved skip_confirmation"
     " skip_checks no_confirm no_verify override permanent permanently hard hard_delete purge bypass privileged"
@@ -109,7 +109,7 @@ _VERBS = names("post put patch delete")
 def is_risky_call(tool: str, arguments: Mapping[str, Any]) -> bool:
     """Whether a call, of whatever tool, is one that a person should be asked about."""
     given = dict(arguments)
-    speech = tool_of(tool).speaks
+    speech = tool_of(tool).form
     command = command_of(ToolCall("", tool, given))
     if command is not None:
         return is_risky(command)

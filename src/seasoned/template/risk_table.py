@@ -7,22 +7,22 @@ from __future__ import annotations
 
 import msgspec
 
-from seasoned.outcome.command import names
-from seasoned.outcome.pattern import Pattern
+from seasoned.command.parse import names
+from seasoned.lazy_regex import LazyRegex
 
 
 class Row(msgspec.Struct, frozen=True):
     """Programs, and what makes them risky. The words of a command stand one on a line, so `^` and `$` hold one word."""
 
     programs: frozenset[str]
-    words: Pattern | None = None
+    words: LazyRegex | None = None
     """None: whatever they are given."""
-    unless: Pattern | None = None
+    unless: LazyRegex | None = None
 
 
 def _row(programs: str, words: str = "", unless: str = "") -> Row:
     return Row(
-        names(programs), Pattern(f"(?m){words}") if words else None, Pattern(f"(?m){unless}") if unless else None
+        names(programs), LazyRegex(f"(?m){words}") if words else None, LazyRegex(f"(?m){unless}") if unless else None
     )
 
 
@@ -37,7 +37,7 @@ def _flag(letters: str, long: str = "") -> str:
     return rf"^-[A-Za-z#0-9]*[{letters}]{longer}"
 
 
-SQL = Pattern(
+SQL = LazyRegex(
     r"(?i)\b(?:drop\s+(?:table|database|schema|index|view|user|role|column|owned|type|function|sequence)"
     r"|truncate\s+\w|delete\s+from\b|update\s+\S+\s+set\b|alter\s+(?:table|role|user|database|schema)\b"
     r"|(?:grant|revoke)\s+[\w, ]{1,60}\b(?:on|to|from)\b|dropDatabase|deleteMany|\.drop\(|\.remove\()"
@@ -130,7 +130,7 @@ ROWS: tuple[Row, ...] = (
     _row("semantic-release release-it", unless=r"^--dry-run$"),
 )
 
-OUTWARD = Pattern(
+OUTWARD = LazyRegex(
     r"(?i)(?:[\w:.-]*[:_.-])?(?:deploy|release|publish|promote|rollout|rollback|migrate|ship|destroy|teardown|nuke|wipe"
     r"|purge|prod|production)(?:[:_.-][\w:.-]*)?\Z"
 )
@@ -138,18 +138,18 @@ OUTWARD = Pattern(
 TASK_RUNNERS = names(
     "npm pnpm yarn bun make gmake just task mise rake invoke inv nox tox turbo nx composer gradle gradlew mvn ant hatch"
 )
-ANYWHERE = Pattern(
+ANYWHERE = LazyRegex(
     r"(?m)^--(?:force|yes|confirm|auto-approve|assume-yes|no-confirm|skip-confirm\S*|dangerously-\S*|privileged)(?:=.*)?$"
     r"|^(?:db:|migrate:)\w|^migrate$"
 )
 """What no program should be given unasked: that it may not ask, and that a database be changed."""
-SCRIPTS = Pattern(
+SCRIPTS = LazyRegex(
     r"(?i)(?:\A|/)[\w.-]*(?:deploy|release|publish|rollback|migrate|wipe|purge|destroy)[\w-]*\.(?:sh|bash|py|rb|js|ts|pl)\Z"
 )
 DESTROYS = names("destroy wipe purge nuke delete terminate revoke unpublish shutdown truncate")
 """As one of the first words of a program that nobody has heard of."""
 SHIPS = names("deploy publish release promote rollout")
-LIVE = Pattern(r"(?i)(?:--?[\w-]+=)?(?:prod|production|live)\Z")
+LIVE = LazyRegex(r"(?i)(?:--?[\w-]+=)?(?:prod|production|live)\Z")
 READERS = names(
     "grep egrep fgrep rg ag ack cat ls head tail less more nl wc sort uniq find fd tree stat file du df diff jq yq echo"
     " printf awk gawk sed cut tr test [ [[ which type man git cd pwd touch mkdir cp mv pytest ruff mypy tsc eslint"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from hashlib import blake2b
 
-from seasoned.outcome.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
 
 UUID = r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
 HEX = (
@@ -18,14 +18,14 @@ PIECE = r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+"
 SEALED_FROM = 16
 """Stand-ins with as many letters and figures as this carry a seal: they look drawn, and so would a secret."""
 _SEAL = 4
-_PARTS = Pattern(
+_PARTS = LazyRegex(
     rf"(?P<mail>{EMAIL_TAG})|(?<![0-9A-Za-z])(?P<uuid>{UUID})(?![0-9A-Za-z])"
     rf"|(?<![0-9A-Za-z])(?P<hex>(?:0x)?{HEX})|(?P<figures>\d+)"
     rf"|(?P<letters>[^\W\d_]*[^\W\d_a-zA-Z][^\W\d_]*)|(?P<piece>{PIECE})"
 )
-_UUID = Pattern(UUID)
-_HEX = Pattern(HEX)
-_RUNS = Pattern(rf"{PIECE}|\d+")
+_UUID = LazyRegex(UUID)
+_HEX = LazyRegex(HEX)
+_RUNS = LazyRegex(rf"{PIECE}|\d+")
 _UNITS = "0123456789"
 _SMALL = "abcdefghijklmnopqrstuvwxyz"
 _LARGE = _SMALL.upper()

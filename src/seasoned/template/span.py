@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from seasoned.outcome.command import names
-from seasoned.outcome.pattern import Pattern
+from seasoned.command.parse import names
+from seasoned.lazy_regex import LazyRegex
 from seasoned.template.shape import HEX, PIECE, UUID, Draw, is_hex, looks_drawn
 from seasoned.template.stand_in import FAMILY, GIVEN, LONG, SHORT
 from seasoned.template.vocabulary import PERSON_NAMES
@@ -17,7 +17,7 @@ ID_FIGURES = 5
 SHORTEST_FIGURES = 3
 """Where a name says that figures are somebody's, as in a house's number, so many of them are replaced."""
 SMALLEST_ID = 10 ** (ID_FIGURES - 1)
-SPAN = Pattern(
+SPAN = LazyRegex(
     r"\[redacted:(?P<tag>[a-z0-9\-]{1,32}):[0-9a-f]{8}\]"
     r"|(?P<url>\b[a-zA-Z][a-zA-Z0-9+.]{1,15}://[^\s'\"`<>()\[\]{}|\\,;]+)"
     rf"|(?<![0-9A-Za-z])(?P<uuid>{UUID})(?![0-9A-Za-z])"
@@ -26,43 +26,43 @@ SPAN = Pattern(
     r"|(?P<windows>\b[A-Za-z]:\\[\w\\.\-]+)"
     r"|(?P<token>[\w.@~$*/\-]+)"
 )
-PARTS = Pattern(
+PARTS = LazyRegex(
     rf"(?P<hex>(?<![0-9A-Za-z])(?:0x)?{HEX})|(?P<drawn>[A-Za-z0-9]{{12,}})|(?P<figures>\d+)|(?P<piece>{PIECE})"
 )
-LETTERS = Pattern(r"[^\W\d_]{2,}")
-FIGURES = Pattern(r"\d+")
-DECIMAL = Pattern(r"-?\d*(?:\.\d+)+\Z")
-UNIT = Pattern(r" ?(?:ms|s|m|h|bytes?|[kKMGT]i?B|tokens?|lines?|char(?:acter)?s?|px|%|seconds?|minutes?)\b")
-USER_ID = Pattern(r"([A-Za-z]+(?:[_-][A-Za-z]+)*[_-])(\d{3,})\Z")
-TICKET = Pattern(r"([A-Z]{2,8}-)(\d{2,6})\Z")
+LETTERS = LazyRegex(r"[^\W\d_]{2,}")
+FIGURES = LazyRegex(r"\d+")
+DECIMAL = LazyRegex(r"-?\d*(?:\.\d+)+\Z")
+UNIT = LazyRegex(r" ?(?:ms|s|m|h|bytes?|[kKMGT]i?B|tokens?|lines?|char(?:acter)?s?|px|%|seconds?|minutes?)\b")
+USER_ID = LazyRegex(r"([A-Za-z]+(?:[_-][A-Za-z]+)*[_-])(\d{3,})\Z")
+TICKET = LazyRegex(r"([A-Z]{2,8}-)(\d{2,6})\Z")
 NORM = names("UTF SHA ISO RFC GPT MD HTTP TLS IPV AES ES BASE X CP UTC GMT")
-IPV4 = Pattern(r"\d{1,3}(?:\.\d{1,3}){3}\Z")
-HOST = Pattern(r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.([A-Za-z]{2,12})\Z")
-TWO_WORDS = Pattern(r"[A-Za-z][a-z]+/[A-Za-z][a-z]+\Z")
-SUBSTITUTION = Pattern(r"[sy]/.*/[gimp\d]*\Z")
-INTRODUCED = Pattern(
+IPV4 = LazyRegex(r"\d{1,3}(?:\.\d{1,3}){3}\Z")
+HOST = LazyRegex(r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.([A-Za-z]{2,12})\Z")
+TWO_WORDS = LazyRegex(r"[A-Za-z][a-z]+/[A-Za-z][a-z]+\Z")
+SUBSTITUTION = LazyRegex(r"[sy]/.*/[gimp\d]*\Z")
+INTRODUCED = LazyRegex(
     r"\b(?:(?:I['’]m|I am) (?=[A-Z][a-z]+ [A-Z])|[Mm]y name is |[Nn]ame['’]s )([A-Z][\w'’-]+)(?: ([A-Z][\w'’-]+))?"
 )
-PERSON = Pattern(rf"{PERSON_NAMES}\Z")
-PLACE = Pattern(r"(?:street_?)?address(?:_?line)?_?\d?\Z|street\Z|line[12]\Z", re.IGNORECASE)
-POST = Pattern(r"(?:zip|postal|post)_?(?:code)?\Z|last_?four\Z|phone\w*\Z", re.IGNORECASE)
+PERSON = LazyRegex(rf"{PERSON_NAMES}\Z")
+PLACE = LazyRegex(r"(?:street_?)?address(?:_?line)?_?\d?\Z|street\Z|line[12]\Z", re.IGNORECASE)
+POST = LazyRegex(r"(?:zip|postal|post)_?(?:code)?\Z|last_?four\Z|phone\w*\Z", re.IGNORECASE)
 MANNERS = names(
     "limit offset timeout max min count size line lines ms seconds minutes tokens width height depth port price amount"
     " budget total page top head tail yield delay interval percent seed temperature balance start end length chars"
 )
 IDS = names("id ids number key uuid")
-NAME_PIECES = Pattern(PIECE)
+NAME_PIECES = LazyRegex(PIECE)
 FAMILY_NAMES = names("last_name lastName family_name familyName surname")
 SOMEBODY = names("user login recipient attendee reviewer sender owner username user_name")
 """Names of arguments whose values are often, but not always, names of people."""
 FIRMS = names("customer client company company_name companyName organization organisation tenant vendor supplier")
 """Names of arguments whose values are often names of firms."""
-RANGE = Pattern(r"(?<=[^./])(\.{2,3})(?=[^./])")
+RANGE = LazyRegex(r"(?<=[^./])(\.{2,3})(?=[^./])")
 """What stands between two revisions."""
 COMMANDS = ("command", "cmd", "script", "commands", "CommandLine", "commandLine")
 CODES = ("input", "code")
 """What holds a command in one line, or else a patch or a program."""
-SUBCOMMAND = Pattern(r"[a-z][a-z-]{1,20}\Z")
+SUBCOMMAND = LazyRegex(r"[a-z][a-z-]{1,20}\Z")
 CODE = names("query sql statement patch diff expression") | {*COMMANDS, *CODES}
 """What holds code, in which quoted literals are values; so do contents of files."""
 NO_SUBCOMMAND = names(
@@ -70,9 +70,9 @@ NO_SUBCOMMAND = names(
     " python3 node bash sh zsh source vim nano open code cut sort wc tee tree stat file export"
 )
 """Programs whose first argument is a value."""
-CUT = Pattern(r" … \[\d+ characters\]\Z")
+CUT = LazyRegex(r" … \[\d+ characters\]\Z")
 CONTENTS = names("content contents file_text new_string old_string new_str old_str file_content text body description")
-PARTS_OF_WORDS = Pattern(rf"(?P<figures>\d+)|(?P<piece>{PIECE})")
+PARTS_OF_WORDS = LazyRegex(rf"(?P<figures>\d+)|(?P<piece>{PIECE})")
 
 
 def is_own(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.command import names
+from seasoned.command.parse import names
 from seasoned.template.public import TOOLS
 
 SHORT = (

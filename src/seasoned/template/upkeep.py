@@ -7,10 +7,10 @@ from typing import Any, get_args
 
 import msgspec
 
+from seasoned.command.tool import TaskType
 from seasoned.errors import NotFound
 from seasoned.insight.load import tracks
 from seasoned.insight.track import Track
-from seasoned.outcome.tool import TaskType
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.template.admit import Experience, MiningOptions, candidates, choose

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from seasoned.insight.track import Track
-from seasoned.outcome.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
 from seasoned.template.stand_in import ANYONE, KEPT
 
 LINEAGES = 2
 """A part that as many lineages know is no lineage's own."""
 _TAILS = 3
 """A prefix that as many ids share (`credit_card_…`) says what they are ids of; a person has one id."""
-_PART = Pattern(r"[A-Za-z0-9_.@~+-]{2,80}")
-_ID = Pattern(r"([A-Za-z][A-Za-z]*(?:[_-][A-Za-z]+)*[_-])(\d{3,})\Z")
+_PART = LazyRegex(r"[A-Za-z0-9_.@~+-]{2,80}")
+_ID = LazyRegex(r"([A-Za-z][A-Za-z]*(?:[_-][A-Za-z]+)*[_-])(\d{3,})\Z")
 PERSON_NAMES = (
     r"(?:(?:first|last|full|given|family|middle|display|customer|contact|author|passenger)_?[Nn]ame|surname|author"
     r"|assignee)"
 )
 """Names of arguments whose values are names of people."""
-_NAMED = Pattern(rf'"{PERSON_NAMES}"\s*:\s*"([^"\\]{{2,60}})"')
-_HOME = Pattern(r"(?:/home/|/Users/|\\\\Users\\\\)([A-Za-z][\w.-]{1,40})")
-_WORD = Pattern(r"[^\W\d_]{2,}")
+_NAMED = LazyRegex(rf'"{PERSON_NAMES}"\s*:\s*"([^"\\]{{2,60}})"')
+_HOME = LazyRegex(r"(?:/home/|/Users/|\\\\Users\\\\)([A-Za-z][\w.-]{1,40})")
+_WORD = LazyRegex(r"[^\W\d_]{2,}")
 
 
 class Vocabulary:

@@ -10,8 +10,8 @@ from itertools import groupby
 
 import msgspec
 
+from seasoned.command.tool import command_of
 from seasoned.outcome.judge import judge
-from seasoned.outcome.tool import command_of
 from seasoned.redact import Redactor
 from seasoned.session import Message, Session, ToolCall
 from seasoned.template.tokens import count_tokens

@@ -13,8 +13,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from seasoned.agent.toolset.danger_table import ROWS, Row
-from seasoned.outcome.command import Step, names, parse
-from seasoned.outcome.layer import (
+from seasoned.command.layers import (
     DOWNLOADS,
     HEREDOC,
     INTERPRETERS,
@@ -29,6 +28,7 @@ from seasoned.outcome.layer import (
     piped_into,
     texts_given,
 )
+from seasoned.command.parse import Step, names, parse
 
 _WRITERS = names("tee cp mv install ln rsync touch mkdir")
 _BOMB = re.compile(r"(?<![\w:.])(?P<name>[\w:.]{1,100})\s*\(\s*\)\s*\{[^}]{0,200}(?P=name)\s*\|\s*(?P=name)")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from seasoned.command.parse import names
 from seasoned.confirm.mapping_row import any_of, first, flag, pattern
-from seasoned.outcome.command import names
-from seasoned.outcome.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -16,9 +16,9 @@ class Row(msgspec.Struct, frozen=True):
     programs: frozenset[str]
     reason: str
     """Continues a sentence that begins with "it"."""
-    words: Pattern | None = None
+    words: LazyRegex | None = None
     """Found in the arguments, joined by blanks."""
-    unless: Pattern | None = None
+    unless: LazyRegex | None = None
 
 
 def _row(name: str, programs: str, reason: str, words: str = "", unless: str = "") -> Row:

@@ -25,7 +25,7 @@ from seasoned.insight.page.value import (
 from seasoned.insight.tolerance import Ends, Judgement
 from seasoned.insight.trials import Figure
 from seasoned.insight.words import share
-from seasoned.outcome.rate import Counts
+from seasoned.outcome.error_rate import Counts
 from seasoned.stats.interval import Estimate
 
 LABEL_CHARS = 60

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule, Rules
+from seasoned.outcome.wording.rule import WordingRule, WordingRules
 
-PACKAGE = Rules(
-    Rule(
+PACKAGE = WordingRules(
+    WordingRule(
         "npm and its kin",
         "edge",
         r"^(?:npm (?:ERR!|error)(?: |$)|\s?ELIFECYCLE\b| ERR_PNPM_|(?:error|info) Command failed with exit code"
@@ -37,8 +37,8 @@ PACKAGE = Rules(
     ),
 )
 
-HOOKS = Rules(
-    Rule(
+HOOKS = WordingRules(
+    WordingRule(
         "hook of a commit",
         "line",
         r"^- exit code: [1-9]\d*$|^husky - .*(?:exited with code|failed)|^✖ lint-staged|^✖ .{1,80}(?:failed|:)$",
@@ -49,9 +49,9 @@ HOOKS = Rules(
     ),
 )
 
-BUILD_FAILURES = Rules(
+BUILD_FAILURES = WordingRules(
     *PACKAGE,
-    Rule(
+    WordingRule(
         "make",
         "end",
         r"^(?:g?make|gmake)(?:\[\d+\])?: \*\*\* |^ninja: (?:build stopped|error)|^(?:bazel"
@@ -65,7 +65,7 @@ BUILD_FAILURES = Rules(
         ("make: Nothing to be done for 'all'.",),
         needle=("***", "ninja: ", "did NOT complete"),
     ),
-    Rule(
+    WordingRule(
         "rustc and cargo",
         "edge",
         r"^error\[E\d{4}\]: |^error: (?:could not compile|aborting due to|no matching package|failed to (?:parse|load"
@@ -75,7 +75,7 @@ BUILD_FAILURES = Rules(
         ("warning: unused variable", "error: something else"),
         needle="error",
     ),
-    Rule(
+    WordingRule(
         "typescript",
         "line",
         r"^(?:\[[\w:.-]+\] )?[^\s:(]+[:(]\d+[,:]\d+\)?(?: -|:) error (?:TS\d+|\w+/)|^error TS\d+: "
@@ -89,7 +89,7 @@ BUILD_FAILURES = Rules(
         ("Found 0 errors. Watching for file changes.",),
         needle=("error TS", " error ", "Found "),
     ),
-    Rule(
+    WordingRule(
         "C, Swift and Java compilers",
         "line",
         r"^[^\s:()]+(?::\d+){1,2}: (?:fatal )?error: |^\S+\.java:\d+: error: |^e: (?:file://)?\S+\.kts?:"
@@ -104,7 +104,7 @@ BUILD_FAILURES = Rules(
         ("a.c:3:5: warning: unused",),
         needle=("error", "e: "),
     ),
-    Rule(
+    WordingRule(
         "linker",
         "end",
         r"^(?:\S*/)?(?:collect2: error: |ld(?:\.\w+)?: (?:symbol|cannot|library|can't|error|undefined)"
@@ -118,7 +118,7 @@ BUILD_FAILURES = Rules(
         ("ld: warning: x",),
         needle=("collect2", "ld", "clang", "Undefined symbols"),
     ),
-    Rule(
+    WordingRule(
         "golangci-lint, staticcheck, vet finding",
         "line",
         r"^(?:\[[\w:.-]+\] )?[\w./@-]+\.go:\d+(?::\d+)?: .{3,300} \((?:[a-z]{3,20}|SA\d+|S\d+|ST\d+)\)$",
@@ -127,7 +127,7 @@ BUILD_FAILURES = Rules(
         ("a/b.go:3: func f() (string)x",),
         needle=".go:",
     ),
-    Rule(
+    WordingRule(
         "go build",
         "edge",
         r"^(?:\[[\w:.-]+\] )?(?:\./)?[\w./@-]+\.go:\d+:\d+: (?!.*\bwarning\b)\S"
@@ -146,7 +146,7 @@ BUILD_FAILURES = Rules(
         ("go: downloading github.com/a/b v1.0.0", "see x.go:3"),
         needle=(".go:", "go: ", "package ", "vet: ", "no required", "build constraints", "pattern ", "import cycle"),
     ),
-    Rule(
+    WordingRule(
         "linter finding",
         "line",
         r"^[^\s:]+:\d+:\d+: [A-Z]{1,4}\d{2,4} \S|^ *\^-+ SC\d+ \(|^[^\s:]+:\d+ DL\d{4} "
@@ -164,7 +164,7 @@ BUILD_FAILURES = Rules(
         needle=(": ", "SC", " DL", "Diff in", " MD"),
     ),
     *HOOKS,
-    Rule(
+    WordingRule(
         "patch and cmake",
         "line",
         r"^(?:Hunk #\d+ FAILED|\d+ out of \d+ hunks? FAILED|can't find file to patch|CMake Error(?: at |:)"
@@ -174,7 +174,7 @@ BUILD_FAILURES = Rules(
         ("Hunk #1 succeeded at 3.",),
         needle=("FAILED", "can't find", "CMake Error", "incomplete"),
     ),
-    Rule(
+    WordingRule(
         "lint summary",
         "end",
         r"^(?:\[[\w:.-]+\] )?(?:✖ [1-9]\d* problems?(?! \(0 errors)\b|[1-9]\d* problems? \([1-9]|[1-9]\d* issues?:\s*$"
@@ -218,7 +218,7 @@ BUILD_FAILURES = Rules(
             "Lint",
         ),
     ),
-    Rule(
+    WordingRule(
         "build tools",
         "edge",
         r"^(?:BUILD FAILED|FAILURE: Build failed|\[ERROR\] (?:Failed to execute|COMPILATION ERROR|BUILD FAILURE)"
@@ -246,8 +246,8 @@ BUILD_FAILURES = Rules(
     ),
 )
 
-BUILD_SUCCESSES = Rules(
-    Rule(
+BUILD_SUCCESSES = WordingRules(
+    WordingRule(
         "clean build or check",
         "end",
         r"^(?:BUILD SUCCESS(?:FUL)?|\[INFO\] BUILD SUCCESS|All checks passed!|Success: no issues found|0 issues\."

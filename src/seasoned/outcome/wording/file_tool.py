@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule, Rules
+from seasoned.outcome.wording.rule import WordingRule, WordingRules
 
 _OPEN = r"(?:<tool_use_error>)?(?:(?:Error|ERROR|error):\s|Error [a-z]+ing [a-z]+: ?)?"
 
@@ -11,8 +11,8 @@ _DOING = (
     r"|calling|running|processing|finding|listing|deleting|moving)\b"
 )
 
-FILE_FAILURES = Rules(
-    Rule(
+FILE_FAILURES = WordingRules(
+    WordingRule(
         "patch did not apply",
         "start",
         _OPEN + r"(?:apply_patch (?:verification )?failed|apply_patch handler received|Failed to (?:find expected lines"
@@ -29,7 +29,7 @@ FILE_FAILURES = Rules(
         ),
         ("Patched 3 files",),
     ),
-    Rule(
+    WordingRule(
         "path refused",
         "start",
         _OPEN + r"(?:(?:File )?[Pp]ath must be |Invalid `?path`?\b|(?:File )?[Pp]ath (?:is )?(?:outside|not in"
@@ -43,7 +43,7 @@ FILE_FAILURES = Rules(
         ),
         ("Paths must be checked", "No files open"),
     ),
-    Rule(
+    WordingRule(
         "no such file",
         "start",
         _OPEN + r"(?:(?:File|Path|Directory|Folder|Notebook)(?: path)? (?:does not exist|not found|doesn't exist"
@@ -71,7 +71,7 @@ FILE_FAILURES = Rules(
         ),
         ("     1\tENOENT: no such file or directory", "File handling in Go", "Files found: 3"),
     ),
-    Rule(
+    WordingRule(
         "too large or binary",
         "start",
         _OPEN + r"(?:File content \([\d.,]+ ?\w*\) exceeds|File (?:is )?too large|File content exceeds"
@@ -85,7 +85,7 @@ FILE_FAILURES = Rules(
         ),
         ("File content follows",),
     ),
-    Rule(
+    WordingRule(
         "text to replace not found",
         "start",
         _OPEN
@@ -108,7 +108,7 @@ FILE_FAILURES = Rules(
         ),
         ("Found 2 matches\na.go:3: x", "No files found"),
     ),
-    Rule(
+    WordingRule(
         "not read first",
         "start",
         _OPEN + r"(?:File has (?:not been read|been (?:modified|unexpectedly modified|changed))"
@@ -125,7 +125,7 @@ FILE_FAILURES = Rules(
         ),
         ("File has 3 lines",),
     ),
-    Rule(
+    WordingRule(
         "edit broke the file",
         "start",
         r"Your (?:proposed )?edit (?:has introduced new syntax error|was not applied|command)",
@@ -133,7 +133,7 @@ FILE_FAILURES = Rules(
         ("Your proposed edit has introduced new syntax error(s). Please understand the fixes",),
         ("Your edits are welcome",),
     ),
-    Rule(
+    WordingRule(
         "search pattern wrong",
         "start",
         _OPEN + r"(?:Invalid (?:regular expression|regex|glob|pattern)\b|regex parse error|Error during (?:grep|glob"
@@ -142,7 +142,7 @@ FILE_FAILURES = Rules(
         ("Invalid regular expression pattern provided: (", "regex parse error:\n    (foo"),
         ("Invalid entries: 0",),
     ),
-    Rule(
+    WordingRule(
         "plain error alone",
         "whole",
         rf"(?:(?:Error|ERROR|error): |{_DOING})[^\n]*",
@@ -153,9 +153,9 @@ FILE_FAILURES = Rules(
     ),
 )
 
-WRITE_FAILURES = Rules(
+WRITE_FAILURES = WordingRules(
     *FILE_FAILURES,
-    Rule(
+    WordingRule(
         "plain error",
         "start",
         rf"(?:Error|ERROR|error): |{_DOING}",
@@ -166,8 +166,8 @@ WRITE_FAILURES = Rules(
     ),
 )
 
-FILE_SUCCESSES = Rules(
-    Rule(
+FILE_SUCCESSES = WordingRules(
+    WordingRule(
         "numbered lines",
         "start",
         r"(?:<file>\s*)?\d{1,7}(?:→|\t|\||:)",
@@ -177,7 +177,7 @@ FILE_SUCCESSES = Rules(
         verdict="ok",
         fault="none",
     ),
-    Rule(
+    WordingRule(
         "file was written",
         "start",
         r"(?:File (?:created|written|edited|updated|saved)\b|The file \S[^\n]{0,400} has been (?:updated|edited"
@@ -200,8 +200,8 @@ FILE_SUCCESSES = Rules(
     ),
 )
 
-SEARCH_SUCCESSES = Rules(
-    Rule(
+SEARCH_SUCCESSES = WordingRules(
+    WordingRule(
         "search answered",
         "start",
         r"(?:Found \d+ |No (?:files|matches|results|content|entries) found|No (?:files|matches)\b|Found no |\d+ match)",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule, Rules
+from seasoned.outcome.wording.rule import WordingRule, WordingRules
 
-HARNESS = Rules(
-    Rule(
+HARNESS = WordingRules(
+    WordingRule(
         "no such tool",
         "start",
         r"(?:<tool_use_error>)?(?:Error: )?(?:No such tool(?: available)?\b|unsupported call: |[Uu]nknown tool\b"
@@ -23,7 +23,7 @@ HARNESS = Rules(
         ),
         ("Tool box inventory", "Function main not found! Instead, here is another"),
     ),
-    Rule(
+    WordingRule(
         "wrong arguments",
         "start",
         r"(?:<tool_use_error>)?(?:Error: )?(?:InputValidationError|Invalid tool (?:input|parameters|arguments)"
@@ -41,7 +41,7 @@ HARNESS = Rules(
         ),
         ("Arguments in favour",),
     ),
-    Rule(
+    WordingRule(
         "tool use error",
         "start",
         r"<tool_use_error>",
@@ -49,7 +49,7 @@ HARNESS = Rules(
         ("<tool_use_error>File does not exist.</tool_use_error>",),
         ("see <tool_use_error>",),
     ),
-    Rule(
+    WordingRule(
         "failed and explained",
         "tail",
         r"^This tool's input schema was not in your prompt when you called it",
@@ -59,7 +59,7 @@ HARNESS = Rules(
         fault="none",
         needle="This tool's input schema was not",
     ),
-    Rule(
+    WordingRule(
         "patch refused before it ran",
         "start",
         r"apply_patch (?:verification failed|failed|handler received)",
@@ -67,7 +67,7 @@ HARNESS = Rules(
         ("apply_patch verification failed: Failed to find expected lines in /a/b:\nx",),
         ("apply_patch worked",),
     ),
-    Rule(
+    WordingRule(
         "failed in the sandbox",
         "start",
         r"(?:failed in sandbox|Script failed\b|execution error: |(?:exec_command|write_stdin|shell|view_image"
@@ -83,7 +83,7 @@ HARNESS = Rules(
         ("failed in production",),
         fault="none",
     ),
-    Rule(
+    WordingRule(
         "timed out",
         "start",
         r"(?:Error: )?(?:command timed out after|Command timed out|Command (?:was )?(?:killed|terminated) (?:after"

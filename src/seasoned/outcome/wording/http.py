@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule, Rules
+from seasoned.outcome.wording.rule import WordingRule, WordingRules
 
 _BAD = r"(?:4\d\d|5\d\d)"
 
-WEB_FAILURES = Rules(
-    Rule(
+WEB_FAILURES = WordingRules(
+    WordingRule(
         "request failed with a status",
         "start",
         rf"(?:<tool_use_error>)?(?:[A-Za-z]*Error:? )?(?:Request failed with status(?: code)? {_BAD}|(?:HTTP"
@@ -26,7 +26,7 @@ WEB_FAILURES = Rules(
         ),
         ("HTTP 200 OK", "HTTP status codes explained: 404", "Failed states"),
     ),
-    Rule(
+    WordingRule(
         "no connection",
         "start",
         r"(?:<tool_use_error>)?(?:[A-Za-z ]*[Ee]rror:? )?(?:getaddrinfo |connect (?:ECONNREFUSED|ETIMEDOUT"
@@ -45,7 +45,7 @@ WEB_FAILURES = Rules(
         ("Connection pooling guide",),
         fault="environment",
     ),
-    Rule(
+    WordingRule(
         "limited",
         "start",
         r"(?:<tool_use_error>)?(?:[A-Za-z ]*[Ee]rror:? )?(?:Rate limit(?:ed)?\b|Too many requests|429\b"
@@ -56,7 +56,7 @@ WEB_FAILURES = Rules(
         ("Rate of growth",),
         fault="environment",
     ),
-    Rule(
+    WordingRule(
         "plain error",
         "start",
         r"(?:Error|ERROR)\b(?:: | \d)",
@@ -67,8 +67,8 @@ WEB_FAILURES = Rules(
     ),
 )
 
-CURL = Rules(
-    Rule(
+CURL = WordingRules(
+    WordingRule(
         "curl failed",
         "edge",
         r"^curl: \((?P<code>\d+)\) ",
@@ -81,7 +81,7 @@ CURL = Rules(
         fault="environment",
         needle="curl: (",
     ),
-    Rule(
+    WordingRule(
         "wget failed",
         "edge",
         r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ERROR \d{3}: |wget: (?:unable|bad|server|can't|missing)"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule, Rules
+from seasoned.outcome.wording.rule import WordingRule, WordingRules
 
-API_FAILURES = Rules(
-    Rule(
+API_FAILURES = WordingRules(
+    WordingRule(
         "protocol error",
         "start",
         r"(?:<tool_use_error>)?(?:Error: )?(?:MCP error -?\d+|McpError\b|JSON-RPC error|[Tt]ool (?:\S+ )?(?:call "
@@ -22,7 +22,7 @@ API_FAILURES = Rules(
         ("MCP errors are documented", "Tools that failed"),
         fault="none",
     ),
-    Rule(
+    WordingRule(
         "took too long",
         "start",
         r"(?:Error: )?(?:(?:Request|Operation) timed out|Timeout (?:of|after) [\d.]+|TimeoutError\b"
@@ -32,7 +32,7 @@ API_FAILURES = Rules(
         ("Timeouts: none",),
         fault="environment",
     ),
-    Rule(
+    WordingRule(
         "error heading",
         "start",
         r"#{1,4} (?:Error|Result\n+Error)\b|\*\*Error\*\*|❌|✗ |⛔",
@@ -41,7 +41,7 @@ API_FAILURES = Rules(
         ("### Errors in this file: 3",),
         fault="none",
     ),
-    Rule(
+    WordingRule(
         "plain error",
         "start",
         r"(?:Error|ERROR|error|Exception|EXCEPTION|Failure|FAILED|Fatal|FATAL)\b(?::| -| \d| [a-z]+ing | executing"
@@ -51,7 +51,7 @@ API_FAILURES = Rules(
         ("Errors: none", "Error handling", "error_count 3"),
         fault="call",
     ),
-    Rule(
+    WordingRule(
         "named error",
         "start",
         r"(?:[A-Z][a-z]+ ){0,4}(?:[A-Z]\w*(?:Error|Exception)\b(?:: |\s*\Z)|[A-Z][a-z]+ (?:Error|error)(?:: |\s*\Z))",
@@ -59,7 +59,7 @@ API_FAILURES = Rules(
         ("ValueError: x must be positive", "Argument Validation Error", "Validation error: id", "GraphQLError: no"),
         ("TypeErrors explained in depth: a guide", "Some Error happened yesterday"),
     ),
-    Rule(
+    WordingRule(
         "could not",
         "start",
         r"(?:Failed to |Could not |Unable to |Cannot |Can't |Couldn't |There was (?:a problem|an error) )[a-z]",
@@ -68,7 +68,7 @@ API_FAILURES = Rules(
         ("Failed tests: 0",),
         fault="none",
     ),
-    Rule(
+    WordingRule(
         "an exception's own words",
         "whole",
         r"[^\n]{0,120}(?:\bis not a function|\bis not defined|[Cc]annot read propert(?:y|ies) of|\bis not iterable"
@@ -79,7 +79,7 @@ API_FAILURES = Rules(
         ("A guide\nto what is not a function",),
         fault="environment",
     ),
-    Rule(
+    WordingRule(
         "argument was wrong",
         "whole",
         r"(?:Received|Got|Expected|Invalid|Unknown|Unsupported|Missing|Unexpected|Malformed|Illegal)\b[^\n{]{1,300}",
@@ -91,7 +91,7 @@ API_FAILURES = Rules(
         ),
         ("Invalid rows:\n1\n2",),
     ),
-    Rule(
+    WordingRule(
         "short complaint",
         "whole",
         r"[^\n{\[]{0,160}\b(?:is required|must be|is not (?:valid|allowed|supported|found|authorized)|not authorized"

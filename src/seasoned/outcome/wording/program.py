@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule, Rules
+from seasoned.outcome.wording.rule import WordingRule, WordingRules
 
-GH = Rules(
-    Rule(
+GH = WordingRules(
+    WordingRule(
         "gh answered with a status",
         "tail",
         r"(?:^|\})gh: [\s\S]{0,3000}\(HTTP [45]\d\d\)\s*(?:\{[\s\S]*)?\Z",
@@ -14,7 +14,7 @@ GH = Rules(
         ("gh: see (HTTP 200)",),
         needle="(HTTP ",
     ),
-    Rule(
+    WordingRule(
         "gh says no",
         "start",
         r"(?:HTTP [45]\d\d: |GraphQL: |(?:no|No) (?:pull requests?|issues?|checks|releases?|runs?|default remote"
@@ -35,8 +35,8 @@ GH = Rules(
     ),
 )
 
-USAGE = Rules(
-    Rule(
+USAGE = WordingRules(
+    WordingRule(
         "wrong usage",
         "edge",
         r"^(?:(?:[\w./-]+: )?(?:error: )?(?:unknown|unrecognized|unrecognised|invalid|illegal|unexpected|unsupported"
@@ -73,7 +73,7 @@ USAGE = Rules(
             "argument",
         ),
     ),
-    Rule(
+    WordingRule(
         "argument parser",
         "edge",
         r"^[\w./-]+(?:\.py|\.rb|\.pl)?: error: \S",
@@ -82,7 +82,7 @@ USAGE = Rules(
         ("a.c:3: error: x",),
         needle=": error: ",
     ),
-    Rule(
+    WordingRule(
         "usage first",
         "start",
         r"(?:usage|Usage|USAGE):[ \n]",
@@ -92,8 +92,8 @@ USAGE = Rules(
     ),
 )
 
-DATABASE = Rules(
-    Rule(
+DATABASE = WordingRules(
+    WordingRule(
         "the database refused",
         "start",
         r"(?:psql: |ERROR: {1,2}|FATAL: {1,2}|ERROR \d{4} \(|Error: (?:in prepare|near|stepping|unable|no such)"
@@ -108,9 +108,9 @@ DATABASE = Rules(
     ),
 )
 
-GENERIC = Rules(
+GENERIC = WordingRules(
     *USAGE,
-    Rule(
+    WordingRule(
         "first or last line is an error",
         "edge",
         r"^(?:\[[^\]\n]{1,40}\] |[ ›»>*•|]{1,6})?(?:Error|ERROR|error|Fatal|FATAL|fatal|Failure|FATAL ERROR"
@@ -128,7 +128,7 @@ GENERIC = Rules(
         fault="none",
         needle=("rror", "ERROR", "atal", "FATAL", "ailure"),
     ),
-    Rule(
+    WordingRule(
         "says it failed",
         "edge",
         r"^[ \t]*(?:❌|✗|✘|×|🚨|⛔)[ \t]*\S|^(?:Failed|failed|FAILED)(?: to | with |: (?!\d))\S|^(?:Could not|Unable to"
@@ -144,7 +144,7 @@ GENERIC = Rules(
         fault="none",
         needle=("❌", "✗", "✘", "×", "🚨", "⛔", "ailed", "FAILED", "ould not", "nable to", "annot"),
     ),
-    Rule(
+    WordingRule(
         "servers and databases",
         "edge",
         r"^(?:E: \S|no configuration file provided|Error response from daemon: |Cannot connect to the Docker daemon"
@@ -165,7 +165,7 @@ GENERIC = Rules(
         ("INFO: fine",),
         fault="none",
     ),
-    Rule(
+    WordingRule(
         "PowerShell",
         "line",
         r"^[ \t]*\+ FullyQualifiedErrorId +: |is not recognized as (?:the name of a cmdlet|a name of a cmdlet"
@@ -181,7 +181,7 @@ GENERIC = Rules(
         fault="call",
         needle=("FullyQualifiedErrorId", "is not recognized", "ParserError", ": C", ": A", ": The "),
     ),
-    Rule(
+    WordingRule(
         "network",
         "edge",
         r"(?:Could not resolve host|Connection refused|Network is unreachable|Temporary failure in name resolution"
@@ -207,7 +207,7 @@ GENERIC = Rules(
             "SSL",
         ),
     ),
-    Rule(
+    WordingRule(
         "out of room or time",
         "edge",
         r"(?:No space left on device|Cannot allocate memory|Out of memory|Disk quota exceeded"

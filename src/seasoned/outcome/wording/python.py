@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule, Rules
+from seasoned.outcome.wording.rule import WordingRule, WordingRules
 
 _NAME = (
     r"(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning|Failed|NotFound|Timeout|Iteration"
     r"|Group|DoesNotExist|NotExist)"
 )
 
-INTERPRETER = Rules(
-    Rule(
+INTERPRETER = WordingRules(
+    WordingRule(
         "traceback at the end",
         "tail",
         rf"Traceback \(most recent call last\):\n(?:[ \t|+].*\n|\n)*[ \t|]*{_NAME}(?::.*)?(?:\n.*){{0,5}}\Z",
@@ -22,7 +22,7 @@ INTERPRETER = Rules(
         ("No errors", "Traceback (most recent call last):\n  File x\nValueError: x\n1\n2\n3\n4\n5\n6\n7"),
         needle="Traceback (most recent call last)",
     ),
-    Rule(
+    WordingRule(
         "traceback of a notebook",
         "tail",
         rf"Traceback \(most recent call last\)\n[\s\S]*\n{_NAME}(?::.*)?(?:\n.*){{0,3}}\Z",
@@ -31,7 +31,7 @@ INTERPRETER = Rules(
         ("a Traceback (most recent call last) is shown",),
         needle="Traceback (most recent call last)",
     ),
-    Rule(
+    WordingRule(
         "uncaught in the main program",
         "line",
         r"^Traceback \(most recent call last\):\n(?:  File \"<frozen runpy>\".*\n)*"
@@ -47,7 +47,7 @@ INTERPRETER = Rules(
         ),
         needle="Traceback (most recent call last)",
     ),
-    Rule(
+    WordingRule(
         "syntax error",
         "end",
         r"^[ \t]*(?:SyntaxError|IndentationError|TabError): ",
@@ -56,7 +56,7 @@ INTERPRETER = Rules(
         ("a SyntaxError happened",),
         needle=("SyntaxError", "IndentationError", "TabError"),
     ),
-    Rule(
+    WordingRule(
         "no such module or script",
         "edge",
         r"^(?:\S*python[\d.]*: (?:can't open file|No module named|Error while finding module)|/\S+: No module named "
@@ -79,7 +79,7 @@ INTERPRETER = Rules(
             "main class",
         ),
     ),
-    Rule(
+    WordingRule(
         "uncaught in node",
         "end",
         r"^(?:Uncaught (?:\w+)|Node\.js v\d+|error: Uncaught |Bun v[\d.]+ \()",
@@ -88,7 +88,7 @@ INTERPRETER = Rules(
         ("node v20",),
         needle=("Uncaught", "Node.js v", "Bun v"),
     ),
-    Rule(
+    WordingRule(
         "panic",
         "edge",
         r"^(?:panic: |thread '[^']*' (?:\(\d+\) )?panicked at |fatal error: (?:all goroutines|runtime)"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule, Rules
+from seasoned.outcome.wording.rule import WordingRule, WordingRules
 
-REFUSALS = Rules(
-    Rule(
+REFUSALS = WordingRules(
+    WordingRule(
         "user rejected",
         "start",
         r"(?:<tool_use_error>)?(?:Error: )?(?:The user doesn't want to (?:proceed with this tool use|take this action)"
@@ -20,7 +20,7 @@ REFUSALS = Rules(
         ("The user wants to proceed", "User guide"),
         fault="user_declined",
     ),
-    Rule(
+    WordingRule(
         "interrupted",
         "start",
         r"(?:<tool_use_error>)?(?:Error: )?(?:\[Request interrupted by user|Request interrupted by user|aborted by user"
@@ -32,7 +32,7 @@ REFUSALS = Rules(
         ("Interrupted system call",),
         fault="interrupted",
     ),
-    Rule(
+    WordingRule(
         "broken off",
         "end",
         r"^(?:<error>)?Command was aborted before completion(?:</error>)?$",
@@ -41,7 +41,7 @@ REFUSALS = Rules(
         ("Command was aborted before completion of the report, says the log\nok",),
         fault="interrupted",
     ),
-    Rule(
+    WordingRule(
         "sibling cancelled",
         "start",
         r"(?:<tool_use_error>)?(?:Error: )?(?:Sibling tool call errored|Cancelled: parallel tool call"
@@ -52,7 +52,7 @@ REFUSALS = Rules(
         ("Cancelled order #12",),
         fault="sibling_cancelled",
     ),
-    Rule(
+    WordingRule(
         "permission not granted",
         "start",
         r"(?:<tool_use_error>)?(?:Error: )?(?:Claude requested permissions? to |Permission to use \S+ "
@@ -70,7 +70,7 @@ REFUSALS = Rules(
         ("Permission denied", "bash: ./x: Permission denied"),
         fault="user_declined",
     ),
-    Rule(
+    WordingRule(
         "blocked by a hook",
         "start",
         r"(?:<tool_use_error>)?(?:Error: )?(?:PreToolUse:[^\n]{0,80} (?:hook )?(?:error|blocked|\[)"
@@ -81,7 +81,7 @@ REFUSALS = Rules(
         ("PostToolUse:Edit hook additional context: fine",),
         fault="user_declined",
     ),
-    Rule(
+    WordingRule(
         "rejected by policy",
         "start",
         r"(?:approval policy is \w+; reject command|(?:patch|command|exec_command) rejected[: ]"

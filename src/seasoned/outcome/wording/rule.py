@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.outcome.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.verdict import Fault, Outcome, Verdict
 
 Where = Literal["start", "edge", "end", "tail", "line", "whole"]
@@ -20,10 +20,10 @@ _FIRST_LINES = 4
 _LAST_LINES = 10
 _WINDOW = 6000
 _WHOLE = 600
-_ESCAPES = Pattern(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_ESCAPES = LazyRegex(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
-class Rule(msgspec.Struct, frozen=True):
+class WordingRule(msgspec.Struct, frozen=True):
     """One way in which tools say that something failed or worked, with the examples that it is tested by."""
 
     name: str
@@ -42,7 +42,7 @@ class Rule(msgspec.Struct, frozen=True):
         return Verdict(self.verdict, "wording", self.fault, self.reason)
 
 
-class Speech:
+class OutputText:
     """What a tool said, cut into the places where rules look, each made when it is first needed."""
 
     def __init__(self, text: str) -> None:
@@ -100,14 +100,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.MULTILINE)
 
 
-class Rules:
+class WordingRules:
     """Rules in the order in which they are asked."""
 
-    def __init__(self, *rules: Rule) -> None:
+    def __init__(self, *rules: WordingRule) -> None:
         self.rules = rules
         self._others = tuple([rule for rule in rules if rule.where != "start"])
 
-    def __iter__(self) -> Iterator[Rule]:
+    def __iter__(self) -> Iterator[WordingRule]:
         return iter(self.rules)
 
     @cached_property
@@ -116,13 +116,13 @@ class Rules:
         starts = [rule.pattern for rule in self.rules if rule.where == "start"]
         return _compiled("|".join([f"(?:{start})" for start in starts])) if starts else None
 
-    def worth_asking(self, speech: Speech) -> tuple[Rule, ...]:
+    def worth_asking(self, speech: OutputText) -> tuple[WordingRule, ...]:
         """Nearly every text fails every rule: one look tells it for all rules about its start."""
         starts = self._starts
         return self._others if starts is None or starts.match(speech.stripped) is None else self.rules
 
 
-def find(rule: Rule, speech: Speech) -> re.Match[str] | None:
+def find(rule: WordingRule, speech: OutputText) -> re.Match[str] | None:
     """The place where a rule's words stand, None when they do not."""
     text = speech.place(rule.where)
     needle = rule.needle
@@ -134,7 +134,7 @@ def find(rule: Rule, speech: Speech) -> re.Match[str] | None:
     return pattern.fullmatch(text) if rule.where == "whole" else pattern.search(text)
 
 
-def find_all(rule: Rule, speech: Speech) -> Iterator[re.Match[str]]:
+def find_all(rule: WordingRule, speech: OutputText) -> Iterator[re.Match[str]]:
     """Every place where a rule's words stand."""
     text = speech.place(rule.where)
     if not rule.needle or (
@@ -143,7 +143,7 @@ def find_all(rule: Rule, speech: Speech) -> Iterator[re.Match[str]]:
         yield from _compiled(rule.pattern).finditer(text)
 
 
-def first(rules: Rules, speech: Speech) -> Rule | None:
+def first(rules: WordingRules, speech: OutputText) -> WordingRule | None:
     """The first rule whose words were said."""
     for rule in rules.worth_asking(speech):
         if find(rule, speech) is not None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule, Rules
+from seasoned.outcome.wording.rule import WordingRule, WordingRules
 
 _SHELL = r"(?:(?:/\S*/)?(?:ba|z|da|k|c)?sh|\(eval\)|-?bash|environment|/\S+\.sh|\S+\.sh)"
 
-SHELL_OWN = Rules(
-    Rule(
+SHELL_OWN = WordingRules(
+    WordingRule(
         "command not found",
         "edge",
         rf"^(?:{_SHELL}: ?(?:line )?\d*:? ?(?P<program>[^\s:]+): (?:command )?not found$"
@@ -37,7 +37,7 @@ SHELL_OWN = Rules(
             "bad interpreter",
         ),
     ),
-    Rule(
+    WordingRule(
         "shell syntax",
         "edge",
         rf"^{_SHELL}: (?:-c: )?(?:line )?\d*:? ?(?:syntax error|unexpected EOF|parse error|bad substitution"
@@ -77,7 +77,7 @@ SHELL_OWN = Rules(
             "not permitted",
         ),
     ),
-    Rule(
+    WordingRule(
         "stopped for time",
         "end",
         r"^\[?(?:[Cc]ommand|Process|Execution) timed out after [\d.]+ ?\w*\.?\]?$",
@@ -87,7 +87,7 @@ SHELL_OWN = Rules(
         fault="environment",
         needle="timed out",
     ),
-    Rule(
+    WordingRule(
         "cd failed",
         "edge",
         rf"^(?:{_SHELL}: ?(?:line )?\d*:? ?)?(?:cd|pushd|source|\.|export|exec|kill"
@@ -105,8 +105,8 @@ SHELL_OWN = Rules(
         needle=("o such file", "ot a directory", "ermission denied", "identifier", "process", "can't cd"),
     ),
 )
-PROGRAM_OWN = Rules(
-    Rule(
+PROGRAM_OWN = WordingRules(
+    WordingRule(
         "a program's own complaint",
         "edge",
         r"^(?P<program>[A-Za-z_][\w.+-]*): {1,2}(?:(?:cmd\. line:\d+: |cannot|can't|could not|unable to|failed to"
@@ -141,8 +141,8 @@ PROGRAM_OWN = Rules(
     ),
 )
 
-GIT = Rules(
-    Rule(
+GIT = WordingRules(
+    WordingRule(
         "git fatal",
         "edge",
         r"^(?:fatal|error): (?P<what>\S.*)",
@@ -155,7 +155,7 @@ GIT = Rules(
         ("errors: none",),
         needle=("fatal: ", "error: "),
     ),
-    Rule(
+    WordingRule(
         "git conflict",
         "line",
         r"^(?:CONFLICT \(|Automatic merge failed|error: could not apply |Could not apply [0-9a-f]{6}"
@@ -180,7 +180,7 @@ GIT = Rules(
             "Patch failed",
         ),
     ),
-    Rule(
+    WordingRule(
         "nothing to commit",
         "end",
         r"^(?:nothing to commit|no changes added to commit|nothing added to commit|nothing to squash)",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.wording.rule import Rule, Rules
+from seasoned.outcome.wording.rule import WordingRule, WordingRules
 
 _TIME = r"in [\d.]+ ?m?s"
 
-TEST_FAILURES = Rules(
-    Rule(
+TEST_FAILURES = WordingRules(
+    WordingRule(
         "pytest summary",
         "tail",
         rf"(?:^|[= ])(?:[1-9]\d* (?:failed|errors?))\b(?:, \d+ \w+)*(?:,? \d+ \w+)* {_TIME}",
@@ -21,7 +21,7 @@ TEST_FAILURES = Rules(
         ("10 passed in 1.2s", "0 failed, 3 passed in 1s"),
         needle=(" failed", " error"),
     ),
-    Rule(
+    WordingRule(
         "pytest passed then error",
         "tail",
         rf"\b\d+ passed\b[^\n]*, [1-9]\d* (?:failed|errors?)\b[^\n]* {_TIME}",
@@ -30,7 +30,7 @@ TEST_FAILURES = Rules(
         ("=== 2 passed, 1 skipped in 0.10s ===",),
         needle="passed",
     ),
-    Rule(
+    WordingRule(
         "pytest stopped",
         "end",
         r"^(?:E  +\w+|ERROR: (?:file or directory not found|not found: |usage: )|!+ (?:Interrupted|stopping after)"
@@ -44,7 +44,7 @@ TEST_FAILURES = Rules(
         ("ERROR: something else", "PASSED tests/test_a.py::test_b"),
         needle=("E  ", "ERROR", "!!!", "FAILED", "no tests ran"),
     ),
-    Rule(
+    WordingRule(
         "unittest summary",
         "end",
         r"^FAILED \((?:failures|errors|unexpected successes|skipped)=\d+",
@@ -53,7 +53,7 @@ TEST_FAILURES = Rules(
         ("OK (skipped=2)",),
         needle="FAILED (",
     ),
-    Rule(
+    WordingRule(
         "go test",
         "tail",
         r"^(?:\[[\w:.-]+\] )?(?:--- FAIL: \w|FAIL(?:\t\S+|[ \t]*$)|FAIL: \S+\.go)",
@@ -67,7 +67,7 @@ TEST_FAILURES = Rules(
         ("    --- FAIL: nested in a log line", "FAILURE is an option", "--- PASS: TestX (0.00s)"),
         needle="FAIL",
     ),
-    Rule(
+    WordingRule(
         "rust tests",
         "end",
         r"^test result: FAILED\.|^error: (?:\d+ targets? failed|test failed)",
@@ -76,7 +76,7 @@ TEST_FAILURES = Rules(
         ("test result: ok. 2 passed; 0 failed",),
         needle=("test result: FAILED", "error: "),
     ),
-    Rule(
+    WordingRule(
         "jest, vitest, mocha",
         "tail",
         r"^[ \t]*(?:Tests?|Test Suites|Test Files):?\s+(?:\d+ \w+[,|] *)*?[1-9]\d* failed\b|^\s+[1-9]\d* failing[ \t]*$"
@@ -94,7 +94,7 @@ TEST_FAILURES = Rules(
         ("Tests:       3 passed, 3 total", "  0 failing"),
         needle=("failed", " failing", "ELIFECYCLE", "FAIL", "×", "❯", "✘"),
     ),
-    Rule(
+    WordingRule(
         "bun and deno tests",
         "end",
         r"^[ \t]*[1-9]\d* (?:fail|tests? failed:)\s*$|^\(fail\) |^FAILED \| \d+ passed",
@@ -103,7 +103,7 @@ TEST_FAILURES = Rules(
         (" 124 pass\n 0 fail",),
         needle=("fail", "FAILED |"),
     ),
-    Rule(
+    WordingRule(
         "other runners",
         "end",
         r"^(?:\[ERROR\] +Tests run: |Tests run: \d+,? +Failures: [1-9]|Tests run: \d+, Failures: \d+, Errors: [1-9]"
@@ -130,8 +130,8 @@ TEST_FAILURES = Rules(
     ),
 )
 
-TEST_SUCCESSES = Rules(
-    Rule(
+TEST_SUCCESSES = WordingRules(
+    WordingRule(
         "tests passed",
         "tail",
         rf"\b[1-9]\d* passed\b[^\n]*(?: {_TIME}|\(\d+\))|^test result: ok\.|^OK(?: \(skipped=\d+\))?\s*\Z"

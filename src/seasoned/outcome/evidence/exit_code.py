@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seasoned.outcome.command import Step, deciding, parse
+from seasoned.command.parse import Step, deciding, parse
 
 # Exit 1 is the answer "no" of these programs, not an error; errors are 2 and above.
 _MATCHERS = frozenset({"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "pgrep", "pidof", "ripgrep"})

@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.outcome.command import Step, names, parse
+from seasoned.command.parse import Step, names, parse
 
 MOST_CHARACTERS = 20_000
 MOST_STEPS = 500

@@ -6,8 +6,18 @@ from typing import Any, get_args
 
 import pytest
 
-from seasoned.outcome import tool as table
-from seasoned.outcome.tool import TOOLS, Kind, Speech, command_of, is_trivial, kind_of, shell_kind, task_type, tool_of
+from seasoned.command import tool as table
+from seasoned.command.tool import (
+    TOOLS,
+    Kind,
+    OutputForm,
+    command_of,
+    is_trivial,
+    kind_of,
+    shell_kind,
+    task_type,
+    tool_of,
+)
 from tests.outcome.calls import call, shell
 
 
@@ -16,7 +26,7 @@ def test_every_name_stands_once_and_every_entry_is_legal() -> None:
     assert len(names) == len(set(names)) == len(TOOLS)
     assert all(name == name.lower() for name in names)
     assert {tool.kind for tool in TOOLS.values()} <= set(get_args(Kind))
-    assert {tool.speaks for tool in TOOLS.values()} <= set(get_args(Speech))
+    assert {tool.form for tool in TOOLS.values()} <= set(get_args(OutputForm))
 
 
 AGENTS_TOOLS = """
@@ -42,7 +52,7 @@ def test_trivial_tools() -> None:
 
 
 def test_tools_that_no_one_has_heard_of() -> None:
-    assert tool_of("get_order_details").speaks == "api"
+    assert tool_of("get_order_details").form == "api"
     assert tool_of("mcp__playwright__browser_click").kind == "research"
     assert tool_of("mcp__linear__create_issue").kind == "general"
 

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from seasoned.outcome.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
 
 
 class Body(msgspec.Struct, frozen=True):
@@ -17,29 +17,29 @@ class Body(msgspec.Struct, frozen=True):
     running: bool = False
 
 
-_CODEX_HEADER = Pattern(
+_CODEX_HEADER = LazyRegex(
     r"\A(?:Command: (?:[^\n]*\n){1,40}?(?=Chunk ID|Wall time|Process ))?(?:(?:Chunk ID|Wall time"
     r"|Process exited with code|Process running with session ID|Original token count"
     r"|Total output lines|Exit code|Warning|Session ID|Script (?:completed|failed|running))\b[^\n]*\n)+(?:Output:\n?"
     r"|\Z)"
 )
-_CODEX_CODE = Pattern(r"^(?:Process exited with code|Exit code:?) (-?\d+)", re.MULTILINE)
-_PLAIN_CODE = Pattern(r"\A(?:Error: )?Exit code:? (-?\d+)\b[^\n]*\n?")
-_RETURN_CODE = Pattern(r"\A\s*<returncode>(-?\d+)</returncode>\s*(?:<output>\n?)?")
-_SANDBOX = Pattern(r"\Afailed in sandbox \w+ with execution error: [^\n]*?exit code: (-?\d+), stdout: ")
+_CODEX_CODE = LazyRegex(r"^(?:Process exited with code|Exit code:?) (-?\d+)", re.MULTILINE)
+_PLAIN_CODE = LazyRegex(r"\A(?:Error: )?Exit code:? (-?\d+)\b[^\n]*\n?")
+_RETURN_CODE = LazyRegex(r"\A\s*<returncode>(-?\d+)</returncode>\s*(?:<output>\n?)?")
+_SANDBOX = LazyRegex(r"\Afailed in sandbox \w+ with execution error: [^\n]*?exit code: (-?\d+), stdout: ")
 _TRAILING = (
-    Pattern(r"\s*<exited with (?:exit )?code (-?\d+)>\s*\Z"),
-    Pattern(r"\s*<(?:command|shell)[^>\n]*(?:completed|exited) with exit code (-?\d+)>\s*\Z"),
-    Pattern(r"\s*\[(?:The c|C)ommand (?:completed|finished|exited) with exit code (-?\d+)\.?\]\s*\Z"),
+    LazyRegex(r"\s*<exited with (?:exit )?code (-?\d+)>\s*\Z"),
+    LazyRegex(r"\s*<(?:command|shell)[^>\n]*(?:completed|exited) with exit code (-?\d+)>\s*\Z"),
+    LazyRegex(r"\s*\[(?:The c|C)ommand (?:completed|finished|exited) with exit code (-?\d+)\.?\]\s*\Z"),
 )
-_GEMINI = Pattern(
+_GEMINI = LazyRegex(
     r"^Exit Code: (-?\d+|\(none\))\s*(?:\n(?:Signal|Background PIDs|Process Group PGID|Error): [^\n]*)*\s*\Z",
     re.MULTILINE,
 )
-_GEMINI_HEAD = Pattern(r"\A(?:Command: [^\n]*\n(?:Directory: [^\n]*\n)?)?(?:Output|Stdout): ?")
+_GEMINI_HEAD = LazyRegex(r"\A(?:Command: [^\n]*\n(?:Directory: [^\n]*\n)?)?(?:Output|Stdout): ?")
 _MOST_NOTES = 8
-_CWD = Pattern(r"\n?Shell cwd was reset to [^\n]*\s*\Z")
-_PROMPT = Pattern(r"\n\((?:Open file|Current directory): [^\n]*\)\s*(?:\n[^\n]*\$ ?)?\s*\Z")
+_CWD = LazyRegex(r"\n?Shell cwd was reset to [^\n]*\s*\Z")
+_PROMPT = LazyRegex(r"\n\((?:Open file|Current directory): [^\n]*\)\s*(?:\n[^\n]*\$ ?)?\s*\Z")
 
 
 HEADERS = ("Chunk ID: ", "Wall time", "Exit code: ", "Script completed")

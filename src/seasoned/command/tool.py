@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.outcome.command import Step, names, parse
-from seasoned.outcome.pattern import Pattern
+from seasoned.command.parse import Step, names, parse
+from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 
 Kind = Literal["terminal", "code", "file", "research", "meta", "general"]
-Speech = Literal["shell", "file_read", "file_write", "search", "web", "python", "agent", "meta", "api"]
+OutputForm = Literal["shell", "file_read", "file_write", "search", "web", "python", "agent", "meta", "api"]
 TaskType = Literal["code", "file", "research", "mixed"]
 
 
@@ -21,7 +21,7 @@ class Tool(msgspec.Struct, frozen=True):
     """What is known about a tool by its name."""
 
     kind: Kind
-    speaks: Speech
+    form: OutputForm
     trivial: bool = False
 
 
@@ -116,7 +116,7 @@ _TABLE: tuple[tuple[Tool, str], ...] = (
 TOOLS: dict[str, Tool] = {name: tool for tool, names in _TABLE for name in names.split()}
 _UNKNOWN = Tool("general", "api")
 _REMOTE_RESEARCH = Tool("research", "api")
-_RESEARCH_WORDS = Pattern(r"browser|fetch|web_?search|crawl|scrape|playwright|puppeteer|firecrawl|tavily|exa_")
+_RESEARCH_WORDS = LazyRegex(r"browser|fetch|web_?search|crawl|scrape|playwright|puppeteer|firecrawl|tavily|exa_")
 
 
 def tool_of(name: str) -> Tool:
@@ -135,9 +135,9 @@ def is_trivial(name: str) -> bool:
     return tool_of(name).trivial
 
 
-def speaks(call: ToolCall) -> Speech:
+def output_form(call: ToolCall) -> OutputForm:
     """The way in which the result of this very call speaks."""
-    found = tool_of(call.tool).speaks
+    found = tool_of(call.tool).form
     if found == "file_write" and call.arguments.get("command") == "view":
         return "file_read"
     command = call.arguments.get("command")
@@ -148,12 +148,12 @@ def speaks(call: ToolCall) -> Speech:
 
 
 _COMMAND_KEYS = ("command", "cmd", "script", "commands", "CommandLine", "commandLine", "input", "code")
-_IN_CODE = Pattern(r"""exec_command\(\s*\{[^}]*?\bcmd["']?\s*:\s*(["'`])((?:\\.|(?!\1).)*)\1""", re.DOTALL)
+_IN_CODE = LazyRegex(r"""exec_command\(\s*\{[^}]*?\bcmd["']?\s*:\s*(["'`])((?:\\.|(?!\1).)*)\1""", re.DOTALL)
 
 
 def command_of(call: ToolCall) -> str | None:
     """The text of the shell command that a call runs; None when it runs none."""
-    if speaks(call) != "shell" or call.tool in ("write_stdin", "process", "BashOutput"):
+    if output_form(call) != "shell" or call.tool in ("write_stdin", "process", "BashOutput"):
         return None
     for key in _COMMAND_KEYS:
         value: Any = call.arguments.get(key)
@@ -191,7 +191,7 @@ _FILE = names(
     " bat open dd od cd pushd test [ [[ pwd xmllint apply_patch"
 )
 _RESEARCH = names("curl wget http https httpie lynx w3m links elinks web xh aria2c yt-dlp websearch")
-_PATH_SCRIPT = Pattern(r"\.(?:py|js|ts|mjs|sh|rb|pl|php)\Z")
+_PATH_SCRIPT = LazyRegex(r"\.(?:py|js|ts|mjs|sh|rb|pl|php)\Z")
 
 
 def _step_kind(step: Step) -> str | None:
@@ -218,7 +218,7 @@ def shell_kind(command: str) -> Literal["code", "file", "research"] | None:
 def kind_of(call: ToolCall) -> Kind:
     """The kind of one call: its tool's, and for a shell that of its command where it tells one."""
     tool = tool_of(call.tool)
-    if speaks(call) != "shell":
+    if output_form(call) != "shell":
         return tool.kind
     command = command_of(call)
     return (shell_kind(command) if command else None) or "terminal"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.outcome.command import _parsed, deciding, parse
+from seasoned.command.parse import _parsed, deciding, parse
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from seasoned.outcome.rate import Counts, Include, count
+from seasoned.outcome.error_rate import Counts, Include, count
 from seasoned.outcome.verdict import Fault, Outcome, Verdict
 from seasoned.session import ToolCall
 from tests.outcome.calls import call

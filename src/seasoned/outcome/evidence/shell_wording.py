@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import msgspec
 
-from seasoned.outcome.command import Step, deciding, names, parse
-from seasoned.outcome.exit import answer_no
-from seasoned.outcome.pattern import Pattern
+from seasoned.command.parse import Step, deciding, names, parse
+from seasoned.lazy_regex import LazyRegex
+from seasoned.outcome.evidence.exit_code import answer_no
 from seasoned.outcome.verdict import Verdict
 from seasoned.outcome.wording.compiler import BUILD_FAILURES, BUILD_SUCCESSES, HOOKS, PACKAGE
 from seasoned.outcome.wording.file_tool import WRITE_FAILURES
 from seasoned.outcome.wording.http import CURL
 from seasoned.outcome.wording.program import DATABASE, GENERIC, GH
 from seasoned.outcome.wording.python import INTERPRETER
-from seasoned.outcome.wording.rule import Rule, Speech, find, find_all, first
+from seasoned.outcome.wording.rule import OutputText, WordingRule, find, find_all, first
 from seasoned.outcome.wording.shell import GIT, PROGRAM_OWN, SHELL_OWN
 from seasoned.outcome.wording.test_runner import TEST_FAILURES, TEST_SUCCESSES
 
@@ -50,7 +50,7 @@ def judge_shell(text: str, command: str | None, *, shows_code: bool = False) -> 
     static = _status_in_command(deciders)
     if static is not None:
         return static
-    speech = Speech(text)
+    speech = OutputText(text)
     if not speech.stripped:
         return _silence(deciders, command or "")
     scene = _Scene(steps, deciders)
@@ -63,14 +63,14 @@ def judge_shell(text: str, command: str | None, *, shows_code: bool = False) -> 
     return Verdict("ok", "none", "none", "There is output, and nothing in it says that the command failed.")
 
 
-def hidden_test_failure(text: str, command: str | None) -> Rule | None:
+def hidden_test_failure(text: str, command: str | None) -> WordingRule | None:
     """Tests that failed in a command that is recorded as a success, because a pipe or another command hid it."""
     # Only what is joined to something else can be hidden by it: most commands are done with that question.
     if not command or not any(sign in command for sign in _JOINS) or not any(word in text for word in _FAILS):
         return None
     steps = parse(command)
     scene = _Scene(steps, deciding(steps))
-    return first(TEST_FAILURES, Speech(text)) if scene.runs and scene.hidden else None
+    return first(TEST_FAILURES, OutputText(text)) if scene.runs and scene.hidden else None
 
 
 _JOINS = ("|", ";", "&", "\n")
@@ -109,7 +109,7 @@ def _silence(deciders: tuple[Step, ...], command: str) -> Verdict:
 
 _CLIS = frozenset(_SHOW_SUB) - {"git"}  # git has rules of its own
 _PRINTERS = names("ls cat head tail jq curl awk find stat git python python3 node cut sort")
-_MUTED = Pattern(r"(?:2|&)>\s*/dev/null")
+_MUTED = LazyRegex(r"(?:2|&)>\s*/dev/null")
 
 
 def _is_show(step: Step) -> bool:
@@ -166,7 +166,7 @@ def _pipefail(steps: tuple[Step, ...]) -> bool:
     return any(step.program == "set" and "pipefail" in step.words for step in steps)
 
 
-def _failure(speech: Speech, scene: _Scene, *, shows_code: bool) -> Verdict | None:
+def _failure(speech: OutputText, scene: _Scene, *, shows_code: bool) -> Verdict | None:
     deciding_names = scene.names
     own = _own_words(speech, scene, shows_code=shows_code)
     if own is not None:
@@ -192,7 +192,7 @@ def _failure(speech: Speech, scene: _Scene, *, shows_code: bool) -> Verdict | No
     return _hidden(found) if scene.hidden else found.says()
 
 
-def _weak_words(speech: Speech, scene: _Scene, *, shows_code: bool) -> Verdict | None:
+def _weak_words(speech: OutputText, scene: _Scene, *, shows_code: bool) -> Verdict | None:
     """What any program may say when it fails, and may also say when it does not."""
     if scene.inline or first(TEST_SUCCESSES, speech) is not None:
         return None
@@ -206,13 +206,13 @@ def _weak_words(speech: Speech, scene: _Scene, *, shows_code: bool) -> Verdict |
     return found.says()
 
 
-def _hidden(rule: Rule) -> Verdict:
+def _hidden(rule: WordingRule) -> Verdict:
     return Verdict(
         "unclear", "wording", rule.fault, f"{rule.reason[:-1]}, it seems, but what came last hides how it ended."
     )
 
 
-def _named_tools(speech: Speech, programs: set[str]) -> Rule | None:
+def _named_tools(speech: OutputText, programs: set[str]) -> WordingRule | None:
     """Tools that always speak in the same few words, whatever they show."""
     if programs & {"curl", "wget"} and (rule := first(CURL, speech)):
         return rule
@@ -225,17 +225,17 @@ def _named_tools(speech: Speech, programs: set[str]) -> Rule | None:
     return first(WRITE_FAILURES, speech) if "apply_patch" in programs else None
 
 
-def _cli_usage(speech: Speech, scene: _Scene) -> Verdict | None:
+def _cli_usage(speech: OutputText, scene: _Scene) -> Verdict | None:
     """Programs that show things complain about a wrong call in their very first words."""
     if not scene.steps or len(scene.deciders) < len(scene.steps) or scene.deciders[-1].program not in _CLIS:
         return None
     if scene.deciders[-1].sub == "logs":
         return None
-    found = first(GENERIC, Speech(speech.first_lines.split("\n", 1)[0]))
+    found = first(GENERIC, OutputText(speech.first_lines.split("\n", 1)[0]))
     return found.says() if found is not None else None
 
 
-def _own_words(speech: Speech, scene: _Scene, *, shows_code: bool) -> Verdict | None:
+def _own_words(speech: OutputText, scene: _Scene, *, shows_code: bool) -> Verdict | None:
     """Complaints that name who complains: the shell, or a program whose status is the command's."""
     for rule in SHELL_OWN:
         hit = find(rule, speech)
@@ -254,7 +254,7 @@ def _own_words(speech: Speech, scene: _Scene, *, shows_code: bool) -> Verdict | 
     return None
 
 
-def _partly(rule: Rule, speech: Speech, program: str, *, shows_code: bool) -> Verdict:
+def _partly(rule: WordingRule, speech: OutputText, program: str, *, shows_code: bool) -> Verdict:
     """`find` complains about one folder and goes on: what else it says was found."""
     others = [line for line in speech.first_lines.splitlines() if not line.startswith(f"{program}: ")]
     if program == "find" and (others or shows_code):
@@ -282,10 +282,10 @@ def _mentions(steps: tuple[Step, ...], name: str) -> bool:
     return any(step.program == name.rsplit("/", 1)[-1] for step in steps)
 
 
-_SCRIPT = Pattern(r"\S+\.sh:")
+_SCRIPT = LazyRegex(r"\S+\.sh:")
 
 
-def _git_speaks(rule: Rule, speech: Speech, scene: _Scene) -> bool:
+def _git_speaks(rule: WordingRule, speech: OutputText, scene: _Scene) -> bool:
     last = next((step for step in reversed(scene.deciders) if step.program == "git"), None)
     subs = {step.sub for step in scene.deciders if step.program == "git"}
     if rule.name == "nothing to commit" and scene.steps and (last is None or last.sub != "commit"):

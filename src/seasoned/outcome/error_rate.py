@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from seasoned.outcome.tool import is_trivial
+from seasoned.command.tool import is_trivial
 from seasoned.outcome.verdict import Verdict
 from seasoned.session import ToolCall
 
@@ -65,7 +65,7 @@ class Counts(msgspec.Struct, frozen=True):
         return Counts(*[getattr(self, name) + getattr(other, name) for name in self.__struct_fields__])
 
 
-def place(call: ToolCall, verdict: Verdict, include: Include = NOTHING_MORE) -> str:
+def count_name(call: ToolCall, verdict: Verdict, include: Include = NOTHING_MORE) -> str:
     """The name of the count that a call falls into."""
     return counts_as(call.tool, verdict.verdict, verdict.fault, include, synthetic=call.synthetic)
 
@@ -89,5 +89,5 @@ def count(pairs: Iterable[tuple[ToolCall, Verdict]], *, include: Include = NOTHI
     """Counts judged calls as the contract of the error rate says."""
     counts = dict.fromkeys(Counts.__struct_fields__, 0)
     for call, verdict in pairs:
-        counts[place(call, verdict, include)] += 1
+        counts[count_name(call, verdict, include)] += 1
     return Counts(**counts)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from seasoned.outcome.envelope import open_shell
-from seasoned.outcome.pattern import Pattern
-from seasoned.outcome.tool import speaks
+from seasoned.command.tool import output_form
+from seasoned.lazy_regex import LazyRegex
+from seasoned.outcome.evidence.envelope import open_shell
 from seasoned.outcome.verdict import Fault
 from seasoned.outcome.wording.harness import HARNESS
 from seasoned.outcome.wording.refusal import REFUSALS
-from seasoned.outcome.wording.rule import Speech, first
+from seasoned.outcome.wording.rule import OutputText, first
 from seasoned.outcome.wording.test_runner import TEST_FAILURES
 from seasoned.session import ToolCall
 
@@ -40,23 +40,23 @@ _CALL = (
     *("missing", "required", "mismatch", "undefined", "cannot find", "already exists", "usage:", "must ", "fail"),
     *("error", "exceed", "conflict", "fatal", "denied", "✖", "issues:", "problem"),
 )
-_TELLING = Pattern(r"(?:\S+: )?(?:error|fatal|fail|\w*Error\b)", re.IGNORECASE)
-_WORD = Pattern(r"[^\W\d_]{2}")
+_TELLING = LazyRegex(r"(?:\S+: )?(?:error|fatal|fail|\w*Error\b)", re.IGNORECASE)
+_WORD = LazyRegex(r"[^\W\d_]{2}")
 _WINDOW = 1500
 
 
 def fault_of(call: ToolCall, text: str) -> tuple[Fault, str]:
     """The fault and a reason in words, from the start and the end of a failure's text."""
-    refused = first(REFUSALS, Speech(text[:_WINDOW]))
+    refused = first(REFUSALS, OutputText(text[:_WINDOW]))
     if refused is not None:
         return refused.fault, refused.reason
-    body = open_shell(text).text if speaks(call) == "shell" else text
+    body = open_shell(text).text if output_form(call) == "shell" else text
     ends = body if len(body) <= 2 * _WINDOW else body[:_WINDOW] + "\n" + body[-_WINDOW:]
     line = _telling_line(ends)
-    broken = first(HARNESS, Speech(text[:_WINDOW]))
+    broken = first(HARNESS, OutputText(text[:_WINDOW]))
     if broken is not None and broken.fault == "environment":
         return "environment", line or broken.reason
-    if first(TEST_FAILURES, Speech(ends)) is not None:
+    if first(TEST_FAILURES, OutputText(ends)) is not None:
         # A test may speak of a network that it pretends to have lost.
         return "call", line
     return fault_in(ends), line or "It failed and said nothing."

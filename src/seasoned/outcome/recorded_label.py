@@ -1,4 +1,4 @@
-"""Takes away what a label is read from, so that the rules of wording can be scored against it."""
+"""What the source itself says about a call: the label that wording is scored against."""
 
 from __future__ import annotations
 
@@ -6,24 +6,61 @@ import json
 import re
 from typing import Any
 
-from seasoned.outcome.pattern import Pattern
-from seasoned.outcome.structure import read_json
+from seasoned.lazy_regex import LazyRegex
+from seasoned.outcome.evidence.structure import read_json, unwrap
+from seasoned.outcome.judge import judge
 from seasoned.session import NO_MARKS, Result, ToolCall
 
+_HERMES_FIELDS = ("exit_code", "success", "error", "status")
+
+CIRCULAR = frozenset({"tau-bench"})
+"""Sources whose label is itself wording: shown, marked, and left out of a pooled score."""
+
+
+def label(call: ToolCall, *, agent: str) -> bool | None:
+    """True when the explicit record says failed, False when it says it worked, None where there is no record."""
+    result = call.result
+    if result is None:
+        return None
+    marks = result.marks
+    if agent in CIRCULAR:
+        return result.text.lstrip().startswith("Error")
+    if marks.failed:
+        return True
+    if marks.exit_code:
+        # Whether a code is harmless (nothing matched, the condition is false) the judge knows.
+        return judge(call, agent=agent).verdict == "failed"
+    if marks.implied:
+        # No flag at all: by custom a success, unless the text plainly says otherwise.
+        return None if judge(call, agent=agent).verdict == "failed" else False
+    if marks.failed is False or marks.exit_code == 0:
+        return False
+    return _in_fields(call) if agent == "hermes" and not marks.interrupted else None
+
+
+def _in_fields(call: ToolCall) -> bool | None:
+    """Hermes keeps nothing beside the text: its label is in the fields of the answer."""
+    assert call.result is not None
+    data = unwrap(read_json(call.result.text))
+    if not isinstance(data, dict) or not any(field in data for field in _HERMES_FIELDS):
+        return None
+    return judge(call, agent="hermes").verdict == "failed"
+
+
 _HERMES_KEYS = frozenset({"exit_code", "success", "error", "status", "exit_code_meaning"})
-_CODEX_LINE = Pattern(r"^(?:Process exited with code -?\d+|Exit code: -?\d+)\n?", re.MULTILINE)
-_CODEX_HEADER = Pattern(
+_CODEX_LINE = LazyRegex(r"^(?:Process exited with code -?\d+|Exit code: -?\d+)\n?", re.MULTILINE)
+_CODEX_HEADER = LazyRegex(
     r"\A(?:Command: (?:[^\n]*\n){1,40}?(?=Chunk ID|Wall time|Process ))?(?:(?:Chunk ID|Wall time"
     r"|Process exited with code|Original token count|Total output lines|Exit code|Warning)\b[^\n]*\n)+"
 )
-_CODE_FIELD = Pattern(r'"exit_code":\s*-?\d+,?\s*')
-_RETURN_CODE = Pattern(r"\A\s*<returncode>-?\d+</returncode>\n?")
-_TRAILER = Pattern(
+_CODE_FIELD = LazyRegex(r'"exit_code":\s*-?\d+,?\s*')
+_RETURN_CODE = LazyRegex(r"\A\s*<returncode>-?\d+</returncode>\n?")
+_TRAILER = LazyRegex(
     r"\s*(?:<exited with (?:exit )?code -?\d+>|<(?:command|shell)[^>\n]*(?:completed|exited) with exit code -?\d+>"
     r"|\[(?:The c|C)ommand (?:completed|finished|exited) with exit code -?\d+\.?\])\s*\Z"
 )
-_STRICT_LINE = Pattern(r"\A(?:Error: )?Exit code:? -?\d+[^\n]*\n?")
-_STRICT_TAG = Pattern(r"</?tool_use_error>")
+_STRICT_LINE = LazyRegex(r"\A(?:Error: )?Exit code:? -?\d+[^\n]*\n?")
+_STRICT_TAG = LazyRegex(r"</?tool_use_error>")
 
 
 def blind(call: ToolCall, *, agent: str, strict: bool = False) -> ToolCall:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.outcome.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
 
 Join = Literal["", ";", "&", "&&", "||", "|"]
 
@@ -73,14 +73,14 @@ _WRAPPERS = {
     "rtk": frozenset[str](),
 }
 _RUNNERS = {"uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "hatch": "run", "rye": "run", "bundle": "exec"}
-_NUMBER = Pattern(r"[\d.]+[smhd]?\Z")
-_ASSIGNMENT = Pattern(r"[A-Za-z_]\w*\+?=")
-_HEREDOC = Pattern(
+_NUMBER = LazyRegex(r"[\d.]+[smhd]?\Z")
+_ASSIGNMENT = LazyRegex(r"[A-Za-z_]\w*\+?=")
+_HEREDOC = LazyRegex(
     r"<<-?[ \t]*(['\"]?)([A-Za-z_][\w-]*)\1([^\n]*)\n.*?(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
-_SPECIAL = Pattern(r"[^\S ]|['\"\\;|&()<>$#]")
+_SPECIAL = LazyRegex(r"[^\S ]|['\"\\;|&()<>$#]")
 """What makes a command more than words with blanks between them."""
-_TOKEN = Pattern(
+_TOKEN = LazyRegex(
     r"(?P<blank>[ \t\r]+|\\\n)"
     r"|(?P<comment>(?<![^\s;&|(])#[^\n]*)"
     r"|(?P<single>\$'(?:\\.|[^'\\])*'?|'[^']*'?)"
@@ -93,8 +93,8 @@ _TOKEN = Pattern(
     re.DOTALL,
 )
 _ESCAPED = {
-    "double": Pattern(r"\\(?P<plain>[\"\\$`])"),
-    "single": Pattern(r"\\(?:(?P<code>x[0-9a-fA-F]{1,2}|[0-7]{1,3})|(?P<plain>.))", re.DOTALL),
+    "double": LazyRegex(r"\\(?P<plain>[\"\\$`])"),
+    "single": LazyRegex(r"\\(?:(?P<code>x[0-9a-fA-F]{1,2}|[0-7]{1,3})|(?P<plain>.))", re.DOTALL),
 }
 _MAX = 20_000
 

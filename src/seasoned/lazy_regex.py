@@ -6,7 +6,7 @@ import re
 from functools import cached_property
 
 
-class Pattern:
+class LazyRegex:
     """A pattern and its flags; `compiled` is made once, on first use."""
 
     def __init__(self, text: str, flags: int = 0) -> None:

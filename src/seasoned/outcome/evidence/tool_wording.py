@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from seasoned.outcome.command import names
-from seasoned.outcome.shell import judge_shell
-from seasoned.outcome.tool import Speech, command_of
+from seasoned.command.parse import names
+from seasoned.command.tool import OutputForm, command_of
+from seasoned.outcome.evidence.shell_wording import judge_shell
 from seasoned.outcome.verdict import Verdict
 from seasoned.outcome.wording.file_tool import FILE_FAILURES, FILE_SUCCESSES, SEARCH_SUCCESSES, WRITE_FAILURES
 from seasoned.outcome.wording.http import WEB_FAILURES
 from seasoned.outcome.wording.mcp import API_FAILURES
 from seasoned.outcome.wording.python import INTERPRETER
-from seasoned.outcome.wording.rule import Rules, first
-from seasoned.outcome.wording.rule import Speech as Said
+from seasoned.outcome.wording.rule import OutputText, WordingRules, first
 from seasoned.session import ToolCall
 
-_NONE = Rules()
-_FAILURES: dict[Speech, Rules] = {
+_NONE = WordingRules()
+_FAILURES: dict[OutputForm, WordingRules] = {
     "file_read": FILE_FAILURES,
     "file_write": WRITE_FAILURES,
     "search": FILE_FAILURES,
@@ -27,7 +26,7 @@ _FAILURES: dict[Speech, Rules] = {
     "meta": API_FAILURES,
     "api": API_FAILURES,
 }
-_SUCCESSES: dict[Speech, Rules] = {
+_SUCCESSES: dict[OutputForm, WordingRules] = {
     "file_read": FILE_SUCCESSES,
     "file_write": FILE_SUCCESSES,
     "search": SEARCH_SUCCESSES,
@@ -41,11 +40,11 @@ _NOTES = names(
 )
 
 
-def judge_words(way: Speech, text: str, call: ToolCall, *, fields: dict[str, Any] | None = None) -> Verdict:
+def judge_words(way: OutputForm, text: str, call: ToolCall, *, fields: dict[str, Any] | None = None) -> Verdict:
     """The verdict of wording on a text, or on an answer whose fields say nothing outright."""
     if fields is not None:
         return _fields(way, call, fields)
-    said = Said(text)
+    said = OutputText(text)
     if not said.stripped:
         if way == "meta":
             return Verdict("ok", "none", "none", "The result is empty, as is usual for such a tool.")
@@ -61,7 +60,7 @@ def judge_words(way: Speech, text: str, call: ToolCall, *, fields: dict[str, Any
     return Verdict("ok", "none", "none", "There is an answer, and nothing in it says that the call failed.")
 
 
-def _fields(way: Speech, call: ToolCall, fields: dict[str, Any]) -> Verdict:
+def _fields(way: OutputForm, call: ToolCall, fields: dict[str, Any]) -> Verdict:
     """An answer in JSON without any field that says how it went: what it brought tells."""
     output = fields.get("output")
     if isinstance(output, str) and way == "shell":
@@ -79,7 +78,7 @@ def _fields(way: Speech, call: ToolCall, fields: dict[str, Any]) -> Verdict:
         return Verdict("failed", "wording", "call", "The hint says that something was not found.")
     for key in ("message", "analysis", "result"):
         told = fields.get(key)
-        if isinstance(told, str) and (failed := first(API_FAILURES, Said(told))):
+        if isinstance(told, str) and (failed := first(API_FAILURES, OutputText(told))):
             return failed.says()
     if all(key.startswith("_") or key in _NOTES for key in fields):
         # The tools that answer in JSON bring something when they succeed: a diff, entries, a message.

@@ -1,0 +1,1 @@
+"""The kinds of evidence a verdict can rest on."""
