@@ -25,7 +25,7 @@ from tests.template.examples import example, template
 from bench.gateway_load import Conversation, Lines, Shape, Taken, ask_at_rate, ask_one_by_one
 from bench.gateway_upstream import SLOW_EVENTS
 from seasoned.config import Config
-from seasoned.experiment.assign import Share, keep_split, new_split
+from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.gateway.key import make_key
 from seasoned.store import open_store
 from seasoned.template.library import save
@@ -231,7 +231,7 @@ def _gateway(folder: Path, url: str) -> Iterator[Target]:
     config = Config(home=folder / "home")
     with open_store(config.store_path) as store:
         save(store, template("files", example(tool="read_file", arguments={"path": "a.py"})))
-        keep_split(store, new_split("bench", [Share("cold"), Share("warm")], salt="s"), now=1.0)
+        keep_split(store, new_split("bench", [ArmShare("cold"), ArmShare("warm")], salt="s"), now=1.0)
         _, token = make_key(store, "bench", now=time.time(), usd_per_day=1e9)
     (config.home / "gateway.toml").write_text(
         f'mode = "keys"\nexperiment = "bench"\n[[upstream]]\nname = "bench"\nbase_url = "{url}"\n', "utf-8"

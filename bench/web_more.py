@@ -12,7 +12,7 @@ from seasoned.agent import memory
 from seasoned.agent.desk import Desk
 from seasoned.agent.provenance import Provenance
 from seasoned.config import Config
-from seasoned.experiment.assign import Share, assign, keep_split, new_split
+from seasoned.experiment.live.assignment import ArmShare, assign, keep_split, new_split
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Store, open_store
 from seasoned.template.example import Example, Source, Template
@@ -40,7 +40,7 @@ def fill_more(home: Path) -> None:
         for number in range(TEMPLATES):
             save(store, _template(rng, number, [name for name, _ in sessions], now))
         _remember(store, home, sessions[0][0])
-        split = new_split("autumn", [Share("cold"), Share("warm")], salt="s")
+        split = new_split("autumn", [ArmShare("cold"), ArmShare("warm")], salt="s")
         keep_split(store, split, now=sessions[0][1])
         with store.write():
             store.connection.executemany(_REQUEST, _requests(rng, [name for name, _ in sessions], now))

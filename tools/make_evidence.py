@@ -26,16 +26,16 @@ from seasoned.cli.experimenting import Wanted, run_all
 from seasoned.cli.playing import Player
 from seasoned.config import Config, load
 from seasoned.errors import CannotDo, SeasonedError
-from seasoned.experiment.analysis import Analysis, Plan
-from seasoned.experiment.arm import BUILT_IN
-from seasoned.experiment.contrast import Contrast
-from seasoned.experiment.design import Design
-from seasoned.experiment.ledger import analyses, broken_off, load_design, load_material, load_records
-from seasoned.experiment.measure import KINDS, MEASURES
-from seasoned.experiment.mine_train import train_name, train_units, witnesses
-from seasoned.experiment.run import make_runs
-from seasoned.experiment.sentence import amount, change, sentences
-from seasoned.experiment.task import TaskSet, load_tasks
+from seasoned.experiment.analysis.analyse import Analysis, AnalysisPlan
+from seasoned.experiment.analysis.contrast import Contrast
+from seasoned.experiment.analysis.findings import amount, change, sentences
+from seasoned.experiment.analysis.task_run import KINDS, MEASURES
+from seasoned.experiment.run.arm import BUILT_IN
+from seasoned.experiment.run.design import Design
+from seasoned.experiment.run.run_store import analyses, broken_off, load_design, load_material, load_records
+from seasoned.experiment.run.runner import make_runs
+from seasoned.experiment.run.train import train_name, train_units, witnesses
+from seasoned.experiment.task.task_file import TaskSet, load_tasks
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Store, open_store
 
@@ -215,7 +215,7 @@ def _design(name: str, arms: Sequence[str], asked: argparse.Namespace) -> Design
         name=f"{name}-{asked.part}",
         tasks=name,
         # Not the share of all calls: a run that makes no call at all would drop out of it.
-        plan=Plan(contrasts=contrasts, primary="first_call"),
+        plan=AnalysisPlan(contrasts=contrasts, primary="first_call"),
         part=asked.part,
         arms=tuple(arms),
         banks=asked.banks,

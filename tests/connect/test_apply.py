@@ -8,17 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.connect.apply import apply_plan, is_connected, undo, undo_plan
-from seasoned.connect.change import FileChange, LinkedFolder, Plan, preview, read_present
-from seasoned.connect.merge import take_back
+from seasoned.connect.apply import apply_plan, is_connected, revert_change, undo, undo_plan
+from seasoned.connect.plan import ConnectPlan, FileChange, LinkedFolder, preview, read_present
 from seasoned.errors import CannotDo, NotFound
 
 
-def plan_for(path: Path, after: bytes | None, *links: LinkedFolder) -> Plan:
-    return Plan("demo", (FileChange(path, read_present(path), after, "to try"),), links=links)
+def plan_for(path: Path, after: bytes | None, *links: LinkedFolder) -> ConnectPlan:
+    return ConnectPlan("demo", (FileChange(path, read_present(path), after, "to try"),), links=links)
 
 
-def applied(home: Path, plan: Plan) -> Path:
+def applied(home: Path, plan: ConnectPlan) -> Path:
     return apply_plan(plan, home=home, clock=lambda: 0.0)
 
 
@@ -82,7 +81,7 @@ def test_when_one_file_cannot_be_written_none_is_changed(tmp_path: Path) -> None
     changes = (FileChange(good, b"old", b"new", ""), FileChange(bad, None, b"new", ""))
     (tmp_path / "file").write_bytes(b"no folder")
     with pytest.raises(CannotDo, match="cannot be"):
-        applied(tmp_path / "home", Plan("demo", changes))
+        applied(tmp_path / "home", ConnectPlan("demo", changes))
     assert good.read_bytes() == b"old"
     assert not is_connected("demo", home=tmp_path / "home")
 
@@ -94,7 +93,7 @@ def test_when_a_link_cannot_be_made_the_files_can_still_be_taken_back(tmp_path: 
     (tmp_path / "file").write_bytes(b"no folder")
     linked = LinkedFolder(tmp_path / "file" / "skills", tmp_path / "ours", "")
     with pytest.raises(CannotDo, match="mail"):
-        applied(home, Plan("demo", plan_for(path, b"new").changes, links=(linked,)))
+        applied(home, ConnectPlan("demo", plan_for(path, b"new").changes, links=(linked,)))
     assert path.read_bytes() == b"new"
     undo("demo", home=home)
     assert path.read_bytes() == b"old"
@@ -162,7 +161,7 @@ def test_folders_are_linked_and_only_our_links_go_again(tmp_path: Path) -> None:
     (folder / "deploy").mkdir(parents=True)
     (folder / "other").symlink_to(tmp_path)
     linked = LinkedFolder(folder, source, "so that they are found")
-    applied(tmp_path / "home", Plan("demo", links=(linked,)))
+    applied(tmp_path / "home", ConnectPlan("demo", links=(linked,)))
     assert (folder / "mail").resolve() == source / "mail"
     assert not (folder / "deploy").is_symlink(), "a name that is taken stays"
     undo("demo", home=tmp_path / "home")
@@ -187,7 +186,7 @@ def test_taking_back_never_loses_a_line_of_others(
     """Whatever was inserted by us, and whatever somebody put before or after it: either their text remains, or a no."""
     place = min(inserted, len(before))
     after = [*before[:place], b"ours 1\n", *added, b"ours 2\n", *before[place:]]
-    found = take_back(before=b"".join(before), after=b"".join(after), present=b"".join([*head, *after, *tail]))
+    found = revert_change(before=b"".join(before), after=b"".join(after), present=b"".join([*head, *after, *tail]))
     if not head and not tail:
         assert found == b"".join(before)
     elif found is not None and not added:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.connect.fence import Fence, put_at_end, put_at_start
+from seasoned.connect.codex import MarkedSection, put_at_end, put_at_start
 from tests.connect.connecting import connect, connect_json
 from tests.connect.test_json_text import is_kept
 
@@ -139,7 +139,7 @@ def test_marks_that_somebody_damaged_are_not_guessed_at(codex: Path) -> None:
     assert "edited since" in said and "What was changed by connecting" in said
 
 
-FENCE = Fence("# ours: begin", "# ours: end")
+FENCE = MarkedSection("# ours: begin", "# ours: end")
 LINES = st.lists(st.sampled_from(["", "a", "# b", "[c]", "  d"]), max_size=6)
 
 

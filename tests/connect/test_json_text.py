@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.connect.json_text import Node, add_element, add_member, read_json, remove_child, replace_value
+from seasoned.connect.json_text import JsonNode, add_element, add_member, read_json, remove_child, replace_value
 from seasoned.errors import CannotDo
 
 SPACES = st.sampled_from(["", " ", "\n", "\n  ", "\r\n\t", "  \n\n    "])
@@ -48,7 +48,7 @@ def documents(draw: st.DrawFn) -> tuple[Any, str]:
     return value, draw(SPACES) + draw(written(value)) + draw(st.sampled_from(["", "\n", " \r\n"]))
 
 
-def containers(node: Node) -> list[Node]:
+def containers(node: JsonNode) -> list[JsonNode]:
     own = [node] if node.kind != "plain" else []
     return [*own, *(found for child in node.children for found in containers(child))]
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from seasoned.experiment.play import ModelUnreachable, Play, Played
+from seasoned.experiment.run.runner import AgentRun, AgentRunResult, ModelUnreachable
 from seasoned.history.builder import Builder
 from seasoned.session import Marks, SessionRef, Usage
 
-Policy = Callable[[Play], Sequence[tuple[str, dict[str, Any]]]]
+Policy = Callable[[AgentRun], Sequence[tuple[str, dict[str, Any]]]]
 
 TASKS = """\
 environment: depot
@@ -69,7 +69,7 @@ def many_tasks(number: int) -> str:
     return f"{head}tasks:\n" + "\n".join(lines) + "\n"
 
 
-def knows_by_example(play: Play) -> list[tuple[str, dict[str, Any]]]:
+def knows_by_example(play: AgentRun) -> list[tuple[str, dict[str, Any]]]:
     """Writes things rightly when it was shown or told how, and wrongly else."""
     shown = play.warm.decode() + play.instructions + play.prompt
     number = next((word.strip(".,") for word in play.prompt.split() if word.strip(".,").isdigit()), "2")
@@ -85,11 +85,11 @@ class Scripted:
 
     def __init__(self, policy: Policy = knows_by_example, *, gone_after: int | None = None) -> None:
         self.policy = policy
-        self.plays: list[Play] = []
+        self.plays: list[AgentRun] = []
         self._gone_after = gone_after
         self._lock = threading.Lock()
 
-    def __call__(self, play: Play, /) -> Played:
+    def __call__(self, play: AgentRun, /) -> AgentRunResult:
         with self._lock:
             if self._gone_after is not None and len(self.plays) >= self._gone_after:
                 raise ModelUnreachable("'scripted' cannot be reached.")
@@ -105,7 +105,7 @@ class Scripted:
             builder.call(f"call_{at}", tool, arguments)
             builder.result(f"call_{at}", json.dumps(answer), Marks())
         builder.message("assistant", "Done.")
-        return Played(
+        return AgentRunResult(
             session=builder.take(),
             answer="Done.",
             usage=Usage(10, 5),

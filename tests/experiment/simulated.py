@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from seasoned.experiment.analysis import Plan
-from seasoned.experiment.contrast import Contrast
-from seasoned.experiment.run_record import Check, RunCall, RunRecord
+from seasoned.experiment.analysis.analyse import AnalysisPlan
+from seasoned.experiment.analysis.contrast import Contrast
+from seasoned.experiment.analysis.task_run import Check, RunCall, TaskRun
 from seasoned.session import Usage
 
 TORTURE = bool(os.environ.get("SEASONED_TORTURE"))
-WARM_COLD = Plan(contrasts=(Contrast("warm", "cold"),), primary="success", permutations=999)
+WARM_COLD = AnalysisPlan(contrasts=(Contrast("warm", "cold"),), primary="success", permutations=999)
 
 
-def run(arm: str = "cold", task: str = "t1", repeat: int = 0, *, outcomes: str = "o", **other: Any) -> RunRecord:
+def run(arm: str = "cold", task: str = "t1", repeat: int = 0, *, outcomes: str = "o", **other: Any) -> TaskRun:
     """One run; each letter of `outcomes` is a call in a turn of its own: o ok, x failed, u unclear, t trivial."""
     names = {"o": "ok", "x": "failed", "u": "unclear", "t": "trivial"}
     calls = tuple(RunCall(f"tool{turn % 2}", names[one], turn, True) for turn, one in enumerate(outcomes, start=1))
     check: Check = other.pop("check", "passed" if outcomes.endswith("o") else "failed")
     values: dict[str, Any] = {"experiment": "e", "model": "tiny", "usage": Usage(100, 10), "latency_seconds": 1.5}
-    return RunRecord(arm=arm, task=task, repeat=repeat, check=check, calls=calls, **(values | other))
+    return TaskRun(arm=arm, task=task, repeat=repeat, check=check, calls=calls, **(values | other))
 
 
 def draw_shares(
@@ -44,7 +44,7 @@ def draw_shares(
 
 def simulate(
     generator: Generator, rates: Mapping[str, float], *, tasks: int = 40, repeats: int = 2, alike: float = 0.3
-) -> list[RunRecord]:
+) -> list[TaskRun]:
     """Runs of every arm on every task; a run passes with the chance of its task and arm."""
     chances = draw_shares(generator, list(rates.values()), tasks=tasks, alike=alike)
     passed = [generator.random((repeats, tasks)) < chance for chance in chances]

@@ -12,16 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
-from seasoned.experiment.analysis import Analysis, Plan, analyse, is_found
-from seasoned.experiment.contrast import Contrast, Effect, Rule, effect, gap_closed
-from seasoned.experiment.measure import MEASURES, Tally
-from seasoned.experiment.reach import planned_power, smallest_by_sign
-from seasoned.experiment.run_record import RunRecord
+from seasoned.experiment.analysis.analyse import Analysis, AnalysisPlan, analyse, is_found
+from seasoned.experiment.analysis.contrast import (
+    Contrast,
+    Effect,
+    TestRule,
+    effect,
+    gap_closed,
+    planned_power,
+    smallest_by_sign,
+)
+from seasoned.experiment.analysis.task_run import MEASURES, TaskRun, TrialTally
 from tests.experiment.simulated import TORTURE, WARM_COLD, run, simulate
 
 NULLS = 1000 if TORTURE else 60
 WORLDS = 400 if TORTURE else 60
-THREE = Plan(
+THREE = AnalysisPlan(
     contrasts=(Contrast("warm", "cold"), Contrast("warm", "placebo"), Contrast("failed", "cold")),
     primary="success",
     permutations=999,
@@ -38,7 +44,7 @@ def _above_chance(share: float, draws: int) -> float:
     return share + 3 * math.sqrt(share * (1 - share) / draws)
 
 
-def _nulls(plan: Plan, rate: float, *, tasks: int, repeats: int, seed: int) -> int:
+def _nulls(plan: AnalysisPlan, rate: float, *, tasks: int, repeats: int, seed: int) -> int:
     arms = sorted({name for one in plan.contrasts for name in (one.arm, one.against)})
     generator = np.random.default_rng(seed)
     false = 0
@@ -59,7 +65,7 @@ def _nulls(plan: Plan, rate: float, *, tasks: int, repeats: int, seed: int) -> i
     ids=["one contrast", "few tasks, once", "three contrasts", "three contrasts, rare"],
 )
 def test_of_null_experiments_at_most_one_in_twenty_finds_something(
-    plan: Plan, rate: float, tasks: int, repeats: int
+    plan: AnalysisPlan, rate: float, tasks: int, repeats: int
 ) -> None:
     false = _nulls(plan, rate, tasks=tasks, repeats=repeats, seed=11)
     _print(
@@ -109,12 +115,12 @@ def test_the_smallest_effect_that_would_show_is_found_as_often_as_it_says() -> N
     assert abs(seen / WORLDS - 0.8) <= (0.07 if TORTURE else 0.15)
 
 
-def _ones(arm: str, passed: int, of: int) -> Iterator[RunRecord]:
+def _ones(arm: str, passed: int, of: int) -> Iterator[TaskRun]:
     for number in range(of):
         yield run(arm, f"t{number}", outcomes="o" if number < passed else "x")
 
 
-def _analysis(*arms: tuple[str, int], of: int = 20, plan: Plan = WARM_COLD) -> Analysis:
+def _analysis(*arms: tuple[str, int], of: int = 20, plan: AnalysisPlan = WARM_COLD) -> Analysis:
     return analyse([one for arm, passed in arms for one in _ones(arm, passed, of)], plan)
 
 
@@ -211,8 +217,8 @@ def test_records_of_two_models_are_refused() -> None:
         analyse([], WARM_COLD)
 
 
-def _tallies(values: list[int], of: int = 10) -> dict[str, Tally]:
-    return {f"t{number}": Tally(value, of) for number, value in enumerate(values)}
+def _tallies(values: list[int], of: int = 10) -> dict[str, TrialTally]:
+    return {f"t{number}": TrialTally(value, of) for number, value in enumerate(values)}
 
 
 def test_the_gap_to_the_rule_is_closed_in_part() -> None:
@@ -249,9 +255,9 @@ def test_the_interval_of_the_closed_gap_holds_the_truth() -> None:
 
 def test_a_number_is_compared_in_its_own_unit() -> None:
     generator = np.random.default_rng(1)
-    a = {f"t{n}": Tally(float(value), 1) for n, value in enumerate(generator.normal(130, 10, 30))}
-    b = {f"t{n}": Tally(float(value), 1) for n, value in enumerate(generator.normal(100, 10, 30))}
-    one = effect(Contrast("warm", "cold"), "tokens", a, b, Rule())
+    a = {f"t{n}": TrialTally(float(value), 1) for n, value in enumerate(generator.normal(130, 10, 30))}
+    b = {f"t{n}": TrialTally(float(value), 1) for n, value in enumerate(generator.normal(100, 10, 30))}
+    one = effect(Contrast("warm", "cold"), "tokens", a, b, TestRule())
     assert one.estimate.value == pytest.approx(
         sum(x.total for x in a.values()) / 30 - sum(x.total for x in b.values()) / 30, abs=1e-3
     )
@@ -263,8 +269,8 @@ def test_a_number_is_compared_in_its_own_unit() -> None:
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=12))
 def test_exchanging_the_arms_turns_the_sign_and_nothing_else(pairs: list[tuple[int, int]]) -> None:
     a, b = _tallies([x for x, _ in pairs], 3), _tallies([y for _, y in pairs], 3)
-    one = effect(Contrast("a", "b"), "success", a, b, Rule())
-    other = effect(Contrast("b", "a"), "success", b, a, Rule())
+    one = effect(Contrast("a", "b"), "success", a, b, TestRule())
+    other = effect(Contrast("b", "a"), "success", b, a, TestRule())
     assert one.estimate.value == pytest.approx(-(other.estimate.value or 0.0))
     assert one.estimate.p_value == pytest.approx(other.estimate.p_value)
     assert one.detectable == pytest.approx(other.detectable)

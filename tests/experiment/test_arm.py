@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from seasoned.errors import NotFound, UsageError
-from seasoned.experiment.arm import BUILT_IN, Material, arms_named, show
-from seasoned.experiment.task import Task, load_tasks
+from seasoned.experiment.run.arm import BUILT_IN, Material, arms_named, show
+from seasoned.experiment.task.task_file import Task, load_tasks
 from seasoned.template.example import Example, Note, Source, Template
 from seasoned.template.library import Library
 from tests.experiment.scripted import write_tasks

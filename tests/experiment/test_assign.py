@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import NotFound, UsageError
-from seasoned.experiment.assign import (
+from seasoned.experiment.live.assignment import (
     HOLDOUT,
-    Share,
+    ArmShare,
     Split,
     assign,
     assign_logged,
@@ -25,12 +25,12 @@ from seasoned.experiment.assign import (
     log_exposure,
     new_split,
 )
-from seasoned.experiment.online import sample_ratio
+from seasoned.experiment.live.online_analysis import sample_ratio
 from seasoned.store import Store, open_store
 from seasoned.store.migration import MIGRATIONS, m007_assignment
 
 SESSIONS = [f"hermes:{number:05d}" for number in range(6000)]
-HALVES = new_split("e", [Share("cold"), Share("warm")], salt="s1")
+HALVES = new_split("e", [ArmShare("cold"), ArmShare("warm")], salt="s1")
 
 
 def _arms(split: Split, sessions: list[str] = SESSIONS) -> dict[str, str]:
@@ -44,13 +44,13 @@ def _count(arms: dict[str, str]) -> dict[str, int]:
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_a_session_has_one_arm_for_ever(salt: str, session: str) -> None:
-    split = new_split("e", [Share("cold"), Share("warm", 2)], salt=salt, holdout=0.1)
+    split = new_split("e", [ArmShare("cold"), ArmShare("warm", 2)], salt=salt, holdout=0.1)
     assert assign(split, session) == assign(split, session)
 
 
 def test_the_arm_is_the_same_in_every_process_and_version() -> None:
     code = (
-        "from seasoned.experiment.assign import *\n"
+        "from seasoned.experiment.live.assignment import *\n"
         "split = new_split('e', [Share('cold'), Share('warm')], salt='s1')\n"
         "print(''.join(assign(split, f'hermes:{n:05d}').arm[0] for n in range(40)))"
     )
@@ -62,7 +62,7 @@ def test_the_arm_is_the_same_in_every_process_and_version() -> None:
 
 @pytest.mark.parametrize("weights", [(1, 1), (9, 1), (1, 2, 3), (1, 1, 1, 1, 1)])
 def test_arms_get_their_shares(weights: tuple[float, ...]) -> None:
-    split = new_split("e", [Share(f"a{n}", weight) for n, weight in enumerate(weights)], salt="s2")
+    split = new_split("e", [ArmShare(f"a{n}", weight) for n, weight in enumerate(weights)], salt="s2")
     counts = dict.fromkeys(split.shares, 0) | _count(_arms(split))
     assert not sample_ratio(counts, split.shares).is_alarm, counts
 
@@ -74,14 +74,14 @@ def test_experiments_divide_the_same_sessions_independently() -> None:
 
 
 def test_when_a_weight_grows_sessions_move_to_that_arm_only() -> None:
-    before, after = _arms(HALVES), _arms(new_split("e", [Share("cold"), Share("warm", 3)], salt="s1"))
+    before, after = _arms(HALVES), _arms(new_split("e", [ArmShare("cold"), ArmShare("warm", 3)], salt="s1"))
     moved = {(before[session], after[session]) for session in SESSIONS if before[session] != after[session]}
     assert moved == {("cold", "warm")}
     assert 0.2 < sum(before[s] != after[s] for s in SESSIONS) / len(SESSIONS) < 0.3
 
 
 def test_a_new_arm_takes_sessions_and_moves_none_between_the_others() -> None:
-    before, after = _arms(HALVES), _arms(new_split("e", [*HALVES.arms, Share("text")], salt="s1"))
+    before, after = _arms(HALVES), _arms(new_split("e", [*HALVES.arms, ArmShare("text")], salt="s1"))
     assert {after[session] for session in SESSIONS if before[session] != after[session]} == {"text"}
 
 
@@ -105,16 +105,16 @@ def test_a_background_review_is_in_no_arm(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arms", "holdout"),
     [
-        ([Share("cold")], 0.0),
-        ([Share("cold"), Share("cold")], 0.0),
-        ([Share("cold"), Share(HOLDOUT)], 0.0),
-        ([Share("cold"), Share("warm", 0)], 0.0),
-        ([Share("cold"), Share("warm", float("nan"))], 0.0),
-        ([Share("cold"), Share("warm")], 1.0),
-        ([Share("cold"), Share("warm")], -0.1),
+        ([ArmShare("cold")], 0.0),
+        ([ArmShare("cold"), ArmShare("cold")], 0.0),
+        ([ArmShare("cold"), ArmShare(HOLDOUT)], 0.0),
+        ([ArmShare("cold"), ArmShare("warm", 0)], 0.0),
+        ([ArmShare("cold"), ArmShare("warm", float("nan"))], 0.0),
+        ([ArmShare("cold"), ArmShare("warm")], 1.0),
+        ([ArmShare("cold"), ArmShare("warm")], -0.1),
     ],
 )
-def test_a_split_that_cannot_be_is_refused(arms: list[Share], holdout: float) -> None:
+def test_a_split_that_cannot_be_is_refused(arms: list[ArmShare], holdout: float) -> None:
     with pytest.raises(UsageError):
         new_split("e", arms, holdout=holdout)
 
@@ -128,7 +128,7 @@ def test_a_session_needs_an_id_and_a_salt_is_never_the_same() -> None:
 def test_a_logged_session_keeps_its_arm_when_weights_change(tmp_path: Path) -> None:
     with open_store(tmp_path / "s.db") as store:
         first = [assign_logged(store, HALVES, session, now=1.0) for session in SESSIONS[:100]]
-        changed = new_split("e", [Share("cold"), Share("warm", 50)], salt="s1")
+        changed = new_split("e", [ArmShare("cold"), ArmShare("warm", 50)], salt="s1")
         again = [assign_logged(store, changed, session, now=2.0) for session in SESSIONS[:100]]
         assert again == first
         rows = store.rows("experiment.assignments", {"experiment": "e"})
@@ -167,7 +167,7 @@ def _kept(store: Store, split: Split, now: float) -> Split:
 
 
 def test_the_newest_split_is_in_force_and_an_unknown_one_is_named(tmp_path: Path) -> None:
-    changed = new_split("e", [Share("cold"), Share("warm", 3)], salt="s1", holdout=0.1)
+    changed = new_split("e", [ArmShare("cold"), ArmShare("warm", 3)], salt="s1", holdout=0.1)
     with open_store(tmp_path / "s.db") as store:
         assert _kept(store, HALVES, 1.0) == HALVES
         assert _kept(store, changed, 2.0) == changed
@@ -193,6 +193,6 @@ def test_a_store_from_before_keeps_what_it_had(tmp_path: Path) -> None:
 
 
 def test_assigning_needs_nothing_heavy() -> None:
-    code = "import sys, seasoned.experiment.assign; print({'numpy', 'scipy', 'jinja2'} & set(sys.modules))"
+    code = "import sys, seasoned.experiment.live.assignment; print({'numpy', 'scipy', 'jinja2'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -9,8 +9,8 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.errors import NotFound, UsageError
-from seasoned.experiment.assign import (
-    Share,
+from seasoned.experiment.live.assignment import (
+    ArmShare,
     assign_logged,
     keep_split,
     load_split,
@@ -18,17 +18,17 @@ from seasoned.experiment.assign import (
     log_foregone,
     new_split,
 )
-from seasoned.experiment.live import list_live, live_report
-from seasoned.experiment.live_session import load_live
-from seasoned.experiment.online import analyse_online
+from seasoned.experiment.live.live_report import list_live, live_report
+from seasoned.experiment.live.live_session import load_live
+from seasoned.experiment.live.online_analysis import analyse_online
 from seasoned.store import Database, Store, open_database, open_store
 
 SESSIONS = [f"hermes:{number:03d}" for number in range(60)]
-HALVES = new_split("e", [Share("cold"), Share("warm")], salt="s1")
+HALVES = new_split("e", [ArmShare("cold"), ArmShare("warm")], salt="s1")
 
 
 def test_the_newest_split_is_in_force_and_an_unknown_one_is_named(any_database: Database) -> None:
-    changed = new_split("e", [Share("cold"), Share("warm", 3)], salt="s1", holdout=0.1)
+    changed = new_split("e", [ArmShare("cold"), ArmShare("warm", 3)], salt="s1", holdout=0.1)
     for split, now in ((HALVES, 1.0), (changed, 2.0), (HALVES, 3.0)):
         keep_split(any_database, split, now=now)
         assert load_split(any_database, "e") == split
@@ -38,7 +38,7 @@ def test_the_newest_split_is_in_force_and_an_unknown_one_is_named(any_database: 
 
 def test_a_logged_session_keeps_its_arm_when_weights_change(any_database: Database) -> None:
     first = [assign_logged(any_database, HALVES, session, now=1.0) for session in SESSIONS]
-    changed = new_split("e", [Share("cold"), Share("warm", 50)], salt="s1")
+    changed = new_split("e", [ArmShare("cold"), ArmShare("warm", 50)], salt="s1")
     assert [assign_logged(any_database, changed, session, now=2.0) for session in SESSIONS] == first
     rows = any_database.rows("experiment.assignments", {"experiment": "e"})
     assert len(rows) == len(SESSIONS) and {row["at"] for row in rows} == {1.0}

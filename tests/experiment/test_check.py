@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from seasoned.errors import UsageError
-from seasoned.experiment.check import Condition, Ended, Value, check, compile_expression, evaluate
-from seasoned.experiment.environment import Made
+from seasoned.experiment.task.check import Condition, EndState, ExpectedValue, check, compile_expression, evaluate
+from seasoned.experiment.task.environment import MadeCall
 
-WORKED = Made("find", {"id": "GX-1", "n": 1}, {"success": True, "result": 7}, True)
-FAILED = Made("find", {"id": "1"}, {"success": False, "error": "E"}, True)
-ENDED = Ended([FAILED, WORKED], {"a.txt": "Some text"}, {"rows": [{"id": 1, "is_on": True}]}, "It is on shelf A.")
+WORKED = MadeCall("find", {"id": "GX-1", "n": 1}, {"success": True, "result": 7}, True)
+FAILED = MadeCall("find", {"id": "1"}, {"success": False, "error": "E"}, True)
+ENDED = EndState([FAILED, WORKED], {"a.txt": "Some text"}, {"rows": [{"id": 1, "is_on": True}]}, "It is on shelf A.")
 
 
 def _condition(**given: Any) -> Condition:
@@ -23,23 +23,23 @@ def _condition(**given: Any) -> Condition:
     ("given", "outcome"),
     [
         ({"called": "find"}, "passed"),
-        ({"called": "find", "arguments": (("id", Value(is_="GX-1")),)}, "passed"),
-        ({"called": "find", "arguments": (("id", Value(is_="1")),)}, "failed"),
-        ({"called": "find", "arguments": (("missing", Value(is_="1")),)}, "failed"),
-        ({"called": "find", "arguments": (("n", Value(is_=True)),)}, "failed"),
+        ({"called": "find", "arguments": (("id", ExpectedValue(is_="GX-1")),)}, "passed"),
+        ({"called": "find", "arguments": (("id", ExpectedValue(is_="1")),)}, "failed"),
+        ({"called": "find", "arguments": (("missing", ExpectedValue(is_="1")),)}, "failed"),
+        ({"called": "find", "arguments": (("n", ExpectedValue(is_=True)),)}, "failed"),
         ({"called": "find", "least": 2}, "failed"),
         ({"called": "lose"}, "failed"),
         ({"not_called": "lose"}, "passed"),
         ({"not_called": "find"}, "failed"),
         ({"file": "a.txt"}, "passed"),
         ({"file": "b.txt"}, "failed"),
-        ({"file": "a.txt", "value": Value(contains=("some", "TEXT"))}, "passed"),
-        ({"file": "a.txt", "value": Value(like="^Text")}, "failed"),
-        ({"table": "rows", "arguments": (("is_on", Value(is_=True)),)}, "passed"),
-        ({"table": "rows", "arguments": (("is_on", Value(is_=1)),)}, "failed"),
+        ({"file": "a.txt", "value": ExpectedValue(contains=("some", "TEXT"))}, "passed"),
+        ({"file": "a.txt", "value": ExpectedValue(like="^Text")}, "failed"),
+        ({"table": "rows", "arguments": (("is_on", ExpectedValue(is_=True)),)}, "passed"),
+        ({"table": "rows", "arguments": (("is_on", ExpectedValue(is_=1)),)}, "failed"),
         ({"table": "none"}, "failed"),
-        ({"answer": Value(contains=("shelf a",))}, "passed"),
-        ({"answer": Value(one_of=("yes", "no"))}, "failed"),
+        ({"answer": ExpectedValue(contains=("shelf a",))}, "passed"),
+        ({"answer": ExpectedValue(one_of=("yes", "no"))}, "failed"),
         ({"expression": "len(calls) == 2 and calls[1]['worked']"}, "passed"),
         ({"expression": "any('GX' in c['arguments']['id'] for c in calls)"}, "passed"),
         ({"expression": "files['a.txt'] == 'x'"}, "failed"),

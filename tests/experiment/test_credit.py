@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from seasoned.experiment.credit import FEWEST_TASKS, Credit, ShownRun, credits
-from seasoned.experiment.measure import Tally
+from seasoned.experiment.analysis.credit import FEWEST_TASKS, Credit, ShownRun, credits
+from seasoned.experiment.analysis.task_run import TrialTally
 from tests.experiment.simulated import TORTURE
 
 DRAWS = 500 if TORTURE else 40
@@ -21,7 +21,7 @@ def _world(effects: dict[str, float], *, tasks: int = 30, repeats: int = 6, seed
         for _ in range(repeats):
             shown = tuple(name for name in effects if generator.random() < 0.5)
             lifted = min(1.0, max(0.0, chance + sum(effects[name] for name in shown)))
-            runs.append(ShownRun("warm", f"t{task}", shown, Tally(int(generator.random() < lifted), 1)))
+            runs.append(ShownRun("warm", f"t{task}", shown, TrialTally(int(generator.random() < lifted), 1)))
     return runs
 
 
@@ -83,7 +83,7 @@ def test_intervals_of_shrunk_credit_hold_effects_of_the_assumed_spread() -> None
 
 def test_an_example_that_its_task_always_had_cannot_be_told_from_the_task() -> None:
     runs = [
-        ShownRun("warm", f"t{task}", (f"e{task % 2}",), Tally(int(task % 2 == 0), 1))
+        ShownRun("warm", f"t{task}", (f"e{task % 2}",), TrialTally(int(task % 2 == 0), 1))
         for task in range(20)
         for _ in "abc"
     ]
@@ -97,7 +97,10 @@ def test_an_example_shown_more_often_on_easy_tasks_gets_no_credit_for_them() -> 
     generator = np.random.default_rng(4)
     runs = [
         ShownRun(
-            "warm", f"t{task}", ("a",) if generator.random() < often else (), Tally(int(generator.random() < ease), 1)
+            "warm",
+            f"t{task}",
+            ("a",) if generator.random() < often else (),
+            TrialTally(int(generator.random() < ease), 1),
         )
         for task in range(80)
         for ease, often in [((0.9, 0.8) if task % 2 else (0.1, 0.2))]
@@ -129,7 +132,7 @@ def test_examples_that_always_come_together_share_one_credit_and_one_test() -> N
 
 def test_arms_are_credited_apart_and_an_arm_without_examples_not_at_all() -> None:
     warm = _world({"a": 0.3}, tasks=40)
-    cold = [ShownRun("cold", one.task, (), Tally(1, 1)) for one in warm]
+    cold = [ShownRun("cold", one.task, (), TrialTally(1, 1)) for one in warm]
     other = [ShownRun("text", one.task, one.example_ids, one.tally) for one in warm]
     found = credits([*warm, *cold, *other], "success")
     assert [one.arm for one in found] == ["text", "warm"]
@@ -138,6 +141,6 @@ def test_arms_are_credited_apart_and_an_arm_without_examples_not_at_all() -> Non
 
 @pytest.mark.parametrize("total", [0, 1])
 def test_outcomes_that_never_vary_give_no_credit(total: int) -> None:
-    runs = [ShownRun("warm", f"t{task}", shown, Tally(total, 1)) for task in range(10) for shown in (("a",), ())]
+    runs = [ShownRun("warm", f"t{task}", shown, TrialTally(total, 1)) for task in range(10) for shown in (("a",), ())]
     (one,) = credits(runs, "success")
     assert one.answer == "cannot tell" and one.shrunk.value is None and one.raw.interval is None

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from seasoned.errors import NotFound
-from seasoned.experiment.assign import HOLDOUT, Share, keep_split, new_split
-from seasoned.experiment.enrol import enrol, shown_by
+from seasoned.experiment.live.assignment import HOLDOUT, ArmShare, enrol, keep_split, new_split, shown_by
 from seasoned.store import Database
 
 ARMS = ("plain", "cold", "cold-again", "warm", "template:parcels")
-SPLIT = new_split("autumn", [Share(arm) for arm in ARMS], salt="s", holdout=0.2)
+SPLIT = new_split("autumn", [ArmShare(arm) for arm in ARMS], salt="s", holdout=0.2)
 SHOWN = {"warm": "", "template:parcels": "parcels"}
 SESSIONS = [f"hermes:{number}" for number in range(80)]
 

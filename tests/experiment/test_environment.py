@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.experiment.environment import Argument, Environment, Tool, World, fill
-from seasoned.experiment.task import load_tasks
+from seasoned.experiment.task.environment import Argument, Environment, EnvironmentTool, World, fill
+from seasoned.experiment.task.task_file import load_tasks
 from seasoned.outcome.judge import judge
 from seasoned.session import Result, ToolCall
 from tests.experiment.scripted import write_tasks
@@ -111,7 +111,9 @@ def test_the_judge_reads_answers_as_they_are_meant(world: World) -> None:
 
 @given(st.dictionaries(st.sampled_from(["a", "b", "c"]), st.one_of(st.text(), st.integers(), st.booleans(), st.none())))
 def test_the_same_calls_have_the_same_answers_whatever_they_are(arguments: dict[str, Any]) -> None:
-    tool = Tool(name="t", description="", arguments=(Argument("a"), Argument("b", "integer", is_optional=True)))
+    tool = EnvironmentTool(
+        name="t", description="", arguments=(Argument("a"), Argument("b", "integer", is_optional=True))
+    )
     environment = Environment(name="e", about="", tools=(tool,))
     answers = [World(environment).call("t", arguments) for _ in range(2)]
     assert answers[0] == answers[1]

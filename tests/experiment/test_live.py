@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from seasoned.errors import NotFound
-from seasoned.experiment.assign import (
-    Share,
+from seasoned.experiment.live.assignment import (
+    ArmShare,
     assign,
     assign_logged,
     keep_split,
@@ -18,16 +18,16 @@ from seasoned.experiment.assign import (
     log_foregone,
     new_split,
 )
-from seasoned.experiment.live import LiveReport, list_live, live_report, report_of
-from seasoned.experiment.live_example import example_effects
-from seasoned.experiment.live_session import LiveSession, load_live
-from seasoned.experiment.online import WINDOW_SECONDS, settled_of
+from seasoned.experiment.live.example_effect import example_effects
+from seasoned.experiment.live.live_report import LiveReport, list_live, live_report, report_of
+from seasoned.experiment.live.live_session import LiveSession, load_live
+from seasoned.experiment.live.online_analysis import WINDOW_SECONDS, settled_of
 from seasoned.store import Store, open_store
 from seasoned.template.library import save, set_state
 from tests.experiment.simulated import TORTURE
 from tests.template.examples import example, template
 
-SPLIT = new_split("e", [Share("cold"), Share("warm")], salt="s1")
+SPLIT = new_split("e", [ArmShare("cold"), ArmShare("warm")], salt="s1")
 SEEDS = 500 if TORTURE else 20
 TOOLS = {"good": "search", "bad": "fetch", "plain": "write"}
 
@@ -205,7 +205,7 @@ def test_sessions_come_out_of_the_store_with_the_calls_of_their_window(tmp_path:
     with open_store(tmp_path / "s.db") as store:
         for native_id, now in (("1", 100.0), ("2", 900.0)):
             assign_logged(store, SPLIT, f"a:{native_id}", now=now)
-        other = new_split("e", [Share("cold"), Share("warm", 2)], salt="s1")
+        other = new_split("e", [ArmShare("cold"), ArmShare("warm", 2)], salt="s1")
         assign_logged(store, other, "a:3", now=100.0)
         log_exposure(store, "e", "a:1", arm="warm", example_ids=["x"], now=101.0)
         first = _session(store, "a:1")

@@ -8,8 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
-from seasoned.experiment.measure import KINDS, MEASURES, NOTHING, Tally, measure, never_after, tally
-from seasoned.experiment.run_record import RunCall, calls_of
+from seasoned.experiment.analysis.task_run import (
+    KINDS,
+    MEASURES,
+    NOTHING,
+    RunCall,
+    TrialTally,
+    calls_of,
+    measure,
+    never_after,
+    tally,
+)
 from seasoned.session import Marks, Message, Result, Session, SessionRef, ToolCall, Usage
 from tests.experiment.simulated import run
 
@@ -29,15 +38,15 @@ def test_only_the_first_thirty_turns_are_early() -> None:
     calls = (RunCall("a", "failed", 30), RunCall("a", "failed", 31), RunCall("a", "ok", 1))
     found = measure(msgspec.structs.replace(run(), calls=calls))
     assert (found.early.failed, found.early.counted) == (1, 2)
-    assert tally(found, "early_errors", never=9) == Tally(1, 2)
-    assert tally(found, "errors", never=9) == Tally(2, 1)
+    assert tally(found, "early_errors", never=9) == TrialTally(1, 2)
+    assert tally(found, "errors", never=9) == TrialTally(2, 1)
 
 
 def test_a_run_without_a_call_has_no_first_call_that_works_and_no_rate() -> None:
     found = measure(run(outcomes="", check="failed"))
-    assert tally(found, "first_call", never=4) == Tally(0, 1)
+    assert tally(found, "first_call", never=4) == TrialTally(0, 1)
     assert tally(found, "executed", never=4) == NOTHING
-    assert tally(found, "calls_to_success", never=4) == Tally(4, 1)
+    assert tally(found, "calls_to_success", never=4) == TrialTally(4, 1)
     assert found.calls_to_success is None
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.experiment.design import new_design
-from seasoned.experiment.ledger import keep_material, load_material, load_records
-from seasoned.experiment.mine_train import learn, make_train_runs, train_name, train_units, witnesses
-from seasoned.experiment.play import Play
-from seasoned.experiment.run_record import RunCall, RunRecord
-from seasoned.experiment.task import load_tasks
+from seasoned.experiment.analysis.task_run import RunCall, TaskRun
+from seasoned.experiment.run.design import new_design
+from seasoned.experiment.run.run_store import keep_material, load_material, load_records
+from seasoned.experiment.run.runner import AgentRun
+from seasoned.experiment.run.train import learn, make_train_runs, train_name, train_units, witnesses
+from seasoned.experiment.task.task_file import load_tasks
 from seasoned.redact.key import Secrecy
 from seasoned.store import open_store
 from seasoned.template.example import Template
@@ -21,9 +21,9 @@ from tests.experiment.scripted import Scripted, write_tasks
 SECRECY = Secrecy(b"k" * 32)
 
 
-def _record(task: str, check: str, *calls: tuple[str, str]) -> RunRecord:
+def _record(task: str, check: str, *calls: tuple[str, str]) -> TaskRun:
     made = tuple(RunCall(tool, counts_as, 1) for tool, counts_as in calls)
-    return RunRecord(experiment="e", model="m", arm="train", task=task, repeat=0, check=check, calls=made)  # type: ignore[arg-type]
+    return TaskRun(experiment="e", model="m", arm="train", task=task, repeat=0, check=check, calls=made)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def _record(task: str, check: str, *calls: tuple[str, str]) -> RunRecord:
         (_record("gone", "passed", ("parcel_find", "ok")), False),
     ],
 )
-def test_only_a_run_that_did_what_was_asked_is_a_witness(tmp_path: Path, record: RunRecord, is_witness: bool) -> None:
+def test_only_a_run_that_did_what_was_asked_is_a_witness(tmp_path: Path, record: TaskRun, is_witness: bool) -> None:
     tasks = load_tasks(str(write_tasks(tmp_path)))
     assert (record.task in witnesses([record], tasks)) == is_witness
 
@@ -46,7 +46,7 @@ def test_a_task_is_tried_again_until_it_is_done(tmp_path: Path) -> None:
     file = write_tasks(tmp_path)
     tasks, design = load_tasks(str(file)), new_design(name="trial", tasks=str(file), samples=3)
 
-    def weighs_at_second_try(play: Play) -> list[tuple[str, dict[str, object]]]:
+    def weighs_at_second_try(play: AgentRun) -> list[tuple[str, dict[str, object]]]:
         if "weight" in play.prompt:
             return [("weigh", {"weight": "20g" if play.temperature else "20"})]
         return [("parcel_find", {"parcel": "7"})]

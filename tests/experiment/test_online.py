@@ -8,11 +8,11 @@ import pytest
 from scipy.special import chdtrc
 
 from seasoned.errors import UsageError
-from seasoned.experiment.assign import HOLDOUT, Share, assign, new_split
-from seasoned.experiment.online import AssignedSession, Online, analyse_online, sample_ratio
+from seasoned.experiment.live.assignment import HOLDOUT, ArmShare, assign, new_split
+from seasoned.experiment.live.online_analysis import AssignedSession, Online, analyse_online, sample_ratio
 from tests.experiment.simulated import TORTURE
 
-SPLIT = new_split("e", [Share("cold"), Share("warm")], salt="s1")
+SPLIT = new_split("e", [ArmShare("cold"), ArmShare("warm")], salt="s1")
 EXPERIMENTS = 1000 if TORTURE else 60
 SHARES = {"cold": 0.5, "warm": 0.5}
 
@@ -166,7 +166,7 @@ def test_nothing_yet_says_so_and_an_unknown_arm_is_refused() -> None:
 
 
 def test_three_arms_share_the_error() -> None:
-    split = new_split("e", [Share("cold"), Share("warm"), Share("text")], salt="s1")
+    split = new_split("e", [ArmShare("cold"), ArmShare("warm"), ArmShare("text")], salt="s1")
     sessions = [
         msgspec.structs.replace(one, arm=("cold", "warm", "text")[n % 3])
         for n, one in enumerate(_sessions(1, 240, cold=0.3, warm=0.3))

@@ -12,11 +12,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from seasoned.experiment.analysis import Analysis, Plan, analyse
-from seasoned.experiment.contrast import Contrast
+from seasoned.experiment.analysis.analyse import Analysis, AnalysisPlan, analyse
+from seasoned.experiment.analysis.contrast import Contrast
+from seasoned.experiment.analysis.findings import sentences
 from seasoned.experiment.page import render
 from seasoned.experiment.page.plots import plots
-from seasoned.experiment.sentence import sentences
 from seasoned.insight.page.value import visible
 from tests.experiment.simulated import run
 from tests.insight.test_page import Parsed, leaves
@@ -54,7 +54,7 @@ def analysis() -> Analysis:
     ]
     broken = msgspec.structs.replace(records[0], check="broken", reason=HOSTILE[1])
     contrasts = tuple(Contrast("warm", name) for name in NAMES if name != "warm")
-    return analyse([broken, *records[1:]], Plan(contrasts=contrasts, permutations=499))
+    return analyse([broken, *records[1:]], AnalysisPlan(contrasts=contrasts, permutations=499))
 
 
 @cache
@@ -137,7 +137,7 @@ def test_the_forest_has_every_contrast_with_its_interval_and_error_by_turn_every
 
 def test_an_experiment_without_calls_and_with_a_missing_arm_is_a_page_with_reasons() -> None:
     records = [run("cold", f"t{n}", outcomes="", check="failed") for n in range(3)]
-    found = Parsed(render("x", [analyse(records, Plan(contrasts=(Contrast("warm", "cold"),)))], made_at=0.0))
+    found = Parsed(render("x", [analyse(records, AnalysisPlan(contrasts=(Contrast("warm", "cold"),)))], made_at=0.0))
     assert found.open == []
     nothing = [text for text in found.texts["p"] if text.startswith("– ")]
     assert nothing[:3] == ["– no cluster was tried under both conditions", "– no arm has a value", "– no call counts"]
@@ -150,7 +150,7 @@ def test_a_measure_that_is_a_number_is_drawn_in_its_unit() -> None:
         for arm, base in (("cold", 5), ("warm", 3))
         for n in range(12)
     ]
-    found = analyse(records, Plan(contrasts=(Contrast("warm", "cold"),), primary="latency_seconds"))
+    found = analyse(records, AnalysisPlan(contrasts=(Contrast("warm", "cold"),), primary="latency_seconds"))
     forest, arms, _ = plots(found, "a1")
     assert forest.spec is not None and forest.spec["data"]["values"][0]["value"] == pytest.approx(-2)
     assert arms.spec is None and arms.rows[0][1] == "6"

@@ -14,13 +14,22 @@ import msgspec
 import pytest
 
 from seasoned.errors import NotFound, UsageError
-from seasoned.experiment.arm import Material, arms_named
-from seasoned.experiment.design import Design, new_design, read_design
-from seasoned.experiment.ledger import broken_off, keep_design, load_design, load_records
-from seasoned.experiment.play import ModelUnreachable, Play
-from seasoned.experiment.run import Budget, Progress, Unit, estimate, left_of, make_runs, units_of
-from seasoned.experiment.run_record import RunRecord
-from seasoned.experiment.task import load_tasks
+from seasoned.experiment.analysis.task_run import TaskRun
+from seasoned.experiment.run.arm import Material, arms_named
+from seasoned.experiment.run.design import Design, new_design, read_design
+from seasoned.experiment.run.run_store import broken_off, keep_design, load_design, load_records
+from seasoned.experiment.run.runner import (
+    AgentRun,
+    ModelUnreachable,
+    PlannedRun,
+    RoundBudget,
+    RoundProgress,
+    estimate,
+    left_of,
+    make_runs,
+    units_of,
+)
+from seasoned.experiment.task.task_file import load_tasks
 from seasoned.store import open_store
 from seasoned.template.example import Template
 from seasoned.template.library import Library
@@ -29,18 +38,18 @@ from tests.experiment.scripted import Scripted, knows_by_example, many_tasks, wr
 KILLS = 20
 
 
-def _units(file: Path, arms: str = "cold,rule", **given: int) -> list[Unit]:
+def _units(file: Path, arms: str = "cold,rule", **given: int) -> list[PlannedRun]:
     design = new_design(name="trial", tasks=str(file), arms=arms.split(","), **given)  # type: ignore[arg-type]
     tasks = load_tasks(str(file))
     return units_of(design, tasks, arms_named(design.arms, Library()), Material(), model="scripted")
 
 
-def _stored(path: Path) -> list[RunRecord]:
+def _stored(path: Path) -> list[TaskRun]:
     with open_store(path) as store:
         return load_records(store, "trial")
 
 
-def _plain(records: list[RunRecord]) -> list[RunRecord]:
+def _plain(records: list[TaskRun]) -> list[TaskRun]:
     """What must not depend on when and in which session a run was made."""
     return [msgspec.structs.replace(one, session=None, ended_at=None, latency_seconds=None) for one in records]
 
@@ -104,11 +113,13 @@ def test_a_model_that_is_gone_stops_the_round_with_what_was_saved(tmp_path: Path
 
 def test_a_budget_ends_the_round_and_says_so(tmp_path: Path) -> None:
     units = _units(write_tasks(tmp_path, many_tasks(10)), "cold,retries")
-    cheap = make_runs(tmp_path / "s.db", units, Scripted(), budget=Budget(cost_usd=0.003))
+    cheap = make_runs(tmp_path / "s.db", units, Scripted(), budget=RoundBudget(cost_usd=0.003))
     assert (cheap.made, cheap.left) == (3, 17)
     assert cheap.reason == "the budget of 0.003 dollars is spent"
     ticks = iter(range(10_000))
-    short = make_runs(tmp_path / "s.db", units, Scripted(), budget=Budget(seconds=20), clock=lambda: float(next(ticks)))
+    short = make_runs(
+        tmp_path / "s.db", units, Scripted(), budget=RoundBudget(seconds=20), clock=lambda: float(next(ticks))
+    )
     assert 0 < short.made < 17
     assert "20 seconds" in short.reason
 
@@ -131,7 +142,7 @@ def test_an_arm_that_never_shows_anything_is_left_out(tmp_path: Path) -> None:
 
 
 def test_progress_is_told_run_by_run(tmp_path: Path) -> None:
-    told: list[Progress] = []
+    told: list[RoundProgress] = []
     make_runs(tmp_path / "s.db", _units(write_tasks(tmp_path)), Scripted(), on_progress=told.append)
     assert [(one.done, one.of) for one in told] == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
@@ -193,7 +204,7 @@ def test_an_error_in_an_experiment_file_has_its_line(
     assert expected in str(raised.value)
 
 
-def _slow(play: Play) -> list[tuple[str, dict[str, object]]]:
+def _slow(play: AgentRun) -> list[tuple[str, dict[str, object]]]:
     import time
 
     time.sleep(0.004)
@@ -215,7 +226,7 @@ def test_somebody_who_looks_at_the_store_meanwhile_does_no_harm(tmp_path: Path) 
     units = _units(write_tasks(tmp_path, many_tasks(12)))
     look = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT count(*) FROM run'); c.close()"
 
-    def looked_at(progress: Progress) -> None:
+    def looked_at(progress: RoundProgress) -> None:
         if progress.done % 5 == 1:
             subprocess.run([sys.executable, "-c", look, str(tmp_path / "s.db")], check=True)
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from seasoned.experiment.analysis import Analysis, Plan, analyse
-from seasoned.experiment.contrast import Contrast
-from seasoned.experiment.run_record import RunRecord
-from seasoned.experiment.sentence import amount, change, sentences
+from seasoned.experiment.analysis.analyse import Analysis, AnalysisPlan, analyse
+from seasoned.experiment.analysis.contrast import Contrast
+from seasoned.experiment.analysis.findings import amount, change, sentences
+from seasoned.experiment.analysis.task_run import TaskRun
 from seasoned.stats.interval import Estimate, Interval
 from tests.experiment.simulated import run
 
-PLAN = Plan(contrasts=(Contrast("warm", "cold"), Contrast("warm", "placebo")), primary="success")
+PLAN = AnalysisPlan(contrasts=(Contrast("warm", "cold"), Contrast("warm", "placebo")), primary="success")
 
 
-def _runs(arm: str, passed: int, **other: str) -> list[RunRecord]:
+def _runs(arm: str, passed: int, **other: str) -> list[TaskRun]:
     return [
         run(arm, f"t{n}", outcomes="o" if n < passed else "x", task_set="conventions", part="confirmation", **other)
         for n in range(40)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.errors import NotFound, UsageError
-from seasoned.experiment.task import BUILT_IN, PARTS, Task, load_tasks
+from seasoned.experiment.task.task_file import BUILT_IN, PARTS, Task, load_tasks
 from tests.experiment.scripted import TASKS, write_tasks
 
 SETS = {name: load_tasks(name) for name in BUILT_IN}

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from seasoned.config import Config
-from seasoned.experiment import live_session
-from seasoned.experiment.assign import Share, keep_split, new_split
-from seasoned.experiment.live import LiveReport, live_report
+from seasoned.experiment.live import live_session
+from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
+from seasoned.experiment.live.live_report import LiveReport, live_report
 from seasoned.gateway import watch
 from seasoned.store import open_store
 from seasoned.template.library import ExampleState, set_state, snapshot, state_history
@@ -38,7 +38,7 @@ def _hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def _begin(config: Config, *arms: str, name: str = "autumn") -> None:
     with open_store(config.store_path) as store:
-        keep_split(store, new_split(name, [Share(one) for one in arms], salt="s"), now=time.time())
+        keep_split(store, new_split(name, [ArmShare(one) for one in arms], salt="s"), now=time.time())
 
 
 def _report(config: Config, name: str = "autumn", later: float = 2 * HOUR) -> LiveReport:
@@ -217,7 +217,7 @@ def test_a_session_never_changes_its_arm(config: Config) -> None:
                 customers[name].ask(world)
         first = {row["session"]: row["arm"] for row in rows(config, "experiment.assignments", experiment="autumn")}
         with open_store(config.store_path) as store:
-            changed = new_split("autumn", [Share("cold"), Share("warm", 50.0)], salt="s")
+            changed = new_split("autumn", [ArmShare("cold"), ArmShare("warm", 50.0)], salt="s")
             keep_split(store, changed, now=time.time())
         with run_gateway(config, settings) as gateway:
             for name in names:

@@ -13,7 +13,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from seasoned.config import Config
-from seasoned.experiment.assign import assign_logged, load_split, log_exposure, log_foregone
+from seasoned.experiment.live.assignment import assign_logged, load_split, log_exposure, log_foregone
 from seasoned.store import Store, open_store
 from seasoned.template.library import set_state
 from tests.cli.run import SEASONED, seasoned

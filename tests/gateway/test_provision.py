@@ -13,7 +13,7 @@ import openai
 import pytest
 
 from seasoned.config import Config
-from seasoned.experiment.assign import Share, keep_split, new_split
+from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.gateway.setting import FILE
 from seasoned.store import open_store
 from seasoned.template.block import OPENS
@@ -122,7 +122,7 @@ def test_a_conversation_that_began_cold_stays_cold(config: Config, upstream: Ups
 
 def test_the_arm_decides_and_never_changes(config: Config, upstream: Upstream) -> None:
     with open_store(config.store_path) as store:
-        keep_split(store, new_split("autumn", [Share("cold"), Share("warm")], salt="s"), now=1.0)
+        keep_split(store, new_split("autumn", [ArmShare("cold"), ArmShare("warm")], salt="s"), now=1.0)
     settings = settings_for(config, upstream.url, experiment="autumn")
     for _ in range(2):
         with run_gateway(config, settings) as gateway:

@@ -15,7 +15,7 @@ from seasoned.errors import UsageError
 from seasoned.hermes_plugin import register
 from seasoned.hermes_plugin.command import SCHEMA, add_arguments, run_command
 from seasoned.hermes_plugin.plugin import Plugin
-from seasoned.hermes_plugin.setting import Settings, load_settings
+from seasoned.hermes_plugin.settings import HermesSettings, load_settings
 from seasoned.template.warm_session import ACTIONS, Wish
 from tests.hermes.test_judging import called, ended
 from tests.hermes.test_warm import config, is_warm, sent
@@ -41,7 +41,7 @@ class Taken:
 
 
 def answered(config: Config, **arguments: Any) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(Plugin(config, Settings()).call_tool(arguments, session_id="s1"))
+    found: dict[str, Any] = json.loads(Plugin(config, HermesSettings()).call_tool(arguments, session_id="s1"))
     return found
 
 
@@ -83,9 +83,9 @@ def test_a_part_that_cannot_be_imported_leaves_the_gate(monkeypatch: pytest.Monk
 
 def test_settings_are_checked(tmp_path: Path) -> None:
     file = tmp_path / "hermes.toml"
-    assert load_settings(file) == Settings()
+    assert load_settings(file) == HermesSettings()
     file.write_text('experiment = "help"\nbudget = 900\nconfirm = false\n')
-    assert load_settings(file) == Settings(experiment="help", budget=900, confirm=False)
+    assert load_settings(file) == HermesSettings(experiment="help", budget=900, confirm=False)
     file.write_text("wait_seconds = 0\n")
     with pytest.raises(UsageError, match="wait_seconds"):
         load_settings(file)
@@ -104,7 +104,7 @@ def test_the_tool_is_the_one_that_every_door_has(config: Config) -> None:
 
 
 def test_the_tool_speaks_of_this_session_unless_told_otherwise(config: Config) -> None:
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     called(plugin, "call_1")
     ended(plugin)
     found = json.loads(plugin.call_tool({"action": "profile"}, session_id="s1"))
@@ -116,11 +116,11 @@ def test_a_broken_store_is_an_answer(config: Config) -> None:
     found = answered(config, action="list")
     assert found["success"] is False
     assert found["error"]
-    assert Plugin(config, Settings()).warm_command("")
+    assert Plugin(config, HermesSettings()).warm_command("")
 
 
 def test_warm_says_how_conversations_begin_and_changes_it(config: Config) -> None:
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     assert "the template that fits" in plugin.warm_command("")
     assert "house: 3 examples" in plugin.warm_command("")
     assert "begin cold" in plugin.warm_command("off")

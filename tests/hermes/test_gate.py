@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from seasoned.hermes_plugin import gate as gate_module
-from seasoned.hermes_plugin.gate import Gate
+from seasoned.hermes_plugin import confirmation as gate_module
+from seasoned.hermes_plugin.confirmation import CallGate
 from seasoned.outcome.judge import judge
 from seasoned.session import Result, ToolCall
 from tests.confirm.serving import Serving, serving
@@ -39,7 +39,7 @@ def configured(service: Serving, monkeypatch: pytest.MonkeyPatch) -> Serving:
 def refused(arguments: Any, tool: str = "terminal", wait_seconds: float = 20.0) -> str | None:
     """The reason that the model is given; None where the call may run."""
     told: list[str] = []
-    found = Gate(wait_seconds=wait_seconds, tell=told.append).check(tool, arguments, "s1")
+    found = CallGate(wait_seconds=wait_seconds, tell=told.append).check(tool, arguments, "s1")
     if found is None:
         return None
     assert found["action"] == "block"

@@ -13,7 +13,7 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.hermes_plugin.plugin import Plugin
-from seasoned.hermes_plugin.setting import Settings
+from seasoned.hermes_plugin.settings import HermesSettings
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.scan.whole import Target, scan
 from seasoned.store import open_store
@@ -43,7 +43,7 @@ def rows(config: Config, select: str) -> list[tuple[Any, ...]]:
 
 
 def test_a_call_is_judged_with_what_was_asked_before_it(config: Config) -> None:
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     sent(plugin)
     called(plugin, "call_1")
     called(plugin, "call_2", BAD)
@@ -61,7 +61,7 @@ def test_a_call_is_judged_with_what_was_asked_before_it(config: Config) -> None:
 
 
 def test_secrets_are_gone_before_anything_is_written(config: Config) -> None:
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     called(plugin, "call_1", json.dumps({"output": secret, "exit_code": 0}), args={"command": f"echo {secret}"})
     ended(plugin)
@@ -70,7 +70,7 @@ def test_secrets_are_gone_before_anything_is_written(config: Config) -> None:
 
 
 def test_a_later_scan_counts_each_call_once_and_knows_more(config: Config) -> None:
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     sent(plugin)
     called(plugin, "call_1")
     ended(plugin)
@@ -85,7 +85,7 @@ def test_a_later_scan_counts_each_call_once_and_knows_more(config: Config) -> No
 
 
 def test_a_sub_agent_is_a_session_of_its_own(config: Config) -> None:
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     plugin.subagent_started(parent_session_id="s1", child_session_id="child")
     sent(plugin)
     sent(plugin, session="child", platform="subagent")
@@ -103,14 +103,14 @@ def test_a_sub_agent_is_a_session_of_its_own(config: Config) -> None:
 )
 def test_what_nobody_could_find_again_is_left_out(config: Config, session: str, call_id: str) -> None:
     """Calls from inside of code have no session and no id."""
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     called(plugin, call_id, session=session)
     ended(plugin)
     assert rows(config, "SELECT 1 FROM call") == []
 
 
 def test_a_forgotten_session_stays_forgotten(config: Config) -> None:
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     called(plugin, "call_1")
     ended(plugin)
     with open_store(config.store_path) as store:
@@ -121,7 +121,7 @@ def test_a_forgotten_session_stays_forgotten(config: Config) -> None:
 
 
 def test_hermes_never_waits_for_a_store_that_is_busy_or_broken(config: Config) -> None:
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     with open_store(config.store_path) as store, store.write():
         begun = time.monotonic()
         for number in range(20):
@@ -134,7 +134,7 @@ def test_hermes_never_waits_for_a_store_that_is_busy_or_broken(config: Config) -
 
 
 def test_results_of_any_kind_are_taken(config: Config) -> None:
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     for number, result in enumerate([None, {"exit_code": 0, "output": Path("x")}, [1], "plain", b"bytes", "\ud800"]):
         called(plugin, f"call_{number}", result)
     called(plugin, "call_6", args="odd")
@@ -143,7 +143,7 @@ def test_results_of_any_kind_are_taken(config: Config) -> None:
 
 
 def test_judging_can_be_switched_off(config: Config) -> None:
-    plugin = Plugin(config, Settings(judge=False))
+    plugin = Plugin(config, HermesSettings(judge=False))
     sent(plugin)
     called(plugin, "call_1")
     ended(plugin)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from seasoned.config import Config
 from seasoned.hermes_plugin.plugin import Plugin
-from seasoned.hermes_plugin.setting import Settings
+from seasoned.hermes_plugin.settings import HermesSettings
 from seasoned.store import open_store
 from seasoned.template.library import current, save, set_state
 from tests.hermes.test_judging import called, ended
@@ -32,7 +32,7 @@ def test_failures_after_an_example_suspend_it_and_living_conversations_are_told(
     shown = example("terminal", arguments={"command": "pytest -q"}, result="3 passed", intent="Run the tests.")
     with open_store(config.store_path) as store:
         save(store, template("house", shown))
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     sessions = [f"s{number}" for number in range(4)]
     for session in sessions:
         sent(plugin, session=session)
@@ -48,9 +48,9 @@ def test_failures_after_an_example_suspend_it_and_living_conversations_are_told(
 
 
 def test_the_line_stands_where_it_was_first_said(config: Config) -> None:
-    first = sent(Plugin(config, Settings()))
+    first = sent(Plugin(config, HermesSettings()))
     suspend_all(config)
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     told = sent(plugin, messages=LATER)
     assert told[: len(first) - 1] == first[:-1]
     assert told[-1]["content"].startswith(f"Again.\n\n{MARK}")
@@ -60,9 +60,9 @@ def test_the_line_stands_where_it_was_first_said(config: Config) -> None:
 
 
 def test_it_is_put_behind_parts_too(config: Config) -> None:
-    sent(Plugin(config, Settings()))
+    sent(Plugin(config, HermesSettings()))
     suspend_all(config)
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     parts = [{"type": "text", "text": "Again.", "cache_control": {"type": "ephemeral"}}]
     told = sent(plugin, messages=[*LATER[:-1], {"role": "user", "content": parts}])
     assert told[-1]["content"][0] == parts[0]

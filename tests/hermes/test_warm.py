@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from seasoned.config import Config
-from seasoned.experiment.assign import Share, keep_split, new_split
+from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.hermes_plugin.plugin import Plugin
-from seasoned.hermes_plugin.setting import Settings
+from seasoned.hermes_plugin.settings import HermesSettings
 from seasoned.store import open_store
 from seasoned.template.block import OPENS
 from seasoned.template.library import save
@@ -62,9 +62,9 @@ def count(config: Config, select: str) -> int:
 
 
 def test_the_block_follows_the_system_message_and_never_changes(config: Config) -> None:
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     first, second = sent(plugin), sent(plugin, messages=LATER)
-    again = sent(Plugin(config, Settings()), messages=LATER)
+    again = sent(Plugin(config, HermesSettings()), messages=LATER)
     block = first[1:-1]
     assert is_warm(block)
     assert first == [ASK[0], *block, ASK[1]]
@@ -72,20 +72,20 @@ def test_the_block_follows_the_system_message_and_never_changes(config: Config) 
 
 
 def test_a_library_that_changes_does_not_change_a_conversation(config: Config) -> None:
-    first = sent(Plugin(config, Settings()))
+    first = sent(Plugin(config, HermesSettings()))
     with open_store(config.store_path) as store:
         save(store, template("house", example("terminal", arguments={"command": "make test"}, intent="Run the tests.")))
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     assert sent(plugin, messages=LATER)[1:-3] == first[1:-1]
     assert "make test" in json.dumps(sent(plugin, session="s2"))
 
 
 def test_a_conversation_that_began_without_a_block_goes_on_without(config: Config) -> None:
-    assert sent(Plugin(config, Settings()), messages=LATER) == LATER
+    assert sent(Plugin(config, HermesSettings()), messages=LATER) == LATER
 
 
 def test_only_tools_of_the_session_are_shown_and_a_block_waits_for_one_that_is_gone(config: Config) -> None:
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     assert "search_files" not in json.dumps(sent(plugin, session="s0", tools=TOOLS[:1]))
     assert is_warm(sent(plugin))
     assert not is_warm(sent(plugin, tools=TOOLS[:1])), "it shows a call of a tool that is not there any more"
@@ -94,7 +94,7 @@ def test_only_tools_of_the_session_are_shown_and_a_block_waits_for_one_that_is_g
 
 
 def test_other_shapes_are_left_alone_and_anthropic_has_its_own(config: Config) -> None:
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     assert (
         plugin.before_request(request={"input": [], "tools": TOOLS}, session_id="s1", api_mode="codex_responses")
         is None
@@ -108,12 +108,12 @@ def test_other_shapes_are_left_alone_and_anthropic_has_its_own(config: Config) -
 
 
 def test_a_request_with_a_block_gets_no_second_one(config: Config) -> None:
-    first = sent(Plugin(config, Settings()))
-    assert sent(Plugin(config, Settings()), session="s2", messages=first) == first
+    first = sent(Plugin(config, HermesSettings()))
+    assert sent(Plugin(config, HermesSettings()), session="s2", messages=first) == first
 
 
 def test_a_sub_agent_begins_cold(config: Config) -> None:
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     assert not is_warm(sent(plugin, session="child", platform="subagent"))
     plugin.subagent_started(parent_session_id="s1", child_session_id="other")
     assert not is_warm(sent(plugin, session="other"))
@@ -125,21 +125,21 @@ def test_a_sub_agent_begins_cold(config: Config) -> None:
 
 
 def test_a_session_that_goes_on_after_a_compression_or_as_a_branch_keeps_the_block(config: Config) -> None:
-    first = sent(Plugin(config, Settings()))
+    first = sent(Plugin(config, HermesSettings()))
     database = HermesDb(config.hermes_home / "state.db").session("s1", end_reason="compression")
     database.session("s2", parent_session_id="s1").session(
         "s3", parent_session_id="s2", model_config='{"_branched_from": "s2"}'
     )
     for session in ("s2", "s3"):
-        found = sent(Plugin(config, Settings()), session=session, messages=LATER)
+        found = sent(Plugin(config, HermesSettings()), session=session, messages=LATER)
         assert found[1:-3] == first[1:-1]
     assert count(config, "SELECT count(*) FROM warm_block") == 1
 
 
 def test_the_arm_of_an_experiment_decides_and_is_kept(config: Config) -> None:
     with open_store(config.store_path) as store:
-        keep_split(store, new_split("help", [Share("cold"), Share("template:house")], salt="x"), now=time.time())
-    settings = Settings(experiment="help")
+        keep_split(store, new_split("help", [ArmShare("cold"), ArmShare("template:house")], salt="x"), now=time.time())
+    settings = HermesSettings(experiment="help")
     plugin = Plugin(config, settings)
     warm = {session: is_warm(sent(plugin, session=session)) for session in map(str, range(30))}
     assert set(warm.values()) == {True, False}
@@ -153,14 +153,14 @@ def test_the_arm_of_an_experiment_decides_and_is_kept(config: Config) -> None:
 
 
 def test_warm_can_be_switched_off_for_new_conversations(config: Config) -> None:
-    first = sent(Plugin(config, Settings()))
-    off = Plugin(config, Settings(warm=False))
+    first = sent(Plugin(config, HermesSettings()))
+    off = Plugin(config, HermesSettings(warm=False))
     assert not is_warm(sent(off, session="s2"))
     assert sent(off, messages=LATER)[1:-3] == first[1:-1], "what began warm stays so"
 
 
 def test_a_store_that_is_broken_or_busy_leaves_requests_as_they_are(config: Config) -> None:
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     first = sent(plugin)
     with open_store(config.store_path) as store, store.write():
         begun = time.monotonic()
@@ -175,14 +175,14 @@ def test_a_store_that_is_broken_or_busy_leaves_requests_as_they_are(config: Conf
 def test_a_block_that_cannot_be_kept_is_not_shown_for_a_resume_would_begin_otherwise(config: Config) -> None:
     with open_store(config.store_path) as store:
         store.connection.execute("CREATE TRIGGER full BEFORE INSERT ON warm_block BEGIN SELECT RAISE(ABORT, 'no'); END")
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     assert not is_warm(sent(plugin))
     assert not is_warm(sent(plugin, messages=LATER))
-    assert not is_warm(sent(Plugin(config, Settings()), messages=LATER))
+    assert not is_warm(sent(Plugin(config, HermesSettings()), messages=LATER))
 
 
 def test_requests_of_one_session_that_come_at_once_get_one_block(config: Config) -> None:
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     found: list[str] = []
     threads = [threading.Thread(target=lambda: found.append(json.dumps(sent(plugin)))) for _ in range(8)]
     for thread in threads:
@@ -203,7 +203,7 @@ def test_two_processes_that_take_up_one_session_at_once_send_the_same(config: Co
         found.append(json.dumps(sent(plugin)))
 
     # Each has a memory of its own, as a process has: they share nothing but the store.
-    threads = [threading.Thread(target=send, args=(Plugin(config, Settings()),)) for _ in range(4)]
+    threads = [threading.Thread(target=send, args=(Plugin(config, HermesSettings()),)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -235,7 +235,7 @@ def test_whatever_of_ours_raises_hermes_goes_on(config: Config, monkeypatch: pyt
 
     module, _, name = place.partition(".")
     monkeypatch.setattr(import_module(f"seasoned.hermes_plugin.{module}"), name, broken)
-    plugin = Plugin(config, Settings())
+    plugin = Plugin(config, HermesSettings())
     messages = sent(plugin)
     assert (messages[0], messages[-1]) == (ASK[0], ASK[-1])
     plugin.after_call(tool_name="terminal", args={}, result="{}", session_id="s1", tool_call_id="call_1", status="ok")

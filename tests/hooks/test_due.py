@@ -15,8 +15,8 @@ import pytest
 
 from seasoned.agent.lock import locked
 from seasoned.config import Config, load
-from seasoned.hooks.due import DueSession, count_turn, review_folder
-from seasoned.hooks.reviewing import review_all
+from seasoned.hooks.review_trigger import DueSession, count_turn, review_folder
+from seasoned.hooks.reviewer import review_all
 from tests.history.claude_lines import ClaudeFile
 from tests.hooks.test_events import HOOK, hook
 from tests.scripted_server import serve_script
@@ -131,7 +131,7 @@ def test_reviews_wait_for_each_other_and_none_is_lost(tmp_path: Path) -> None:
 
 
 def start(config: Config) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-m", "seasoned.hooks.reviewing", str(config.home)], env=dict(os.environ))
+    return subprocess.Popen([sys.executable, "-m", "seasoned.hooks.reviewer", str(config.home)], env=dict(os.environ))
 
 
 def test_a_model_that_does_not_answer_and_a_file_that_is_damaged_end_in_a_line_of_the_log(tmp_path: Path) -> None:

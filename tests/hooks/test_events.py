@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from seasoned.config import Config
-from seasoned.experiment.assign import Share, keep_split, new_split
+from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.store import open_store
 from seasoned.template.library import save
 from tests.cli.run import seasoned
@@ -170,7 +170,7 @@ def test_a_call_that_is_the_repair_itself_is_not_given_as_advice(warm: Config) -
 
 def test_the_arm_of_an_experiment_decides_for_guidance_and_repairs_alike(warm: Config) -> None:
     (warm.home / "gateway.toml").write_text('experiment = "autumn"\n')
-    split = new_split("autumn", [Share("cold"), Share("warm")], salt="s")
+    split = new_split("autumn", [ArmShare("cold"), ArmShare("warm")], salt="s")
     with open_store(warm.store_path) as store:
         keep_split(store, split, now=time.time())
     failed = {"tool_input": {"command": WRONG}, "error": f"Exit code 2\n{ERROR}"}
@@ -271,7 +271,7 @@ def test_codex_calls_are_read_as_what_they_are(tool: str, command: str, action: 
 
 def test_only_the_confirmation_blocks_when_it_breaks(home: Path) -> None:
     code = (
-        "import sys, seasoned.hooks.confirmation as a, seasoned.hooks.guidance as b, seasoned.hooks.main as main\n"
+        "import sys, seasoned.hooks.confirmation as a, seasoned.hooks.session_start as b, seasoned.hooks.main as main\n"
         "a.need_of_call = b.read_event = lambda *_, **__: 1 / 0\n"
         "main.main()"
     )

@@ -13,7 +13,7 @@ pytest.importorskip("mcp", reason="the MCP library is not installed")
 
 from mcp import Client
 from seasoned.config import load
-from seasoned.mcp_server.confirmation import REMEMBERED, Confirmations
+from seasoned.mcp_server.confirmation import REMEMBERED, ConfirmationTools
 from tests.confirm.serving import Serving, serving
 from tests.mcp.clients import talk, talk_over_stdio, text
 
@@ -106,7 +106,7 @@ def test_wrong_arguments_give_an_error_that_a_model_can_act_on(
 
 def test_fifty_that_wait_for_a_person_keep_nobody_from_asking(known: Serving) -> None:
     async def work() -> tuple[float, list[dict[str, Any]]]:
-        tools = Confirmations(load())
+        tools = ConfirmationTools(load())
         asked = await tools.request_confirmation(**ASKED)
         waits = [asyncio.create_task(tools.wait_confirmation(asked["id"], 60)) for _ in range(50)]
         await asyncio.sleep(0.5)
@@ -129,7 +129,7 @@ def test_without_a_service_the_tool_says_what_is_missing() -> None:
 
 
 def test_what_was_asked_is_remembered_only_for_so_many_requests(known: Serving) -> None:
-    tools = Confirmations(load())
+    tools = ConfirmationTools(load())
     tools._asked.update((f"old-{number}", None) for number in range(REMEMBERED))
     asked = asyncio.run(tools.request_confirmation(**ASKED))
     assert (len(tools._asked), "old-0" in tools._asked, asked["id"] in tools._asked) == (REMEMBERED, False, True)

@@ -12,10 +12,17 @@ from seasoned.agent.desk import Desk
 from seasoned.agent.provenance import Provenance
 from seasoned.agent.review.ledger import Closing, Opening, begin, end
 from seasoned.config import Config
-from seasoned.experiment.assign import Share, assign_logged, keep_split, log_exposure, log_foregone, new_split
-from seasoned.experiment.design import new_design
-from seasoned.experiment.ledger import keep_design
-from seasoned.experiment.ledger import save as save_run
+from seasoned.experiment.live.assignment import (
+    ArmShare,
+    assign_logged,
+    keep_split,
+    log_exposure,
+    log_foregone,
+    new_split,
+)
+from seasoned.experiment.run.design import new_design
+from seasoned.experiment.run.run_store import keep_design
+from seasoned.experiment.run.run_store import save as save_run
 from seasoned.gateway.account import Price, add_entries
 from seasoned.gateway.journal import Entry
 from seasoned.redact.key import Secrecy, load_key
@@ -155,7 +162,7 @@ def fill_runs(home: Path, *, name: str = "conventions") -> None:
 
 def fill_live(home: Path, shown: str, *, name: str = "autumn", sessions: int = 120) -> None:
     """An experiment on live sessions; the example `shown` goes to the warm ones."""
-    split = new_split(name, [Share("cold"), Share("warm")], salt="s1")
+    split = new_split(name, [ArmShare("cold"), ArmShare("warm")], salt="s1")
     generator, began = random.Random(3), time.time() - 30 * 86_400
     with store_of(home) as store:
         keep_split(store, split, now=began)

@@ -9,7 +9,7 @@ import click
 from seasoned.cli.options import json_option, yes_option
 
 if TYPE_CHECKING:
-    from seasoned.connect.change import Plan
+    from seasoned.connect.plan import ConnectPlan
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -66,8 +66,8 @@ def connect(agent: str, undo: bool, dry_run: bool, prefill: str | None, yes: boo
     _end(answer, as_json=as_json)
 
 
-def _answer(plan: Plan, *, undo: bool) -> dict[str, Any]:
-    from seasoned.connect.change import made_links, missing_links, preview
+def _answer(plan: ConnectPlan, *, undo: bool) -> dict[str, Any]:
+    from seasoned.connect.plan import made_links, missing_links, preview
 
     changes = [{"path": str(one.path), "why": one.why, "diff": preview(one)} for one in plan.changes]
     links = [
@@ -78,9 +78,9 @@ def _answer(plan: Plan, *, undo: bool) -> dict[str, Any]:
     return {"agent": plan.agent, "state": "", "changes": changes, "links": links, "steps": list(plan.steps)}
 
 
-def _show(plan: Plan, *, undo: bool) -> None:
+def _show(plan: ConnectPlan, *, undo: bool) -> None:
     from seasoned.cli.output import printable
-    from seasoned.connect.change import made_links, missing_links, preview
+    from seasoned.connect.plan import made_links, missing_links, preview
 
     for one in plan.changes:
         click.secho(f"{one.path}: {one.why}", bold=True)

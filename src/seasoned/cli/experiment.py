@@ -10,7 +10,7 @@ import click
 from seasoned.cli.options import json_option, yes_option
 
 if TYPE_CHECKING:
-    from seasoned.experiment.design import Design
+    from seasoned.experiment.run.design import Design
 
 _PARTS = click.Choice(["train", "former", "development", "confirmation"])
 _MEASURES = click.Choice(
@@ -82,8 +82,8 @@ def run(
     """
     from seasoned.cli.experimenting import Wanted, run_and_report
     from seasoned.errors import UsageError
-    from seasoned.experiment.design import new_design, read_design
-    from seasoned.experiment.task import BUILT_IN
+    from seasoned.experiment.run.design import new_design, read_design
+    from seasoned.experiment.task.task_file import BUILT_IN
 
     if file is not None:
         design = read_design(file)
@@ -119,7 +119,7 @@ def run(
 def _named(design: Design, name: str | None) -> Design:
     import msgspec
 
-    from seasoned.experiment.design import check_design
+    from seasoned.experiment.run.design import check_design
 
     return design if name is None else check_design(msgspec.structs.replace(design, name=name))
 
@@ -169,7 +169,7 @@ def tasks(tasks: str, as_json: bool) -> None:
     from collections import Counter
 
     from seasoned.cli.output import print_json, table
-    from seasoned.experiment.task import PARTS, load_tasks
+    from seasoned.experiment.task.task_file import PARTS, load_tasks
 
     found = load_tasks(tasks)
     rows = Counter((task.environment.name, task.part) for task in found.tasks)

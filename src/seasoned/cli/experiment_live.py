@@ -18,9 +18,9 @@ from seasoned.store import Database, open_database, open_store
 from seasoned.text import plural
 
 if TYPE_CHECKING:
-    from seasoned.experiment.assign import Share
-    from seasoned.experiment.live import LiveExample, LiveListed, LiveReport
-    from seasoned.experiment.online import SampleRatio
+    from seasoned.experiment.live.assignment import ArmShare
+    from seasoned.experiment.live.live_report import LiveExample, LiveListing, LiveReport
+    from seasoned.experiment.live.online_analysis import SampleRatio
     from seasoned.stats.interval import Estimate
 
 
@@ -36,7 +36,7 @@ def shared(config: Config) -> Iterator[Database]:
 
 def begin(name: str, arms: str, *, holdout: float, as_json: bool) -> None:
     """Lay down how sessions are divided from now on."""
-    from seasoned.experiment.assign import keep_split, new_split
+    from seasoned.experiment.live.assignment import keep_split, new_split
     from seasoned.template.library import load as load_template
 
     config = load()
@@ -57,7 +57,7 @@ def begin(name: str, arms: str, *, holdout: float, as_json: bool) -> None:
 def _known_salt(database: Database, name: str) -> str | None:
     """An experiment that goes on with other weights keeps its salt, so that few sessions would change their arm."""
     from seasoned.errors import NotFound
-    from seasoned.experiment.assign import load_split
+    from seasoned.experiment.live.assignment import load_split
 
     try:
         return load_split(database, name).salt
@@ -65,30 +65,30 @@ def _known_salt(database: Database, name: str) -> str | None:
         return None
 
 
-def shares_of(arms: str) -> list[Share]:
+def shares_of(arms: str) -> list[ArmShare]:
     """Arms and their weights, as they are written: `cold,warm:2`."""
-    from seasoned.experiment.assign import Share
+    from seasoned.experiment.live.assignment import ArmShare
 
     found = []
     for text in [one.strip() for one in arms.split(",")]:
         # A template's name stands behind a colon too.
         arm, colon, weight = text.rpartition(":")
         try:
-            found.append(Share(text) if not colon or arm == "template" else Share(arm, float(weight)))
+            found.append(ArmShare(text) if not colon or arm == "template" else ArmShare(arm, float(weight)))
         except ValueError:
             raise UsageError(f"{text!r} is no arm with a weight: write ARM or ARM:2.") from None
     return found
 
 
-def live_experiments(config: Config) -> list[LiveListed]:
+def live_experiments(config: Config) -> list[LiveListing]:
     """Every experiment that assigns sessions."""
-    from seasoned.experiment.live import list_live
+    from seasoned.experiment.live.live_report import list_live
 
     with shared(config) as database:
         return list_live(database)
 
 
-def print_live_list(found: Sequence[LiveListed]) -> None:
+def print_live_list(found: Sequence[LiveListing]) -> None:
     """The running experiments, one a line."""
     rows = [
         (one.name, ", ".join(one.arms), one.sessions, one.exposed, when(one.began_at), when(one.last_at))
@@ -101,7 +101,7 @@ def print_live_list(found: Sequence[LiveListed]) -> None:
 def print_live(name: str, *, as_json: bool) -> None:
     """What a running experiment shows so far."""
     need_numbers("experiment")
-    from seasoned.experiment.live import live_report
+    from seasoned.experiment.live.live_report import live_report
 
     config = load()
     with shared(config) as database, open_store(config.store_path) as store:
@@ -172,7 +172,7 @@ def _ratio(one: SampleRatio) -> str:
 
 
 def _print_effects(report: LiveReport) -> None:
-    from seasoned.experiment.live import MEASURES
+    from seasoned.experiment.live.live_report import MEASURES
     from seasoned.insight.words import points_between
 
     rows = [

@@ -17,17 +17,16 @@ from seasoned.cli.output import console, print_json, shows_progress, table, when
 from seasoned.cli.place import key_of, need_numbers
 from seasoned.config import Config, load
 from seasoned.errors import CannotDo, NotFound, UsageError
-from seasoned.experiment.design import Design
+from seasoned.experiment.run.design import Design
 from seasoned.store import open_store
 from seasoned.text import plural
 
 if TYPE_CHECKING:
-    from seasoned.experiment.analysis import Analysis
-    from seasoned.experiment.arm import Material
-    from seasoned.experiment.contrast import Effect
-    from seasoned.experiment.play import RunAgent
-    from seasoned.experiment.run import Estimate, Finished, Progress, Unit
-    from seasoned.experiment.task import TaskSet
+    from seasoned.experiment.analysis.analyse import Analysis
+    from seasoned.experiment.analysis.contrast import Effect
+    from seasoned.experiment.run.arm import Material
+    from seasoned.experiment.run.runner import PlannedRun, RoundEstimate, RoundProgress, RoundResult, RunAgent
+    from seasoned.experiment.task.task_file import TaskSet
     from seasoned.redact.key import Secrecy
 
 _MADE_BY = "`seasoned experiment run` makes one on tasks, `seasoned experiment begin` one on live sessions."
@@ -52,7 +51,7 @@ def run_and_report(wanted: Wanted, *, as_json: bool) -> None:
     need_numbers("experiment")
     from seasoned.agent.model import choose_model
     from seasoned.cli.playing import Player
-    from seasoned.experiment.task import load_tasks
+    from seasoned.experiment.task.task_file import load_tasks
     from seasoned.redact.key import Secrecy
 
     config = load()
@@ -68,11 +67,11 @@ def run_and_report(wanted: Wanted, *, as_json: bool) -> None:
 
 def run_all(
     config: Config, secrecy: Secrecy, wanted: Wanted, tasks: TaskSet, run_agent: RunAgent, *, model: str
-) -> Finished:
+) -> RoundResult:
     """Learn what the arms show, say what the runs will take, and make them."""
-    from seasoned.experiment.arm import arms_named
-    from seasoned.experiment.ledger import keep_design
-    from seasoned.experiment.run import Budget, make_runs, units_of
+    from seasoned.experiment.run.arm import arms_named
+    from seasoned.experiment.run.run_store import keep_design
+    from seasoned.experiment.run.runner import RoundBudget, make_runs, units_of
     from seasoned.template.library import snapshot
 
     design, begun = wanted.design, time.time()
@@ -95,7 +94,7 @@ def run_all(
             config.store_path,
             units,
             run_agent,
-            budget=Budget(seconds, wanted.dollars),
+            budget=RoundBudget(seconds, wanted.dollars),
             parallel=wanted.parallel,
             on_progress=tell,
         )
@@ -108,10 +107,10 @@ def _learned(
     config: Config, secrecy: Secrecy, wanted: Wanted, tasks: TaskSet, run_agent: RunAgent, *, model: str
 ) -> Material:
     """What was learned on the train part; where nothing was yet, it is learned now."""
-    from seasoned.experiment.arm import BUILT_IN, Material
-    from seasoned.experiment.ledger import load_material
-    from seasoned.experiment.mine_train import learn, make_train_runs, train_units
-    from seasoned.experiment.run import Budget
+    from seasoned.experiment.run.arm import BUILT_IN, Material
+    from seasoned.experiment.run.run_store import load_material
+    from seasoned.experiment.run.runner import RoundBudget
+    from seasoned.experiment.run.train import learn, make_train_runs, train_units
 
     design = wanted.design
     roles = {BUILT_IN[name].role for name in design.arms if name in BUILT_IN} - {None}
@@ -136,7 +135,7 @@ def _learned(
             model=model,
             secrecy=secrecy,
             parts=parts,
-            budget=Budget(None if wanted.minutes is None else 60 * wanted.minutes, wanted.dollars),
+            budget=RoundBudget(None if wanted.minutes is None else 60 * wanted.minutes, wanted.dollars),
             parallel=wanted.parallel,
             clock=time.time,
             on_progress=tell,
@@ -154,10 +153,10 @@ def _learned(
     return Material(found)
 
 
-def _expected(config: Config, units: Sequence[Unit], run_agent: RunAgent) -> Estimate:
+def _expected(config: Config, units: Sequence[PlannedRun], run_agent: RunAgent) -> RoundEstimate:
     """What the runs that are left will take. With a model that nobody has run yet, the first few of them tell."""
-    from seasoned.experiment.ledger import recent_records
-    from seasoned.experiment.run import estimate, left_of, make_runs
+    from seasoned.experiment.run.run_store import recent_records
+    from seasoned.experiment.run.runner import estimate, left_of, make_runs
 
     for is_known in (False, True):
         with open_store(config.store_path) as store:
@@ -169,7 +168,7 @@ def _expected(config: Config, units: Sequence[Unit], run_agent: RunAgent) -> Est
     return expected
 
 
-def _announce(what: str, expected: Estimate, wanted: Wanted) -> None:
+def _announce(what: str, expected: RoundEstimate, wanted: Wanted) -> None:
     """What it will take, before it begins; a person is asked where one is there."""
     calls = "an unknown number of" if expected.calls is None else f"about {expected.calls}"
     words = f"{what}: {plural(expected.runs, 'run')}, {calls} calls of the model (at most {expected.most_calls})"
@@ -195,7 +194,7 @@ def _say(text: str) -> None:
 
 
 @contextmanager
-def _bar(title: str) -> Iterator[Callable[[Progress], None]]:
+def _bar(title: str) -> Iterator[Callable[[RoundProgress], None]]:
     """A bar where somebody watches, else nothing."""
     if not shows_progress():
         yield lambda progress: None
@@ -212,7 +211,7 @@ def _bar(title: str) -> Iterator[Callable[[Progress], None]]:
 def print_list(*, as_json: bool) -> None:
     """Every experiment with what is finished of it, and those that run on live sessions."""
     from seasoned.cli.experiment_live import live_experiments, print_live_list
-    from seasoned.experiment.ledger import counts, designs
+    from seasoned.experiment.run.run_store import counts, designs
 
     config = load()
     with open_store(config.store_path) as store:
@@ -251,7 +250,7 @@ def print_list(*, as_json: bool) -> None:
 def print_shown(name: str, *, model: str | None, output: Path | None, as_json: bool) -> None:
     """What the experiment of this name found on tasks, and what it shows on live sessions."""
     from seasoned.cli.experiment_live import live_experiments, print_live
-    from seasoned.experiment.ledger import designs
+    from seasoned.experiment.run.run_store import designs
 
     config = load()
     with open_store(config.store_path) as store:
@@ -272,8 +271,8 @@ def print_shown(name: str, *, model: str | None, output: Path | None, as_json: b
 def print_found(name: str, *, model: str | None, output: Path | None, as_json: bool) -> None:
     """What an experiment found, for each model that ran it."""
     need_numbers("experiment")
-    from seasoned.experiment.ledger import analyses
-    from seasoned.experiment.sentence import sentences
+    from seasoned.experiment.analysis.findings import sentences
+    from seasoned.experiment.run.run_store import analyses
 
     with open_store(load().store_path) as store:
         found = analyses(store, name, model=model)
@@ -296,8 +295,8 @@ def print_found(name: str, *, model: str | None, output: Path | None, as_json: b
 
 
 def _print_analysis(found: Analysis) -> None:
-    from seasoned.experiment.measure import KINDS
-    from seasoned.experiment.sentence import amount
+    from seasoned.experiment.analysis.findings import amount
+    from seasoned.experiment.analysis.task_run import KINDS
 
     primary = found.plan.primary
     title = f"{found.experiment}: {found.model}, {found.task_set} ({found.part}), {KINDS[primary].label}"
@@ -316,7 +315,7 @@ def _print_analysis(found: Analysis) -> None:
 
 
 def _change(one: Effect) -> str:
-    from seasoned.experiment.sentence import change
+    from seasoned.experiment.analysis.findings import change
 
     return change(one.estimate, one.measure)
 
@@ -324,7 +323,7 @@ def _change(one: Effect) -> str:
 def print_assignment(name: str, session: str, *, arms: str | None, holdout: float, as_json: bool) -> None:
     """The arm of a live session; logged, so that it never changes."""
     from seasoned.cli.experiment_live import shared, shares_of
-    from seasoned.experiment.assign import assign_logged, keep_split, load_split, new_split
+    from seasoned.experiment.live.assignment import assign_logged, keep_split, load_split, new_split
 
     with shared(load()) as database:
         if arms is not None:

@@ -21,8 +21,8 @@ from seasoned.agent.record import About, Scribe, new_ref
 from seasoned.agent.runtime import Runtime
 from seasoned.config import Config
 from seasoned.errors import StoreError
-from seasoned.experiment.environment import Tool as OfferedTool
-from seasoned.experiment.play import ModelUnreachable, Play, Played
+from seasoned.experiment.run.runner import AgentRun, AgentRunResult, ModelUnreachable
+from seasoned.experiment.task.environment import EnvironmentTool as OfferedTool
 from seasoned.history.builder import Builder
 from seasoned.history.seasoned_db import NAME, read_message
 from seasoned.redact.key import Secrecy
@@ -49,7 +49,7 @@ class Player:
         self._thread = threading.Thread(target=self._loop.run_forever, name="seasoned-play", daemon=True)
         self._thread.start()
 
-    def __call__(self, play: Play, /) -> Played:
+    def __call__(self, play: AgentRun, /) -> AgentRunResult:
         return self._wait(self._play(play))
 
     def close(self) -> None:
@@ -67,13 +67,13 @@ class Player:
     def _wait(self, work: Coroutine[Any, Any, _Result]) -> _Result:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
-    def _settings(self, play: Play) -> ModelSettings:
+    def _settings(self, play: AgentRun) -> ModelSettings:
         settings = ModelSettings(temperature=play.temperature, seed=play.seed)
         if self._choice.is_small:
             settings["max_tokens"] = _SMALL_TOKENS
         return settings
 
-    async def _play(self, play: Play) -> Played:
+    async def _play(self, play: AgentRun) -> AgentRunResult:
         ref = new_ref()
         await asyncio.to_thread(play.begin, ref)
         runtime = Runtime(
@@ -106,7 +106,7 @@ class Player:
         return _played(talk, turn)
 
 
-def _tool(tool: OfferedTool, play: Play) -> Tool[Any]:
+def _tool(tool: OfferedTool, play: AgentRun) -> Tool[Any]:
     def called(**arguments: Any) -> dict[str, Any]:
         return play.call(tool.name, arguments)
 
@@ -119,11 +119,11 @@ def _refuse_outage(turn: Turn, model: str) -> None:
         raise ModelUnreachable(f"{model!r} cannot be reached. {reason}")
 
 
-def _played(talk: Conversation, turn: Turn) -> Played:
+def _played(talk: Conversation, turn: Turn) -> AgentRunResult:
     builder = Builder(talk.ref, format=NAME, path="")
     for place, message in enumerate(talk.history):
         read_message(builder, body_of(message), place=place)
-    return Played(
+    return AgentRunResult(
         session=builder.take(),
         answer=turn.text,
         usage=turn.usage,

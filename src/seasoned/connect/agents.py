@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from seasoned.config import Config
-from seasoned.connect.change import Plan
+from seasoned.connect.plan import ConnectPlan
 
 AGENTS = {
     "hermes": "seasoned.connect.hermes",
@@ -20,7 +20,7 @@ AGENTS = {
 class Connector(Protocol):
     """What a module of this folder offers."""
 
-    def plan(self, config: Config, *, programs: Path, prefill: str | None = None) -> Plan:
+    def plan(self, config: Config, *, programs: Path, prefill: str | None = None) -> ConnectPlan:
         """What must change, seen from the files as they are now; empty where all is done."""
 
     def left(self, path: Path, data: bytes) -> bytes | None:

@@ -2,34 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import msgspec
 
 from seasoned.agent.lock import locked
 from seasoned.agent.whole import ORDINARY, digest, write_whole
-from seasoned.connect.change import (
+from seasoned.connect.plan import (
+    ConnectPlan,
     FileChange,
     LinkedFolder,
-    Plan,
     change_of,
     diff_of,
     made_links,
     make_links,
     read_present,
 )
-from seasoned.connect.merge import take_back
 from seasoned.errors import CannotDo, NotFound
 from seasoned.store.database import make_private_folder
+
+_Edit = tuple[int, int, list[bytes]]
+"""Lines from, lines to, and what stands there instead."""
+
+
+def revert_change(*, before: bytes, after: bytes, present: bytes) -> bytes | None:
+    """What is present without the step from `before` to `after`; None where both changed the same place."""
+    base = after.splitlines(keepends=True)
+    edits = sorted(
+        [*_edits(base, before.splitlines(keepends=True)), *_edits(base, present.splitlines(keepends=True))],
+        key=lambda one: (one[0], one[1]),
+    )
+    made: list[bytes] = []
+    place = 0
+    last: _Edit | None = None
+    for edit in edits:
+        start, end, lines = edit
+        if edit == last:
+            continue  # somebody took it out by hand
+        if start < place or (last is not None and start == last[0] and end == last[1]):
+            return None
+        made += [*base[place:start], *lines]
+        place, last = end, edit
+    return b"".join([*made, *base[place:]])
+
+
+def _edits(old: list[bytes], new: list[bytes]) -> Iterator[_Edit]:
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for kind, start, end, new_start, new_end in matcher.get_opcodes():
+        if kind != "equal":
+            yield start, end, new[new_start:new_end]
+
 
 Left = Callable[[Path, bytes], bytes | None]
 """What a file holds without our part, None for nothing; raises CannotDo where that cannot be told."""
 
 
-class _Kept(msgspec.Struct, frozen=True):
+class _ChangedFile(msgspec.Struct, frozen=True):
     """A file that was changed. Its two states lie beside the record under their digests."""
 
     path: str
@@ -39,16 +71,16 @@ class _Kept(msgspec.Struct, frozen=True):
     made_folders: tuple[str, ...] = ()
 
 
-class _Record(msgspec.Struct, frozen=True):
+class _ConnectRecord(msgspec.Struct, frozen=True):
     """What connecting an agent changed."""
 
     agent: str
     at: str
-    files: tuple[_Kept, ...]
+    files: tuple[_ChangedFile, ...]
     links: tuple[LinkedFolder, ...] = ()
 
 
-def apply_plan(plan: Plan, *, home: Path, clock: Callable[[], float], left: Left | None = None) -> Path:
+def apply_plan(plan: ConnectPlan, *, home: Path, clock: Callable[[], float], left: Left | None = None) -> Path:
     """Carry out a plan; where the folder with the former states is. Nothing is written if a file changed since."""
     folder = home / "connect" / plan.agent
     make_private_folder(folder)
@@ -62,7 +94,7 @@ def apply_plan(plan: Plan, *, home: Path, clock: Callable[[], float], left: Left
             files[str(one.path)] = _kept(folder, one, files.get(str(one.path)), left)
         links = tuple(dict.fromkeys([*(old.links if old else ()), *plan.links]))
         # First what undoing needs: who is killed in between can still go back.
-        _save(folder, _Record(plan.agent, _time(clock), tuple(files.values()), links))
+        _save(folder, _ConnectRecord(plan.agent, _time(clock), tuple(files.values()), links))
         try:
             _write_all(plan.changes, unfinished=home / "connect" / ".unfinished")
         except CannotDo:
@@ -77,17 +109,17 @@ def apply_plan(plan: Plan, *, home: Path, clock: Callable[[], float], left: Left
     return folder
 
 
-def undo_plan(agent: str, *, home: Path, left: Left | None = None) -> Plan:
+def undo_plan(agent: str, *, home: Path, left: Left | None = None) -> ConnectPlan:
     """What undoing would change. A file that was edited since loses our part alone, or all is refused with a reason."""
     record = _load(home / "connect" / agent)
     if record is None:
         raise NotFound(f"{agent} is not connected: there is nothing to undo.")
     changes = [_undone(home / "connect" / agent, one, left) for one in record.files]
     links = tuple(one for one in record.links if made_links(one))
-    return Plan(agent, tuple(change for one in changes for change in one), links=links)
+    return ConnectPlan(agent, tuple(change for one in changes for change in one), links=links)
 
 
-def undo(agent: str, *, home: Path, left: Left | None = None) -> Plan:
+def undo(agent: str, *, home: Path, left: Left | None = None) -> ConnectPlan:
     """Take back what connecting an agent changed; what was done."""
     folder = home / "connect" / agent
     with locked(home / "connect" / ".lock"):
@@ -115,7 +147,7 @@ def _drop(folder: Path) -> None:
     folder.rmdir()
 
 
-def _kept(folder: Path, change: FileChange, old: _Kept | None, left: Left | None) -> _Kept:
+def _kept(folder: Path, change: FileChange, old: _ChangedFile | None, left: Left | None) -> _ChangedFile:
     before: bytes | None = change.before
     if old is not None:
         if change.before is not None and digest(change.before) == old.after:
@@ -123,10 +155,10 @@ def _kept(folder: Path, change: FileChange, old: _Kept | None, left: Left | None
         elif change.before is not None and left is not None:
             before = left(change.path, change.before)
     made = old.made_folders if old else tuple(str(one) for one in _missing_folders(change.path))
-    return _Kept(str(change.path), _keep(folder, before), _keep(folder, change.after), change.why, made)
+    return _ChangedFile(str(change.path), _keep(folder, before), _keep(folder, change.after), change.why, made)
 
 
-def _undone(folder: Path, one: _Kept, left: Left | None) -> tuple[FileChange, ...]:
+def _undone(folder: Path, one: _ChangedFile, left: Left | None) -> tuple[FileChange, ...]:
     path = Path(one.path)
     present, before, after = read_present(path), _state(folder, one.before), _state(folder, one.after)
     why = "as it was before" if present == after else "without our part, for it was edited since"
@@ -135,7 +167,9 @@ def _undone(folder: Path, one: _Kept, left: Left | None) -> tuple[FileChange, ..
     if present == after:
         return change_of(path, present, before, why)
     try:
-        found = left(path, present) if left else take_back(before=before or b"", after=after or b"", present=present)
+        found = (
+            left(path, present) if left else revert_change(before=before or b"", after=after or b"", present=present)
+        )
         if found is None and left is None:
             raise CannotDo("the same lines were changed")
     except CannotDo as error:
@@ -196,15 +230,19 @@ def _state(folder: Path, name: str | None) -> bytes | None:
     return data
 
 
-def _load(folder: Path) -> _Record | None:
+def _load(folder: Path) -> _ConnectRecord | None:
     data = read_present(folder / "record.json")
     try:
-        return None if data is None else msgspec.json.decode(data, type=_Record, dec_hook=lambda kind, text: kind(text))
+        return (
+            None
+            if data is None
+            else msgspec.json.decode(data, type=_ConnectRecord, dec_hook=lambda kind, text: kind(text))
+        )
     except msgspec.DecodeError as error:
         raise CannotDo(f"{str(folder / 'record.json')!r} cannot be read ({error}): restore by hand.") from error
 
 
-def _save(folder: Path, record: _Record) -> None:
+def _save(folder: Path, record: _ConnectRecord) -> None:
     data = msgspec.json.format(msgspec.json.encode(record, enc_hook=str))
     write_whole(folder / "record.json", data, unfinished=folder.parent / ".unfinished")
 

@@ -5,21 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from seasoned.config import Config
-from seasoned.connect.change import LinkedFolder, Plan, change_of, read_present
 from seasoned.connect.hook_file import WAIT_SECONDS, Hook, command_of, guarded, with_hooks, without_hooks
 from seasoned.connect.json_text import read_json
-from seasoned.connect.steps import common_steps
+from seasoned.connect.plan import ConnectPlan, LinkedFolder, change_of, common_steps, read_present
 
 AGENT = "claude-code"
 _WHY = "guidance at the start, confirmations, repairs of known failures, reviews"
 
 
-def plan(config: Config, *, programs: Path, prefill: str | None = None) -> Plan:
+def plan(config: Config, *, programs: Path, prefill: str | None = None) -> ConnectPlan:
     """What must change in the files of Claude Code."""
     path = config.claude_config_dir / "settings.json"
     before = read_present(path)
     after = with_hooks(before, hooks(config, programs), path)
-    return Plan(
+    return ConnectPlan(
         AGENT,
         change_of(path, before, after, _WHY),
         steps=(*_own_steps(after), *common_steps(config)),

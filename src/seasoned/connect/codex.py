@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from seasoned.config import Config
-from seasoned.connect.change import FileChange, LinkedFolder, Plan, change_of, read_present
-from seasoned.connect.fence import Fence, put_at_end, put_at_start
 from seasoned.connect.hook_file import (
     WAIT_SECONDS,
     Hook,
@@ -20,13 +21,76 @@ from seasoned.connect.hook_file import (
     with_hooks,
     without_hooks,
 )
-from seasoned.connect.steps import common_steps
+from seasoned.connect.plan import ConnectPlan, FileChange, LinkedFolder, change_of, common_steps, read_present
 from seasoned.errors import CannotDo
 
+
+class MarkedSection(msgspec.Struct, frozen=True):
+    """The lines before and after our part, in the comments of the file's language."""
+
+    begin: str
+    end: str
+
+    def find(self, text: str) -> re.Match[str] | None:
+        """Our part with its marks and the line break behind it; CannotDo where the marks are not one pair."""
+        begins, ends = text.count(self.begin), text.count(self.end)
+        if not begins and not ends:
+            return None
+        pattern = re.escape(self.begin) + r"[^\n]*\n(?P<body>.*?)" + re.escape(self.end) + r"[^\n]*(?:\n|\Z)"
+        found = re.search(pattern, text, re.DOTALL)
+        if begins != 1 or ends != 1 or found is None:
+            raise CannotDo(f"the marks {self.begin!r} and {self.end!r} do not stand there once and in order")
+        return found
+
+    def part(self, body: str, newline: str) -> str:
+        """Our part as it is written."""
+        return newline.join([self.begin, *body.splitlines(), self.end, ""])
+
+    def take_out(self, text: str) -> str:
+        """The text without our part and the empty line that was put before it."""
+        found = self.find(text)
+        if found is None:
+            return text
+        before, after = text[: found.start()], text[found.end() :]
+        for blank in ("\r\n\r\n", "\n\n"):
+            if before.endswith(blank):
+                return before[: -len(blank) // 2] + after
+        return before + after
+
+
+def newline_of(text: str) -> str:
+    """How the lines of a text end."""
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def put_at_end(text: str, fence: MarkedSection, body: str) -> str:
+    """The text with our part at its end, or in its place where it stands already."""
+    newline = newline_of(text)
+    part = fence.part(body, newline)
+    found = fence.find(text)
+    if found is not None:
+        return text[: found.start()] + part + text[found.end() :]
+    if not text:
+        return part
+    return text + ("" if text.endswith("\n") else newline) + newline + part
+
+
+def put_at_start(text: str, fence: MarkedSection, body: str) -> str:
+    """The text with our part before everything else, or in its place."""
+    part = fence.part(body, newline_of(text))
+    found = fence.find(text)
+    if found is not None:
+        return text[: found.start()] + part + text[found.end() :]
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    return mark + part + text[len(mark) :]
+
+
 AGENT = "codex"
-_SERVER = Fence("# seasoned: begin (`seasoned connect codex --undo` takes it out)", "# seasoned: end")
-_NOTIFY = Fence("# seasoned notify: begin", "# seasoned notify: end")
-_WORDS = Fence("<!-- seasoned: begin (`seasoned connect codex --undo` takes it out) -->", "<!-- seasoned: end -->")
+_SERVER = MarkedSection("# seasoned: begin (`seasoned connect codex --undo` takes it out)", "# seasoned: end")
+_NOTIFY = MarkedSection("# seasoned notify: begin", "# seasoned notify: end")
+_WORDS = MarkedSection(
+    "<!-- seasoned: begin (`seasoned connect codex --undo` takes it out) -->", "<!-- seasoned: end -->"
+)
 _TELL = """\
 ## What earlier sessions taught
 
@@ -41,7 +105,7 @@ _TRUST = (
 _STARTUP_SECONDS = 20
 
 
-def plan(config: Config, *, programs: Path, prefill: str | None = None) -> Plan:
+def plan(config: Config, *, programs: Path, prefill: str | None = None) -> ConnectPlan:
     """What must change in the files of Codex."""
     home = config.codex_home
     # Without the library the server would fail at every start of Codex.
@@ -49,7 +113,7 @@ def plan(config: Config, *, programs: Path, prefill: str | None = None) -> Plan:
     settings, has_own_notify = _settings_change(config, programs, has_server=has_server)
     words = _words_change(home / "AGENTS.md") if has_server else ()
     changes = (*_hooks_change(config, programs), *settings, *words)
-    return Plan(
+    return ConnectPlan(
         AGENT,
         changes,
         steps=(*_own_steps(home, has_own_notify, has_server=has_server), *common_steps(config)),

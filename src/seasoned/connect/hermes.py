@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seasoned.config import Config
-from seasoned.connect.change import FileChange, Plan, change_of, read_present
-from seasoned.connect.steps import common_steps
+from seasoned.connect.plan import ConnectPlan, FileChange, change_of, common_steps, read_present
 from seasoned.connect.yaml_text import add_item, read_yaml, remove_item, remove_text, set_text
 from seasoned.errors import CannotDo, NotFound
 
@@ -28,7 +27,7 @@ _FINDS = (
 )
 
 
-def plan(config: Config, *, programs: Path, prefill: str | None = None) -> Plan:
+def plan(config: Config, *, programs: Path, prefill: str | None = None) -> ConnectPlan:
     """What must change in the files of Hermes."""
     path = config.hermes_home / "config.yaml"
     if not config.hermes_home.is_dir():
@@ -37,7 +36,7 @@ def plan(config: Config, *, programs: Path, prefill: str | None = None) -> Plan:
     if prefill is not None:
         return _prefill_plan(config, path, before, prefill)
     after = with_plugin(before, path)
-    return Plan(
+    return ConnectPlan(
         AGENT,
         change_of(path, before, after, "the plugin `seasoned` is enabled"),
         steps=(*_own_steps(config, programs), *common_steps(config)),
@@ -81,7 +80,7 @@ def with_plugin(data: bytes | None, path: Path) -> bytes:
     return text.encode()
 
 
-def _prefill_plan(config: Config, path: Path, before: bytes | None, template: str) -> Plan:
+def _prefill_plan(config: Config, path: Path, before: bytes | None, template: str) -> ConnectPlan:
     text, where = _text(before or b"", path), repr(str(path))
     wanted = {**read_yaml(text, where), PREFILL_KEY: PREFILL_FILE}
     after = set_text(text, PREFILL_KEY, PREFILL_FILE, where)
@@ -95,7 +94,7 @@ def _prefill_plan(config: Config, path: Path, before: bytes | None, template: st
         "Start Hermes anew. Terminal, gateway and scheduler read the file; TUI, `hermes -z` and API server do not.",
         "Run this again when the template has changed: the file stays as it is until then.",
     )
-    return Plan(AGENT, changes, steps=steps)
+    return ConnectPlan(AGENT, changes, steps=steps)
 
 
 def prefill_of(config: Config, template: str) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from seasoned.config import Config
-from seasoned.connect.json_text import Node, add_element, add_member, read_json, remove_child, replace_value
+from seasoned.connect.json_text import JsonNode, add_element, add_member, read_json, remove_child, replace_value
 from seasoned.errors import CannotDo
 
 PROGRAM = "seasoned-hook"
@@ -90,7 +90,7 @@ def _decoded(data: bytes, path: Path) -> str:
         raise CannotDo(f"{str(path)!r} is not written in UTF-8 ({error}): it is left alone.") from error
 
 
-def _read(text: str, path: Path) -> Node:
+def _read(text: str, path: Path) -> JsonNode:
     try:
         root = read_json(text)
     except CannotDo as error:
@@ -100,7 +100,7 @@ def _read(text: str, path: Path) -> Node:
     return root
 
 
-def _held(root: Node, path: Path) -> Node | None:
+def _held(root: JsonNode, path: Path) -> JsonNode | None:
     """The object of all hooks, looked through: what is written otherwise than expected is not touched."""
     held = root.child("hooks")
     if held is None:

@@ -21,7 +21,7 @@ _UNIT = "  "
 _UNREAD = "for which the agent reads nothing of the file"
 
 
-class Node(msgspec.Struct, frozen=True):
+class JsonNode(msgspec.Struct, frozen=True):
     """A value and where it stands. Children of an object have keys."""
 
     kind: Literal["object", "array", "plain"]
@@ -30,16 +30,16 @@ class Node(msgspec.Struct, frozen=True):
     value: Any
     keys: tuple[str, ...] = ()
     key_starts: tuple[int, ...] = ()
-    children: tuple[Node, ...] = ()
+    children: tuple[JsonNode, ...] = ()
 
-    def child(self, key: str) -> Node | None:
+    def child(self, key: str) -> JsonNode | None:
         """The member of this name."""
         return self.children[self.keys.index(key)] if key in self.keys else None
 
 
-def read_json(text: str) -> Node:
+def read_json(text: str) -> JsonNode:
     """The whole text as a node; CannotDo with its line where it is not JSON, or has a key twice."""
-    reader = _Reader(text)
+    reader = _JsonReader(text)
     node = reader.value(reader.skip(0), 0)
     end = reader.skip(node.end)
     if end != len(text):
@@ -47,40 +47,40 @@ def read_json(text: str) -> Node:
     return node
 
 
-def add_member(text: str, parent: Node, key: str, value: object) -> str:
+def add_member(text: str, parent: JsonNode, key: str, value: object) -> str:
     """The text with one more member at the end of an object."""
     return _add(text, parent, value, f"{json.dumps(key, ensure_ascii=False)}: ")
 
 
-def add_element(text: str, parent: Node, value: object) -> str:
+def add_element(text: str, parent: JsonNode, value: object) -> str:
     """The text with one more element at the end of an array."""
     return _add(text, parent, value, "")
 
 
-def replace_value(text: str, node: Node, value: object) -> str:
+def replace_value(text: str, node: JsonNode, value: object) -> str:
     """The text with another value in a place."""
     is_wide = "\n" in text[node.start : node.end]
     written = _written(text, value, _indent_at(text, node.start), is_wide=is_wide)
     return text[: node.start] + written + text[node.end :]
 
 
-def remove_child(text: str, parent: Node, at: int) -> str:
+def remove_child(text: str, parent: JsonNode, at: int) -> str:
     """The text without one child, its comma, and the line that it leaves empty."""
     start = parent.key_starts[at] if parent.kind == "object" else parent.children[at].start
     end = parent.children[at].end
     if at + 1 < len(parent.children):
-        end = _Reader(text).skip(end) + 1  # behind the comma
+        end = _JsonReader(text).skip(end) + 1  # behind the comma
         end, start = _whole_lines(text, start, end)
         return text[:start] + text[end:]
     if at > 0:
         # The last one: the comma before it goes too.
-        comma = _Reader(text).skip(parent.children[at - 1].end)
+        comma = _JsonReader(text).skip(parent.children[at - 1].end)
         end, start = _whole_lines(text, start, end)
         return text[:comma] + text[comma + 1 : start].rstrip(" \t") + text[end:]
     return text[: parent.start + 1] + text[parent.end - 1 :]
 
 
-def _add(text: str, parent: Node, value: object, label: str) -> str:
+def _add(text: str, parent: JsonNode, value: object, label: str) -> str:
     own = _indent_at(text, parent.start)
     if not parent.children:
         inner, line = own + _unit(text), _newline(text)
@@ -133,7 +133,7 @@ def _whole_lines(text: str, start: int, end: int) -> tuple[int, int]:
     return end, start
 
 
-class _Reader:
+class _JsonReader:
     """Finds values in a text."""
 
     def __init__(self, text: str) -> None:
@@ -151,7 +151,7 @@ class _Reader:
             raise self.wrong(place, f"a comment, {_UNREAD}")
         return place
 
-    def value(self, place: int, depth: int) -> Node:
+    def value(self, place: int, depth: int) -> JsonNode:
         if depth > _DEEPEST:
             raise self.wrong(place, "it is nested too deeply")
         letter = self._text[place : place + 1]
@@ -162,7 +162,7 @@ class _Reader:
         found = _STRING.match(self._text, place) or _PLAIN.match(self._text, place)
         if found is None:
             raise self.wrong(place, f"a value is expected, not {self._text[place : place + 10]!r}")
-        return Node("plain", place, found.end(), self._decoded(found))
+        return JsonNode("plain", place, found.end(), self._decoded(found))
 
     def _decoded(self, found: re.Match[str]) -> Any:
         try:
@@ -170,10 +170,10 @@ class _Reader:
         except ValueError as error:
             raise self.wrong(found.start(), str(error)) from error
 
-    def _container(self, start: int, depth: int, kind: Literal["object", "array"], closing: str) -> Node:
+    def _container(self, start: int, depth: int, kind: Literal["object", "array"], closing: str) -> JsonNode:
         keys: list[str] = []
         key_starts: list[int] = []
-        children: list[Node] = []
+        children: list[JsonNode] = []
         place = self.skip(start + 1)
         has_comma = False
         while has_comma or self._text[place : place + 1] != closing:
@@ -190,7 +190,7 @@ class _Reader:
                 place = self.skip(place + 1)
         values = [one.value for one in children]
         value = dict(zip(keys, values, strict=True)) if kind == "object" else values
-        return Node(kind, start, place + 1, value, tuple(keys), tuple(key_starts), tuple(children))
+        return JsonNode(kind, start, place + 1, value, tuple(keys), tuple(key_starts), tuple(children))
 
     def _key(self, place: int, keys: list[str], key_starts: list[int]) -> int:
         found = _STRING.match(self._text, place)

@@ -16,8 +16,7 @@ import msgspec
 
 from seasoned.config import Config
 from seasoned.errors import NotFound, StoreError
-from seasoned.experiment.assign import load_split, log_exposure, log_foregone
-from seasoned.experiment.enrol import Enrolled, enrol
+from seasoned.experiment.live.assignment import Enrolled, enrol, load_split, log_exposure, log_foregone
 from seasoned.gateway.exchange import Exchange
 from seasoned.gateway.header import Headers
 from seasoned.gateway.setting import Settings

@@ -16,9 +16,9 @@ from importlib.util import find_spec
 import msgspec
 
 from seasoned.errors import NotFound
-from seasoned.experiment.assign import load_split
-from seasoned.experiment.live import hurting
-from seasoned.experiment.live_session import LiveSession
+from seasoned.experiment.live.assignment import load_split
+from seasoned.experiment.live.live_report import hurting
+from seasoned.experiment.live.live_session import LiveSession
 from seasoned.insight.load import tracks
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.store import Database, Store

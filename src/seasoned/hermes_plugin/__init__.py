@@ -1,5 +1,26 @@
-"""A door for Hermes: found by its entry point, enabled by `hermes plugins enable seasoned`."""
+"""The plugin that Hermes loads: found by its entry point, enabled by `hermes plugins enable seasoned`."""
 
-from seasoned.hermes_plugin.door import register
+from __future__ import annotations
+
+from typing import Any
+
+from seasoned.hermes_plugin.confirmation import CallGate
+from seasoned.hermes_plugin.settings import HermesSettings
 
 __all__ = ["register"]
+
+
+def register(ctx: Any) -> None:
+    """Called by Hermes once, when it loads its plugins. Where a part cannot be imported, calls are still guarded."""
+    try:
+        from seasoned.hermes_plugin.plugin import open_plugin
+    except ImportError:
+        gate = CallGate(wait_seconds=HermesSettings().wait_seconds)
+
+        def before_call(tool_name: str = "", args: Any = None, session_id: str = "", **_: Any) -> Any:
+            return gate.check(tool_name, args, session_id)
+
+        ctx.register_hook("pre_tool_call", before_call)
+        # Hermes keeps the hook, and tells its user what failed.
+        raise
+    open_plugin().register(ctx)

@@ -12,12 +12,11 @@ from seasoned.config import Config, load
 from seasoned.errors import SeasonedError
 from seasoned.gateway import setting as gateway
 from seasoned.hermes_plugin import host
+from seasoned.hermes_plugin.background import BackgroundThread, ErrorBoundary, log
+from seasoned.hermes_plugin.call_recorder import CallRecorder, turn_of
 from seasoned.hermes_plugin.command import DESCRIPTION, SCHEMA, TOOL, add_arguments, answer, run_command, set_warm
-from seasoned.hermes_plugin.errand import Errands
-from seasoned.hermes_plugin.gate import Gate
-from seasoned.hermes_plugin.judging import Judge, turn_of
-from seasoned.hermes_plugin.setting import FILE, Settings, load_settings
-from seasoned.hermes_plugin.shield import Shield, log
+from seasoned.hermes_plugin.confirmation import CallGate
+from seasoned.hermes_plugin.settings import FILE, HermesSettings, load_settings
 from seasoned.hermes_plugin.warm import SUBAGENT, Warmer, request_of
 
 _MOST = 2000
@@ -35,24 +34,24 @@ def open_plugin() -> Plugin:
             settings = msgspec.structs.replace(settings, experiment=experiment)
     except (SeasonedError, OSError) as error:
         log.warning("Seasoned only guards calls of high risk until this is mended: %s", error)
-        return Plugin(None, Settings())
+        return Plugin(None, HermesSettings())
     return Plugin(config, settings)
 
 
 class Plugin:
     """Our parts, and what Hermes has to know of them."""
 
-    def __init__(self, config: Config | None, settings: Settings) -> None:
+    def __init__(self, config: Config | None, settings: HermesSettings) -> None:
         self._config = config
         self._settings = settings
-        self._shield = Shield()
-        self._writing = Errands("seasoned-judge", self._shield)
-        self._gate = Gate(wait_seconds=settings.wait_seconds)
+        self._shield = ErrorBoundary()
+        self._writing = BackgroundThread("seasoned-judge", self._shield)
+        self._gate = CallGate(wait_seconds=settings.wait_seconds)
         self._warmer = self._judge = None
         if config is not None:
-            self._warmer = Warmer(config, settings, Errands("seasoned-warm", self._shield))
+            self._warmer = Warmer(config, settings, BackgroundThread("seasoned-warm", self._shield))
             on_ruling = self._warmer.look_back
-            self._judge = Judge(config, self._writing, on_ruling=on_ruling) if settings.judge else None
+            self._judge = CallRecorder(config, self._writing, on_ruling=on_ruling) if settings.judge else None
         self._reviews: OrderedDict[str, None] = OrderedDict()
         """Turns of background reviews: their calls come in threads that do not say what they work for."""
         self._parents: OrderedDict[str, str] = OrderedDict()

@@ -19,7 +19,7 @@ from seasoned.template.library import Library, find_example
 _MOST = 2000
 
 
-class _Line(msgspec.Struct, frozen=True):
+class _RetractionLine(msgspec.Struct, frozen=True):
     """What is said, and behind which message: by its place and its words."""
 
     text: str
@@ -32,7 +32,7 @@ class Retractions:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._lines: OrderedDict[str, _Line] = OrderedDict()
+        self._lines: OrderedDict[str, _RetractionLine] = OrderedDict()
 
     def note(self, session: str, example_ids: Sequence[str], library: Library) -> bool:
         """Take back what a conversation was shown and is suspended now; whether there is something to take back."""
@@ -40,7 +40,7 @@ class Retractions:
         with self._lock:
             if not found or session in self._lines:
                 return bool(found)
-            self._lines[session] = _Line(retraction(found))
+            self._lines[session] = _RetractionLine(retraction(found))
             if len(self._lines) > _MOST:
                 self._lines.popitem(last=False)
         return True
@@ -54,13 +54,13 @@ class Retractions:
             if not _stands(line, messages):
                 if not may_begin:
                     return messages
-                line = _Line(line.text, len(messages) - 1, _words(messages[-1]))
+                line = _RetractionLine(line.text, len(messages) - 1, _words(messages[-1]))
                 self._lines[session] = line
         assert line.place is not None
         return [_with(one, line.text) if at == line.place else one for at, one in enumerate(messages)]
 
 
-def _stands(line: _Line, messages: Sequence[Mapping[str, Any]]) -> bool:
+def _stands(line: _RetractionLine, messages: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the message is still there that the line was put behind; a compression takes it away."""
     return line.place is not None and line.place < len(messages) and _words(messages[line.place]) == line.behind
 

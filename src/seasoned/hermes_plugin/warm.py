@@ -16,13 +16,11 @@ import msgspec
 
 from seasoned.config import Config
 from seasoned.errors import SourceError, StoreError
-from seasoned.experiment.assign import log_exposure, log_foregone
-from seasoned.experiment.enrol import Enrolled, enrol
+from seasoned.experiment.live.assignment import Enrolled, enrol, log_exposure, log_foregone
 from seasoned.hermes_plugin import host
-from seasoned.hermes_plugin.errand import Errands
+from seasoned.hermes_plugin.background import BackgroundThread, log
 from seasoned.hermes_plugin.retraction import Retractions
-from seasoned.hermes_plugin.setting import Settings
-from seasoned.hermes_plugin.shield import log
+from seasoned.hermes_plugin.settings import HermesSettings
 from seasoned.history.hermes_db import AGENT, lineage
 from seasoned.session import SessionRef
 from seasoned.store import Store, open_database, open_store
@@ -41,7 +39,7 @@ _WAIT_SECONDS = 2.0
 _MOST = 2000
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class HermesRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One request to a model, as far as it matters here."""
 
     session: str
@@ -69,7 +67,12 @@ class Warmer:
     """Decides once for each conversation, and replays what was decided."""
 
     def __init__(
-        self, config: Config, settings: Settings, errands: Errands, *, clock: Callable[[], float] = time.time
+        self,
+        config: Config,
+        settings: HermesSettings,
+        errands: BackgroundThread,
+        *,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._config = config
         self._settings = settings
@@ -84,7 +87,7 @@ class Warmer:
         """The template for conversations that begin from now on; None for the one that fits."""
         self.is_on = settings.warm
 
-    def warm(self, request: Request, *, is_review: bool) -> list[dict[str, Any]] | None:
+    def warm(self, request: HermesRequest, *, is_review: bool) -> list[dict[str, Any]] | None:
         """The messages with the block of their conversation; None where they stay as they are."""
         tools = offered(request.body.get("tools") or ())
         if not tools or carries_block(request.messages):
@@ -106,11 +109,11 @@ class Warmer:
         for session, rendered in begun:
             self._retractions.note(session, rendered.example_ids, library)
 
-    def _known(self, request: Request) -> _Begun | None:
+    def _known(self, request: HermesRequest) -> _Begun | None:
         with self._lock:
             return self._begun.get((request.session, request.format))
 
-    def _decided(self, request: Request) -> _Begun:
+    def _decided(self, request: HermesRequest) -> _Begun:
         key = (request.session, request.format)
         with self._lock:
             deciding = self._deciding.setdefault(key, threading.Lock())
@@ -128,7 +131,7 @@ class Warmer:
             self._deciding.pop(key, None)
         return known
 
-    def _decide(self, request: Request) -> Rendered | None:
+    def _decide(self, request: HermesRequest) -> Rendered | None:
         is_late = threading.Event()
         database = host.database_path(self._config.hermes_home)
         try:
@@ -138,7 +141,7 @@ class Warmer:
         finally:
             is_late.set()
 
-    def _answer(self, request: Request, database: Path, is_late: threading.Event) -> Rendered | None:
+    def _answer(self, request: HermesRequest, database: Path, is_late: threading.Event) -> Rendered | None:
         """Looked for, or made; in the thread of the errands."""
         root = root_of(database, request.session)
         if is_late.is_set() or root is None:
@@ -190,7 +193,7 @@ class Warmer:
         finally:
             database.close()
 
-    def _forgo(self, request: Request, root: str, enrolled: Enrolled) -> None:
+    def _forgo(self, request: HermesRequest, root: str, enrolled: Enrolled) -> None:
         """Note what a conversation of the control would have been shown, so that each example can be compared."""
         found = {}
         with open_store(self._config.store_path) as store:
@@ -221,7 +224,7 @@ class Warmer:
             database.close()
 
 
-def request_of(body: object, *, session: str, model: str, base_url: str, api_mode: str) -> Request | None:
+def request_of(body: object, *, session: str, model: str, base_url: str, api_mode: str) -> HermesRequest | None:
     """The request in our words; None for one that is left alone whatever it holds."""
     format = FORMATS.get(api_mode)
     if format is None or not session or not isinstance(body, dict):
@@ -229,7 +232,7 @@ def request_of(body: object, *, session: str, model: str, base_url: str, api_mod
     messages = body.get("messages")
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         return None
-    return Request(session=session, model=model, base_url=base_url, format=format, body=body)
+    return HermesRequest(session=session, model=model, base_url=base_url, format=format, body=body)
 
 
 def root_of(database: Path, session: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from seasoned.config import Config
 
 if TYPE_CHECKING:
-    from seasoned.experiment.enrol import Enrolled
+    from seasoned.experiment.live.assignment import Enrolled
 
 _SETTINGS = "gateway.toml"
 
@@ -17,7 +17,7 @@ def arm_of(config: Config, session: str, *, now: float, begins: bool) -> Enrolle
     """The arm of a session; one that begins is assigned. None where no experiment runs, or it began without one."""
     if not (config.home / _SETTINGS).exists():
         return None
-    from seasoned.experiment.enrol import enrol
+    from seasoned.experiment.live.assignment import enrol
     from seasoned.gateway.setting import load_settings
     from seasoned.store import open_database
 
@@ -33,7 +33,7 @@ def arm_of(config: Config, session: str, *, now: float, begins: bool) -> Enrolle
 
 def log_shown(config: Config, session: str, arm: Enrolled, example_ids: Sequence[str], *, now: float) -> None:
     """Note what the session was really shown."""
-    from seasoned.experiment.assign import log_exposure
+    from seasoned.experiment.live.assignment import log_exposure
     from seasoned.store import open_database
 
     database = open_database(config)
@@ -47,7 +47,7 @@ def log_not_shown(
     config: Config, session: str, arm: Enrolled, by_arm: Mapping[str, Sequence[str]], *, now: float
 ) -> None:
     """Note what a session of the control would have been shown, so that each example can be compared."""
-    from seasoned.experiment.assign import log_foregone
+    from seasoned.experiment.live.assignment import log_foregone
     from seasoned.store import open_database
 
     database = open_database(config)

@@ -24,7 +24,7 @@ WAIT_SECONDS = 50.0
 _LAST_WORD_SECONDS = 3.0
 
 
-class _Call(msgspec.Struct):
+class _ProposedCall(msgspec.Struct):
     """What is read of the event; everything else is the agent's business."""
 
     tool_name: str
@@ -41,7 +41,7 @@ def pre_tool_use(agent: Agent, arguments: list[str]) -> int:
         _say("deny", "the call is longer than can be looked through: do it in smaller parts.")
         return 0
     try:
-        call = msgspec.json.decode(data, type=_Call)
+        call = msgspec.json.decode(data, type=_ProposedCall)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         need = _need_of_text(data)
         if need is not None:
@@ -53,7 +53,7 @@ def pre_tool_use(agent: Agent, arguments: list[str]) -> int:
     return 0
 
 
-def _meant(call: _Call) -> dict[str, Any]:
+def _meant(call: _ProposedCall) -> dict[str, Any]:
     """The arguments by the names that tell what they are: Codex calls a patch a command, which nobody runs."""
     text = call.tool_input.get("command")
     if call.tool_name == "apply_patch" and isinstance(text, str):
@@ -62,7 +62,7 @@ def _meant(call: _Call) -> dict[str, Any]:
     return call.tool_input
 
 
-def _ask(agent: Agent, call: _Call, need: Need, wait_seconds: float) -> None:
+def _ask(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> None:
     from threading import Lock, Timer
 
     # Taken once and never given back: two answers are none, and a call without an answer runs.
@@ -87,7 +87,7 @@ def _ask(agent: Agent, call: _Call, need: Need, wait_seconds: float) -> None:
         os._exit(0)
 
 
-def _confirmed(agent: Agent, call: _Call, need: Need, wait_seconds: float) -> str:
+def _confirmed(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> str:
     """The sentence that says who agreed; raises where nobody did."""
     from seasoned.confirm.client import configured_client
 

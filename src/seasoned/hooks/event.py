@@ -11,7 +11,7 @@ Agent = Literal["claude-code", "codex"]
 MOST_BYTES = 20_000_000
 
 
-class Event(msgspec.Struct, frozen=True):
+class HookEvent(msgspec.Struct, frozen=True):
     """What is read of an event; everything else is the agent's business."""
 
     session_id: str = ""
@@ -39,9 +39,9 @@ class Event(msgspec.Struct, frozen=True):
         return self.turn_id or self.prompt_id or ""
 
 
-def read_event() -> Event:
+def read_event() -> HookEvent:
     """The event on stdin."""
-    return msgspec.json.decode(sys.stdin.buffer.read(MOST_BYTES), type=Event)
+    return msgspec.json.decode(sys.stdin.buffer.read(MOST_BYTES), type=HookEvent)
 
 
 def say(name: str, **fields: str) -> None:

@@ -7,17 +7,17 @@ import os
 import sys
 
 _EVENTS = {
-    ("claude-code", "session-start"): "guidance:session_start",
+    ("claude-code", "session-start"): "session_start:session_start",
     ("claude-code", "pre-tool-use"): "confirmation:pre_tool_use",
     ("claude-code", "post-tool-use-failure"): "repair:post_tool_use_failure",
-    ("claude-code", "stop"): "due:stop",
-    ("claude-code", "session-end"): "due:session_end",
-    ("codex", "session-start"): "guidance:session_start",
+    ("claude-code", "stop"): "review_trigger:stop",
+    ("claude-code", "session-end"): "review_trigger:session_end",
+    ("codex", "session-start"): "session_start:session_start",
     ("codex", "pre-tool-use"): "confirmation:pre_tool_use",
     ("codex", "post-tool-use"): "repair:post_tool_use",
-    ("codex", "stop"): "due:stop",
-    ("codex", "session-end"): "due:session_end",
-    ("codex", "notify"): "due:notify",
+    ("codex", "stop"): "review_trigger:stop",
+    ("codex", "session-end"): "review_trigger:session_end",
+    ("codex", "notify"): "review_trigger:notify",
 }
 """Each event of each agent, and the function that answers it."""
 _DECIDES = "pre-tool-use"
@@ -102,6 +102,6 @@ def _note(text: str) -> None:
 
     with suppress(SeasonedError, OSError, ImportError):
         from seasoned.config import load
-        from seasoned.hooks.trace import log
+        from seasoned.hooks.log import log
 
         log(load().home, text)

@@ -9,7 +9,7 @@ import msgspec
 
 from seasoned.config import Config, load
 from seasoned.hooks.arm import arm_of
-from seasoned.hooks.event import Agent, Event, read_event, say
+from seasoned.hooks.event import Agent, HookEvent, read_event, say
 from seasoned.store import open_store
 from seasoned.template.block import clean_text
 from seasoned.template.recall import recall, recall_text
@@ -42,7 +42,7 @@ def _encoded(value: Any) -> str:
     return "" if value is None else msgspec.json.encode(value).decode()
 
 
-def _has_failed(agent: Agent, tool: str, event: Event, text: str) -> bool:
+def _has_failed(agent: Agent, tool: str, event: HookEvent, text: str) -> bool:
     from seasoned.outcome.judge import judge
     from seasoned.session import Marks, Result, ToolCall
 
@@ -50,7 +50,7 @@ def _has_failed(agent: Agent, tool: str, event: Event, text: str) -> bool:
     return judge(call, agent=agent).verdict == "failed"
 
 
-def _answer(name: str, agent: Agent, event: Event, tool: str, error: str) -> None:
+def _answer(name: str, agent: Agent, event: HookEvent, tool: str, error: str) -> None:
     config = load()
     if not config.store_path.exists() or _is_cold(config, f"{agent}:{event.session_id}"):
         return

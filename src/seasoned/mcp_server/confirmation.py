@@ -24,7 +24,7 @@ Id = Annotated[str, Field(description="The id that request_confirmation returned
 Details = Annotated[dict[str, Any], Field(description="The exact values: targets, amounts, commands.")]
 
 
-class Confirmations:
+class ConfirmationTools:
     """What was asked is remembered, so that only that can be redeemed."""
 
     def __init__(self, config: Config) -> None:

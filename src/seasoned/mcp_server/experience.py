@@ -11,7 +11,7 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import Field
 
 from seasoned.errors import SeasonedError
-from seasoned.mcp_server.place import Place
+from seasoned.mcp_server.store_access import StoreAccess
 from seasoned.template.block import Format
 from seasoned.template.provision import BUDGET
 from seasoned.template.recall import LIMIT, MOST, recall, recall_text
@@ -22,10 +22,10 @@ Tools = Annotated[list[str | dict[str, Any]], Field(description="load: the tools
 _SESSION = "An id, or its beginning."
 
 
-class Experience:
+class ExperienceTools:
     """What the library and the store know, for an agent."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: StoreAccess) -> None:
         self._place = place
 
     def tools(self) -> tuple[Callable[..., Any], ...]:

@@ -31,7 +31,7 @@ _BACKLOG = 1024
 _MOST_BODY_BYTES = 1_000_000
 
 
-class Guard:
+class TokenGuard:
     """Lets through only requests with the token, for a name of this server, and from no other site."""
 
     def __init__(self, app: ASGIApp, *, token: str, hosts: frozenset[str]) -> None:
@@ -72,7 +72,7 @@ def http_app(server: MCPServer[Any], *, token: str, hosts: frozenset[str]) -> St
             allowed_hosts=sorted(hosts), allowed_origins=[f"http://{host}" for host in sorted(hosts)]
         ),
     )
-    app.add_middleware(Guard, token=token, hosts=hosts)
+    app.add_middleware(TokenGuard, token=token, hosts=hosts)
     return app
 
 

@@ -14,7 +14,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, Completion, CompletionArgu
 from pydantic import Field
 
 from seasoned.errors import NotFound, SeasonedError, UsageError
-from seasoned.mcp_server.place import Place
+from seasoned.mcp_server.store_access import StoreAccess
 from seasoned.template.library import count_use, current, listed, remember_block
 from seasoned.template.provision import provision
 from seasoned.template.use import template_use
@@ -26,7 +26,7 @@ _MOST_COMPLETIONS = 100
 class Prompts:
     """What a user may begin a conversation with."""
 
-    def __init__(self, place: Place, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, place: StoreAccess, clock: Callable[[], float] = time.time) -> None:
         self._place = place
         self._clock = clock
 

@@ -13,11 +13,11 @@ from pydantic import ValidationError
 import seasoned
 from seasoned.config import Config, load
 from seasoned.errors import SeasonedError
-from seasoned.mcp_server.confirmation import Confirmations
-from seasoned.mcp_server.experience import Experience
-from seasoned.mcp_server.place import Place
+from seasoned.mcp_server.confirmation import ConfirmationTools
+from seasoned.mcp_server.experience import ExperienceTools
 from seasoned.mcp_server.prompt import Prompts
 from seasoned.mcp_server.resource import Resources
+from seasoned.mcp_server.store_access import StoreAccess
 
 _INSTRUCTIONS = (
     "Before an action that cannot be undone or that others will notice, call request_confirmation with exactly what"
@@ -62,9 +62,9 @@ class ExperienceServer(MCPServer[Any]):
 def build_server(config: Config | None = None) -> ExperienceServer:
     """The server with its tools, resources and prompts; it opens no store and asks nobody until one is used."""
     config = config or load()
-    place = Place(config)
+    place = StoreAccess(config)
     server = ExperienceServer("seasoned", version=seasoned.__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
-    for tool in (*Experience(place).tools(), *Confirmations(config).tools()):
+    for tool in (*ExperienceTools(place).tools(), *ConfirmationTools(config).tools()):
         server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=tool.__name__ in _READ_ONLY))
     server.resources = Resources(place)
     server.resources.add_to(server)

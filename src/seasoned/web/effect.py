@@ -11,8 +11,8 @@ from starlette.requests import Request
 
 from seasoned.config import Config
 from seasoned.confirm.service.state import service_of
-from seasoned.experiment.live import LiveReport, list_live, live_report
-from seasoned.experiment.live_example import ExampleEffect
+from seasoned.experiment.live.example_effect import ExampleEffect
+from seasoned.experiment.live.live_report import LiveReport, list_live, live_report
 from seasoned.insight.whole import revision
 from seasoned.store import Store, open_database, open_store
 from seasoned.web.reading import histories_of

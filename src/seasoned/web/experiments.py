@@ -12,13 +12,13 @@ from starlette.responses import Response
 
 from seasoned.confirm.service.state import service_of
 from seasoned.errors import NotFound
-from seasoned.experiment.design import Design
-from seasoned.experiment.ledger import Counted, analyses, broken_off, counts, designs
-from seasoned.experiment.live import LiveArm, LiveExample, LiveListed, LiveReport, list_live
-from seasoned.experiment.measure import KINDS
-from seasoned.experiment.online import SampleRatio
-from seasoned.experiment.page.live import live_plots
+from seasoned.experiment.analysis.task_run import KINDS
+from seasoned.experiment.live.live_report import LiveArm, LiveExample, LiveListing, LiveReport, list_live
+from seasoned.experiment.live.online_analysis import SampleRatio
+from seasoned.experiment.page.live_plots import live_plots
 from seasoned.experiment.page.page import part_of
+from seasoned.experiment.run.design import Design
+from seasoned.experiment.run.run_store import RunCount, analyses, broken_off, counts, designs
 from seasoned.insight.page.value import change, change_between, rate, rate_between
 from seasoned.store import Store, open_store
 from seasoned.web.effect import live_of
@@ -108,7 +108,7 @@ class Offline(msgspec.Struct, frozen=True):
 
     design: Design
     began_at: float
-    counted: tuple[Counted, ...]
+    counted: tuple[RunCount, ...]
     broken_off: int
 
     @property
@@ -190,7 +190,7 @@ def _offline(store: Store) -> list[Offline]:
     ]
 
 
-def _live_table(live: list[LiveListed], seen: dict[str, Seen[LiveReport]]) -> Table:
+def _live_table(live: list[LiveListing], seen: dict[str, Seen[LiveReport]]) -> Table:
     rows = []
     for one in live:
         report = seen[one.name].value

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seasoned.experiment.analysis import Analysis
-from seasoned.experiment.measure import KINDS, MEASURES
+from seasoned.experiment.analysis.analyse import Analysis
+from seasoned.experiment.analysis.findings import amount, change, sentences
+from seasoned.experiment.analysis.task_run import KINDS, MEASURES
 from seasoned.experiment.page.plots import between, effect_cells, plots
-from seasoned.experiment.sentence import amount, change, sentences
 from seasoned.insight.page.frame import environment, frame
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import p_value

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from seasoned.experiment.analysis import Analysis, ArmFigures, TurnFigure, is_found
-from seasoned.experiment.contrast import Effect
-from seasoned.experiment.measure import KINDS, Measure
-from seasoned.experiment.sentence import amount, change
+from seasoned.experiment.analysis.analyse import Analysis, ArmFigures, TurnFigure, is_found
+from seasoned.experiment.analysis.contrast import Effect
+from seasoned.experiment.analysis.findings import amount, change
+from seasoned.experiment.analysis.task_run import KINDS, Measure
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import p_value, unique

@@ -1,0 +1,137 @@
+"""Changes to files of other programs: planned as values and shown before anything is written."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+import msgspec
+
+from seasoned.config import Config
+from seasoned.errors import CannotDo
+
+_MOST_BYTES = 20_000_000
+
+
+class FileChange(msgspec.Struct, frozen=True):
+    """One file: what it holds now and what it will hold; None where there is none."""
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+    why: str
+
+
+class LinkedFolder(msgspec.Struct, frozen=True):
+    """Every folder in `source` is to be found in `folder` too, through a symbolic link; also those that come later."""
+
+    folder: Path
+    source: Path
+    why: str
+
+
+class ConnectPlan(msgspec.Struct, frozen=True):
+    """All that connecting an agent would change, and what is left for a person to do."""
+
+    agent: str
+    changes: tuple[FileChange, ...] = ()
+    """Only files that do change."""
+    steps: tuple[str, ...] = ()
+    """What only the user can do, in order, each a sentence."""
+    links: tuple[LinkedFolder, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything is as it should be already."""
+        return not self.changes and not any(missing_links(one) for one in self.links)
+
+
+def change_of(path: Path, before: bytes | None, after: bytes | None, why: str) -> tuple[FileChange, ...]:
+    """The change of a file, or none where nothing would be different."""
+    return () if before == after else (FileChange(path, before, after, why),)
+
+
+def read_present(path: Path) -> bytes | None:
+    """What a file holds, through links; None where there is none. What is no ordinary file is refused."""
+    try:
+        if not path.exists():
+            path.resolve(strict=False)  # a circle of links is refused here
+            return None
+        if not path.is_file():
+            raise CannotDo(f"{str(path)!r} is no ordinary file, so it is left alone: move it away.")
+        if path.stat().st_size > _MOST_BYTES:
+            raise CannotDo(f"{str(path)!r} has more than {_MOST_BYTES:,} bytes, so it is left alone: look at it.")
+        return path.read_bytes()
+    except (OSError, RuntimeError) as error:
+        raise CannotDo(f"{str(path)!r} cannot be read ({error}): check it and its rights.") from error
+
+
+def preview(change: FileChange) -> str:
+    """The change as a unified diff; bytes that are no text are shown escaped."""
+    return diff_of(change.before, change.after, change.path)
+
+
+def diff_of(before: bytes | None, after: bytes | None, path: Path) -> str:
+    """Two states of a file as a unified diff, `/dev/null` for a file that is not there."""
+    old, new = (_lines(one) for one in (before, after))
+    names = (str(path) if one is not None else "/dev/null" for one in (before, after))
+    found = [
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+        for line in difflib.unified_diff(old, new, next(names), next(names))
+    ]
+    return "".join(found)
+
+
+def missing_links(one: LinkedFolder) -> list[str]:
+    """Names in the source that the folder does not have; a name that somebody else uses there is left alone."""
+    try:
+        names = sorted(path.name for path in one.source.iterdir() if path.is_dir() and not path.name.startswith("."))
+    except OSError:
+        return []
+    return [name for name in names if not (one.folder / name).exists() and not (one.folder / name).is_symlink()]
+
+
+def made_links(one: LinkedFolder) -> list[Path]:
+    """The links in the folder that lead into the source, also where the source has lost what they name."""
+    try:
+        found = sorted(path for path in one.folder.iterdir() if path.is_symlink())
+        return [path for path in found if path.readlink().parent == one.source]
+    except OSError:
+        return []
+
+
+def make_links(one: LinkedFolder) -> list[Path]:
+    """Link what is missing."""
+    made = []
+    for name in missing_links(one):
+        link = one.folder / name
+        try:
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(one.source / name, target_is_directory=True)
+        except FileExistsError:
+            continue  # another process was quicker
+        except OSError as error:
+            raise CannotDo(f"{str(link)!r} cannot be made ({error}): check the rights of its folder.") from error
+        made.append(link)
+    return made
+
+
+def _lines(data: bytes | None) -> list[str]:
+    return [] if data is None else data.decode("utf-8", "backslashreplace").splitlines(keepends=True)
+
+
+def common_steps(config: Config) -> tuple[str, ...]:
+    """The steps that this configuration still lacks."""
+    found = []
+    if not config.store_path.exists():
+        found.append("Run `seasoned scan` and `seasoned template build --auto`: until then there is nothing to show.")
+    if not config.confirm_url:
+        found.append(
+            "Set up confirmations (docs/how-to/confirm.md): until `confirm_url` is set, calls of high risk are refused."
+        )
+    if not (config.review_model or config.model or config.base_url):
+        found.append(
+            "Choose a model for reviews (`review_model` in config.toml): until then no session is reviewed, "
+            "and nothing is sent anywhere."
+        )
+    return tuple(found)

@@ -1,0 +1,326 @@
+"""An experiment's finished runs → what was found: by the measure, contrasts and test that were named beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from seasoned.errors import UsageError
+from seasoned.experiment.analysis.contrast import (
+    ByTask,
+    Contrast,
+    Effect,
+    GapClosed,
+    Test,
+    TestRule,
+    effect,
+    gap_closed,
+    jackknife,
+    ratio,
+    sums_of,
+)
+from seasoned.experiment.analysis.credit import Credit, ShownRun, credits
+from seasoned.experiment.analysis.task_run import (
+    KINDS,
+    MEASURES,
+    NOTHING,
+    Measure,
+    Measures,
+    TaskRun,
+    TrialTally,
+    measure,
+    never_after,
+    tally,
+)
+from seasoned.stats.cluster import rate
+from seasoned.stats.distribution import two_sided_t
+from seasoned.stats.interval import NO_TRIALS, NOTHING_VARIES, ONE_CLUSTER, Estimate, Interval, check_level
+from seasoned.stats.multiple import holm
+from seasoned.stats.permutation import PERMUTATIONS
+
+TURNS = (*[(turn, turn) for turn in range(1, 11)], (11, 20), (21, 30))
+"""Blocks of turns of which the error is shown."""
+
+
+class AnalysisPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What was decided before the first run."""
+
+    contrasts: tuple[Contrast, ...]
+    primary: Measure = "executed"
+    test: Test = "permutation"
+    level: float = 0.95
+    power: float = 0.8
+    control: str = "cold"
+    placebo: str | None = "placebo"
+    rule: str | None = "rule"
+    """The arm that is told the rule in one sentence: how much of the way to it do the others go?"""
+    permutations: int = PERMUTATIONS
+    seed: int = 0
+
+
+class TurnFigure(msgspec.Struct, frozen=True):
+    """The error rate of one arm in one block of turns."""
+
+    turns: str
+    failed: int
+    calls: int
+    runs: int
+    """That got so far."""
+    rate: Estimate
+
+
+class ArmFigures(msgspec.Struct, frozen=True):
+    """One arm in figures, over the tasks that are not broken."""
+
+    arm: str
+    runs: int
+    tasks: int
+    without_call: int
+    """Runs in which no call counts."""
+    measures: dict[Measure, Estimate]
+    banks: dict[str, Estimate]
+    """The primary measure by bank, where the arm has several."""
+    by_turn: tuple[TurnFigure, ...]
+
+
+class BrokenTask(msgspec.Struct, frozen=True):
+    """A task that is left out in every arm, because its check could not be made in at least one run."""
+
+    task: str
+    arms: tuple[str, ...]
+    runs: int
+    reason: str
+
+
+class Analysis(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found. Effects of the primary measure are corrected by Holm; the secondary ones only describe."""
+
+    experiment: str
+    model: str
+    task_set: str
+    part: str
+    plan: AnalysisPlan
+    runs: int
+    tasks: int
+    broken: tuple[BrokenTask, ...]
+    repeated: int
+    """Records of runs that were there already; each run counts once."""
+    missing: tuple[str, ...]
+    """Arms of a contrast that have no run."""
+    arms: tuple[ArmFigures, ...]
+    effects: tuple[Effect, ...]
+    secondary: tuple[Effect, ...]
+    gaps: tuple[GapClosed, ...]
+    credits: tuple[Credit, ...]
+
+
+class _MeasuredRun(msgspec.Struct, frozen=True):
+    record: TaskRun
+    measures: Measures
+
+
+def is_found(one: Effect, level: float) -> bool:
+    """Whether an effect may be called found: its p value holds after the correction for all contrasts."""
+    return one.adjusted_p is not None and one.adjusted_p <= 1 - level
+
+
+def analyse(records: Iterable[TaskRun], plan: AnalysisPlan) -> Analysis:
+    """Everything that is said about one experiment with one model on one set of tasks."""
+    check_level(plan.level)
+    if not plan.contrasts:
+        raise UsageError("an experiment names the contrasts that it is made for: give at least one")
+    unique, repeated = _unique(records)
+    about = {(one.experiment, one.model, one.task_set, one.part) for one in unique}
+    if len(about) != 1:
+        raise UsageError(
+            f"an analysis is of one experiment, model, task set and part, not of {len(about)!r}: {sorted(about)!r}"
+        )
+    broken = _broken(unique)
+    left_out = {one.task for one in broken}
+    runs = [_MeasuredRun(one, measure(one)) for one in unique if one.task not in left_out]
+    tallies = _Tallies(runs)
+    arms = _order(plan, {one.arm for one in unique})
+    experiment, model, task_set, part = about.pop()
+    return Analysis(
+        experiment=experiment,
+        model=model,
+        task_set=task_set,
+        part=part,
+        plan=plan,
+        runs=len(runs),
+        tasks=len({run.record.task for run in runs}),
+        broken=broken,
+        repeated=repeated,
+        missing=tuple(sorted({name for one in plan.contrasts for name in (one.arm, one.against)} - set(arms))),
+        arms=tuple(_arm(arm, runs, tallies, plan) for arm in arms),
+        effects=_primary(tallies, plan),
+        secondary=tuple(
+            effect(one, name, tallies.of(one.arm, name), tallies.of(one.against, name), _rule(plan, "t"))
+            for one in plan.contrasts
+            for name in MEASURES
+            if name != plan.primary
+        ),
+        gaps=_gaps(tallies, plan, arms),
+        credits=credits(tallies.shown(plan.primary), plan.primary, level=plan.level),
+    )
+
+
+def _order(plan: AnalysisPlan, arms: set[str]) -> list[str]:
+    """The control, then as the contrasts name them, then the others."""
+    named = [plan.control, *[name for one in plan.contrasts for name in (one.arm, one.against)]]
+    return [name for name in dict.fromkeys([*named, *sorted(arms)]) if name in arms]
+
+
+def _unique(records: Iterable[TaskRun]) -> tuple[list[TaskRun], int]:
+    kept: dict[object, TaskRun] = {}
+    count = 0
+    for one in records:
+        kept.setdefault(one.key, one)
+        count += 1
+    if not kept:
+        raise UsageError("there are no runs to analyse: run the experiment first")
+    # Runs end in any order; what is said of them must not depend on it.
+    return sorted(kept.values(), key=lambda one: one.key), count - len(kept)
+
+
+def _broken(records: Sequence[TaskRun]) -> tuple[BrokenTask, ...]:
+    """A check may break under one arm alone, so the whole task goes: else arms would be compared on other tasks."""
+    found: dict[str, list[TaskRun]] = {}
+    for one in records:
+        if one.check == "broken":
+            found.setdefault(one.task, []).append(one)
+    return tuple(
+        BrokenTask(task, tuple(sorted({run.arm for run in runs})), len(runs), runs[0].reason)
+        for task, runs in sorted(found.items())
+    )
+
+
+class _Tallies:
+    """Tallies of runs by arm, measure and task, made once."""
+
+    def __init__(self, runs: Sequence[_MeasuredRun]) -> None:
+        self.runs = runs
+        self.never = never_after(run.measures for run in runs)
+        self._made: dict[tuple[str, Measure], dict[str, TrialTally]] = {}
+        for run in runs:
+            for name in MEASURES:
+                by_task = self._made.setdefault((run.record.arm, name), {})
+                by_task[run.record.task] = by_task.get(run.record.task, NOTHING) + self.one(run, name)
+
+    def one(self, run: _MeasuredRun, name: Measure) -> TrialTally:
+        return tally(run.measures, name, never=self.never)
+
+    def of(self, arm: str, name: Measure) -> ByTask:
+        return self._made.get((arm, name), {})
+
+    def bank(self, arm: str, bank: str, name: Measure) -> ByTask:
+        found: dict[str, TrialTally] = {}
+        for run in self.runs:
+            if run.record.arm == arm and run.record.bank == bank:
+                found[run.record.task] = found.get(run.record.task, NOTHING) + self.one(run, name)
+        return found
+
+    def shown(self, name: Measure) -> list[ShownRun]:
+        return [
+            ShownRun(run.record.arm, run.record.task, run.record.example_ids, self.one(run, name)) for run in self.runs
+        ]
+
+
+def _rule(plan: AnalysisPlan, test: Test) -> TestRule:
+    return TestRule(
+        test=test,
+        level=plan.level,
+        contrasts=len(plan.contrasts),
+        power=plan.power,
+        permutations=plan.permutations,
+        seed=plan.seed,
+    )
+
+
+def _primary(tallies: _Tallies, plan: AnalysisPlan) -> tuple[Effect, ...]:
+    rule = _rule(plan, plan.test)
+    found = [
+        effect(one, plan.primary, tallies.of(one.arm, plan.primary), tallies.of(one.against, plan.primary), rule)
+        for one in plan.contrasts
+    ]
+    # A test that could not be made found nothing, and still was one of those that were named.
+    adjusted = holm([1.0 if one.estimate.p_value is None else one.estimate.p_value for one in found])
+    return tuple(
+        msgspec.structs.replace(one, adjusted_p=None if one.estimate.p_value is None else value)
+        for one, value in zip(found, adjusted, strict=True)
+    )
+
+
+def _gaps(tallies: _Tallies, plan: AnalysisPlan, arms: Sequence[str]) -> tuple[GapClosed, ...]:
+    if plan.rule is None or plan.rule not in arms:
+        return ()
+    asked = [one.arm for one in plan.contrasts if one.against == plan.control and one.arm != plan.rule]
+    return tuple(
+        gap_closed(
+            (arm, plan.control, plan.rule),
+            (
+                tallies.of(arm, plan.primary),
+                tallies.of(plan.control, plan.primary),
+                tallies.of(plan.rule, plan.primary),
+            ),
+            plan.primary,
+            plan.level,
+        )
+        for arm in asked
+    )
+
+
+def _arm(arm: str, runs: Sequence[_MeasuredRun], tallies: _Tallies, plan: AnalysisPlan) -> ArmFigures:
+    own = [run for run in runs if run.record.arm == arm]
+    banks = sorted({run.record.bank for run in own})
+    return ArmFigures(
+        arm,
+        len(own),
+        len({run.record.task for run in own}),
+        sum(not run.measures.counts.counted for run in own),
+        {name: summarise(tallies.of(arm, name), name, plan.level) for name in MEASURES},
+        {bank: summarise(tallies.bank(arm, bank, plan.primary), plan.primary, plan.level) for bank in banks}
+        if len(banks) > 1
+        else {},
+        tuple(_turn(own, first, last, plan.level) for first, last in TURNS),
+    )
+
+
+def summarise(by_task: Mapping[str, TrialTally], name: Measure, level: float) -> Estimate:
+    """One measure of one arm: its value, and an interval that has the task as its unit."""
+    rows = [one for _, one in sorted(by_task.items()) if one.trials]
+    if KINDS[name].unit == "share":
+        return rate([round(one.total) for one in rows], [one.trials for one in rows], level=level)
+    n = sum(one.trials for one in rows)
+    if not rows:
+        return Estimate(None, None, 0, 0, NO_TRIALS)
+    if len(rows) < 2:
+        return Estimate(rows[0].value, None, n, 1, ONE_CLUSTER)
+    found = jackknife([sums_of([one]) for one in rows], lambda sums: ratio(sums, 0))
+    if not found.error:
+        return Estimate(found.value, None, n, len(rows), NOTHING_VARIES)
+    half = two_sided_t(level, found.freedom) * found.error
+    # Nothing that is counted, spent or waited for is less than nothing.
+    return Estimate(
+        found.value, Interval(max(0.0, found.value - half), found.value + half, level, len(rows)), n, len(rows)
+    )
+
+
+def _turn(runs: Sequence[_MeasuredRun], first: int, last: int, level: float) -> TurnFigure:
+    by_task: dict[str, TrialTally] = {}
+    reached = 0
+    for run in runs:
+        calls = [call for call in run.record.calls if first <= call.turn <= last and call.counts_as in ("ok", "failed")]
+        reached += bool(calls)
+        failed = sum(call.counts_as == "failed" for call in calls)
+        by_task[run.record.task] = by_task.get(run.record.task, NOTHING) + TrialTally(failed, len(calls))
+    found = [one for _, one in sorted(by_task.items())]
+    failures, totals = [round(one.total) for one in found], [one.trials for one in found]
+    return TurnFigure(
+        str(first) if first == last else f"{first}–{last}",
+        sum(failures),
+        sum(totals),
+        reached,
+        rate(failures, totals, level=level),
+    )

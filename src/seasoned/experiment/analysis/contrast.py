@@ -1,0 +1,353 @@
+"""Two arms on the same tasks: the difference of a measure, its interval by task, and its test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from seasoned.errors import UsageError
+from seasoned.experiment.analysis.task_run import KINDS, Measure, TrialTally
+from seasoned.stats.cluster import effective_clusters
+from seasoned.stats.difference import difference
+from seasoned.stats.distribution import normal_quantile, two_sided_t
+from seasoned.stats.exact import sign_test
+from seasoned.stats.interval import NOTHING_VARIES, ONE_CLUSTER, Estimate, Interval, PValue, check_level
+from seasoned.stats.paired import NO_PAIRS, paired_difference
+from seasoned.stats.permutation import PERMUTATIONS, permute_pairs
+from seasoned.stats.power import power
+
+_HALVINGS = 60
+
+
+def smallest_found(error: float, freedom: float, *, level: float, wanted: float) -> float:
+    """The smallest effect that a test at this level finds with the wanted power, given the error of the difference."""
+    check_level(level)
+    return (two_sided_t(level, freedom) + normal_quantile(wanted)) * error
+
+
+def smallest_share(
+    rate: float, error: float, freedom: float, *, trials: int, level: float, wanted: float
+) -> float | None:
+    """The same for shares of `trials` on each side; None where no effect is large enough.
+
+    A share nearer to one half varies more than what was seen, and a test of counts moves in steps of one trial.
+    """
+    seen = rate * (1 - rate)
+    found = smallest_found(error, freedom, level=level, wanted=wanted)
+    effect = found + 1 / trials
+    for _ in range(_HALVINGS):
+        other = min(rate + effect, 0.5) if rate < 0.5 else max(rate - effect, 0.5)
+        wider = math.sqrt((seen + other * (1 - other)) / (2 * seen)) if seen else 1.0
+        effect = found * wider + 1 / trials
+    return effect if effect <= max(rate, 1 - rate) else None
+
+
+def smallest_by_sign(tasks: int, *, level: float, wanted: float) -> float | None:
+    """The smallest share of tasks that must turn, all one way, for a sign test to find it; None with too few tasks."""
+    check_level(level)
+    needed = math.ceil(1 - math.log2(1 - level) - 1e-9)
+    if tasks < needed:
+        return None
+    unseen, seen = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (unseen + seen) / 2
+        unseen, seen = (unseen, middle) if _at_least(needed, tasks, middle) >= wanted else (middle, seen)
+    return seen
+
+
+def planned_power(
+    rate_a: float,
+    rate_b: float,
+    *,
+    tasks: int,
+    repeats: int = 1,
+    alike: float = 0.0,
+    shared: float = 1.0,
+    level: float = 0.95,
+) -> float | None:
+    """The chance to find a difference of two shares, before anything is run.
+
+    The difference counts less one trial, since an exact test of counts moves in such steps. `alike`: how far runs of
+    one task resemble each other (intraclass correlation). `shared`: the correlation of a task's difficulty under both
+    arms; what is shared cancels out. Ask at 1 − (1 − level) / contrasts for several.
+    """
+    if tasks < 1 or repeats < 1:
+        raise UsageError(f"an experiment has at least one task and one repeat, not {tasks!r} and {repeats!r}")
+    if not (0 <= alike < 1 and 0 <= shared <= 1):
+        raise UsageError(f"resemblance lies between 0 and 1, not {alike!r} and {shared!r}")
+    a, b = rate_a * (1 - rate_a), rate_b * (1 - rate_b)
+    cancelled = 2 * repeats * shared * alike * math.sqrt(a * b) / (a + b) if a + b else 0.0
+    effect = max(1 + (repeats - 1) * alike - cancelled, 1 - alike)
+    trials = tasks * repeats
+    step = math.copysign(min(1 / trials, abs(rate_a - rate_b)), rate_b - rate_a)
+    return power(rate_a, rate_b - step, trials, trials, design_effect=effect, level=level)
+
+
+def _at_least(successes: int, trials: int, rate: float) -> float:
+    """The chance of so many successes or more."""
+    if rate >= 1:
+        return 1.0
+    logs = [
+        math.lgamma(trials + 1)
+        - math.lgamma(k + 1)
+        - math.lgamma(trials - k + 1)
+        + k * math.log(rate)
+        + (trials - k) * math.log1p(-rate)
+        for k in range(successes, trials + 1)
+    ]
+    return min(1.0, math.fsum(map(math.exp, logs)))
+
+
+Test = Literal["permutation", "sign", "t"]
+MadeTest = Literal["permutation", "sign", "mcnemar", "t"]
+FEW_DIFFER = 10
+"""Where fewer tasks differ between the arms, every arrangement of their signs is counted instead."""
+_PARTS = 1_000_000
+ByTask = Mapping[str, TrialTally]
+
+
+class Contrast(msgspec.Struct, frozen=True):
+    """Which arm is set against which. Differences are the first minus the second."""
+
+    arm: str
+    against: str
+
+
+class TestRule(msgspec.Struct, frozen=True, kw_only=True):
+    """How a difference is tested and what its interval is, all named beforehand."""
+
+    test: Test = "permutation"
+    level: float = 0.95
+    contrasts: int = 1
+    """Tests that share the error; what could have been found is said for the hardest of them."""
+    power: float = 0.8
+    permutations: int = PERMUTATIONS
+    seed: int = 0
+
+    @property
+    def shared_level(self) -> float:
+        return 1 - (1 - self.level) / max(1, self.contrasts)
+
+
+class Effect(msgspec.Struct, frozen=True, kw_only=True):
+    """One measure of one contrast."""
+
+    arm: str
+    against: str
+    measure: Measure
+    value: float | None
+    """Of the arm, over the tasks that both ran."""
+    value_against: float | None
+    estimate: Estimate
+    """The difference; `clusters` are tasks, `n` trials, its p value that of the test."""
+    test: MadeTest | None
+    is_exact: bool
+    differing: int
+    """Tasks on which the arms differ."""
+    is_paired: bool
+    """Whether the interval is that of pairs; where no pair varies it is made from the two sides."""
+    detectable: float | None
+    """The smallest difference that would have been found with the power asked for."""
+    unpaired: int
+    """Tasks that only one of the arms ran."""
+    adjusted_p: float | None = None
+    """By Holm, over the contrasts named beforehand."""
+
+
+def effect(contrast: Contrast, measure: Measure, a: ByTask, b: ByTask, rule: TestRule) -> Effect:
+    """The difference of two arms over the tasks that both ran."""
+    tasks = sorted(task for task in a.keys() & b.keys() if a[task].trials and b[task].trials)
+    left, right = [a[task] for task in tasks], [b[task] for task in tasks]
+    differing = sum(_value(x) != _value(y) for x, y in zip(left, right, strict=True))
+    estimate, is_paired = _estimate(left, right, measure, rule)
+    tested, made = _test(left, right, measure, differing, rule)
+    if made == "t":
+        tested = PValue(estimate.p_value, len(tasks), exact=False)
+    return Effect(
+        arm=contrast.arm,
+        against=contrast.against,
+        measure=measure,
+        value=_pooled(left),
+        value_against=_pooled(right),
+        estimate=msgspec.structs.replace(estimate, p_value=tested.value),
+        test=made,
+        is_exact=tested.exact,
+        differing=differing,
+        is_paired=is_paired,
+        detectable=_detectable(left, right, measure, differing, rule),
+        unpaired=len({task for one in (a, b) for task in one if one[task].trials}) - len(tasks),
+    )
+
+
+def _estimate(
+    left: Sequence[TrialTally], right: Sequence[TrialTally], measure: Measure, rule: TestRule
+) -> tuple[Estimate, bool]:
+    """By pairs; where no pair varies, from Wilson's intervals of the sides, which are wider if anything."""
+    n = sum(one.trials for one in (*left, *right))
+    if not left:
+        return Estimate(None, None, 0, 0, NO_PAIRS), True
+    scale, counts = _as_counts(left, right, measure)
+    found = paired_difference(*counts, level=rule.level)
+    is_paired = found.reason != NOTHING_VARIES
+    if not is_paired and KINDS[measure].unit == "share":
+        found = difference(*counts, level=rule.level)
+    interval = found.interval
+    if interval is not None:
+        interval = Interval(scale * interval.low, scale * interval.high, interval.level, len(left))
+    value = None if found.value is None else scale * found.value
+    return Estimate(value, interval, n, len(left), found.reason, found.p_value), is_paired
+
+
+def _test(
+    left: Sequence[TrialTally], right: Sequence[TrialTally], measure: Measure, differing: int, rule: TestRule
+) -> tuple[PValue, MadeTest | None]:
+    """The test that was named; counted in full where tasks ran once or few of them differ."""
+    if len(left) < 2:
+        return PValue(None, len(left), reason="a test of pairs needs at least two"), None
+    is_once = KINDS[measure].unit == "share" and all(one.trials == 1 for one in (*left, *right))
+    if rule.test == "sign" or is_once or differing < FEW_DIFFER:
+        found = sign_test([_value(x) - _value(y) for x, y in zip(left, right, strict=True)])
+        return found, "mcnemar" if is_once else "sign"
+    if rule.test == "t":
+        return PValue(None, len(left), exact=False), "t"
+    _, counts = _as_counts(left, right, measure)
+    return permute_pairs(*counts, permutations=rule.permutations, seed=rule.seed), "permutation"
+
+
+def _detectable(
+    left: Sequence[TrialTally], right: Sequence[TrialTally], measure: Measure, differing: int, rule: TestRule
+) -> float | None:
+    if len(left) < 2:
+        return None
+    is_share = KINDS[measure].unit == "share"
+    found = jackknife(
+        [sums_of(pair) for pair in zip(left, right, strict=True)], lambda sums: ratio(sums, 0) - ratio(sums, 1)
+    )
+    asked = {"level": rule.shared_level, "wanted": rule.power}
+    if not is_share:
+        # Where only signs are counted, nothing can be said of an effect in seconds or tokens.
+        return None if differing < FEW_DIFFER else smallest_found(found.error, found.freedom, **asked)
+    trials = min(sum(one.trials for one in side) for side in (left, right))
+    rate = ((_pooled(left) or 0.0) + (_pooled(right) or 0.0)) / 2
+    smallest = smallest_share(rate, found.error, found.freedom, trials=trials, **asked)
+    if differing < FEW_DIFFER:
+        by_sign = smallest_by_sign(len(left), **asked)
+        return None if smallest is None or by_sign is None else max(by_sign, smallest)
+    return smallest
+
+
+class Spread(msgspec.Struct, frozen=True):
+    """A figure over tasks and its standard error, each task left out in turn."""
+
+    value: float
+    error: float
+    freedom: float
+    without: tuple[float, ...]
+    """The figure with one task left out each."""
+
+
+Sums = Sequence[tuple[float, float]]
+"""Total and weight of each side."""
+
+
+def jackknife(rows: Sequence[Sums], figure: Callable[[Sums], float]) -> Spread:
+    """A figure of totals, with its error by leaving out one task at a time (Tukey 1958). Needs two tasks or more."""
+    import numpy as np
+
+    table = np.array(rows, dtype=float)
+    sums = table.sum(axis=0)
+    without = [figure(left) for left in (sums - table).tolist()]
+    mean = math.fsum(without) / len(rows)
+    error = math.sqrt((len(rows) - 1) / len(rows) * math.fsum([(value - mean) ** 2 for value in without]))
+    freedom = effective_clusters(table[:, :, 1].sum(axis=1)) - 1
+    return Spread(figure(sums.tolist()), error if error > 1e-12 else 0.0, freedom, tuple(without))
+
+
+def sums_of(tallies: Sequence[TrialTally]) -> Sums:
+    """Tallies as a row of the jackknife."""
+    return [(one.total, float(one.trials)) for one in tallies]
+
+
+def ratio(sums: Sums, side: int) -> float:
+    """A side's total over its trials."""
+    total, trials = sums[side]
+    return total / trials
+
+
+class GapClosed(msgspec.Struct, frozen=True):
+    """How much of the way from the control to the rule in one sentence an arm goes: 1.0 is all of it."""
+
+    arm: str
+    control: str
+    rule: str
+    estimate: Estimate
+
+
+def gap_closed(
+    arms: tuple[str, str, str], tallies: tuple[ByTask, ByTask, ByTask], measure: Measure, level: float
+) -> GapClosed:
+    """(arm − control) / (rule − control) over the tasks that all three ran, with Fieller's (1954) interval.
+
+    None where the rule is not shown to be better than the control: then there is no gap to close.
+    """
+    tasks = sorted(task for task in set.intersection(*map(set, tallies)) if all(one[task].trials for one in tallies))
+    rows = [sums_of([one[task] for one in tallies]) for task in tasks]
+    n = sum(one[task].trials for one in tallies for task in tasks)
+    if len(rows) < 2:
+        return GapClosed(*arms, Estimate(None, None, n, len(rows), NO_PAIRS if not rows else ONE_CLUSTER))
+    way = jackknife(rows, lambda sums: ratio(sums, 0) - ratio(sums, 1))
+    whole = jackknife(rows, lambda sums: ratio(sums, 2) - ratio(sums, 1))
+    t = two_sided_t(level, way.freedom)
+    better = whole.value if KINDS[measure].is_better_high else -whole.value
+    if better <= t * whole.error:
+        reason = f"{arms[2]!r} is not shown to be better than {arms[1]!r}, so there is no gap to close"
+        return GapClosed(*arms, Estimate(None, None, n, len(rows), reason))
+    ends = _fieller(way, whole, t)
+    value = way.value / whole.value
+    if ends is None:
+        return GapClosed(*arms, Estimate(value, None, n, len(rows), NOTHING_VARIES))
+    return GapClosed(*arms, Estimate(value, Interval(*ends, level, len(rows)), n, len(rows)))
+
+
+def _fieller(way: Spread, whole: Spread, t: float) -> tuple[float, float] | None:
+    """The ratios that the data do not refute: way − ratio × whole lies within t errors of zero."""
+    count = len(way.without)
+    means = math.fsum(way.without) / count, math.fsum(whole.without) / count
+    products = [(x - means[0]) * (y - means[1]) for x, y in zip(way.without, whole.without, strict=True)]
+    both = (count - 1) / count * math.fsum(products)
+    # way² − 2 way whole r + whole² r² = t² (v − 2 c r + w r²), solved for r.
+    square = whole.value**2 - (t * whole.error) ** 2
+    middle = way.value * whole.value - t * t * both
+    rest = way.value**2 - (t * way.error) ** 2
+    root = math.sqrt(max(0.0, middle**2 - square * rest))
+    if not root and not way.error and not whole.error:
+        return None
+    return (middle - root) / square, (middle + root) / square
+
+
+def _as_counts(
+    left: Sequence[TrialTally], right: Sequence[TrialTally], measure: Measure
+) -> tuple[float, tuple[list[int], list[int], list[int], list[int]]]:
+    """Counts as the statistics take them. A number is a share of the largest one, in millionths."""
+    if KINDS[measure].unit == "share":
+        sides = [[[round(one.total) for one in side], [one.trials for one in side]] for side in (left, right)]
+        return 1.0, (sides[0][0], sides[0][1], sides[1][0], sides[1][1])
+    largest = max(_value(one) for one in (*left, *right)) or 1.0
+    sides = [
+        [[round(_PARTS * one.total / largest) for one in side], [_PARTS * one.trials for one in side]]
+        for side in (left, right)
+    ]
+    return largest, (sides[0][0], sides[0][1], sides[1][0], sides[1][1])
+
+
+def _pooled(side: Sequence[TrialTally]) -> float | None:
+    trials = sum(one.trials for one in side)
+    return sum(one.total for one in side) / trials if trials else None
+
+
+def _value(one: TrialTally) -> float:
+    """Of a tally that has trials."""
+    return one.total / one.trials

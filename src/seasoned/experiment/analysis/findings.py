@@ -1,0 +1,171 @@
+"""What may be said after an experiment, and what may not: each in a sentence that a person can repeat."""
+
+from __future__ import annotations
+
+import msgspec
+
+from seasoned.experiment.analysis.analyse import Analysis, is_found
+from seasoned.experiment.analysis.contrast import Effect, GapClosed
+from seasoned.experiment.analysis.task_run import KINDS, Measure
+from seasoned.insight.words import share
+from seasoned.stats.interval import Estimate
+
+_TESTS = {
+    "permutation": "permutation within tasks",
+    "sign": "exact sign test over tasks",
+    "mcnemar": "exact McNemar test",
+    "t": "paired t test",
+    None: "no test",
+}
+
+
+class Sentences(msgspec.Struct, frozen=True):
+    """What the runs support, and what sounds alike and is not supported."""
+
+    may: tuple[str, ...]
+    may_not: tuple[str, ...]
+
+
+def sentences(found: Analysis) -> Sentences:
+    """One sentence for each contrast and gap, and the claims that go too far."""
+    may = [say_effect(one, found) for one in found.effects]
+    may += [say_gap(one) for one in found.gaps]
+    may += [_say_examples(found)] if found.credits else []
+    return Sentences(tuple(may), tuple(_too_far(found)))
+
+
+def say_effect(one: Effect, found: Analysis) -> str:
+    """The effect as it may be said: of these tasks, with this model, and a null as a null."""
+    label, estimate = KINDS[one.measure].label, one.estimate
+    where = f"On {_tasks(found, estimate.clusters)} with {found.model}"
+    if estimate.value is None:
+        return f"{where}, nothing can be said of {one.arm} against {one.against}: {estimate.reason}."
+    values = f"{amount(one.value, one.measure)} against {amount(one.value_against, one.measure)}"
+    figures = f"{values}; difference {change(estimate, one.measure)}, {_tested(one)}"
+    if not is_found(one, found.plan.level):
+        return (
+            f"{where}, no effect of {one.arm} against {one.against} on {label} was found ({figures}); "
+            f"{_could_be_seen(one, found.plan.power)}."
+        )
+    verb = "more" if estimate.value > 0 else "fewer" if KINDS[one.measure].unit == "share" else "less"
+    judgement = "better" if (estimate.value > 0) == KINDS[one.measure].is_better_high else "worse"
+    return f"{where}, {one.arm} is {judgement} than {one.against}: {verb} {label} ({figures})."
+
+
+def say_gap(one: GapClosed) -> str:
+    """How much of the way to the rule in one sentence an arm goes."""
+    estimate = one.estimate
+    if estimate.value is None:
+        return (
+            f"How much of the gap between {one.control} and {one.rule} {one.arm} closes: unknown ({estimate.reason})."
+        )
+    interval = estimate.interval
+    between = (
+        f"no interval: {estimate.reason}"
+        if interval is None
+        else f"{100 * interval.level:g} % interval {100 * interval.low:.0f} to {100 * interval.high:.0f}"
+    )
+    closes = f"{100 * estimate.value:.0f} % ({between})".replace("-", "\N{MINUS SIGN}")
+    return f"Of the gap between {one.control} and {one.rule}, {one.arm} closes {closes}."
+
+
+def amount(value: float | None, measure: Measure) -> str:
+    """A value in the unit of its measure."""
+    if value is None:
+        return "–"
+    return share(value) if KINDS[measure].unit == "share" else _plain(value)
+
+
+def change(estimate: Estimate, measure: Measure) -> str:
+    """`+12.0 points (95 % interval 3.1 to 20.9)`; numbers have no points."""
+    if estimate.value is None:
+        return f"unknown ({estimate.reason})"
+    is_share = KINDS[measure].unit == "share"
+    unit = " points" if is_share else ""
+    value = f"{_signed(estimate.value, is_share)}{unit}"
+    if estimate.interval is None:
+        return f"{value} (no interval: {estimate.reason})"
+    low, high = (_signed(end, is_share) for end in (estimate.interval.low, estimate.interval.high))
+    return f"{value} ({100 * estimate.interval.level:g} % interval {low} to {high})"
+
+
+def _signed(value: float, is_share: bool) -> str:
+    shown = f"{100 * abs(value):.1f}" if is_share else _plain(abs(value))
+    sign = "" if not shown.strip("0.") else "+" if value > 0 else "\N{MINUS SIGN}"
+    return f"{sign}{shown}"
+
+
+def _plain(value: float) -> str:
+    """Three digits, and all of a large number: no powers of ten."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{float(f'{value:.3g}'):f}".rstrip("0").rstrip(".")
+
+
+def _tested(one: Effect) -> str:
+    if one.adjusted_p is None:
+        return f"{_TESTS[one.test]}: no task differs" if one.test else "no test could be made"
+    shown = "p < 0.001" if one.adjusted_p < 0.001 else f"p = {one.adjusted_p:.3f}"
+    return f"{shown} by {_TESTS[one.test]}, Holm over the contrasts"
+
+
+def _could_be_seen(one: Effect, power: float) -> str:
+    if one.detectable is None:
+        return "so few tasks differ or were run that no effect at all could have been relied on to show"
+    size = amount(one.detectable, one.measure).replace(" %", " points")
+    return f"one of {size} or more would have been found in {100 * power:g} of 100 such experiments"
+
+
+def _tasks(found: Analysis, count: int) -> str:
+    named = f" of {found.task_set}" if found.task_set else ""
+    part = f" ({found.part})" if found.part else ""
+    return f"{count} {'task' if count == 1 else 'tasks'}{named}{part}"
+
+
+def _say_examples(found: Analysis) -> str:
+    told = [one for one in found.credits if one.answer != "cannot tell"]
+    named = "; ".join(f"{one.example_id} {one.answer} in {one.arm}" for one in told)
+    shown = f"{len(found.credits)} {'example' if len(found.credits) == 1 else 'examples'}"
+    counted = f"Of {shown}, each within its arm, {len(told)} can be told from chance"
+    return f"{counted}: {named}." if told else f"{counted}."
+
+
+def _too_far(found: Analysis) -> list[str]:
+    """Claims that someone will make from these figures, each with why they do not carry it."""
+    said = [
+        f"That it helps, or does not, with other models: only {found.model} was run, and stronger models may differ.",
+        "That it does the same on other tasks: only these were run, and they were made and not drawn from real work.",
+    ]
+    nulls = [one for one in found.effects if not is_found(one, found.plan.level)]
+    if nulls:
+        names = ", ".join(f"{one.arm} against {one.against}" for one in nulls)
+        said.append(f"That there is no effect ({names}): none was found, and small ones could not have been.")
+    said += _without_placebo(found)
+    with_examples = {one.arm for one in found.credits}
+    if any(one.arm in with_examples and not one.banks for one in found.arms):
+        said.append("That another choice or order of examples does the same: an arm showed one bank alone.")
+    if found.secondary:
+        said.append("That a measure other than the one named beforehand shows it: the others only describe.")
+    if found.broken:
+        count = f"{len(found.broken)} {'task' if len(found.broken) == 1 else 'tasks'}"
+        said.append(f"Anything about the {count} whose check broke: left out in every arm.")
+    return said
+
+
+def _without_placebo(found: Analysis) -> list[str]:
+    """What is better than nothing may be better by its length alone."""
+    plan = found.plan
+    better = {
+        one.arm
+        for one in found.effects
+        if one.against == plan.control and is_found(one, plan.level) and one.arm != plan.placebo and _is_good(one)
+    }
+    shown = {
+        one.arm for one in found.effects if one.against == plan.placebo and is_found(one, plan.level) and _is_good(one)
+    }
+    return [
+        f"That what {arm} says is what helps: it is not shown to be better than a placebo of equal length."
+        for arm in sorted(better - shown)
+    ]
+
+
+def _is_good(one: Effect) -> bool:
+    return one.estimate.value is not None and (one.estimate.value > 0) == KINDS[one.measure].is_better_high

@@ -1,0 +1,237 @@
+"""Which arm a live session belongs to: by a keyed hash, so that it is by chance and yet always the same."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+
+import msgspec
+
+from seasoned.errors import NotFound, UsageError
+from seasoned.session import Relation
+from seasoned.store import Database
+
+HOLDOUT = "holdout"
+"""The arm of sessions that no experiment touches. What it is worth to leave all alone can be seen from them."""
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+class ArmShare(msgspec.Struct, frozen=True):
+    """An arm and its weight against the other arms."""
+
+    arm: str
+    weight: float = 1.0
+
+
+class Split(msgspec.Struct, frozen=True, kw_only=True):
+    """How sessions are divided between the arms of one experiment. The first arm is the control."""
+
+    experiment: str
+    salt: str
+    """Secret to the experiment: who does not know it cannot choose an id that falls into an arm."""
+    arms: tuple[ArmShare, ...]
+    holdout: float = 0.0
+    """The part of all sessions that is kept out of the arms."""
+
+    @property
+    def control(self) -> str:
+        return self.arms[0].arm
+
+    @property
+    def digest(self) -> str:
+        """Names this way of dividing; sessions divided in different ways are not compared with each other."""
+        return blake2b(_encode(self), digest_size=8).hexdigest()
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The part of the assigned sessions that each arm should get, the holdout left aside."""
+        whole = math.fsum([one.weight for one in self.arms])
+        return {one.arm: one.weight / whole for one in self.arms}
+
+
+class Assignment(msgspec.Struct, frozen=True):
+    """The arm of one session."""
+
+    experiment: str
+    session: str
+    arm: str
+    split: str
+
+    @property
+    def is_held_out(self) -> bool:
+        return self.arm == HOLDOUT
+
+
+def new_split(experiment: str, arms: Sequence[ArmShare], *, holdout: float = 0.0, salt: str | None = None) -> Split:
+    """A checked split, with a salt that nobody has yet."""
+    names = [one.arm for one in arms]
+    if not experiment:
+        raise UsageError("an experiment needs a name")
+    if len(names) < 2 or len(set(names)) < len(names) or HOLDOUT in names or "" in names:
+        raise UsageError(f"an experiment has two arms or more, each named once and none {HOLDOUT!r}, not {names!r}")
+    for one in arms:
+        if not (one.weight > 0 and math.isfinite(one.weight)):
+            raise UsageError(f"the weight of {one.arm!r} is a number above 0, not {one.weight!r}: leave the arm out")
+    if not 0 <= holdout < 1:
+        raise UsageError(f"a holdout is a part of all sessions from 0 to below 1, not {holdout!r}")
+    return Split(experiment=experiment, salt=salt or secrets.token_hex(16), arms=tuple(arms), holdout=holdout)
+
+
+def assign(split: Split, session: str, *, relation: Relation | None = None) -> Assignment | None:
+    """The arm of a session, always the same for the same split; None for a background review, which is in no arm.
+
+    `session` is the root of its lineage, so that a conversation stays in its arm when it is compressed or resumed.
+    When weights change, only sessions that an arm gains or loses change their arm (rendezvous hashing); those that
+    were logged keep theirs in any case.
+    """
+    if relation == "review":
+        return None
+    if not session:
+        raise UsageError("a session without an id cannot be assigned: give the root of its lineage")
+    return Assignment(split.experiment, session, _arm(split, session), split.digest)
+
+
+def _arm(split: Split, session: str) -> str:
+    # A hash of its own, so that a change of the holdout does not move sessions between the arms.
+    if split.holdout and _uniform(split.salt, HOLDOUT, session) < split.holdout:
+        return HOLDOUT
+    # The highest of weighted scores: arm i wins with probability weight i / all weights (Mosko & Thaler 1998).
+    scores = [(-one.weight / math.log(_uniform(split.salt, f"arm {one.arm}", session)), one.arm) for one in split.arms]
+    return max(scores)[1]
+
+
+def _uniform(salt: str, purpose: str, session: str) -> float:
+    """A number between 0 and 1, neither of them, by a keyed hash."""
+    key = blake2b(salt.encode(), digest_size=32).digest()
+    text = f"{len(purpose)}:{purpose}{session}".encode("utf-8", "surrogatepass")
+    drawn = int.from_bytes(blake2b(text, key=key, digest_size=8).digest())
+    return ((drawn >> 11) + 0.5) / 2**53
+
+
+def keep_split(store: Database, split: Split, *, now: float) -> None:
+    """Keep the way in which sessions are divided from now on; the newest one is in force."""
+    with store.write():
+        store.run(
+            "experiment.keep_split",
+            {
+                "experiment": split.experiment,
+                "digest": split.digest,
+                "document": msgspec.json.encode(split).decode(),
+                "created_at": now,
+            },
+        )
+
+
+def load_split(store: Database, experiment: str) -> Split:
+    """The split of an experiment that is in force."""
+    rows = store.rows("experiment.splits", {"experiment": experiment})
+    if not rows:
+        known = [repr(str(row["experiment"])) for row in store.rows("experiment.names")]
+        there = f", only {', '.join(known)}" if known else ": there are none yet"
+        raise NotFound(
+            f"No experiment {experiment!r} assigns sessions{there}. `seasoned experiment begin` makes one that does."
+        )
+    return msgspec.json.decode(rows[0]["document"], type=Split)
+
+
+def assign_logged(
+    store: Database, split: Split, session: str, *, now: float, relation: Relation | None = None
+) -> Assignment | None:
+    """The arm that a session was first given, logged before anything is shown; a session never changes its arm."""
+    found = assign(split, session, relation=relation)
+    if found is None:
+        return None
+    known = find_assignment(store, split.experiment, session)
+    if known is None:
+        key = {"experiment": split.experiment, "session": session}
+        with store.write():
+            store.run("experiment.assign", {**key, "arm": found.arm, "split": found.split, "at": now})
+            known = find_assignment(store, split.experiment, session)
+    assert known is not None  # just written, by this process or by another one
+    return known
+
+
+def find_assignment(store: Database, experiment: str, session: str) -> Assignment | None:
+    """The arm that a session was given before; None where it has none."""
+    row = store.row("experiment.assigned", {"experiment": experiment, "session": session})
+    return None if row is None else Assignment(experiment, session, row["arm"], row["split"])
+
+
+def log_exposure(
+    store: Database, experiment: str, session: str, *, arm: str, example_ids: Sequence[str], now: float
+) -> None:
+    """What a session was really shown, the first time only; the analysis by intention to treat does not need it."""
+    with store.write():
+        store.run(
+            "experiment.expose",
+            {
+                "experiment": experiment,
+                "session": session,
+                "arm": arm,
+                "example_ids": msgspec.json.encode(list(example_ids)).decode(),
+                "at": now,
+            },
+        )
+
+
+def log_foregone(
+    store: Database, experiment: str, session: str, *, arm: str, example_ids: Sequence[str], now: float
+) -> None:
+    """What a session of the control would have been shown in another arm: each example is compared with its absence."""
+    with store.write():
+        store.run(
+            "experiment.forgo",
+            {
+                "experiment": experiment,
+                "session": session,
+                "arm": arm,
+                "example_ids": msgspec.json.encode(list(example_ids)).decode(),
+                "at": now,
+            },
+        )
+
+
+_TEMPLATE = "template:"
+_COLD = "cold"
+
+
+class Enrolled(msgspec.Struct, frozen=True):
+    """The arm of a conversation, and what that means for its beginning."""
+
+    experiment: str
+    arm: str
+    template: str | None
+    """A template's name, an empty text for the one that fits, None for nothing."""
+    foregone: Mapping[str, str] = {}
+    """By arm: what a conversation of the control would be shown there."""
+
+    @property
+    def is_warm(self) -> bool:
+        return self.template is not None
+
+
+def enrol(database: Database, experiment: str, session: str, *, now: float, begins: bool = True) -> Enrolled | None:
+    """The arm that a conversation was first given; None for one that `begins` no more and has none.
+
+    `session` is the root of its lineage. Reviews are never asked about.
+    """
+    split = load_split(database, experiment)
+    if begins:
+        found = assign_logged(database, split, session, now=now)
+    else:
+        # It began before the experiment did: whatever it was shown or not shown was not left to chance.
+        found = find_assignment(database, experiment, session)
+    if found is None:
+        return None
+    others = {one.arm: template for one in split.arms if (template := shown_by(split, one.arm)) is not None}
+    is_compared = begins and found.arm == split.control
+    return Enrolled(experiment, found.arm, shown_by(split, found.arm), others if is_compared else {})
+
+
+def shown_by(split: Split, arm: str) -> str | None:
+    """What an arm shows: a template's name, an empty text for the one that fits, None for nothing."""
+    if arm in (HOLDOUT, split.control, _COLD) or arm.startswith(f"{_COLD}-"):
+        return None
+    return arm.removeprefix(_TEMPLATE) if arm.startswith(_TEMPLATE) else ""

@@ -1,0 +1,346 @@
+"""A running experiment, whenever one looks: arms, outcomes, effects, examples, and what may be said of it.
+
+report = live_report(database, "autumn", clock=time.time)      # history=store where assignments are elsewhere
+report.sentences          # the verdict in words: what may be said
+report.arms[0].error      # Estimate(value, interval(low, high, level, n), n, clusters, reason, p_value)
+report.effects            # each arm against the control, for each measure; the first measure decides
+report.examples           # each example that was shown: what it does to the calls of its tool, and its state
+report.looks              # the deciding effect as it stood after each twentieth of the sessions, for a plot
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from seasoned.experiment.live.assignment import HOLDOUT, Split, load_split
+from seasoned.experiment.live.example_effect import ExampleEffect, example_effects
+from seasoned.experiment.live.live_session import PAUSE_SECONDS, LiveSession, load_live
+from seasoned.experiment.live.online_analysis import WINDOW_SECONDS, Online, SampleRatio, analyse_online, settled_of
+from seasoned.stats.anytime import difference_sequence, mean_sequence
+from seasoned.stats.cluster import rate
+from seasoned.stats.interval import Estimate
+from seasoned.store import Database, Store
+from seasoned.template.library import State, current
+
+Measure = Literal["error", "first_call", "flawless"]
+Verdict = Literal["fewer errors", "more errors", "nothing shown", "not comparable", "no outcomes yet"]
+MEASURES: dict[Measure, str] = {
+    "error": "failed calls of a session",
+    "first_call": "sessions whose first call works",
+    "flawless": "sessions without a failed call",
+}
+"""The first one decides; the others are shown beside it."""
+_LOOKS = 20
+
+
+class LiveArm(msgspec.Struct, frozen=True, kw_only=True):
+    """One arm, by intention to treat: a session counts where it was assigned, whatever it was shown."""
+
+    arm: str
+    is_control: bool
+    share: float
+    """The part of the sessions that it should get."""
+    assigned: int
+    exposed: int
+    """Shown a block of their own arm."""
+    contaminated: int
+    """Shown a block of another arm."""
+    settled: int
+    """Their outcome is frozen, and that of everybody before them."""
+    measured: int
+    """Settled, with at least one call that counts."""
+    calls: int
+    failed: int
+    error: Estimate
+    """The mean over sessions of failed / (ok + failed), valid at every look."""
+    first_call: Estimate
+    """The share of sessions whose first call worked, valid at every look."""
+    flawless: Estimate
+    """The share of sessions without a failed call, valid at every look."""
+    pooled_error: Estimate
+    """Failed calls of all calls, with an interval clustered by session; valid for one look only."""
+
+
+class LiveEffect(msgspec.Struct, frozen=True, kw_only=True):
+    """An arm minus the control in one measure, valid at every look."""
+
+    measure: Measure
+    arm: str
+    against: str
+    estimate: Estimate
+    adjusted_p: float | None
+    """By Holm over the arms; None for the measures that do not decide."""
+    is_found: bool
+    """Only ever true of the measure that decides."""
+
+
+class LiveLook(msgspec.Struct, frozen=True):
+    """What the deciding effect of an arm was after so many settled sessions."""
+
+    arm: str
+    sessions: int
+    at: float
+    """When the last of them was assigned."""
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class LiveExample(msgspec.Struct, frozen=True):
+    """One example that was shown: what it does to the calls of its tool, and whether it may still be shown."""
+
+    effect: ExampleEffect
+    state: State
+    state_reason: str | None = None
+    changed_at: float | None = None
+
+
+class LiveReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What a running experiment shows now. Times are seconds since 1970."""
+
+    name: str
+    split: str
+    """The way of dividing that is in force; sessions divided otherwise before are not compared."""
+    began_at: float
+    """When that split was laid down."""
+    looked_at: float
+    first_at: float | None
+    last_at: float | None
+    """When the first and the last session were assigned."""
+    window_seconds: float
+    pause_seconds: float
+    sessions: int
+    """Assigned to an arm by this split."""
+    held_out: int
+    waiting: int
+    """Not looked at yet: they, or one before them, can still change."""
+    earlier: int
+    """Assigned by an earlier split of the same name, and left out."""
+    verdict: Verdict
+    """Of the first arm against the control; `sentences` say it of all."""
+    arms: tuple[LiveArm, ...]
+    effects: tuple[LiveEffect, ...]
+    """The deciding measure first, then the others."""
+    assigned_ratio: SampleRatio
+    measured_ratio: SampleRatio
+    """`is_alarm` of either forbids every finding."""
+    examples: tuple[LiveExample, ...]
+    looks: tuple[LiveLook, ...]
+    sentences: tuple[str, ...]
+    """What may be said."""
+    may_not: tuple[str, ...]
+    """What may not be said."""
+
+
+class LiveListing(msgspec.Struct, frozen=True):
+    """One line of the list of running experiments."""
+
+    name: str
+    arms: tuple[str, ...]
+    sessions: int
+    exposed: int
+    began_at: float
+    last_at: float | None
+
+
+def live_report(
+    database: Database,
+    name: str,
+    *,
+    clock: Callable[[], float],
+    history: Store | None = None,
+    window_seconds: float = WINDOW_SECONDS,
+) -> LiveReport:
+    """What the running experiment of this name shows now.
+
+    `history` is the store with sessions and templates, where assignments are kept in another database.
+    """
+    now = clock()
+    split = load_split(database, name)
+    store = history if history is not None else database
+    sessions = load_live(database, split, now=now, window_seconds=window_seconds, history=history)
+    assert isinstance(store, Store)  # load_live refuses any other
+    began_at = max(row["created_at"] for row in database.rows("experiment.splits", {"experiment": name}))
+    everybody = len(database.rows("experiment.assignments", {"experiment": name}))
+    report = report_of(split, sessions, began_at=began_at, now=now, window_seconds=window_seconds)
+    return msgspec.structs.replace(
+        report, earlier=everybody - len(sessions), examples=_examples(store, split, sessions, now)
+    )
+
+
+def hurting(
+    database: Database, store: Store, split: Split, *, now: float, settled: MutableMapping[str, LiveSession]
+) -> list[ExampleEffect]:
+    """The examples that may still be shown and whose effect lies below zero."""
+    sessions = load_live(database, split, now=now, history=store, settled=settled)
+    found = _examples(store, split, sessions, now)
+    return [one.effect for one in found if one.state == "active" and one.effect.answer == "hurts"]
+
+
+def list_live(database: Database) -> list[LiveListing]:
+    """Every experiment that assigns sessions, by name."""
+    found = []
+    for row in database.rows("experiment.live"):
+        split = load_split(database, row["experiment"])
+        arms = tuple(one.arm for one in split.arms)
+        found.append(
+            LiveListing(row["experiment"], arms, row["sessions"], row["exposed"], row["began_at"], row["last_at"])
+        )
+    return found
+
+
+def report_of(
+    split: Split, sessions: Sequence[LiveSession], *, began_at: float, now: float, window_seconds: float
+) -> LiveReport:
+    """The same from sessions alone: pure, and without the examples, of which the library knows more."""
+    ordered = in_order(sessions)
+    settled = settled_of(ordered)
+    found = analyse_online(split, [one.assigned for one in sessions])
+    values = {one.arm: _values([session for session in settled if session.arm == one.arm]) for one in split.arms}
+    level = 1 - 0.05 / (len(split.arms) - 1)
+    return LiveReport(
+        name=split.experiment,
+        split=split.digest,
+        began_at=began_at,
+        looked_at=now,
+        first_at=ordered[0].at if ordered else None,
+        last_at=ordered[-1].at if ordered else None,
+        window_seconds=window_seconds,
+        pause_seconds=PAUSE_SECONDS,
+        sessions=found.sessions,
+        held_out=found.held_out,
+        waiting=found.waiting,
+        earlier=0,
+        verdict=_verdict(found),
+        arms=tuple(_arm(split, found, settled, values, number) for number in range(len(split.arms))),
+        effects=(*_deciding(found), *_beside(split, values, level)),
+        assigned_ratio=found.assigned_ratio,
+        measured_ratio=found.measured_ratio,
+        examples=(),
+        looks=_looks(split, settled, level),
+        sentences=(*found.may, *_waiting(found)),
+        may_not=found.may_not,
+    )
+
+
+def in_order(sessions: Sequence[LiveSession]) -> list[LiveSession]:
+    """The sessions of the arms as they came."""
+    return sorted([one for one in sessions if one.arm != HOLDOUT], key=lambda one: (one.at, one.session))
+
+
+def _values(sessions: Sequence[LiveSession]) -> dict[Measure, list[float]]:
+    """One value for each session with a call that counts."""
+    measured = [one for one in sessions if one.has_begun_well is not None]
+    return {
+        "error": [one.failed / (one.ok + one.failed) for one in measured],
+        "first_call": [float(bool(one.has_begun_well)) for one in measured],
+        "flawless": [float(not one.failed) for one in measured],
+    }
+
+
+def _arm(
+    split: Split,
+    found: Online,
+    settled: Sequence[LiveSession],
+    values: Mapping[str, Mapping[Measure, Sequence[float]]],
+    number: int,
+) -> LiveArm:
+    one = found.arms[number]
+    counts = [(session.failed, session.ok + session.failed) for session in settled if session.arm == one.arm]
+    counted = [pair for pair in counts if pair[1]]
+    return LiveArm(
+        arm=one.arm,
+        is_control=not number,
+        share=split.shares[one.arm],
+        assigned=one.assigned,
+        exposed=one.exposed,
+        contaminated=one.contaminated,
+        settled=one.settled,
+        measured=one.measured,
+        calls=sum(total for _, total in counted),
+        failed=sum(failed for failed, _ in counted),
+        error=one.error,
+        first_call=mean_sequence(values[one.arm]["first_call"]),
+        flawless=mean_sequence(values[one.arm]["flawless"]),
+        pooled_error=rate([failed for failed, _ in counted], [total for _, total in counted]),
+    )
+
+
+def _deciding(found: Online) -> list[LiveEffect]:
+    return [
+        LiveEffect(
+            measure="error",
+            arm=one.arm,
+            against=one.against,
+            estimate=one.estimate,
+            adjusted_p=one.adjusted_p,
+            is_found=one.is_found,
+        )
+        for one in found.effects
+    ]
+
+
+def _beside(split: Split, values: Mapping[str, Mapping[Measure, Sequence[float]]], level: float) -> list[LiveEffect]:
+    others: tuple[Measure, ...] = ("first_call", "flawless")
+    return [
+        LiveEffect(
+            measure=measure,
+            arm=one.arm,
+            against=split.control,
+            estimate=difference_sequence(values[one.arm][measure], values[split.control][measure], level=level),
+            adjusted_p=None,
+            is_found=False,
+        )
+        for measure in others
+        for one in split.arms[1:]
+    ]
+
+
+def _looks(split: Split, settled: Sequence[LiveSession], level: float) -> tuple[LiveLook, ...]:
+    ends = {-(-len(settled) * part // _LOOKS) for part in range(1, _LOOKS + 1)}
+    errors: dict[str, list[float]] = {one.arm: [] for one in split.arms}
+    found = []
+    for count, session in enumerate(settled, start=1):
+        errors[session.arm] += _values([session])["error"]
+        for one in split.arms[1:] if count in ends else ():
+            effect = difference_sequence(errors[one.arm], errors[split.control], level=level)
+            low, high = (None, None) if effect.interval is None else (effect.interval.low, effect.interval.high)
+            found.append(LiveLook(one.arm, count, session.at, effect.value, low, high))
+    return tuple(found)
+
+
+def _verdict(found: Online) -> Verdict:
+    first = found.effects[0]
+    if found.assigned_ratio.is_alarm or found.measured_ratio.is_alarm:
+        return "not comparable"
+    if first.estimate.value is None:
+        return "no outcomes yet"
+    if not first.is_found:
+        return "nothing shown"
+    return "fewer errors" if first.estimate.value < 0 else "more errors"
+
+
+def _waiting(found: Online) -> list[str]:
+    if not found.waiting:
+        return []
+    which = f"{found.waiting} of {found.sessions} sessions are not counted yet"
+    return [f"{which}: they, or one that began before them, may still go on."]
+
+
+def _examples(store: Store, split: Split, sessions: Sequence[LiveSession], now: float) -> tuple[LiveExample, ...]:
+    library = current(store, now=now)
+    tools = {example.id: example.tool for template in library.templates for example in template.examples}
+    since = {row["example_id"]: row["changed_at"] for row in store.rows("guard.restored")}
+    ordered = in_order(sessions)
+    effects = example_effects(split, settled_of(ordered), tools, since=since, waiting=ordered)
+    found = []
+    for effect in effects:
+        state = library.states.get(effect.example_id)
+        if state is None:
+            found.append(LiveExample(effect, "active"))
+        else:
+            found.append(LiveExample(effect, state.state, state.reason, state.changed_at))
+    return tuple(found)

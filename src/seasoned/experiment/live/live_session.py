@@ -1,0 +1,134 @@
+"""The sessions of a running experiment, with what each made of it until its outcome was frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, MutableMapping
+
+import msgspec
+
+from seasoned.errors import UsageError
+from seasoned.experiment.live.assignment import Split
+from seasoned.experiment.live.online_analysis import WINDOW_SECONDS, AssignedSession
+from seasoned.store import Database, Store
+
+PAUSE_SECONDS = 3600.0
+"""So long without a call, and what counts of a session has ended, as it has for mining."""
+_strings = msgspec.json.Decoder(tuple[str, ...]).decode
+
+
+class LiveSession(msgspec.Struct, frozen=True, kw_only=True):
+    """One assigned session: its arm, what it was shown or would have been, and its calls that count."""
+
+    session: str
+    arm: str
+    at: float
+    """When it was assigned."""
+    is_settled: bool
+    """Nothing that it does from now on counts."""
+    exposed_arm: str | None = None
+    shown: tuple[str, ...] = ()
+    """The examples in its block."""
+    foregone: dict[str, tuple[str, ...]] = {}
+    """By arm: the examples that a session of the control would have been shown there."""
+    tools: dict[str, tuple[int, int]] = {}
+    """By tool: calls that worked and calls that failed."""
+    has_begun_well: bool | None = None
+    """Whether its first call worked; None without one that counts."""
+
+    @property
+    def ok(self) -> int:
+        return sum(ok for ok, _ in self.tools.values())
+
+    @property
+    def failed(self) -> int:
+        return sum(failed for _, failed in self.tools.values())
+
+    @property
+    def assigned(self) -> AssignedSession:
+        """What the analysis by intention to treat needs of it."""
+        return AssignedSession(
+            session=self.session,
+            arm=self.arm,
+            at=self.at,
+            ok=self.ok,
+            failed=self.failed,
+            is_settled=self.is_settled,
+            exposed_arm=self.exposed_arm,
+        )
+
+
+def load_live(
+    database: Database,
+    split: Split,
+    *,
+    now: float,
+    window_seconds: float = WINDOW_SECONDS,
+    history: Store | None = None,
+    settled: MutableMapping[str, LiveSession] | None = None,
+) -> list[LiveSession]:
+    """The sessions that this split assigned, as they came.
+
+    What counts of a session ends with the first hour without a call, or with its window. `history` is the store that
+    has the calls, where assignments are shared in another database. `settled` holds what needs not be read again.
+    """
+    calls = history or database
+    if not isinstance(calls, Store):
+        raise UsageError("assignments in PostgreSQL have no calls beside them: give the store with the histories")
+    known = {} if settled is None else settled
+    foregone: dict[str, dict[str, tuple[str, ...]]] = {}
+    for row in database.rows("experiment.foregone", {"experiment": split.experiment}):
+        foregone.setdefault(row["session"], {})[row["arm"]] = _strings(row["example_ids"])
+    found = []
+    for row in database.rows("experiment.assignments", {"experiment": split.experiment}):
+        if row["split"] != split.digest:
+            continue
+        name = row["session"]
+        one = known.get(name)
+        if one is None:
+            one = LiveSession(
+                session=name,
+                arm=row["arm"],
+                at=row["at"],
+                is_settled=False,
+                exposed_arm=row["exposed_arm"],
+                shown=() if row["example_ids"] is None else _strings(row["example_ids"]),
+                foregone=foregone.get(name, {}),
+            )
+            one = _with_outcome(calls, one, now=now, window_seconds=window_seconds)
+            if one.is_settled:
+                known[name] = one
+        found.append(one)
+    return found
+
+
+def _with_outcome(store: Store, one: LiveSession, *, now: float, window_seconds: float) -> LiveSession:
+    agent, _, native_id = one.session.partition(":")
+    key = {"agent": agent, "native_id": native_id}
+    rows = store.rows("call.of_lineage", key)
+    window_end = one.at + window_seconds
+    last = _last_before_pause(one.at, [row["time"] for row in rows if row["time"] is not None])
+    # Who was assigned and not heard of yet may be read from a file later.
+    is_heard = bool(rows) or store.row("session.find_ref", key) is not None
+    end = min(window_end, last + PAUSE_SECONDS) if is_heard else window_end
+    counted = [row for row in rows if row["time"] is None or row["time"] <= min(window_end, last)]
+    tools: dict[str, tuple[int, int]] = {}
+    for row in counted:
+        ok, failed = tools.get(row["tool"], (0, 0))
+        has_failed = row["counts_as"] == "failed"
+        tools[row["tool"]] = (ok + (not has_failed), failed + has_failed)
+    return msgspec.structs.replace(
+        one,
+        is_settled=end <= now,
+        tools=tools,
+        has_begun_well=counted[0]["counts_as"] == "ok" if counted else None,
+    )
+
+
+def _last_before_pause(begun: float, times: Iterable[float]) -> float:
+    """The time of the last call before the first long silence."""
+    last = begun
+    for time in sorted(times):
+        if time > last + PAUSE_SECONDS:
+            break
+        last = max(last, time)
+    return last

@@ -1,0 +1,1 @@
+"""Runs: which arm begins how, the runner, and what it keeps."""

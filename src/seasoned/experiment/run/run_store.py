@@ -1,0 +1,164 @@
+"""What is kept of experiments: designs, what was learned for them, and their runs. Each run counts once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import get_args
+
+import msgspec
+
+from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.experiment.analysis.analyse import Analysis, analyse
+from seasoned.experiment.analysis.task_run import TaskRun
+from seasoned.experiment.run.arm import Role
+from seasoned.experiment.run.design import Design
+from seasoned.session import SessionRef
+from seasoned.store import Store
+from seasoned.template.example import Template
+
+_RECENT = 400
+_encode = msgspec.json.Encoder(order="deterministic").encode
+_record = msgspec.json.Decoder(TaskRun).decode
+_design = msgspec.json.Decoder(Design).decode
+_template = msgspec.json.Decoder(Template).decode
+
+
+class RunCount(msgspec.Struct, frozen=True):
+    """How far an experiment has come with one model on one part."""
+
+    model: str
+    part: str
+    runs: int
+    tasks: int
+    arms: int
+    ended_at: float
+
+
+def keep_design(store: Store, design: Design, tasks_digest: str, *, now: float) -> None:
+    """Keep a design, once. One that was begun otherwise is not changed afterwards: that would be choosing a result."""
+    text = _encode(design).decode()
+    with store.write():
+        store.run(
+            "run.keep_design",
+            {"experiment": design.name, "tasks_digest": tasks_digest, "document": text, "created_at": now},
+        )
+    row = store.row("run.design", {"experiment": design.name})
+    assert row is not None
+    begun = _design(row["document"])
+    if begun != design:
+        changed = [name for name in Design.__struct_fields__ if getattr(begun, name) != getattr(design, name)]
+        raise UsageError(
+            f"The experiment {design.name!r} was begun with other {', '.join(changed)}: what is named "
+            "beforehand stays; give another --name."
+        )
+    if row["tasks_digest"] != tasks_digest:
+        raise UsageError(
+            f"The tasks of the experiment {design.name!r} have changed since it was begun: give another --name."
+        )
+
+
+def load_design(store: Store, name: str) -> Design:
+    """The design of an experiment."""
+    row = store.row("run.design", {"experiment": name})
+    if row is None:
+        known = [str(one["experiment"]) for one in store.rows("run.designs")]
+        there = f"there are {', '.join(known)}" if known else "there are none yet"
+        raise NotFound(f"No experiment {name!r}: {there} (`seasoned experiment run` makes one on tasks).")
+    return _design(row["document"])
+
+
+def designs(store: Store) -> list[tuple[Design, float]]:
+    """All experiments and when they were begun, oldest first."""
+    return [(_design(row["document"]), row["created_at"]) for row in store.rows("run.designs")]
+
+
+def begin(store: Store, session: SessionRef, record: TaskRun, *, now: float) -> None:
+    """Note to which run a session belongs before it begins, so that one that is broken off is known too."""
+    with store.write():
+        store.run("run.begin", {**_key(record), "session": str(session), "at": now})
+
+
+def save(store: Store, record: TaskRun) -> bool:
+    """Keep a finished run; False where it was there already."""
+    assert record.ended_at is not None
+    with store.write():
+        changed = store.run(
+            "run.save",
+            {
+                **_key(record),
+                "part": record.part,
+                "session": record.session,
+                "ended_at": record.ended_at,
+                "document": _encode(record).decode(),
+            },
+        )
+    return changed > 0
+
+
+def load_records(store: Store, experiment: str) -> list[TaskRun]:
+    """The finished runs of an experiment, in an order of their own."""
+    return [_record(row["document"]) for row in store.rows("run.of_experiment", {"experiment": experiment})]
+
+
+def analyses(store: Store, name: str, *, model: str | None = None) -> list[Analysis]:
+    """What an experiment found, one analysis for each model that ran it."""
+    design = load_design(store, name)
+    records = [one for one in load_records(store, name) if model is None or one.model == model]
+    if not records:
+        raise CannotDo(f"The experiment {name!r} has no finished runs{f' with {model!r}' if model else ''} yet.")
+    models = dict.fromkeys(one.model for one in records)
+    return [analyse([one for one in records if one.model == each], design.plan) for each in models]
+
+
+def recent_records(store: Store, model: str) -> list[TaskRun]:
+    """The last runs with a model, in whatever experiment: they say how long the next ones will take."""
+    return [_record(row["document"]) for row in store.rows("run.of_model", {"model": model, "most": _RECENT})]
+
+
+def counts(store: Store, experiment: str) -> list[RunCount]:
+    """How far an experiment has come."""
+    names = RunCount.__struct_fields__
+    return [
+        RunCount(**{name: row[name] for name in names}) for row in store.rows("run.counts", {"experiment": experiment})
+    ]
+
+
+def broken_off(store: Store, experiment: str) -> int:
+    """Sessions that were begun and never became a finished run."""
+    row = store.row("run.broken_off", {"experiment": experiment})
+    return 0 if row is None else int(row["sessions"])
+
+
+def keep_material(
+    store: Store, material: Mapping[Role, Template], *, task_set: str, tasks_digest: str, model: str, now: float
+) -> None:
+    """Keep what was learned on the train part. It is no part of the library: some of it is made to do harm."""
+    with store.write():
+        for role, template in material.items():
+            store.run(
+                "run.keep_material",
+                {
+                    "task_set": task_set,
+                    "tasks_digest": tasks_digest,
+                    "model": model,
+                    "role": role,
+                    "document": _encode(template).decode(),
+                    "created_at": now,
+                },
+            )
+
+
+def load_material(store: Store, *, task_set: str, tasks_digest: str, model: str) -> dict[Role, Template]:
+    """What was learned on the train part of these tasks with this model."""
+    rows = store.rows("run.material", {"task_set": task_set, "tasks_digest": tasks_digest, "model": model})
+    found = {row["role"]: _template(row["document"]) for row in rows}
+    return {role: found[role] for role in _roles() if role in found}
+
+
+def _roles() -> Iterable[Role]:
+    return get_args(Role)
+
+
+def _key(record: TaskRun) -> dict[str, object]:
+    names = ("experiment", "model", "arm", "bank", "task_set", "task", "repeat")
+    return dict(zip(names, record.key, strict=True))

@@ -1,0 +1,371 @@
+"""The runner: model × arm × bank × task × repeat. Killed and started again it goes on, and counts nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from hashlib import blake2b
+from pathlib import Path
+from time import time as wall_clock
+from typing import Any, Protocol
+
+import msgspec
+
+from seasoned.errors import CannotDo
+from seasoned.experiment.analysis.task_run import RunCall, TaskRun, calls_of
+from seasoned.experiment.run.arm import Arm, Material, RunStart, show
+from seasoned.experiment.run.design import Design
+from seasoned.experiment.run.run_store import begin, load_records, save
+from seasoned.experiment.task.check import EndState, check
+from seasoned.experiment.task.environment import Answer, EnvironmentTool
+from seasoned.experiment.task.task_file import Task, TaskSet
+from seasoned.session import Session, SessionRef, Usage
+from seasoned.store import Store, open_store
+from seasoned.template.library import WarmBlock, keep_block
+from seasoned.template.placebo import Count
+from seasoned.template.tokens import count_tokens
+
+
+class ModelUnreachable(CannotDo):
+    """The model does not answer; what was finished until then is saved."""
+
+
+class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One conversation to be had: a model, what it is told and shown, its tools, and what is asked."""
+
+    model: str
+    instructions: str
+    warm: bytes
+    """Messages to begin with, as a block rendered for pydantic-ai; empty for a cold start."""
+    tools: tuple[EnvironmentTool, ...]
+    call: Callable[[str, Mapping[str, Any]], Answer]
+    """Makes a call in the world of the run."""
+    prompt: str
+    begin: Callable[[SessionRef], None]
+    """To be told the session before the model is asked for the first time."""
+    title: str
+    seed: int
+    temperature: float
+    steps: int
+    """Requests to the model."""
+    seconds: float
+
+
+class AgentRunResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of it."""
+
+    session: Session
+    """The conversation as it was recorded, without what it was warmed with."""
+    answer: str
+    usage: Usage
+    cost_usd: float | None
+    seconds: float
+    requests: int
+
+
+class RunAgent(Protocol):
+    """Has one conversation and records it. Raises ModelUnreachable where the model does not answer."""
+
+    def __call__(self, play: AgentRun, /) -> AgentRunResult: ...
+
+
+RUN_SECONDS = 300.0
+"""A run that takes longer is ended, and counts as it stands."""
+Clock = Callable[[], float]
+
+
+class PlannedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One run to be made."""
+
+    experiment: str
+    model: str
+    task_set: str
+    arm: str
+    bank: str
+    task: Task
+    repeat: int
+    shown: RunStart
+    seed: int
+    temperature: float
+
+    @property
+    def record(self) -> TaskRun:
+        """The run before anything is known of it."""
+        return TaskRun(
+            experiment=self.experiment,
+            model=self.model,
+            arm=self.arm,
+            task=self.task.id,
+            repeat=self.repeat,
+            bank=self.bank,
+            seed=self.seed,
+            check="broken",
+            example_ids=self.shown.example_ids,
+            task_set=self.task_set,
+            part=self.task.part,
+        )
+
+
+class RoundProgress(msgspec.Struct, frozen=True):
+    """How far a round of runs is."""
+
+    done: int
+    of: int
+    last: TaskRun | None = None
+
+
+class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a round of runs."""
+
+    made: int
+    """Runs that were made now."""
+    kept: int
+    """Runs that were there from before."""
+    left: int
+    """Runs that were not made, for the reason that is given."""
+    reason: str = ""
+
+
+class RoundBudget(msgspec.Struct, frozen=True):
+    """How long and how dear a round may be; None: no limit."""
+
+    seconds: float | None = None
+    cost_usd: float | None = None
+
+
+class RoundEstimate(msgspec.Struct, frozen=True, kw_only=True):
+    """What a round of runs will take, as far as runs with this model are known."""
+
+    runs: int
+    most_calls: int
+    """Requests to the model, if every run makes all that it may."""
+    calls: int | None
+    seconds: float | None
+    cost_usd: float | None
+
+
+def units_of(
+    design: Design,
+    tasks: TaskSet,
+    arms: Sequence[Arm],
+    material: Material,
+    *,
+    model: str,
+    count: Count = count_tokens,
+) -> list[PlannedRun]:
+    """Every run of a design, in the order in which they are made.
+
+    Block by block, a block being the tasks of one environment: whoever stops early has whole blocks, with all arms.
+    Within a block equal beginnings stand together, so that a model that keeps its last beginning reads it once.
+    """
+    found: list[tuple[tuple[int, int, int, bytes], PlannedRun]] = []
+    environments: dict[str, int] = {}
+    for task in tasks.of(design.part):
+        at = environments.setdefault(task.environment.name, len(environments))
+        for number, arm in enumerate(arms):
+            banks = [str(bank + 1) for bank in range(design.banks)] if arm.has_order else [""]
+            for bank in banks:
+                shown = show(arm, task, material, bank=bank, k=design.k, count=count)
+                if shown is None:
+                    continue
+                for repeat in range(design.repeats):
+                    unit = PlannedRun(
+                        experiment=design.name,
+                        model=model,
+                        task_set=tasks.name,
+                        arm=arm.name,
+                        bank=bank,
+                        task=task,
+                        repeat=repeat,
+                        shown=shown,
+                        seed=seed_of(design.seed, task, repeat),
+                        temperature=design.temperature,
+                    )
+                    found.append(((repeat, at, number, shown.warm), unit))
+    units = [unit for _, unit in sorted(found, key=lambda pair: pair[0])]
+    # An arm that never shows anything is a second cold one, and would be told as something else.
+    empty = {arm.name for arm in arms if arm.shows_examples} - {unit.arm for unit in units if unit.shown.warm}
+    return [unit for unit in units if unit.arm not in empty]
+
+
+def seed_of(seed: int, task: Task, repeat: int) -> int:
+    """The same for all arms, so that they differ in nothing else."""
+    text = f"{seed} {task.seed} {task.id} {repeat}".encode()
+    return int.from_bytes(blake2b(text, digest_size=4).digest()) >> 1
+
+
+def left_of(store: Store, units: Iterable[PlannedRun], experiment: str) -> list[PlannedRun]:
+    """The runs that are not finished yet."""
+    done = {record.key for record in load_records(store, experiment)}
+    return [unit for unit in units if unit.record.key not in done]
+
+
+def estimate(units: Sequence[PlannedRun], past: Sequence[TaskRun]) -> RoundEstimate:
+    """What runs will take, from earlier ones with the same model: of the same arm where there are any."""
+    by_arm: dict[str, list[TaskRun]] = {}
+    for record in past:
+        by_arm.setdefault(record.arm, []).append(record)
+    most = sum(unit.shown.steps for unit in units)
+    if not past:
+        return RoundEstimate(runs=len(units), most_calls=most, calls=None, seconds=None, cost_usd=None)
+    seconds = turns = 0.0
+    costs: list[float | None] = []
+    for unit in units:
+        like = by_arm.get(unit.arm) or past
+        seconds += sum(one.latency_seconds or 0.0 for one in like) / len(like)
+        # The last answer of a run makes no call.
+        turns += min(unit.shown.steps, sum(max([0, *[c.turn for c in one.calls]]) + 1 for one in like) / len(like))
+        known = [one.cost_usd for one in like if one.cost_usd is not None]
+        costs.append(sum(known) / len(known) if known else None)
+    total = [cost for cost in costs if cost is not None]
+    return RoundEstimate(
+        runs=len(units),
+        most_calls=most,
+        calls=round(turns),
+        seconds=seconds,
+        cost_usd=sum(total) if total and len(total) == len(costs) else None,
+    )
+
+
+def make_runs(
+    store_path: Path,
+    units: Sequence[PlannedRun],
+    run_agent: RunAgent,
+    *,
+    budget: RoundBudget | None = None,
+    parallel: int = 1,
+    clock: Clock = wall_clock,
+    on_progress: Callable[[RoundProgress], None] = lambda progress: None,
+) -> RoundResult:
+    """Make the runs that are not there yet, and keep each as it ends. ModelUnreachable says what was saved."""
+    with open_store(store_path) as store:
+        known = {record.key for name in {unit.experiment for unit in units} for record in load_records(store, name)}
+        waiting = [unit for unit in units if unit.record.key not in known]
+        round_ = _Round(store, store_path, run_agent, budget or RoundBudget(), clock)
+        kept = len(units) - len(waiting)
+        made = round_.make(
+            waiting, max(1, parallel), lambda done, last: on_progress(RoundProgress(done, len(waiting), last))
+        )
+        left = len(waiting) - made
+        if round_.unreachable is not None:
+            raise ModelUnreachable(
+                f"{round_.unreachable} {kept + made} of {len(units)} runs are saved: "
+                "run the same command again to go on."
+            )
+    return RoundResult(made=made, kept=kept, left=left, reason=round_.reason if left else "")
+
+
+class _Round:
+    """Runs under way: several at once where the model allows, saved by one hand."""
+
+    def __init__(self, store: Store, path: Path, run_agent: RunAgent, budget: RoundBudget, clock: Clock) -> None:
+        self._store = store
+        self._path = path
+        self._run_agent = run_agent
+        self._budget = budget
+        self._clock = clock
+        self._begun = clock()
+        self._spent = 0.0
+        self.unreachable: ModelUnreachable | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why no further run is begun; empty where there is no reason."""
+        if self.unreachable is not None:
+            return str(self.unreachable)
+        budget = self._budget
+        if budget.seconds is not None and self._clock() - self._begun >= budget.seconds:
+            return f"the budget of {budget.seconds:g} seconds is spent"
+        if budget.cost_usd is not None and self._spent >= budget.cost_usd:
+            return f"the budget of {budget.cost_usd:g} dollars is spent"
+        return ""
+
+    def make(self, waiting: Sequence[PlannedRun], parallel: int, tell: Callable[[int, TaskRun | None], None]) -> int:
+        made = 0
+        queue = iter(waiting)
+        running: set[Future[TaskRun]] = set()
+        tell(0, None)
+        with ThreadPoolExecutor(max_workers=parallel, thread_name_prefix="seasoned-run") as pool:
+            while True:
+                while len(running) < parallel and not self.reason and (unit := next(queue, None)) is not None:
+                    running.add(pool.submit(self._run, unit))
+                if not running:
+                    return made
+                ended, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in ended:
+                    record = self._result(future)
+                    if record is not None:
+                        save(self._store, record)
+                        made += 1
+                        self._spent += record.cost_usd or 0.0
+                        tell(made, record)
+
+    def _result(self, future: Future[TaskRun]) -> TaskRun | None:
+        try:
+            return future.result()
+        except ModelUnreachable as error:
+            self.unreachable = error
+            return None
+
+    def _run(self, unit: PlannedRun) -> TaskRun:
+        world = unit.task.world()
+        played = self._run_agent(
+            AgentRun(
+                model=unit.model,
+                instructions=unit.shown.instructions,
+                warm=unit.shown.warm,
+                tools=tuple(world.tools.values()),
+                call=world.call,
+                prompt=unit.task.prompt,
+                begin=lambda ref: self._begin(ref, unit),
+                title=f"{unit.experiment}: {unit.task.id}, {unit.arm}",
+                seed=unit.seed,
+                temperature=unit.temperature,
+                steps=unit.shown.steps,
+                seconds=RUN_SECONDS,
+            )
+        )
+        checked = check(unit.task.check, EndState(world.made, world.files, world.tables, played.answer))
+        return msgspec.structs.replace(
+            unit.record,
+            check=checked.outcome,
+            reason=checked.reason,
+            calls=_calls(played, unit),
+            usage=played.usage,
+            cost_usd=played.cost_usd,
+            latency_seconds=played.seconds,
+            session=str(played.session.ref),
+            ended_at=self._clock(),
+        )
+
+    def _begin(self, ref: SessionRef, unit: PlannedRun) -> None:
+        """Called by the thread that runs the agent: it has a connection of its own."""
+        shown = unit.shown.rendered
+        with open_store(self._path) as store:
+            begin(store, ref, unit.record, now=self._clock())
+            if shown is not None and shown.example_ids:
+                name, _, version = unit.shown.template.rpartition("@")
+                keep_block(
+                    store,
+                    WarmBlock(
+                        str(ref),
+                        shown.format,
+                        shown.form,
+                        name,
+                        int(version),
+                        shown.example_ids,
+                        shown.content,
+                        shown.digest,
+                        self._clock(),
+                    ),
+                )
+
+
+def _calls(played: AgentRunResult, unit: PlannedRun) -> tuple[RunCall, ...]:
+    """The calls of the recording with their verdicts, and whether each fits the schema of its tool."""
+    tools = unit.task.world().tools
+    made = [call for call in played.session.calls() if not call.synthetic]
+    return tuple(
+        msgspec.structs.replace(found, is_valid=call.tool in tools and tools[call.tool].takes(call.arguments))
+        for found, call in zip(calls_of(played.session), made, strict=True)
+    )

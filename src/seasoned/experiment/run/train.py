@@ -1,0 +1,241 @@
+"""Learning on the train part: real runs, tried again until they succeed, and mined like any other sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from seasoned.experiment.analysis.task_run import TaskRun
+from seasoned.experiment.run.arm import Arm, Material, Role, show
+from seasoned.experiment.run.design import Design
+from seasoned.experiment.run.run_store import keep_material, load_material, load_records
+from seasoned.experiment.run.runner import (
+    Clock,
+    PlannedRun,
+    RoundBudget,
+    RoundProgress,
+    RoundResult,
+    RunAgent,
+    make_runs,
+    seed_of,
+)
+from seasoned.experiment.task.task_file import Part, Task, TaskSet
+from seasoned.insight.load import tracks
+from seasoned.insight.track import JudgedCall, Track
+from seasoned.redact.key import Secrecy
+from seasoned.redact.redactor import Redactor
+from seasoned.store import Store, open_store
+from seasoned.template.bind import Vocabulary, bind, vocabulary_of
+from seasoned.template.clean import unclean
+from seasoned.template.example import INTENT_CHARS, Example, Source, Template
+from seasoned.template.mine import MiningOptions, mine
+from seasoned.template.neutral import neutral_text
+
+ARM = "train"
+RETRIES = 3
+"""Requests that a run on the train part may make beyond what its task allows."""
+WARMTH = 0.7
+"""Temperature of every try after the first."""
+MOST_FAILED = 3
+"""Failed calls of a tool that are kept for the arms that show failures."""
+_TRAIN = Arm(name=ARM, retries=RETRIES)
+_AGAIN = Arm(name=ARM, role="good", retries=RETRIES)
+"""Every try after the first begins with what the earlier ones have shown to work: a weak model gets further so."""
+_OPTIONS = MiningOptions(
+    min_messages=0,
+    max_sessions=400,
+    max_error_rate=0.9,
+    max_examples=400,
+    max_share=1.0,
+    max_source_share=1.0,
+    quiet_seconds=0.0,
+)
+
+
+def train_name(tasks: TaskSet) -> str:
+    """The name under which the runs of a train part are kept: all experiments on the same tasks share them."""
+    return f"train-{tasks.name}-{tasks.digest[:8]}"
+
+
+def make_train_runs(
+    store_path: Path,
+    design: Design,
+    tasks: TaskSet,
+    run_agent: RunAgent,
+    *,
+    model: str,
+    secrecy: Secrecy,
+    parts: Sequence[Part] = ("train", "former"),
+    budget: RoundBudget | None = None,
+    parallel: int = 1,
+    clock: Clock,
+    on_progress: Callable[[RoundProgress], None] = lambda progress: None,
+) -> RoundResult:
+    """Try every task of the train part until it is done, at most so often as the design says."""
+    made = kept = left = 0
+    reason = ""
+    begun = clock()
+    given = budget or RoundBudget()
+    for sample in range(design.samples):
+        units = train_units(store_path, design, tasks, model=model, sample=sample, parts=parts, secrecy=secrecy)
+        seconds = None if given.seconds is None else max(0.0, given.seconds - (clock() - begun))
+        finished = make_runs(
+            store_path,
+            units,
+            run_agent,
+            budget=RoundBudget(seconds, given.cost_usd),
+            parallel=parallel,
+            clock=clock,
+            on_progress=on_progress,
+        )
+        made, kept, left = made + finished.made, kept + finished.kept, left + finished.left
+        reason = finished.reason or reason
+    return RoundResult(made=made, kept=kept, left=left, reason=reason)
+
+
+def train_units(
+    store_path: Path,
+    design: Design,
+    tasks: TaskSet,
+    *,
+    model: str,
+    sample: int,
+    secrecy: Secrecy,
+    parts: Sequence[Part] = ("train", "former"),
+) -> list[PlannedRun]:
+    """The runs of one round: tasks that no earlier round has done."""
+    name = train_name(tasks)
+    with open_store(store_path) as store:
+        records = [one for one in load_records(store, name) if one.model == model and one.repeat < sample]
+        redactor = secrecy.redactor()
+        # As if mined when the last of them ended: the same runs give the same beginning.
+        now = max((one.ended_at or 0.0 for one in records), default=0.0)
+        so_far = {part: _mined(store, records, tasks.of(part), redactor, name=part, now=now) for part in parts}
+    done = witnesses(records, tasks)
+    found = []
+    for part in parts:
+        learned = so_far[part]
+        arm, material = (_TRAIN, Material()) if learned is None else (_AGAIN, Material({"good": learned}))
+        for task in tasks.of(part):
+            if task.id in done:
+                continue
+            shown = show(arm, task, material)
+            assert shown is not None, "what is meant as a start always has something to say"
+            found.append(
+                PlannedRun(
+                    experiment=name,
+                    model=model,
+                    task_set=tasks.name,
+                    arm=ARM,
+                    bank="",
+                    task=task,
+                    repeat=sample,
+                    shown=shown,
+                    seed=seed_of(design.seed, task, sample),
+                    temperature=WARMTH if sample else 0.0,
+                )
+            )
+    return found
+
+
+def witnesses(records: Sequence[TaskRun], tasks: TaskSet) -> set[str]:
+    """The tasks that were done well enough to learn from."""
+    by_id = {task.id: task for task in tasks.tasks}
+    return {one.task for one in records if one.task in by_id and _is_witness(one, by_id[one.task])}
+
+
+def _is_witness(record: TaskRun, task: Task) -> bool:
+    """Whether a run did what was asked and nothing else: a call that works and was not asked for teaches the wrong."""
+    asked = {one.called for one in task.check if one.called is not None}
+    worked = {call.tool for call in record.calls if call.counts_as == "ok"}
+    return record.check == "passed" and (not asked or len(asked) < len(task.check) or worked <= asked)
+
+
+def learn(store: Store, tasks: TaskSet, secrecy: Secrecy, *, model: str, now: float) -> dict[Role, Template]:
+    """Mine what the train runs of a model have to show, and keep it; what is there already is taken as it is."""
+    key = {"task_set": tasks.name, "tasks_digest": tasks.digest, "model": model}
+    known = load_material(store, **key)
+    if known:
+        return known
+    records = [one for one in load_records(store, train_name(tasks)) if one.model == model]
+    redactor = secrecy.redactor()
+    found: dict[Role, Template] = {}
+    good = _mined(store, records, tasks.of("train"), redactor, name=f"train-{tasks.name}", now=now)
+    stale = _mined(store, records, tasks.of("former"), redactor, name=f"former-{tasks.name}", now=now)
+    failed = _failures(store, records, tasks.of("train"), redactor, now=now)
+    if good is not None:
+        found["good"] = good
+    if failed.examples:
+        found["failed"] = failed
+    if stale is not None:
+        found["stale"] = stale
+    keep_material(store, found, **key, now=now)
+    return found
+
+
+def _mined(
+    store: Store, records: Sequence[TaskRun], tasks: Sequence[Task], redactor: Redactor, *, name: str, now: float
+) -> Template | None:
+    """From runs that are witnesses, through the same mining as everybody's sessions."""
+    by_id = {task.id: task for task in tasks}
+    good = [one for one in records if one.task in by_id and _is_witness(one, by_id[one.task])]
+    failing = {call.tool for one in records if one.task in by_id for call in one.calls if call.counts_as == "failed"}
+    tracks = map(_until_done, _tracks(store, good))
+    return mine(tracks, name=name, now=now, redactor=redactor, options=_OPTIONS, failing=failing)
+
+
+def _until_done(track: Track) -> Track:
+    """A run whose check passed, up to its last call that worked: a weak model does not notice that it is done."""
+    last = max((at for at, call in enumerate(track.calls) if call.counts_as == "ok"), default=-1)
+    return msgspec.structs.replace(track, calls=track.calls[: last + 1])
+
+
+def _failures(
+    store: Store, records: Sequence[TaskRun], tasks: Sequence[Task], redactor: Redactor, *, now: float
+) -> Template:
+    """Calls that failed, made presentable in the same way. Only the negative controls show them."""
+    wanted = {task.id for task in tasks}
+    found = list(_tracks(store, [one for one in records if one.task in wanted]))
+    vocabulary = vocabulary_of(found)
+    by_tool: dict[str, dict[str, Example]] = {}
+    for track in found:
+        for call in track.calls:
+            if call.has_failed and len(by_tool.setdefault(call.tool, {})) < MOST_FAILED:
+                made = _failure(track, call, vocabulary)
+                if unclean(made, redactor) is None:
+                    by_tool[call.tool].setdefault(made.arguments, made)
+    examples = tuple(one for tool in sorted(by_tool) for one in by_tool[tool].values())
+    return Template(name="failed-calls", examples=examples, created_at=now)
+
+
+def _failure(track: Track, call: JudgedCall, vocabulary: Vocabulary) -> Example:
+    bound = bind(
+        call.arguments,
+        call.result or "",
+        neutral_text(call.intent or "", INTENT_CHARS),
+        vocabulary=vocabulary,
+        seed=f"{track.ref} {call.call_id}",
+    )
+    return Example(
+        tool=call.tool,
+        arguments=msgspec.json.Encoder(order="sorted").encode(bound.arguments).decode(),
+        result=bound.result,
+        intent=bound.intent,
+        kind="init",
+        pattern=call.call_id,
+        sources=(Source(str(track.ref), call.call_id, track.root),),
+        tier="recorded",
+        error_rate=1.0,
+    )
+
+
+def _tracks(store: Store, records: Sequence[TaskRun]) -> Iterator[Track]:
+    rows = []
+    for record in records:
+        agent, _, native_id = (record.session or "").partition(":")
+        row = store.row("session.find_ref", {"agent": agent, "native_id": native_id})
+        if row is not None:
+            rows.append(int(row["id"]))
+    return tracks(store, sessions=rows)

@@ -1,0 +1,173 @@
+"""Live judging: each call that Hermes made is judged and kept in our store at once, off its path.
+
+A later scan of Hermes' own database meets the same calls by their ids, and completes what stands here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from seasoned.config import Config
+from seasoned.hermes_plugin.background import BackgroundThread, log
+from seasoned.history.builder import is_synthetic_id
+from seasoned.history.hermes_db import AGENT, NAME
+from seasoned.redact.key import Secrecy, load_key
+from seasoned.scan.reading import Reader
+from seasoned.scan.settle import settle
+from seasoned.scan.writing import Writer
+from seasoned.session import Marks, Message, Relation, Result, Session, SessionRef, ToolCall
+from seasoned.store import Store, open_store
+from seasoned.template.library import current
+from seasoned.template.upkeep import watch
+
+_MOST = 2000
+_GUARD_SECONDS = 30.0
+_FLUSH_SECONDS = 0.5
+
+
+class HermesTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a conversation when a model is asked: whoever calls a tool afterwards calls it in this turn."""
+
+    said: str = ""
+    """The user's last words."""
+    messages: int = 0
+    """Before the answer that is asked for now."""
+    model: str | None = None
+    parent: str | None = None
+    relation: Relation | None = None
+
+
+class CallRecorder:
+    """Hears of calls, and has them written by a thread of its own."""
+
+    def __init__(
+        self,
+        config: Config,
+        errands: BackgroundThread,
+        *,
+        on_ruling: Callable[[Store], None] = lambda store: None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._config = config
+        self._on_ruling = on_ruling
+        self._errands = errands
+        self._clock = clock
+        self._turns: OrderedDict[str, HermesTurn] = OrderedDict()
+        self._positions: dict[str, int] = {}
+        self._reader: Reader | None = None
+        self._touched: set[int] = set()
+        self._has_failures = False
+        self._guarded_at = float("-inf")
+
+    def hear(self, session: str, turn: HermesTurn) -> None:
+        """Remember the turn that calls belong to from now on."""
+        self._turns[session] = turn
+        self._turns.move_to_end(session)
+        if len(self._turns) > _MOST:
+            self._turns.popitem(last=False)
+
+    def called(self, session: str, call_id: str, tool: str, arguments: object, result: object, status: str) -> None:
+        """Have a call judged and kept."""
+        if not session or not call_id or not tool or is_synthetic_id(call_id):
+            return
+        text = result if isinstance(result, str) else msgspec.json.encode(result, enc_hook=str).decode()
+        now = self._clock()
+        call = ToolCall(
+            id=call_id,
+            tool=tool,
+            arguments=dict(arguments) if isinstance(arguments, dict) else {},
+            result=Result(text, Marks(declined=status == "blocked", interrupted=status == "cancelled"), now),
+            time=now,
+        )
+        turn = self._turns.get(session, HermesTurn())
+        self._errands.tell("Judging", lambda: self._write(SessionRef(AGENT, session), call, turn))
+
+    def turn_ended(self) -> None:
+        """Bring totals up to date, look whether what was shown did harm, and leave nothing half written."""
+        self._errands.tell("Judging", self._settle)
+        # Hermes may end right after a turn without telling anybody.
+        self._errands.flush(_FLUSH_SECONDS)
+
+    def _write(self, ref: SessionRef, call: ToolCall, turn: HermesTurn) -> None:
+        reader = self._reader = self._reader or Reader(self._secrecy().redactor())
+        # Opened for each call: a connection that is open when Hermes ends cannot be closed by another thread.
+        with open_store(self._config.store_path) as store:
+            position = self._position(store, ref)
+            placed = msgspec.structs.replace(call, index=position, message=turn.messages)
+            rows = reader.rows(_session(ref, placed, turn))
+            # No message was read here: whoever reads Hermes' database knows more, and outranks this.
+            rows = msgspec.structs.replace(rows, messages=0, corrections=[])
+            writer = Writer(store, self._clock)
+            with store.write():
+                writer.write_session(rows, None)
+        self._touched |= writer.touched
+        self._positions[str(ref)] = position + 1
+        self._has_failures |= any(row[5] == "failed" for row in rows.calls)
+
+    def _settle(self) -> None:
+        if not self._touched:
+            return
+        with open_store(self._config.store_path) as store:
+            settle(store, self._touched)
+            self._touched = set()
+            self._guard(store)
+
+    def _secrecy(self) -> Secrecy:
+        return Secrecy(load_key(self._config.home), self._config.redact)
+
+    def _guard(self, store: Store) -> None:
+        """Have examples suspended that failures follow, soon after the calls that show it."""
+        now = self._clock()
+        if not self._has_failures or now - self._guarded_at < _GUARD_SECONDS:
+            return
+        self._has_failures, self._guarded_at = False, now
+        library = current(store, now=now)
+        rulings = watch(store, library, now=now) if library.templates else ()
+        for one in rulings:
+            log.warning("example %s: %s, %s", one.example_id, one.decision, one.reason)
+        if rulings:
+            self._on_ruling(store)
+
+    def _position(self, store: Store, ref: SessionRef) -> int:
+        known = self._positions.get(str(ref))
+        if known is not None:
+            return known
+        row = store.row("session.find_ref", {"agent": ref.agent, "native_id": ref.native_id})
+        rows = [] if row is None else store.rows("call.of_session", {"session_id": row["id"]})
+        return max([int(one["position"]) for one in rows], default=-1) + 1
+
+
+def _session(ref: SessionRef, call: ToolCall, turn: HermesTurn) -> Session:
+    said = Message(role="user", text=turn.said)
+    made = Message(role="assistant", text="", calls=(call,), time=call.time)
+    return Session(
+        ref=ref,
+        format=NAME,
+        path="",
+        messages=(said, made),
+        model=turn.model,
+        started=call.time,
+        ended=call.time,
+        parent=None if turn.parent is None else SessionRef(AGENT, turn.parent),
+        relation=turn.relation,
+    )
+
+
+def turn_of(body: dict[str, Any], *, model: str, parent: str | None) -> HermesTurn:
+    """The turn that a request belongs to."""
+    from seasoned.template.provision import last_request
+
+    messages = [message for message in body.get("messages") or () if isinstance(message, dict)]
+    said = [message for message in messages if message.get("role") not in ("system", "developer")]
+    return HermesTurn(
+        said=last_request(said),
+        messages=len(said),
+        model=model or None,
+        parent=parent,
+        relation=None if parent is None else "subagent",
+    )

@@ -1,0 +1,107 @@
+"""The gate: calls of high risk wait for a person inside Hermes' own check before a call, which yolo does not skip.
+
+Hermes lets a call run when a hook raises. So whatever goes wrong here ends in a refusal with its reason, and a call in
+which nothing of high risk is found passes without a word.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from seasoned.confirm.client import SaidNo, Seen, configured_client
+from seasoned.confirm.line import Line
+from seasoned.confirm.mapping import Need, need_of_call
+from seasoned.errors import SeasonedError
+from seasoned.hermes_plugin import host
+from seasoned.history.hermes_db import AGENT
+
+_LOOK_SECONDS = 0.2
+_LAST_WORD_SECONDS = 3.0
+_NO = "BLOCKED by Seasoned:"
+"""What the model reads begins with Hermes' own word for it."""
+Refusal = dict[str, str]
+
+
+class CallGate:
+    """Asks a person about calls of high risk."""
+
+    def __init__(self, *, wait_seconds: float, tell: Callable[[str], None] | None = None) -> None:
+        self._wait_seconds = wait_seconds
+        self._tell = tell or _tell
+
+    def check(self, tool: str, arguments: object, session: str) -> Refusal | None:
+        """None where the call may run, else the refusal with its reason."""
+        try:
+            # What is no set of names and values is looked at as well, whatever the tool makes of it.
+            given: Mapping[str, Any] = arguments if isinstance(arguments, Mapping) else {"input": arguments}
+            # The call runs with its own arguments later; this copy is what a person sees.
+            shown = copy.deepcopy(dict(given))
+            need = need_of_call(tool, shown, agent=AGENT)
+            if need is None:
+                return None
+            reason = self._reason(need, session)
+            if reason is None and dict(given) != shown:
+                reason = "the arguments were changed while a person was asked: make the call again."
+            if reason is not None:
+                self._tell(f"Seasoned refused {need.action}: {reason}")
+        except Exception as error:  # noqa: BLE001 - a hook that raises would let the call run
+            # Nothing of ours is called here: it could raise as well.
+            said = f"the call could not be looked at ({type(error).__name__}), so it must not run."
+            return {"action": "block", "message": f"{_NO} {said}"}
+        return None if reason is None else {"action": "block", "message": f"{_NO} {reason}"}
+
+    def _reason(self, need: Need, session: str) -> str | None:
+        """Why the call must not run; None where a person agreed to exactly this."""
+        line, answers = Line(), []
+        ended = threading.Event()
+
+        def ask() -> None:
+            try:
+                answers.append(self._ask(need, session, line))
+            finally:
+                ended.set()
+
+        thread = threading.Thread(target=ask, name="seasoned-confirm", daemon=True)
+        thread.start()
+        left = self._wait_seconds + _LAST_WORD_SECONDS
+        while not ended.wait(_LOOK_SECONDS):
+            left -= _LOOK_SECONDS
+            if host.is_interrupted():
+                line.cut()
+                return f"{need.action} needs a person's yes, and the user interrupted the wait for it."
+            if left <= 0:
+                line.cut()
+                return f"{need.action} needs a person's yes, and no answer came in time."
+        return answers[0] if answers else f"{need.action} needs a person's yes, and asking for it failed."
+
+    def _ask(self, need: Need, session: str, line: Line) -> str | None:
+        def waiting(seen: Seen) -> None:
+            if seen.status == "pending":
+                self._tell(f"Seasoned: waiting for a person to confirm {seen.action} (request {seen.id}).")
+
+        try:
+            configured_client().confirm(
+                need.action,
+                need.description,
+                need.details,
+                label=AGENT,
+                session_key=f"{AGENT}:{session}" if session else "",
+                wait_seconds=self._wait_seconds,
+                line=line,
+                on_submitted=waiting,
+            )
+        except SaidNo as error:
+            return str(error)
+        except SeasonedError as error:
+            return f"{need.action} needs a person's yes: {error}"
+        return None
+
+
+def _tell(text: str) -> None:
+    # Never stdout: an editor that drives Hermes speaks its protocol there.
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()

@@ -1,0 +1,173 @@
+"""Stop, SessionEnd and Codex' notify: counts turns and calls, and has a session reviewed when that is due.
+
+The hook itself only counts and writes down what is due; a process of its own does the rest, one at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+
+from seasoned.agent.lock import locked
+from seasoned.agent.review.due import Count, Topic, topic_due
+from seasoned.agent.review.settings import settings_of
+from seasoned.agent.whole import digest, write_whole
+from seasoned.config import Config, load
+from seasoned.errors import CannotDo
+from seasoned.hooks.event import Agent, read_event
+from seasoned.store.database import make_private_folder
+
+_CALLS: dict[Agent, tuple[bytes, ...]] = {
+    "claude-code": (b'"type":"tool_use"',),
+    "codex": (b'"type":"function_call"', b'"type":"custom_tool_call"'),
+}
+"""How a call stands in the agent's own file."""
+_MOST_BYTES = 50_000_000
+_MOST_SESSIONS = 200
+_LOCK_SECONDS = 2.0
+
+
+class _CountedSession(msgspec.Struct, frozen=True):
+    """How far a session was counted."""
+
+    bytes: int = 0
+    turn: str = ""
+
+
+class _AgentCount(msgspec.Struct, frozen=True):
+    """What an agent has had since its sessions were last reviewed."""
+
+    count: Count = Count()
+    seen: dict[str, _CountedSession] = {}
+
+
+class DueSession(msgspec.Struct, frozen=True):
+    """A session that is to be reviewed."""
+
+    agent: Agent
+    session: str
+    path: str
+    topic: Topic
+
+
+def stop(agent: Agent, arguments: list[str]) -> int:
+    """A turn has ended."""
+    event = read_event()
+    if event.session_id and event.transcript_path and not event.agent_id:
+        count_turn(load(), agent, event.session_id, Path(event.transcript_path), event.turn)
+    return 0
+
+
+def session_end(agent: Agent, arguments: list[str]) -> int:
+    """A session has ended: what its last turn left uncounted is counted now."""
+    event = read_event()
+    if event.session_id and event.transcript_path and not event.agent_id:
+        count_turn(load(), agent, event.session_id, Path(event.transcript_path), "")
+    return 0
+
+
+class _Notified(msgspec.Struct, frozen=True, rename="kebab"):
+    type: str = ""
+    thread_id: str = ""
+    turn_id: str = ""
+
+
+def notify(agent: Agent, arguments: list[str]) -> int:
+    """Codex' own notification of a turn that ended, which needs no trust: JSON as the last argument."""
+    told = msgspec.json.decode(arguments[-1] if arguments else "{}", type=_Notified)
+    config = load()
+    if told.type == "agent-turn-complete" and told.thread_id.replace("-", "").isalnum():
+        found = sorted((config.codex_home / "sessions").glob(f"*/*/*/rollout-*-{told.thread_id}.jsonl"))
+        if found:
+            count_turn(config, agent, told.thread_id, found[-1], told.turn_id)
+    return 0
+
+
+def count_turn(config: Config, agent: Agent, session: str, path: Path, turn: str) -> bool:
+    """Count what is new of a session; whether its review was begun. Where nobody chose a model, nothing happens."""
+    if not has_model(config):
+        return False
+    folder = review_folder(config)
+    make_private_folder(config.home)
+    make_private_folder(folder)
+    try:
+        with locked(folder / f".{agent}.lock", wait_seconds=_LOCK_SECONDS):
+            topic = _count(config, agent, session, path, turn)
+    except CannotDo:
+        return False  # another hook of the same moment counts
+    if topic is None:
+        return False
+    due = DueSession(agent, session, str(path), topic)
+    data = msgspec.json.encode(due)
+    write_whole(folder / f"{digest(f'{agent}:{session}')[:16]}.due", data, unfinished=folder / ".unfinished")
+    begin_reviewing(config)
+    return True
+
+
+def has_model(config: Config) -> bool:
+    """Whether somebody chose a model for reviews. A key in the environment is for the agent that is being watched."""
+    return bool(config.review_model or config.model or config.base_url)
+
+
+def review_folder(config: Config) -> Path:
+    """Where sessions that are due wait."""
+    return config.home / "connect" / ".review"
+
+
+def begin_reviewing(config: Config) -> None:
+    """Start the process that reviews, and leave it alone: the agent waits for nobody."""
+    command = [sys.executable, "-m", "seasoned.hooks.reviewer", str(config.home)]
+    if sys.platform == "win32":
+        flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS
+        subprocess.Popen(command, creationflags=flags, close_fds=True)
+        return
+    # Its output must not be the agent's: who holds that pipe open is waited for.
+    subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        close_fds=True,
+        cwd=os.path.sep,
+    )
+
+
+def _count(config: Config, agent: Agent, session: str, path: Path, turn: str) -> Topic | None:
+    file = review_folder(config) / f"{agent}.json"
+    known = _load(file)
+    seen = known.seen.get(session, _CountedSession())
+    calls, size = _calls_since(agent, path, seen.bytes)
+    is_new_turn = bool(turn) and turn != seen.turn
+    count = Count(known.count.turns + is_new_turn, known.count.calls + calls)
+    topic = topic_due(count, settings_of(config))
+    if topic is not None:
+        count = count.without(topic)
+    others = {name: one for name, one in known.seen.items() if name != session}
+    kept = dict([*others.items(), (session, _CountedSession(size, turn or seen.turn))][-_MOST_SESSIONS:])
+    write_whole(file, msgspec.json.encode(_AgentCount(count, kept)), unfinished=file.parent / ".unfinished")
+    return topic
+
+
+def _load(file: Path) -> _AgentCount:
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=_AgentCount)
+    except (OSError, msgspec.DecodeError):
+        return _AgentCount()
+
+
+def _calls_since(agent: Agent, path: Path, start: int) -> tuple[int, int]:
+    """The calls in what was added to a file, and how far that goes: to the end of its last whole line."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            start = file.seek(start if start <= size else 0)
+            data = file.read(_MOST_BYTES)
+    except OSError:
+        return 0, start
+    whole = data[: data.rfind(b"\n") + 1]
+    return sum(whole.count(mark) for mark in _CALLS[agent]), start + len(whole)

@@ -1,0 +1,99 @@
+"""The process that reviews sessions which are due: one at a time, at low priority, until none is left."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from seasoned.agent.lock import locked
+from seasoned.config import Config, command_environment, load
+from seasoned.connect.plan import LinkedFolder, make_links
+from seasoned.errors import CannotDo
+from seasoned.hooks.log import log
+from seasoned.hooks.review_trigger import DueSession, has_model, review_folder
+
+_SECONDS = 3600.0
+_SAID_CHARS = 500
+
+
+def main() -> None:
+    """Review until nothing is due. Where another process does so already, it takes what this one came for."""
+    config = load({**command_environment(), "SEASONED_HOME": sys.argv[1]})
+    if hasattr(os, "nice"):
+        os.nice(10)
+    with suppress(CannotDo):
+        review_all(config)
+
+
+def review_all(config: Config) -> int:
+    """Review what is due; how many sessions."""
+    folder = review_folder(config)
+    done = 0
+    while waiting := sorted(folder.glob("*.due"), key=_age):
+        # Held for one session alone: what came after the last look is seen by whoever comes next.
+        with locked(folder / ".reviewing.lock", wait_seconds=0):
+            done += _take(config, waiting[0])
+    return done
+
+
+def _age(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0  # another process took it a moment ago
+
+
+def _take(config: Config, path: Path) -> int:
+    try:
+        due = msgspec.json.decode(path.read_bytes(), type=DueSession)
+    except FileNotFoundError:
+        return 0  # another process took it
+    except (OSError, msgspec.DecodeError) as error:
+        path.unlink(missing_ok=True)
+        log(config.home, f"a session that is due cannot be read: {error}")
+        return 0
+    # Before the review: one that ends this process must not be begun for ever.
+    path.unlink(missing_ok=True)
+    if not has_model(config):
+        return 0
+    log(config.home, f"review of {due.agent}:{due.session}: {_review(config, due)}")
+    link_skills(config)
+    return 1
+
+
+def _review(config: Config, due: DueSession) -> str:
+    """What came of it, in the words of the command that does it."""
+    reference = f"{due.agent}:{due.session}"
+    command = [sys.executable, "-m", "seasoned.cli.main", "review", reference, due.path, "--topic", due.topic]
+    try:
+        done = subprocess.run(
+            command,
+            env={**command_environment(), "SEASONED_HOME": str(config.home)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return " ".join((done.stderr or done.stdout).split())[:_SAID_CHARS] or f"exit code {done.returncode}"
+
+
+def link_skills(config: Config) -> None:
+    """What a review wrote is found by the agents that are connected."""
+    for agent, place in (("claude-code", config.claude_config_dir), ("codex", config.codex_home)):
+        if (config.home / "connect" / agent / "record.json").is_file():
+            try:
+                make_links(LinkedFolder(place / "skills", config.skill_folder, ""))
+            except CannotDo as error:
+                log(config.home, str(error))
+
+
+if __name__ == "__main__":
+    main()
