@@ -223,9 +223,9 @@ def test_two_processes_that_take_up_one_session_at_once_send_the_same(config: Co
         "warm.ensure_block",
         "plugin.turn_of",
         "plugin.request_of",
-        "judging.Reader",
-        "judging.open_store",
-        "judging.settle",
+        "call_recorder.Reader",
+        "call_recorder.open_store",
+        "call_recorder.settle",
         "host.is_review",
     ],
 )
