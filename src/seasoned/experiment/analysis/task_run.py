@@ -9,8 +9,8 @@ import msgspec
 
 from seasoned.errors import UsageError
 from seasoned.insight.trials import EARLY_TURNS
-from seasoned.outcome.judge import judge_session
 from seasoned.outcome.error_rate import Counts, count_name
+from seasoned.outcome.judge import judge_session
 from seasoned.session import Session, Usage
 
 Check = Literal["passed", "failed", "broken"]
