@@ -28,7 +28,7 @@ from seasoned.config import Config
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.gateway.key import make_key
 from seasoned.store import open_store
-from seasoned.template.library import save
+from seasoned.template.library.storage import save
 
 QUICK = os.environ.get("SEASONED_BENCH_QUICK") == "1"
 ONE_BY_ONE = 60 if QUICK else 400

@@ -16,11 +16,11 @@ from pathlib import Path
 from bench.scan import SEASONED, environment, make_corpus, timed
 from seasoned.command.tool import TaskType
 from seasoned.store import open_store
+from seasoned.template.choose.offered import schema_hash
 from seasoned.template.example import Example, ExampleKind, Source, Template
-from seasoned.template.library import Library, current, load, save, set_state
-from seasoned.template.offered import schema_hash
+from seasoned.template.library.storage import Library, current, load, save, set_state
+from seasoned.template.library.usage import template_use
 from seasoned.template.provision import provision
-from seasoned.template.use import template_use
 
 ASKED = 300
 RUNS = 5
@@ -178,7 +178,7 @@ from pathlib import Path
 
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_store
-from seasoned.template.upkeep import auto
+from seasoned.template.library.upkeep import auto
 
 home = Path(sys.argv[1])
 store = open_store(home / "seasoned.db")

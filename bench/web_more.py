@@ -16,7 +16,7 @@ from seasoned.experiment.live.assignment import ArmShare, assign, keep_split, ne
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Store, open_store
 from seasoned.template.example import Example, Source, Template
-from seasoned.template.library import save
+from seasoned.template.library.storage import save
 
 TEMPLATES, EXAMPLES = 20, 40
 REQUESTS = 2

@@ -13,7 +13,7 @@ import pytest
 from seasoned.config import Config
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.scan.whole import Target, scan
-from seasoned.template.recall_fill import fill
+from seasoned.template.recall.index import fill
 from seasoned.web.app import PAGES
 from tests.browser.walking import ALL_SIGHTS, Walk
 from tests.web import hostile

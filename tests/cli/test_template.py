@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from seasoned.store import open_store
-from seasoned.template.library import count_use, load, save, snapshot
+from seasoned.template.library.storage import count_use, load, save, snapshot
 from tests.cli.run import answer, seasoned
 from tests.template.test_exchange import HERMES, WARM_V2
 

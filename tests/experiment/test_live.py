@@ -23,7 +23,7 @@ from seasoned.experiment.live.live_report import LiveReport, list_live, live_rep
 from seasoned.experiment.live.live_session import LiveSession, load_live
 from seasoned.experiment.live.online_analysis import WINDOW_SECONDS, settled_of
 from seasoned.store import Store, open_store
-from seasoned.template.library import save, set_state
+from seasoned.template.library.storage import save, set_state
 from tests.experiment.simulated import TORTURE
 from tests.template.examples import example, template
 

@@ -32,7 +32,7 @@ from seasoned.experiment.run.runner import (
 from seasoned.experiment.task.task_file import load_tasks
 from seasoned.store import open_store
 from seasoned.template.example import Template
-from seasoned.template.library import Library
+from seasoned.template.library.storage import Library
 from tests.experiment.scripted import Scripted, knows_by_example, many_tasks, write_tasks
 
 KILLS = 20

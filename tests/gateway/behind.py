@@ -18,7 +18,7 @@ from seasoned.history.seasoned_db import read
 from seasoned.session import Session
 from seasoned.store import open_store
 from seasoned.template.example import Example
-from seasoned.template.library import save
+from seasoned.template.library.storage import save
 from tests.real_clients import run, run_alone
 from tests.scripted_server import Line, Step, read_log
 from tests.template.examples import template

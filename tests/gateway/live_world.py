@@ -19,7 +19,7 @@ from seasoned.gateway import clerk, provision, watch
 from seasoned.store import open_store
 from seasoned.template.block import OPENS
 from seasoned.template.example import Example
-from seasoned.template.library import save
+from seasoned.template.library.storage import save
 from seasoned.testing import Call, ScriptedServer, call, serve_script
 from tests.gateway.running import Running, wait_until
 from tests.template.examples import example, template

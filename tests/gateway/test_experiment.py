@@ -15,7 +15,7 @@ from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.experiment.live.live_report import LiveReport, live_report
 from seasoned.gateway import watch
 from seasoned.store import open_store
-from seasoned.template.library import ExampleState, set_state, snapshot, state_history
+from seasoned.template.library.storage import ExampleState, set_state, snapshot, state_history
 from tests.experiment.simulated import TORTURE
 from tests.gateway.live_world import EXAMPLE, NEW, Customer, World, converse, hurry, is_warm, serve_world, teach
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until

@@ -15,7 +15,7 @@ import pytest
 from seasoned.config import Config
 from seasoned.experiment.live.assignment import assign_logged, load_split, log_exposure, log_foregone
 from seasoned.store import Store, open_store
-from seasoned.template.library import set_state
+from seasoned.template.library.storage import set_state
 from tests.cli.run import SEASONED, seasoned
 from tests.experiment.simulated import TORTURE
 from tests.gateway.live_world import EXAMPLE, NEW, TOOL, Customer, is_warm, serve_world, teach

@@ -24,7 +24,7 @@ from seasoned.gateway.key import make_key
 from seasoned.scan import reading
 from seasoned.store import open_store
 from seasoned.template.block import OPENS
-from seasoned.template.library import save
+from seasoned.template.library.storage import save
 from tests.cli.run import SEASONED
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import Upstream, chat, chat_stream, serve_upstream

@@ -17,7 +17,7 @@ from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.gateway.setting import FILE
 from seasoned.store import open_store
 from seasoned.template.block import OPENS
-from seasoned.template.library import save
+from seasoned.template.library.storage import save
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import Upstream, chat, message, response, serve_upstream
 from tests.template.examples import example, template

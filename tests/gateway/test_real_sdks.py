@@ -23,7 +23,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from seasoned.config import Config
 from seasoned.history.seasoned_db import read
 from seasoned.store import open_store
-from seasoned.template.library import save
+from seasoned.template.library.storage import save
 from tests.gateway.behind import PNG
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 from tests.scripted_server import ScriptedServer, serve_script

@@ -17,7 +17,7 @@ from seasoned.history.seasoned_db import read
 from seasoned.session import Session
 from seasoned.store import open_database, open_store
 from seasoned.store.keep import forget_everything, forget_sessions
-from seasoned.template.library import save
+from seasoned.template.library.storage import save
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import Said, Upstream, chat, chat_stream, response, serve_upstream
 from tests.template.examples import example, template

@@ -15,7 +15,7 @@ from seasoned.connect.hermes import with_plugin
 from seasoned.store import open_store
 from seasoned.template.block import OPENS
 from seasoned.template.example import Template
-from seasoned.template.library import save
+from seasoned.template.library.storage import save
 from tests.hermes.installed import hermes_with_seasoned
 from tests.real_clients import run
 from tests.scripted_server import ScriptedServer

@@ -16,7 +16,7 @@ from seasoned.hermes_plugin import register
 from seasoned.hermes_plugin.command import SCHEMA, add_arguments, run_command
 from seasoned.hermes_plugin.plugin import Plugin
 from seasoned.hermes_plugin.settings import HermesSettings, load_settings
-from seasoned.template.warm_session import ACTIONS, Wish
+from seasoned.template.warm_session import ACTIONS, WarmSessionArguments
 from tests.hermes.test_judging import called, ended
 from tests.hermes.test_warm import config, is_warm, sent
 
@@ -95,7 +95,7 @@ def test_settings_are_checked(tmp_path: Path) -> None:
 
 
 def test_the_tool_is_the_one_that_every_door_has(config: Config) -> None:
-    assert set(SCHEMA["parameters"]["properties"]) == set(Wish.__struct_fields__) - {"format"}
+    assert set(SCHEMA["parameters"]["properties"]) == set(WarmSessionArguments.__struct_fields__) - {"format"}
     assert SCHEMA["parameters"]["properties"]["action"]["enum"] == list(ACTIONS)
     assert answered(config, action="list")["templates"][0]["name"] == "house"
     assert answered(config, action="load", name="house")["message_count"] > 3

@@ -15,7 +15,7 @@ from seasoned.config import Config, load
 from seasoned.connect.hermes import PREFILL_FILE, left, plan, with_plugin
 from seasoned.errors import CannotDo
 from seasoned.store import open_store
-from seasoned.template.library import save
+from seasoned.template.library.storage import save
 from tests.connect.connecting import connect, connect_json
 from tests.hermes.house import shown
 

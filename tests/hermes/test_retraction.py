@@ -10,7 +10,7 @@ from seasoned.config import Config
 from seasoned.hermes_plugin.plugin import Plugin
 from seasoned.hermes_plugin.settings import HermesSettings
 from seasoned.store import open_store
-from seasoned.template.library import current, save, set_state
+from seasoned.template.library.storage import current, save, set_state
 from tests.hermes.test_judging import called, ended
 from tests.hermes.test_warm import ASK, LATER, config, sent
 from tests.template.examples import example, template

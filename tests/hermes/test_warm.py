@@ -18,7 +18,7 @@ from seasoned.hermes_plugin.plugin import Plugin
 from seasoned.hermes_plugin.settings import HermesSettings
 from seasoned.store import open_store
 from seasoned.template.block import OPENS
-from seasoned.template.library import save
+from seasoned.template.library.storage import save
 from tests.hermes.house import shown
 from tests.history.hermes_rows import HermesDb
 from tests.template.examples import example, template

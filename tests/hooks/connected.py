@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from seasoned.config import Config
 from seasoned.store import open_store
 from seasoned.template.example import Example
-from seasoned.template.library import save
+from seasoned.template.library.storage import save
 from tests.confirm.serving import credentials_for
 from tests.real_clients import run, run_alone
 from tests.scripted_server import Line, Step, read_log

@@ -18,7 +18,7 @@ import pytest
 from seasoned.config import Config
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.store import open_store
-from seasoned.template.library import save
+from seasoned.template.library.storage import save
 from tests.cli.run import seasoned
 from tests.history.claude_lines import ClaudeFile
 from tests.scripted_server import serve_script

@@ -18,7 +18,7 @@ from mcp_types import ListResourcesResult
 from mcp import Client, MCPError
 from seasoned.cli.place import scan_into_store
 from seasoned.config import load
-from seasoned.template.recall import Recall, recall
+from seasoned.template.recall.lookup import Recall, recall
 from tests.confirm.serving import Serving, serving
 from tests.mcp.clients import HttpServer, http_server, talk, talk_over_stdio, text
 

@@ -12,7 +12,7 @@ from seasoned.store.find import find_session
 from seasoned.store.keep import forget_everything, forget_sessions
 from seasoned.store.unlearn import Loss, unlearn
 from seasoned.template.example import Note, Workflow
-from seasoned.template.library import (
+from seasoned.template.library.storage import (
     WarmBlock,
     count_use,
     find_block,
@@ -24,7 +24,7 @@ from seasoned.template.library import (
     snapshot,
     state_history,
 )
-from seasoned.template.use import Use, use_of
+from seasoned.template.library.usage import TemplateUse, use_of
 from tests.store.test_store import save as save_session
 from tests.template.examples import example, source, template
 
@@ -169,7 +169,7 @@ def test_forgetting_everything_leaves_no_template(store: Store) -> None:
     held = snapshot(store)
     forget_everything(store)
     left = snapshot(store, held)
-    assert (left.templates, left.states, use_of(store)) == ((), {}, Use())
+    assert (left.templates, left.states, use_of(store)) == ((), {}, TemplateUse())
     assert find_block(store, "codex:z", "openai") is None
     assert save(store, template()).version == 1
     assert left.revision > held.revision

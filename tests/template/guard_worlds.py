@@ -16,7 +16,7 @@ import msgspec
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.session import SessionRef
 from seasoned.template.example import Example
-from seasoned.template.guard import Watched
+from seasoned.template.library.guard import WatchedSession
 from tests.template.examples import example
 
 TOOL = "get_order_details"
@@ -32,12 +32,14 @@ def called(order: str, verdict: str = "ok", fault: str = "none", tool: str = TOO
     return JudgedCall(0, 1, tool, "general", counts_as, verdict, fault, raw_arguments=arguments, **more)
 
 
-def watched(number: int, calls: list[JudgedCall], *, shown: tuple[str, ...] = (EXAMPLE.id,), root: str = "") -> Watched:
+def watched(
+    number: int, calls: list[JudgedCall], *, shown: tuple[str, ...] = (EXAMPLE.id,), root: str = ""
+) -> WatchedSession:
     """The session of this number; it begins a day after the one before."""
     placed = [msgspec.structs.replace(call, position=at, call_id=f"c{at}") for at, call in enumerate(calls)]
     ref = SessionRef("test", f"s{number:04}")
     track = Track(ref=ref, messages=9, calls=tuple(placed), root=root or str(ref), started=_DAY * (number + 1))
-    return Watched(track, shown)
+    return WatchedSession(track, shown)
 
 
 class World:
@@ -48,7 +50,7 @@ class World:
         self._change = change
         self._noise = self._rng.uniform(0.02, 0.10)
 
-    def session(self, number: int) -> Watched:
+    def session(self, number: int) -> WatchedSession:
         """A session that was shown the example."""
         is_stale = self._change is not None and number >= self._change
         calls: list[JudgedCall] = []
@@ -56,7 +58,7 @@ class World:
             calls += self._stale() if is_stale else self._good()
         return watched(number, calls)
 
-    def cold(self, number: int) -> Watched:
+    def cold(self, number: int) -> WatchedSession:
         """One that was shown nothing, in the world as it was before."""
         return watched(number, self._good(), shown=())
 

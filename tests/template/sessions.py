@@ -11,7 +11,7 @@ from seasoned.insight.track import JudgedCall, Track
 from seasoned.outcome.error_rate import counts_as
 from seasoned.redact.redactor import Redactor
 from seasoned.session import SessionRef, ToolCall
-from seasoned.template.admit import MiningOptions
+from seasoned.template.mine.selection import MiningOptions
 
 NOW = 1_800_000_000.0
 DAY = 86_400.0

@@ -14,11 +14,11 @@ from seasoned.insight.load import tracks
 from seasoned.insight.track import JudgedCall
 from seasoned.redact import Secrecy
 from seasoned.scan.whole import Target, scan
-from seasoned.template import admit
-from seasoned.template.admit import (
-    Experience,
+from seasoned.template.mine import selection
+from seasoned.template.mine.selection import (
+    MinableSession,
     MiningOptions,
-    Worked,
+    WorkedCalls,
     experience_of,
     is_escalated,
     is_whole,
@@ -34,7 +34,7 @@ READ = call("Read", file_path="/p/a.py")
 
 
 def worked(*calls: JudgedCall) -> tuple[int, ...]:
-    return Worked(session("s", *calls), SMALL).positions
+    return WorkedCalls(session("s", *calls), SMALL).positions
 
 
 def why(options: MiningOptions = SMALL, *calls: JudgedCall, **facts: Any) -> str | None:
@@ -169,7 +169,7 @@ def test_what_is_done_again_much_later_is_not_redone() -> None:
 
 def test_the_window_for_redoing_is_an_option() -> None:
     track = session("s", call("Grep", pattern="handler"), READ, call("Grep", pattern="def handler"))
-    assert Worked(track, msgspec.structs.replace(SMALL, redone_within=1)).positions == (0, 1, 2)
+    assert WorkedCalls(track, msgspec.structs.replace(SMALL, redone_within=1)).positions == (0, 1, 2)
 
 
 def test_arguments_that_were_cut_are_not_whole() -> None:
@@ -213,8 +213,8 @@ def test_calls_with_rights_that_a_person_granted_are_known() -> None:
     assert not is_escalated({"command": "x", "with_escalated_permissions": False})
 
 
-def experience(key: str, *tools: tuple[str, int, int], **facts: Any) -> Experience:
-    return Experience(key, facts.get("root", key), facts.get("source", "test"), tools, facts.get("ended"))
+def experience(key: str, *tools: tuple[str, int, int], **facts: Any) -> MinableSession:
+    return MinableSession(key, facts.get("root", key), facts.get("source", "test"), tools, facts.get("ended"))
 
 
 def test_all_are_taken_where_there_is_room() -> None:
@@ -303,9 +303,9 @@ def test_a_session_whose_source_says_that_the_task_was_not_done_is_left_out(samp
         assert {one.row for one in more} == {one.row for one in some} - {some[1].row}
 
 
-@given(st.from_regex(admit._COMPLAINS.compiled))
+@given(st.from_regex(selection._COMPLAINS.compiled))
 def test_every_complaint_is_seen_whatever_stands_around_it(said: str) -> None:
-    assert admit._complains(said)
+    assert selection._complains(said)
 
 
 @given(
@@ -314,4 +314,4 @@ def test_every_complaint_is_seen_whatever_stands_around_it(said: str) -> None:
 def test_what_complains_is_named_before_the_complaint_at_most_three_times_and_shortly(parts: list[str]) -> None:
     said = "".join(parts)
     names = r"(?im)^(?:\S{1,60}: ){0,3}(?:fatal|error|panic|traceback|usage)\b[:( ]"
-    assert admit._complains(said) == (re.search(names, said) is not None)
+    assert selection._complains(said) == (re.search(names, said) is not None)

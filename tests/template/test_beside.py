@@ -33,8 +33,8 @@ from pathlib import Path
 os.cpu_count = lambda: int(sys.argv[2])
 from seasoned.redact import Redactor
 from seasoned.store import open_store
-from seasoned.template.admit import MiningOptions
-from seasoned.template.upkeep import auto
+from seasoned.template.mine.selection import MiningOptions
+from seasoned.template.library.upkeep import auto
 import msgspec
 store = open_store(Path(sys.argv[1]))
 now = max(row["last"] for row in store.rows("session.totals")) + 86400

@@ -16,16 +16,19 @@ from hypothesis import strategies as st
 
 from seasoned.command.parse import Step, parse
 from seasoned.redact import Redactor
-from seasoned.template.bind import Bound, Vocabulary, bind, vocabulary_of
-from seasoned.template.shape import shape
-from seasoned.template.stand_in import FAMILY, GIVEN, KEPT, LONG, SHORT
+from seasoned.template.anonymize.call import AnonymizedCall, anonymize
+from seasoned.template.anonymize.shape import shape
+from seasoned.template.anonymize.vocabulary import Vocabulary, vocabulary_of
+from seasoned.template.anonymize.word_lists import FAMILY, GIVEN, KEPT, LONG, SHORT
 from tests.template.sessions import call, session
 
 NOTHING = Vocabulary()
 
 
-def bound(arguments: dict[str, Any], result: str = "", intent: str = "", vocabulary: Vocabulary = NOTHING) -> Bound:
-    return bind(arguments, result, intent, vocabulary=vocabulary, seed="seed")
+def bound(
+    arguments: dict[str, Any], result: str = "", intent: str = "", vocabulary: Vocabulary = NOTHING
+) -> AnonymizedCall:
+    return anonymize(arguments, result, intent, vocabulary=vocabulary, seed="seed")
 
 
 def value(text: str, name: str = "value", vocabulary: Vocabulary = NOTHING) -> str:
@@ -278,9 +281,9 @@ TEXTS = st.one_of(
 @settings(max_examples=300)
 @given(st.dictionaries(st.text("abcdef_", min_size=1, max_size=6), TEXTS, max_size=4), TEXTS, st.text(max_size=4))
 def test_every_argument_keeps_its_shape(arguments: dict[str, str], intent: str, seed: str) -> None:
-    made = bind(arguments, "", intent, vocabulary=NOTHING, seed=seed)
+    made = anonymize(arguments, "", intent, vocabulary=NOTHING, seed=seed)
     assert [shape(text) for text in made.arguments.values()] == [shape(text) for text in arguments.values()]
-    assert made == bind(arguments, "", intent, vocabulary=NOTHING, seed=seed)
+    assert made == anonymize(arguments, "", intent, vocabulary=NOTHING, seed=seed)
 
 
 @settings(max_examples=200)
@@ -292,10 +295,10 @@ def test_any_command_stays_the_same_command(command: str) -> None:
 
 def test_stand_ins_are_the_same_in_every_process() -> None:
     code = (
-        "from seasoned.template.bind import *\n"
+        "from seasoned.template.anonymize.call import Vocabulary, anonymize\n"
         "v = Vocabulary(); v.add('a', 'ws/x src lib'); v.add('b', 'ws/y lib src')\n"
         "a = {'path': 'ws/parcels.txt', 'first_name': 'Chen', 'id': '#W1234567'}\n"
-        "print(bind(a, 'x', 'Chen saw parcels', vocabulary=v, seed='s'))"
+        "print(anonymize(a, 'x', 'Chen saw parcels', vocabulary=v, seed='s'))"
     )
     seen = {
         subprocess.run(
@@ -311,7 +314,9 @@ def test_stand_ins_are_the_same_in_every_process() -> None:
 
 
 def test_other_seeds_give_other_stand_ins() -> None:
-    made = {bind({"order": "#W1234567"}, "", "", vocabulary=NOTHING, seed=str(n)).arguments["order"] for n in range(20)}
+    made = {
+        anonymize({"order": "#W1234567"}, "", "", vocabulary=NOTHING, seed=str(n)).arguments["order"] for n in range(20)
+    }
     assert len(made) == 20
 
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seasoned.template.block import Block
-from seasoned.template.choose import MAX_SHARE, MOST_EXAMPLES
+from seasoned.template.choose.choice import MAX_SHARE, MOST_EXAMPLES
+from seasoned.template.choose.offered import schema_hash
 from seasoned.template.example import Example, Note, Source, Template
-from seasoned.template.library import ExampleState, Library
-from seasoned.template.offered import schema_hash
+from seasoned.template.library.storage import ExampleState, Library
 from seasoned.template.provision import Provisioned, provision
 from tests.template.examples import example, template
 

@@ -11,10 +11,11 @@ from seasoned.insight.track import JudgedCall
 from seasoned.redact import Redactor
 from seasoned.scan.short import shorten
 from seasoned.session import Result, ToolCall
-from seasoned.template.bind import Vocabulary, bind
-from seasoned.template.clean import ARGUMENTS_CHARS, unclean
+from seasoned.template.admission.clean import ARGUMENTS_CHARS, unclean
+from seasoned.template.admission.neutral import neutral_result, neutral_text
+from seasoned.template.anonymize.call import anonymize
+from seasoned.template.anonymize.vocabulary import Vocabulary
 from seasoned.template.example import INTENT_CHARS, Example
-from seasoned.template.neutral import neutral_result, neutral_text
 from tests.redact.corpus import clean_values, planted, survives
 from tests.template.examples import example
 from tests.template.sessions import REDACTOR
@@ -28,7 +29,7 @@ def mined(tool: str, arguments: dict[str, Any], result: str, intent: str, redact
     kept = shorten(ToolCall("c", tool, arguments, result=Result(result)), "ok", "", redactor)
     one = JudgedCall(0, 0, tool, "general", "ok", "ok", "none", raw_arguments=kept.arguments, result=kept.result)
     said = neutral_text(redactor.head(intent, INTENT_CHARS), INTENT_CHARS)
-    made = bind(one.arguments, neutral_result(one), said, vocabulary=NOTHING, seed=tool)
+    made = anonymize(one.arguments, neutral_result(one), said, vocabulary=NOTHING, seed=tool)
     return Example(
         tool, json.dumps(made.arguments, sort_keys=True, ensure_ascii=False), made.result, made.intent, "init", "p"
     )

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.template.bind import Vocabulary, bind
-from seasoned.template.day import day_of, in_figures, in_words, other_day
-from seasoned.template.shape import shape
+from seasoned.template.anonymize.call import anonymize
+from seasoned.template.anonymize.day import day_of, in_figures, in_words, other_day
+from seasoned.template.anonymize.shape import shape
+from seasoned.template.anonymize.vocabulary import Vocabulary
 
 DAYS = st.dates(date(1990, 1, 1), date(2060, 12, 31))
 
@@ -54,14 +55,14 @@ def test_a_day_in_words_becomes_the_same_other_day(said: str, becomes: str) -> N
 
 
 def test_a_call_and_the_words_before_it_name_the_same_day() -> None:
-    bound = bind({"until": "20.06.2026"}, "", "Till the 20th of June 2026.", vocabulary=Vocabulary(), seed="s")
+    bound = anonymize({"until": "20.06.2026"}, "", "Till the 20th of June 2026.", vocabulary=Vocabulary(), seed="s")
     day = day_of(bound.arguments["until"], "dmy")
     assert day is not None and day != date(2026, 6, 20)
     assert str(day.day) in bound.intent and f"{day:%B}" in bound.intent and "20th" not in bound.intent
 
 
 def test_zeros_in_front_stay_and_the_bare_number_becomes_the_same() -> None:
-    bound = bind({"parcel": "KL-000008"}, "", "KL parcel 8, printed KL-000008", vocabulary=Vocabulary(), seed="s")
+    bound = anonymize({"parcel": "KL-000008"}, "", "KL parcel 8, printed KL-000008", vocabulary=Vocabulary(), seed="s")
     written = bound.arguments["parcel"]
     assert written.startswith("KL-00000") and written != "KL-000008"
     assert bound.intent == f"KL parcel {int(written[3:])}, printed {written}"

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from seasoned.errors import CannotDo, SeasonedError, UsageError
 from seasoned.redact import Redactor
-from seasoned.template.example import Metrics, Note, Repaired, Template
-from seasoned.template.exchange import (
+from seasoned.template.example import Note, Repaired, Template, TemplateMetrics
+from seasoned.template.library.exchange import (
     MOST_ARGUMENT_CHARS,
     MOST_BYTES,
     MOST_EXAMPLES,
     SHAPES,
-    Import,
+    ImportedTemplate,
     Shape,
     file_name,
     read_template,
@@ -83,7 +83,7 @@ SESSION_TEMPLATE = {
 HERMES: dict[Shape, dict[str, Any]] = {"warm-v1": WARM_V1, "warm-v2": WARM_V2, "session-template": SESSION_TEMPLATE}
 
 
-def _read(content: object, **options: Any) -> Import:
+def _read(content: object, **options: Any) -> ImportedTemplate:
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
     return read_template(data, redactor=REDACTOR, now=NOW, **options)
 
@@ -101,7 +101,7 @@ def test_our_own_shape_is_complete_and_comes_back_as_imported() -> None:
         example(kind="recovery", repaired=repaired, schema_hash="0f" * 8, error_rate=0.25, last_seen=1_750_000_000.0),
         example("read_file", arguments={"path": "src/x"}),
         addendum="The tests are quick.",
-        metrics=Metrics(9, 2, 300, 4, 1, -0.1),
+        metrics=TemplateMetrics(9, 2, 300, 4, 1, -0.1),
         version=3,
     )
     found = _read(write_template(whole))
@@ -141,7 +141,7 @@ def test_what_only_one_shape_says_is_kept() -> None:
     assert one.examples[0].intent == two.examples[0].intent == "Run the tests."
     assert (one.examples[0].kind, two.examples[0].kind) == ("sequence", "recovery"), "their retry is our recovery"
     assert two.examples[0].support == 3 and two.task_type == three.task_type == "code"
-    assert two.metrics == Metrics(9, 2, avg_proficiency_gain=-0.1)
+    assert two.metrics == TemplateMetrics(9, 2, avg_proficiency_gain=-0.1)
     assert one.examples[0].sources == (), "of several sessions it is not known which one"
     assert [(each.session, each.call) for each in three.examples[0].sources] == [("hermes:20260220_070012_505688", "7")]
 

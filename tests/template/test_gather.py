@@ -8,16 +8,16 @@ import msgspec
 import pytest
 
 from seasoned.insight.track import JudgedCall
-from seasoned.template.admit import Worked
-from seasoned.template.gather import gather, spoken, stems, vagueness, words_before
-from seasoned.template.merge import Member
+from seasoned.template.mine.gather import gather, spoken, stems, vagueness, words_before
+from seasoned.template.mine.merge import ExampleCandidate
+from seasoned.template.mine.selection import WorkedCalls
 from tests.template.sessions import SMALL, bash, call, failed, session
 
 _GET = call("get", parcel_id="#P-00417")
 
 
-def found(*calls: JudgedCall) -> list[Member]:
-    return list(gather(Worked(session("s", *calls), SMALL), SMALL, "here"))
+def found(*calls: JudgedCall) -> list[ExampleCandidate]:
+    return list(gather(WorkedCalls(session("s", *calls), SMALL), SMALL, "here"))
 
 
 def kinds(*calls: JudgedCall) -> list[set[str]]:
@@ -51,7 +51,7 @@ def test_the_last_call_before_the_users_next_request_closes_its_turn() -> None:
     first, second, third, fourth = track.calls
     later = [msgspec.structs.replace(one, message=one.message + 2) for one in (third, fourth)]
     track = msgspec.structs.replace(track, calls=(first, second, *later))
-    assert [set(one.kinds) for one in gather(Worked(track, SMALL), SMALL, "x")] == [
+    assert [set(one.kinds) for one in gather(WorkedCalls(track, SMALL), SMALL, "x")] == [
         {"init"},
         {"final"},
         set(),

@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.template.guard import ALARM, Ruling, Watched, drawn_rate, guard, retraction, usual_rates
-from seasoned.template.manner import manner_of
+from seasoned.template.library.call_form import call_form_of
+from seasoned.template.library.guard import (
+    ALARM,
+    GuardRuling,
+    WatchedSession,
+    drawn_rate,
+    guard,
+    retraction,
+    usual_rates,
+)
 from tests.template.examples import example
 from tests.template.guard_worlds import EXAMPLE, TOOL, World, called, watched
 
@@ -21,7 +29,7 @@ FAILED = [called("#W7731846", "failed", "call")] * 2
 WORKED = [called("#W7731846")]
 
 
-def ruled(*sessions: Watched, **more: object) -> Ruling:
+def ruled(*sessions: WatchedSession, **more: object) -> GuardRuling:
     (ruling,) = guard(sessions, [EXAMPLE], **more)  # type: ignore[arg-type]
     return ruling
 
@@ -39,7 +47,7 @@ def ruled(*sessions: Watched, **more: object) -> Ruling:
     ],
 )
 def test_a_call_follows_an_example_when_it_is_written_like_it(arguments: str, follows: bool) -> None:
-    call, shown = manner_of(TOOL, arguments), manner_of(TOOL, EXAMPLE.arguments)
+    call, shown = call_form_of(TOOL, arguments), call_form_of(TOOL, EXAMPLE.arguments)
     assert call is not None
     assert shown is not None
     assert call.follows(shown) is follows
@@ -65,7 +73,7 @@ def test_a_call_follows_an_example_when_it_is_written_like_it(arguments: str, fo
 def test_where_a_path_begins_and_how_a_word_is_written_belong_to_the_manner(
     tool: str, one: str, other: str, follows: bool
 ) -> None:
-    shown, call = manner_of(tool, one), manner_of(tool, other)
+    shown, call = call_form_of(tool, one), call_form_of(tool, other)
     assert shown is not None
     assert call is not None
     assert call.follows(shown) is follows

@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 from seasoned.errors import NotFound, UsageError
 from seasoned.store import Store, open_store, open_temporary
 from seasoned.store.keep import back_up, restore
-from seasoned.template import library
+from seasoned.template.choose.ranking import SessionNeeds, ranking_of
 from seasoned.template.example import Template
-from seasoned.template.library import (
+from seasoned.template.library import storage
+from seasoned.template.library.storage import (
     VERSIONS_KEPT,
     Library,
     WarmBlock,
@@ -40,8 +41,7 @@ from seasoned.template.library import (
     snapshot,
     state_history,
 )
-from seasoned.template.ranking import Asked, ranking_of
-from seasoned.template.use import stats, use_of
+from seasoned.template.library.usage import stats, use_of
 from tests.template.examples import example, template
 
 
@@ -109,7 +109,7 @@ _DYING = """
 import os, signal, sys
 from pathlib import Path
 from seasoned.store import open_store
-from seasoned.template import library
+from seasoned.template.library import storage as library
 from tests.template.examples import template
 store = open_store(Path(sys.argv[1]))
 library._shown_from = lambda kept: os.kill(os.getpid(), signal.SIGKILL)
@@ -144,7 +144,7 @@ def test_the_list_is_newest_first_by_type_and_any_of_the_tags(store: Store) -> N
     assert [one.name for one in listed(store)] == ["new", "files", "old"]
     assert [one.name for one in listed(store, task_type="code")] == ["new", "old"]
     assert [one.name for one in listed(store, tags=["python", "CSV"])] == ["files", "old"]
-    assert listed(store)[0] == library.Listed("new", 2, "What works here.", "code", ("rust",), 2, 0, 4.0)
+    assert listed(store)[0] == storage.ListedTemplate("new", 2, "What works here.", "code", ("rust",), 2, 0, 4.0)
 
 
 def test_use_is_counted_apart_for_templates_and_examples(store: Store) -> None:
@@ -312,7 +312,7 @@ def test_what_was_worked_out_about_unchanged_templates_is_used_again(store: Stor
     kept = save(store, template("b", example(arguments={"n": 1})))
     held = snapshot(store)
     first = ranking_of(held)
-    assert next(first.best_first(Asked(words=("start",)), first.suitable(Asked())))
+    assert next(first.best_first(SessionNeeds(words=("start",)), first.suitable(SessionNeeds())))
     save(store, template("c"))
     between = snapshot(store, held)
     second = ranking_of(snapshot(store, between))

@@ -10,14 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.insight.track import Track
-from seasoned.template.admit import MiningOptions, Worked
-from seasoned.template.gather import gather
-from seasoned.template.merge import Caps, Member, current, fair_share, group, in_turn, letter_shape, pattern_of
+from seasoned.template.mine.gather import gather
+from seasoned.template.mine.merge import (
+    ExampleCandidate,
+    ShareLimits,
+    current,
+    fair_share,
+    group,
+    in_turn,
+    letter_shape,
+    pattern_of,
+)
+from seasoned.template.mine.selection import MiningOptions, WorkedCalls
 from tests.template.sessions import SMALL, bash, call, failed, session
 
 
-def members(*tracks: Track, source: str = "here", options: MiningOptions = SMALL) -> list[Member]:
-    return [member for track in tracks for member in gather(Worked(track, options), options, source)]
+def members(*tracks: Track, source: str = "here", options: MiningOptions = SMALL) -> list[ExampleCandidate]:
+    return [member for track in tracks for member in gather(WorkedCalls(track, options), options, source)]
 
 
 def same(tool: str, one: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -226,7 +235,7 @@ def test_support_beyond_a_few_lineages_buys_no_better_place() -> None:
 def test_no_lineage_and_no_folder_takes_more_than_its_cap() -> None:
     options = msgspec.structs.replace(SMALL, max_examples=10)
     one, other = members(session("a", call("t", id="#P-1"))), members(session("b", call("t", id="#P-1")))
-    caps = Caps(options, sources=2)
+    caps = ShareLimits(options, sources=2)
     assert (caps.of_lineage, caps.of_source) == (2, 5)
     for _ in range(2):
         assert caps.has_room(one[0])
@@ -238,7 +247,7 @@ def test_no_lineage_and_no_folder_takes_more_than_its_cap() -> None:
 def test_of_equally_good_members_the_lineage_that_supplied_less_comes_first() -> None:
     look = call("Grep", pattern="handler")
     (found,) = group(members(session("a", look, day=1), session("b", look, day=9)), SMALL)
-    caps = Caps(SMALL, sources=1)
+    caps = ShareLimits(SMALL, sources=1)
     assert [one.track.root for one in caps.ordered(found)] == ["a", "b"]
     caps.take(found.members[0])
     assert [one.track.root for one in caps.ordered(found)] == ["b", "a"]
@@ -249,7 +258,7 @@ def test_a_better_member_comes_first_whatever_its_lineage_supplied() -> None:
     clear = session("a", call("get_parcel", id="#P-1", _intent="Where is my parcel now?"))
     vague = session("b", call("get_parcel", id="#P-2", _intent="Now the next one of them all, go."))
     (found,) = group(members(clear, vague), SMALL)
-    caps = Caps(SMALL, sources=1)
+    caps = ShareLimits(SMALL, sources=1)
     caps.take(found.members[0])
     assert next(caps.ordered(found)).track.root == "a"
 
@@ -263,7 +272,7 @@ def test_a_fair_share_is_a_fifth_of_what_is_kept_or_an_equal_part(lineages: int,
 
 
 def test_one_folder_alone_has_no_cap() -> None:
-    assert Caps(SMALL, sources=1).of_source == SMALL.max_examples
+    assert ShareLimits(SMALL, sources=1).of_source == SMALL.max_examples
 
 
 @given(
@@ -293,12 +302,12 @@ def test_members_come_in_the_order_of_all_that_is_known_about_them(
         for name in {one[0] for one in made}
     ]
     for found in group(members(*tracks), SMALL):
-        caps = Caps(SMALL, sources=1)
+        caps = ShareLimits(SMALL, sources=1)
         for one in {member.track.root: member for member in found.members}.values():
             for _ in range(supplied.get(one.track.root, 0)):
                 caps.take(one)
 
-        def rank(one: Member, kind: str = found.kind, known: dict[str, int] = supplied) -> tuple[Any, ...]:
+        def rank(one: ExampleCandidate, kind: str = found.kind, known: dict[str, int] = supplied) -> tuple[Any, ...]:
             return (
                 kind != "sequence" and kind not in one.kinds,
                 not one.is_rewritten,

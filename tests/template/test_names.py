@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
-from seasoned.template.names import LONGEST, check_name, name_key
+from seasoned.template.example import MAX_NAME_CHARS, check_name, name_key
 
 BAD = {
     "": "empty",
@@ -79,7 +79,7 @@ def test_whatever_passes_stays_in_its_folder(name: str) -> None:
         kept = check_name(name)
     except UsageError:
         return
-    assert check_name(kept) == kept and 1 <= len(kept) <= LONGEST
+    assert check_name(kept) == kept and 1 <= len(kept) <= MAX_NAME_CHARS
     for file in (kept, f"{kept}.json", f"{name_key(kept)}.json"):
         for path in (PurePosixPath("/srv/library"), PureWindowsPath("C:/library")):
             joined = path / file

@@ -6,14 +6,14 @@ import msgspec
 import pytest
 
 from seasoned.insight.track import Track
-from seasoned.template.admit import MiningOptions, Worked
-from seasoned.template.gather import gather
-from seasoned.template.note import notes
+from seasoned.template.mine.gather import gather
+from seasoned.template.mine.note import notes
+from seasoned.template.mine.selection import MiningOptions, WorkedCalls
 from tests.template.sessions import SMALL, bash, call, failed, session
 
 
 def said(*tracks: Track, options: MiningOptions = SMALL) -> list[str]:
-    members = [member for track in tracks for member in gather(Worked(track, options), options, "here")]
+    members = [member for track in tracks for member in gather(WorkedCalls(track, options), options, "here")]
     return [note.text for note in notes(members, options, lambda text: True)]
 
 
@@ -156,7 +156,7 @@ def test_a_note_that_is_not_clean_is_dropped() -> None:
     members = [
         member
         for track in each("get_order", "order_id", "#W0052025", "#W7731846", "#W4415009")
-        for member in gather(Worked(track, SMALL), SMALL, "here")
+        for member in gather(WorkedCalls(track, SMALL), SMALL, "here")
     ]
     assert notes(members, SMALL, lambda text: False) == ()
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.template.offered import fits, matches, offered, schema_hash
+from seasoned.template.choose.offered import fits, matches, offered, schema_hash
 from tests.template.examples import example
 
 SCHEMA = {

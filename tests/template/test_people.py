@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.template import people
-from seasoned.template.bind import Bound, Vocabulary, bind
-from seasoned.template.people import pair_of_names
-from seasoned.template.shape import shape
-from seasoned.template.stand_in import FAMILY, GIVEN
+from seasoned.template.anonymize import people
+from seasoned.template.anonymize.call import AnonymizedCall, anonymize
+from seasoned.template.anonymize.people import pair_of_names
+from seasoned.template.anonymize.shape import shape
+from seasoned.template.anonymize.vocabulary import Vocabulary
+from seasoned.template.anonymize.word_lists import FAMILY, GIVEN
 
 
 def recurring() -> Vocabulary:
@@ -21,8 +22,8 @@ def recurring() -> Vocabulary:
     return vocabulary
 
 
-def bound(name: str, text: str, intent: str = "") -> Bound:
-    return bind({name: text}, "", intent, vocabulary=recurring(), seed="seed")
+def bound(name: str, text: str, intent: str = "") -> AnonymizedCall:
+    return anonymize({name: text}, "", intent, vocabulary=recurring(), seed="seed")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_somebody_named_in_a_command_is_the_same_in_what_was_said() -> None:
     ],
 )
 def test_what_is_nobody_stays(name: str, text: str) -> None:
-    assert bind({name: text}, "", "", vocabulary=Vocabulary(), seed="seed").arguments == {name: text}
+    assert anonymize({name: text}, "", "", vocabulary=Vocabulary(), seed="seed").arguments == {name: text}
 
 
 @pytest.mark.parametrize("text", ["Call Hannah Meyer.", "for José Müller", "Mark Johnson said", "Antonio P. Rossi"])

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seasoned.template.block import ENDS, FORMATS, FORMS, OPENS, Block, Form, Format
-from seasoned.template.placebo import placebo
 from seasoned.template.render import render
-from seasoned.template.tokens import count_tokens
+from seasoned.template.render.placebo import placebo
+from seasoned.template.render.tokens import count_tokens
 from tests.template import blocks
 from tests.template.providers import assert_anthropic, assert_openai, assert_pydantic_ai, assert_responses
 

@@ -20,9 +20,9 @@ from seasoned.errors import NotFound
 from seasoned.store import Store, open_store, open_temporary
 from seasoned.template.block import FORMATS
 from seasoned.template.insert import carries_block, insert
-from seasoned.template.library import Library, find_block, save, snapshot
-from seasoned.template.provision import Ensured, Memory, ensure_block, is_under_way, last_request, provision
-from seasoned.template.use import use_of
+from seasoned.template.library.storage import Library, find_block, save, snapshot
+from seasoned.template.library.usage import use_of
+from seasoned.template.provision import BlockMemory, Ensured, ensure_block, is_under_way, last_request, provision
 from tests.template.examples import example, template
 
 SYSTEM = {"role": "system", "content": "You help."}
@@ -109,7 +109,7 @@ def test_the_same_question_has_the_same_answer(
 
 _ANSWERS = """
 import json, sys
-from seasoned.template.library import Library
+from seasoned.template.library.storage import Library
 from seasoned.template.provision import provision
 from tests.template.examples import example, template
 
@@ -159,7 +159,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def ensured(store: Store, root: str = "codex:new", **more: Any) -> Ensured:
-    more.setdefault("memory", Memory())
+    more.setdefault("memory", BlockMemory())
     more.setdefault("messages", [SYSTEM, ASK])
     return ensure_block(store, more.pop("library", None) or snapshot(store), lineage_root=root, now=1.0, **more)
 
@@ -234,7 +234,7 @@ def test_of_responses_requests_only_the_first_carries_it(store: Store) -> None:
 
 
 def test_a_store_that_fails_does_not_change_what_a_conversation_is_shown(store: Store) -> None:
-    memory, library = Memory(), snapshot(store)
+    memory, library = BlockMemory(), snapshot(store)
     first = ensured(store, library=library, memory=memory)
     store.connection.close()
     again = ensured(store, library=library, memory=memory, messages=[ASK, {"role": "assistant", "content": "Yes."}])
@@ -247,7 +247,7 @@ def test_a_store_that_fails_does_not_change_what_a_conversation_is_shown(store: 
 
 
 def test_a_store_that_came_back_is_given_what_was_shown_meanwhile(store: Store, tmp_path: Path) -> None:
-    memory, library = Memory(), snapshot(store)
+    memory, library = BlockMemory(), snapshot(store)
     broken = Store(store.connection, store.path)
     store.connection.close()
     first = ensured(broken, library=library, memory=memory)
@@ -260,7 +260,7 @@ def test_a_store_that_came_back_is_given_what_was_shown_meanwhile(store: Store, 
 
 
 def test_memory_is_bounded_and_a_temporary_store_needs_none() -> None:
-    memory = Memory(most=2)
+    memory = BlockMemory(most=2)
     store = open_temporary()
     assert ensured(store, library=LIBRARY, memory=memory).rendered is not None
     assert memory.find(store, "codex:new", "openai") is None
@@ -270,7 +270,7 @@ _RACE = """
 import sys, time
 from pathlib import Path
 from seasoned.store import open_store
-from seasoned.template.library import Library
+from seasoned.template.library.storage import Library
 from seasoned.template.provision import ensure_block
 from tests.template.examples import example, template
 

@@ -6,14 +6,15 @@ import re
 
 import pytest
 
-from seasoned.template.bind import Vocabulary, bind
-from seasoned.template.public import is_medium, is_public
+from seasoned.template.anonymize.call import anonymize
+from seasoned.template.anonymize.vocabulary import Vocabulary
+from seasoned.template.anonymize.word_lists import is_medium, is_public
 
 NOTHING = Vocabulary()
 
 
 def command(text: str, vocabulary: Vocabulary = NOTHING) -> str:
-    return str(bind({"command": text}, "", "", vocabulary=vocabulary, seed="seed").arguments["command"])
+    return str(anonymize({"command": text}, "", "", vocabulary=vocabulary, seed="seed").arguments["command"])
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from seasoned.redact import Redactor
 from seasoned.store import open_store
 from seasoned.template.block import FORMATS, FORMS
 from seasoned.template.example import Template
-from seasoned.template.library import save, snapshot
-from seasoned.template.mine import MiningOptions, mine_store
+from seasoned.template.library.storage import save, snapshot
+from seasoned.template.mine.miner import MiningOptions, mine_store
 from seasoned.template.provision import provision
 
 NOW = 2e9

@@ -22,9 +22,9 @@ from seasoned.scan.whole import Target, scan
 from seasoned.store import Store, open_store
 from seasoned.store.keep import forget_sessions
 from seasoned.store.query import query
-from seasoned.template.library import save, set_state
-from seasoned.template.recall import MOST, WITHHELD, Recall, recall, recall_text
-from seasoned.template.recall_fill import WORKED_KEPT, fill
+from seasoned.template.library.storage import save, set_state
+from seasoned.template.recall.index import WORKED_KEPT, fill
+from seasoned.template.recall.lookup import MOST, WITHHELD, Recall, recall, recall_text
 from tests.cli.run import answer, seasoned
 from tests.history.claude_lines import ClaudeFile
 from tests.template.examples import example, template
@@ -319,12 +319,12 @@ def test_a_look_up_is_read_only_and_loads_nothing_heavy(history: History) -> Non
     history.read().close()
     program = (
         "import sys; from pathlib import Path; from seasoned.store import open_store;"
-        "from seasoned.template.recall import recall, recall_text;"
+        "from seasoned.template.recall.lookup import recall, recall_text;"
         f"store = open_store(Path({str(history.path)!r})); before = store.connection.total_changes;"
         "found = recall(store, tool='Bash', error='wp: missing --env', any_age=True); assert found.repairs;"
         "recall_text(found); assert store.connection.total_changes == before;"
-        "print([name for name in ('numpy', 'scipy', 'bm25s', 'pydantic', 'asyncio', 'seasoned.template.hostile_rule')"
-        " if name in sys.modules])"
+        "print([name for name in ('numpy', 'scipy', 'bm25s', 'pydantic', 'asyncio',"
+        " 'seasoned.template.admission.hostile') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

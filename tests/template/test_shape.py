@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.template.shape import (
-    Draw,
+from seasoned.template.anonymize.shape import (
+    SeededDraw,
     is_hex,
     is_stand_in,
     like_case,
@@ -56,7 +56,7 @@ def test_every_text_has_a_shape(text: str) -> None:
 
 @given(st.text(string.digits, min_size=2, max_size=20), SEEDS)
 def test_figures_stay_as_many_figures_and_change(text: str, seed: str) -> None:
-    made = like_figures(text, Draw(seed, text))
+    made = like_figures(text, SeededDraw(seed, text))
     assert made.isdigit() and len(made) == len(text)
     assert made != text or not text.strip("0")
     assert len(made) - len(made.lstrip("0")) == len(text) - len(text.lstrip("0"))
@@ -64,21 +64,21 @@ def test_figures_stay_as_many_figures_and_change(text: str, seed: str) -> None:
 
 @given(HEXES, SEEDS)
 def test_a_digest_stays_a_digest_of_its_length(text: str, seed: str) -> None:
-    made = like_hex(text, Draw(seed, text))
+    made = like_hex(text, SeededDraw(seed, text))
     assert shape(made) == shape(text) and made != text
     assert is_stand_in(made)
 
 
 @given(UUIDS, SEEDS)
 def test_a_uuid_stays_a_uuid_of_its_version(text: str, seed: str) -> None:
-    made = like_uuid(text, Draw(seed, text))
+    made = like_uuid(text, SeededDraw(seed, text))
     assert shape(made) == "uuid" and made[14] == text[14] and made[19] == text[19]
     assert is_stand_in(made)
 
 
 @given(DRAWN, SEEDS)
 def test_a_drawn_word_keeps_the_class_of_every_sign(text: str, seed: str) -> None:
-    made = like_drawn(text, Draw(seed, text))
+    made = like_drawn(text, SeededDraw(seed, text))
     assert made != text and is_stand_in(made)
     for mine, theirs in zip(made, text, strict=True):
         assert (mine.isdigit(), mine.islower(), mine.isupper()) == (
@@ -89,7 +89,7 @@ def test_a_drawn_word_keeps_the_class_of_every_sign(text: str, seed: str) -> Non
 
 
 def test_hardly_any_foreign_word_carries_the_seal() -> None:
-    draw = Draw("foreign")
+    draw = SeededDraw("foreign")
     words = [
         "".join(string.ascii_lowercase[draw.below(26)] + string.digits[draw.below(10)] for _ in range(12))
         for _ in range(2000)

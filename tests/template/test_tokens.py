@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.template.tokens import count_tokens
+from seasoned.template.render.tokens import count_tokens
 
 # Counted by cl100k, o200k, Qwen, Mistral's tekken, and the last tokenizer that Anthropic published.
 COUNTED = {

@@ -10,10 +10,10 @@ import pytest
 from seasoned.redact.key import Secrecy
 from seasoned.scan.whole import Target, scan
 from seasoned.store import Store, open_store
-from seasoned.template.admit import MiningOptions
 from seasoned.template.block import Block
+from seasoned.template.choose.offered import offered, schema_hash
 from seasoned.template.example import Example
-from seasoned.template.library import (
+from seasoned.template.library.storage import (
     WarmBlock,
     keep_block,
     load,
@@ -23,8 +23,8 @@ from seasoned.template.library import (
     snapshot,
     state_history,
 )
-from seasoned.template.offered import offered, schema_hash
-from seasoned.template.upkeep import auto, retire_stale, stale, too_old, watch
+from seasoned.template.library.upkeep import auto, retire_stale, stale, too_old, watch
+from seasoned.template.mine.selection import MiningOptions
 from tests.history.claude_lines import ClaudeFile
 from tests.template.examples import example, template
 from tests.template.guard_worlds import EXAMPLE, TOOL, called, watched

@@ -15,7 +15,7 @@ from seasoned.cli.place import scan_into_store
 from seasoned.config import load
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
-from seasoned.template.warm_session import ACTIONS, Wish, warm_session
+from seasoned.template.warm_session import ACTIONS, WarmSessionArguments, warm_session
 
 REDACTOR = Redactor(b"k" * 32)
 
@@ -136,7 +136,7 @@ def test_numbers_that_make_no_sense_are_refused_by_name(store: Store, field: str
 
 
 def test_defaults_are_those_of_the_contract() -> None:
-    wish = Wish(action="list")
+    wish = WarmSessionArguments(action="list")
     assert (wish.min_messages, wish.max_sessions, wish.budget, wish.format, wish.tags) == (30, 30, 1500, "openai", ())
 
 

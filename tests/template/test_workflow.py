@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.template.example import Workflow
-from seasoned.template.workflow import LONGEST, SHORTEST, workflows
+from seasoned.template.mine.workflow import LONGEST, SHORTEST, workflows
 
 
 def found(*walks: str, limit: int = 10, fewest: int = 2, roots: str | None = None) -> list[tuple[str, int]]:

@@ -32,7 +32,7 @@ from seasoned.schedule.job import Every, Job, Slot, new_id
 from seasoned.session import SessionRef, Usage
 from seasoned.store import Store, open_database, open_store
 from seasoned.template.example import Template
-from seasoned.template.library import count_use, save
+from seasoned.template.library.storage import count_use, save
 from tests.experiment.simulated import run
 from tests.template.examples import example, template
 

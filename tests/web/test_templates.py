@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from seasoned.template.block import FORMATS, FORMS
-from seasoned.template.library import snapshot, state_history
+from seasoned.template.library.storage import snapshot, state_history
 from seasoned.web.reading import Histories
 from tests.web.filled import SECRET, fill_sessions, fill_templates, first_session, store_of
 from tests.web.pages import Site, Visitor, site

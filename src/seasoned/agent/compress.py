@@ -32,7 +32,7 @@ from seasoned.agent.record import Scribe, new_ref
 from seasoned.agent.size import estimate
 from seasoned.redact.key import Secrecy
 from seasoned.session import SessionRef
-from seasoned.template.tokens import count_tokens
+from seasoned.template.render.tokens import count_tokens
 
 OPENS = "[Summary: the conversation had become too long to be sent again. What was said before, in short:]"
 _KEPT = "## Known before, kept as it was"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic_ai.messages import ModelMessage, ModelResponse
 
-from seasoned.template.tokens import CALL_TOKENS, MESSAGE_TOKENS, count_tokens
+from seasoned.template.render.tokens import CALL_TOKENS, MESSAGE_TOKENS, count_tokens
 
 
 def size_of(messages: Sequence[ModelMessage]) -> int:

@@ -14,10 +14,10 @@ from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 from seasoned.errors import SeasonedError, StoreError
 from seasoned.store import open_store
 from seasoned.template.block import Format
-from seasoned.template.guard import retraction
-from seasoned.template.library import current, find_block, find_example
+from seasoned.template.library.guard import retraction
+from seasoned.template.library.storage import current, find_block, find_example
+from seasoned.template.library.upkeep import watch
 from seasoned.template.provision import BUDGET, ensure_block
-from seasoned.template.upkeep import watch
 
 FORMAT: Format = "pydantic-ai"
 AUTO = "auto"

@@ -37,7 +37,7 @@ def shared(config: Config) -> Iterator[Database]:
 def begin(name: str, arms: str, *, holdout: float, as_json: bool) -> None:
     """Lay down how sessions are divided from now on."""
     from seasoned.experiment.live.assignment import keep_split, new_split
-    from seasoned.template.library import load as load_template
+    from seasoned.template.library.storage import load as load_template
 
     config = load()
     with shared(config) as database, open_store(config.store_path) as store:

@@ -72,7 +72,7 @@ def run_all(
     from seasoned.experiment.run.arm import arms_named
     from seasoned.experiment.run.run_store import keep_design
     from seasoned.experiment.run.runner import RoundBudget, make_runs, units_of
-    from seasoned.template.library import snapshot
+    from seasoned.template.library.storage import snapshot
 
     design, begun = wanted.design, time.time()
     if not tasks.of(design.part):

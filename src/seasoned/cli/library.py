@@ -15,22 +15,20 @@ import msgspec
 from seasoned.cli.output import print_json, printable, table, when
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.store import Store
-from seasoned.template.age import MAX_AGE_DAYS
 from seasoned.template.block import Block, Form, Format
-from seasoned.template.example import Example, Template
-from seasoned.template.exchange import MOST_BYTES, Shape, file_name, write_template
-from seasoned.template.guard import Ruling
-from seasoned.template.library import ExampleState, Library, Listed, current, remember_block
-from seasoned.template.names import check_name
-from seasoned.template.upkeep import Retirement
-from seasoned.template.use import Stats, Use, use_of
+from seasoned.template.example import MAX_AGE_DAYS, Example, Template, check_name
+from seasoned.template.library.exchange import MOST_BYTES, Shape, file_name, write_template
+from seasoned.template.library.guard import GuardRuling
+from seasoned.template.library.storage import ExampleState, Library, ListedTemplate, current, remember_block
+from seasoned.template.library.upkeep import Retirement
+from seasoned.template.library.usage import LibraryStats, TemplateUse, use_of
 from seasoned.text import plural
 
 _SOURCES_SHOWN = 3
 _STATES = {"suspend": "suspended", "restore": "active"}
 
 
-def present(store: Store) -> tuple[Library, Use]:
+def present(store: Store) -> tuple[Library, TemplateUse]:
     """The library as it is now, and how often what of it was shown."""
     return current(store, now=time.time()), use_of(store)
 
@@ -43,7 +41,7 @@ def checked_name(name: str) -> str:
 
 
 def print_saved(
-    template: Template, library: Library, use: Use, *, as_json: bool, left_out: dict[str, int] | None = None
+    template: Template, library: Library, use: TemplateUse, *, as_json: bool, left_out: dict[str, int] | None = None
 ) -> None:
     """What was just saved, and what of it was left out."""
     if as_json:
@@ -73,9 +71,9 @@ def print_saved(
 def print_upkeep(
     made: Sequence[Template],
     library: Library,
-    use: Use,
+    use: TemplateUse,
     retired: Sequence[Retirement],
-    ruled: Sequence[Ruling],
+    ruled: Sequence[GuardRuling],
     old: int,
     *,
     as_json: bool,
@@ -129,7 +127,7 @@ def example_count(template: Template, library: Library) -> str:
 
 def _listed(template: Template, library: Library) -> dict[str, Any]:
     return msgspec.structs.asdict(
-        Listed(
+        ListedTemplate(
             template.name,
             template.version,
             template.description,
@@ -143,7 +141,7 @@ def _listed(template: Template, library: Library) -> dict[str, Any]:
     )
 
 
-def template_answer(template: Template, library: Library, use: Use) -> dict[str, Any]:
+def template_answer(template: Template, library: Library, use: TemplateUse) -> dict[str, Any]:
     """A template for programs: the file that `export` writes, with the ids, use and states of its examples."""
     answer: dict[str, Any] = msgspec.to_builtins(template)
     for example, shown in zip(template.examples, answer["examples"], strict=True):
@@ -155,7 +153,7 @@ def template_answer(template: Template, library: Library, use: Use) -> dict[str,
     return {**answer, "usage_count": use.of(template.name)}
 
 
-def print_template(template: Template, library: Library, use: Use, *, as_json: bool) -> None:
+def print_template(template: Template, library: Library, use: TemplateUse, *, as_json: bool) -> None:
     """What is in a template and where it comes from."""
     if as_json:
         print_json("template", template_answer(template, library, use))
@@ -200,7 +198,7 @@ def _print_example(example: Example, state: ExampleState | None, times_shown: in
 
 
 def print_rendered(
-    store: Store, template: Template, library: Library, use: Use, format: str, form: str, *, as_json: bool
+    store: Store, template: Template, library: Library, use: TemplateUse, format: str, form: str, *, as_json: bool
 ) -> None:
     """The block of a template with everything that may be shown of it."""
     from seasoned.template.render import render
@@ -224,7 +222,7 @@ def print_rendered(
     click.echo(f"{rendered.tokens} tokens; a session gets what fits into its budget.", err=True)
 
 
-def print_list(templates: list[Listed], *, as_json: bool) -> None:
+def print_list(templates: list[ListedTemplate], *, as_json: bool) -> None:
     """The list, newest first."""
     if as_json:
         found = [msgspec.structs.asdict(one) for one in templates]
@@ -253,7 +251,7 @@ def print_list(templates: list[Listed], *, as_json: bool) -> None:
     )
 
 
-def print_stats(stats: Stats, *, as_json: bool) -> None:
+def print_stats(stats: LibraryStats, *, as_json: bool) -> None:
     """The library in figures."""
     if as_json:
         print_json("template-stats", msgspec.structs.asdict(stats))
@@ -277,7 +275,7 @@ def print_state(example: Example, state: ExampleState, library: Library, *, as_j
     click.echo(f"{example.id} ({printable(example.tool)}, in {', '.join(names)}) {said}: {printable(state.reason)}.")
 
 
-def export_template(template: Template, library: Library, use: Use, shape: str, to: Path | None) -> None:
+def export_template(template: Template, library: Library, use: TemplateUse, shape: str, to: Path | None) -> None:
     """Write a template to standard output, or into a new file that only its owner can read."""
     if shape != "seasoned":
         # Their readers know no states: what may not be shown must not get there.

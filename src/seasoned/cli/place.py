@@ -54,7 +54,7 @@ def scan_into_store(config: Config, paths: Sequence[Path], *, verbose: bool = Fa
     store = target.existing()
     if store is not None and report.sessions:
         # Imported here: most scans find nothing new.
-        from seasoned.template.recall_fill import fill
+        from seasoned.template.recall.index import fill
 
         fill(store, within_seconds=_FILL_SECONDS)
     if store is not None and (verbose or report.unreadable or report.failures):

@@ -34,9 +34,9 @@ def recall(tool: str | None, error: str | None, command: str | None, limit: int,
     from seasoned.cli.output import print_json, printable
     from seasoned.cli.place import stored
     from seasoned.config import load
-    from seasoned.template.recall import recall as look_up
-    from seasoned.template.recall import recall_text
-    from seasoned.template.recall_fill import fill
+    from seasoned.template.recall.index import fill
+    from seasoned.template.recall.lookup import recall as look_up
+    from seasoned.template.recall.lookup import recall_text
 
     if error == "-":
         error = sys.stdin.read()

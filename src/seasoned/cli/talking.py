@@ -66,7 +66,7 @@ class Plan:
         choice = choose_model(config, model, base_url)
         if warm is not None and warm != "auto":
             from seasoned.cli.place import stored
-            from seasoned.template.library import load as load_template
+            from seasoned.template.library.storage import load as load_template
 
             with stored(config) as store:
                 load_template(store, warm)

@@ -12,8 +12,8 @@ from seasoned.cli.options import PATHS_HELP, json_option, paths_argument, store_
 if TYPE_CHECKING:
     from seasoned.redact.redactor import Redactor
     from seasoned.store import Store
-    from seasoned.template.admit import MiningOptions
-    from seasoned.template.library import State
+    from seasoned.template.library.storage import State
+    from seasoned.template.mine.selection import MiningOptions
 
 _TASK_TYPES = click.Choice(["code", "file", "research", "mixed"])
 _FORMATS = click.Choice(["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"])
@@ -74,9 +74,9 @@ def build(
 
     from seasoned.cli.library import checked_name, present, print_saved
     from seasoned.errors import UsageError
-    from seasoned.template.admit import MiningOptions
-    from seasoned.template.build import build as build_template
-    from seasoned.template.library import save
+    from seasoned.template.library.storage import save
+    from seasoned.template.mine.build import build as build_template
+    from seasoned.template.mine.selection import MiningOptions
 
     if auto:
         if task_type or tags or description or budget:
@@ -134,9 +134,9 @@ def create(session: str, name: str | None, tags: str, description: str, as_json:
     from seasoned.cli.place import stored
     from seasoned.config import load
     from seasoned.store.find import find_session
-    from seasoned.template.build import create as create_template
-    from seasoned.template.library import save
-    from seasoned.template.names import check_name
+    from seasoned.template.example import check_name
+    from seasoned.template.library.storage import save
+    from seasoned.template.mine.build import create as create_template
 
     with stored(load()) as store:
         found = find_session(store, session)
@@ -167,7 +167,7 @@ def list_templates(task_type: str | None, tags: str, as_json: bool) -> None:
     from seasoned.cli.library import present, print_list
     from seasoned.cli.place import stored
     from seasoned.config import load
-    from seasoned.template.library import listed
+    from seasoned.template.library.storage import listed
 
     with stored(load()) as store:
         library = present(store)[0]
@@ -188,7 +188,7 @@ def show(name: str, as_format: str | None, form: str, as_json: bool) -> None:
     from seasoned.cli.library import present, print_rendered, print_template
     from seasoned.cli.place import stored
     from seasoned.config import load
-    from seasoned.template.library import load as load_template
+    from seasoned.template.library.storage import load as load_template
 
     called, at, version = name.rpartition("@")
     with stored(load()) as store:
@@ -212,8 +212,8 @@ def delete(name: str, yes: bool, as_json: bool) -> None:
     from seasoned.cli.output import print_json
     from seasoned.cli.place import stored
     from seasoned.config import load
-    from seasoned.template.library import delete as delete_template
-    from seasoned.template.library import load as load_template
+    from seasoned.template.library.storage import delete as delete_template
+    from seasoned.template.library.storage import load as load_template
     from seasoned.text import plural
 
     with stored(load()) as store:
@@ -238,7 +238,7 @@ def stats(as_json: bool) -> None:
     from seasoned.cli.library import present, print_stats
     from seasoned.cli.place import stored
     from seasoned.config import load
-    from seasoned.template.use import stats as count
+    from seasoned.template.library.usage import stats as count
 
     with stored(load()) as store:
         print_stats(count(*present(store)), as_json=as_json)
@@ -259,7 +259,7 @@ def export(name: str, shape: str, to: Path | None) -> None:
     from seasoned.cli.library import export_template, present
     from seasoned.cli.place import stored
     from seasoned.config import load
-    from seasoned.template.library import load as load_template
+    from seasoned.template.library.storage import load as load_template
 
     with stored(load()) as store:
         export_template(load_template(store, name), *present(store), shape, to)
@@ -284,8 +284,8 @@ def import_template(file: Path, name: str | None, as_json: bool) -> None:
     from seasoned.config import load
     from seasoned.errors import NotFound
     from seasoned.store import open_store
-    from seasoned.template.exchange import read_template
-    from seasoned.template.library import is_empty, save
+    from seasoned.template.library.exchange import read_template
+    from seasoned.template.library.storage import is_empty, save
 
     config = load()
     data = read_file(file)
@@ -348,9 +348,9 @@ def _keep_up(store: Store, redactor: Redactor, options: MiningOptions, *, as_jso
 
     from seasoned.cli.library import print_upkeep, too_old_sentence
     from seasoned.errors import NotFound
-    from seasoned.template.library import snapshot
-    from seasoned.template.upkeep import auto, retire_stale, too_old, watch
-    from seasoned.template.use import use_of
+    from seasoned.template.library.storage import snapshot
+    from seasoned.template.library.upkeep import auto, retire_stale, too_old, watch
+    from seasoned.template.library.usage import use_of
 
     now = time.time()
     made = auto(store, now=now, redactor=redactor, options=options)
@@ -369,7 +369,7 @@ def _change(example: str, state: State, reason: str, *, as_json: bool) -> None:
     from seasoned.cli.library import print_state
     from seasoned.cli.place import stored
     from seasoned.config import load
-    from seasoned.template.library import find_example, set_state, snapshot
+    from seasoned.template.library.storage import find_example, set_state, snapshot
 
     with stored(load()) as store:
         library = snapshot(store)

@@ -64,7 +64,7 @@ def _show(config: Config, paths: tuple[Path, ...], *, is_sample: bool, as_json: 
     from seasoned.cli.place import key_of, look, scan_into_store, stored
     from seasoned.cli.summary import print_summary, summary_answer
     from seasoned.redact import Redactor
-    from seasoned.template.recall_fill import fill
+    from seasoned.template.recall.index import fill
 
     if is_sample:
         report, store = look(config, [samples_folder()], path=kept)
@@ -127,10 +127,10 @@ def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
     """Builds the first templates, or refreshes them, and shows what a new session would be given."""
     from seasoned.cli.library import example_count, print_retired, print_too_old
     from seasoned.cli.output import printable
-    from seasoned.template.library import snapshot
+    from seasoned.template.library.storage import snapshot
+    from seasoned.template.library.upkeep import auto, retire_stale, too_old
+    from seasoned.template.library.usage import template_use
     from seasoned.template.provision import provision
-    from seasoned.template.upkeep import auto, retire_stale, too_old
-    from seasoned.template.use import template_use
 
     auto(store, now=now, redactor=redactor)
     retired = retire_stale(store, snapshot(store), now=now, only_auto=True)

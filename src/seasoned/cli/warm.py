@@ -50,9 +50,9 @@ def warm(
     from seasoned.cli.place import stored
     from seasoned.config import load
     from seasoned.errors import UsageError
-    from seasoned.template.library import count_use, current, remember_block
+    from seasoned.template.library.storage import count_use, current, remember_block
+    from seasoned.template.library.usage import template_use
     from seasoned.template.provision import provision
-    from seasoned.template.use import template_use
 
     if messages_file is not None and format_ == "skill":
         raise UsageError("A skill is a file and goes into no messages: leave --messages out, or take another --format.")

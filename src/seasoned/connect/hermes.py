@@ -100,7 +100,7 @@ def _prefill_plan(config: Config, path: Path, before: bytes | None, template: st
 def prefill_of(config: Config, template: str) -> bytes:
     """The prefill file of a template, for the tools that every Hermes has."""
     from seasoned.store import open_store
-    from seasoned.template.library import current
+    from seasoned.template.library.storage import current
     from seasoned.template.provision import provision
     from seasoned.template.render.rendering import prefill_file
 

@@ -23,9 +23,9 @@ from seasoned.gateway.setting import Settings
 from seasoned.gateway.wire.value import Asked
 from seasoned.store import Database, Store, open_database, open_store
 from seasoned.template.block import Format
-from seasoned.template.library import current, find_block
-from seasoned.template.provision import BUDGET, Ensured, Memory, ensure_block, is_under_way, provision
-from seasoned.template.use import template_use
+from seasoned.template.library.storage import current, find_block
+from seasoned.template.library.usage import template_use
+from seasoned.template.provision import BUDGET, BlockMemory, Ensured, ensure_block, is_under_way, provision
 
 OPT_OUT = (b"x-seasoned-warm", b"off")
 _WAIT_SECONDS = 1.0
@@ -86,7 +86,7 @@ class Provisioner:
         self._decided: OrderedDict[tuple[str, str], bytes | None] = OrderedDict()
         self._deciding: dict[tuple[str, str], asyncio.Future[bytes | None]] = {}
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seasoned-provision")
-        self._memory = Memory()
+        self._memory = BlockMemory()
         self._store = Held(lambda: open_store(config.store_path))
         self._database = Held(lambda: open_database(config))
 

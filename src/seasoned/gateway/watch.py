@@ -23,8 +23,8 @@ from seasoned.insight.load import tracks
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.store import Database, Store
 from seasoned.template.example import Example
-from seasoned.template.guard import Ruling, Watched, drawn_rate, guard
-from seasoned.template.library import Library, State, current, set_state
+from seasoned.template.library.guard import GuardRuling, WatchedSession, drawn_rate, guard
+from seasoned.template.library.storage import Library, State, current, set_state
 
 _MOST_LINEAGES = 40
 """Of one example: a change of its convention before them would have been noticed long ago."""
@@ -48,7 +48,7 @@ class Watch:
         self._experiment = experiment
         self._stopwatch = stopwatch
         self._grown: OrderedDict[str, None] = OrderedDict()
-        self._evidence: dict[str, OrderedDict[str, Watched]] = {}
+        self._evidence: dict[str, OrderedDict[str, WatchedSession]] = {}
         self._is_loaded = False
         self._rates: dict[str, tuple[float, float | None]] = {}
         self._effects = _Effects(experiment)
@@ -141,14 +141,14 @@ class Watch:
             if track.relation == "review":
                 continue
             for tool in {call.tool for call in track.counted()} & watched.by_tool.keys():
-                one = Watched(_slim(track, tool), shown)
+                one = WatchedSession(_slim(track, tool), shown)
                 for key in watched.by_tool[tool]:
                     if (key in shown) != (key in watched.suspended):
                         self._keep(key, one)
                         changed.add(key)
         return changed
 
-    def _keep(self, key: str, one: Watched) -> None:
+    def _keep(self, key: str, one: WatchedSession) -> None:
         kept = self._evidence.setdefault(key, OrderedDict())
         kept[str(one.track.ref)] = one
         kept.move_to_end(str(one.track.ref))
@@ -216,7 +216,7 @@ class _Effects:
         return told
 
 
-def _decide(store: Store, ruling: Ruling, now: float) -> str:
+def _decide(store: Store, ruling: GuardRuling, now: float) -> str:
     state: State = "suspended" if ruling.decision == "suspend" else "active"
     set_state(store, ruling.example_id, state, ruling.reason, ruling.evidence, now=now)
     return _sentence(ruling.example_id, state, ruling.reason)

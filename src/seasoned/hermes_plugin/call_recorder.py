@@ -22,8 +22,8 @@ from seasoned.scan.settle import settle
 from seasoned.scan.writing import Writer
 from seasoned.session import Marks, Message, Relation, Result, Session, SessionRef, ToolCall
 from seasoned.store import Store, open_store
-from seasoned.template.library import current
-from seasoned.template.upkeep import watch
+from seasoned.template.library.storage import current
+from seasoned.template.library.upkeep import watch
 
 _MOST = 2000
 _GUARD_SECONDS = 30.0

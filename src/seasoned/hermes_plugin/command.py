@@ -15,7 +15,7 @@ from seasoned.errors import SeasonedError
 from seasoned.hermes_plugin.warm import Warmer
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_store
-from seasoned.template.library import current, listed
+from seasoned.template.library.storage import current, listed
 from seasoned.template.warm_session import ACTIONS, warm_session
 from seasoned.template.warm_session import DESCRIPTION as TOOL_DESCRIPTION
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from seasoned.template.guard import retraction
-from seasoned.template.library import Library, find_example
+from seasoned.template.library.guard import retraction
+from seasoned.template.library.storage import Library, find_example
 
 _MOST = 2000
 

@@ -25,12 +25,12 @@ from seasoned.history.hermes_db import AGENT, lineage
 from seasoned.session import SessionRef
 from seasoned.store import Store, open_database, open_store
 from seasoned.template.block import Format
+from seasoned.template.choose.offered import offered
 from seasoned.template.insert import carries_block, insert
-from seasoned.template.library import current, find_block
-from seasoned.template.offered import offered
-from seasoned.template.provision import BUDGET, Memory, ensure_block, is_under_way, provision
+from seasoned.template.library.storage import current, find_block
+from seasoned.template.library.usage import template_use
+from seasoned.template.provision import BUDGET, BlockMemory, ensure_block, is_under_way, provision
 from seasoned.template.render import Rendered
-from seasoned.template.use import template_use
 
 FORMATS: dict[str, Format] = {"chat_completions": "openai", "anthropic_messages": "anthropic"}
 """By Hermes' name of the API. In the others a block is not put: they check their items before we see them."""
@@ -78,7 +78,7 @@ class Warmer:
         self._settings = settings
         self._errands = errands
         self._clock = clock
-        self._memory = Memory()
+        self._memory = BlockMemory()
         self._retractions = Retractions()
         self._lock = threading.Lock()
         self._deciding: dict[tuple[str, str], threading.Lock] = {}

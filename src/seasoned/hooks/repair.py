@@ -12,7 +12,7 @@ from seasoned.hooks.arm import arm_of
 from seasoned.hooks.event import Agent, HookEvent, read_event, say
 from seasoned.store import open_store
 from seasoned.template.block import clean_text
-from seasoned.template.recall import recall, recall_text
+from seasoned.template.recall.lookup import recall, recall_text
 
 _MOST = 2
 _CHARS = 4_000

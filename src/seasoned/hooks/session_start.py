@@ -13,7 +13,7 @@ from seasoned.hooks.arm import arm_of, log_not_shown, log_shown
 from seasoned.hooks.event import Agent, HookEvent, read_event, say
 from seasoned.store import Store, open_store
 from seasoned.template.block import OPENS, Form
-from seasoned.template.library import current, find_block
+from seasoned.template.library.storage import current, find_block
 
 if TYPE_CHECKING:
     from seasoned.experiment.live.assignment import Enrolled
@@ -128,8 +128,8 @@ def _begin(agent: Agent, config: Config, store: Store, session: str, arm: Enroll
 
 def _forgo(agent: Agent, config: Config, store: Store, session: str, arm: Enrolled) -> None:
     """Note what a session of the control would have been shown."""
+    from seasoned.template.library.usage import template_use
     from seasoned.template.provision import provision
-    from seasoned.template.use import template_use
 
     found = {}
     for name, template in arm.foregone.items():

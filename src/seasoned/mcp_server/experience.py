@@ -14,7 +14,7 @@ from seasoned.errors import SeasonedError
 from seasoned.mcp_server.store_access import StoreAccess
 from seasoned.template.block import Format
 from seasoned.template.provision import BUDGET
-from seasoned.template.recall import LIMIT, MOST, recall, recall_text
+from seasoned.template.recall.lookup import LIMIT, MOST, recall, recall_text
 from seasoned.template.warm_session import Action, warm_session
 
 Tags = Annotated[list[str], Field(description="build: words to find it by; list: templates with any of these.")]

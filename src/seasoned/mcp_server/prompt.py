@@ -15,9 +15,9 @@ from pydantic import Field
 
 from seasoned.errors import NotFound, SeasonedError, UsageError
 from seasoned.mcp_server.store_access import StoreAccess
-from seasoned.template.library import count_use, current, listed, remember_block
+from seasoned.template.library.storage import count_use, current, listed, remember_block
+from seasoned.template.library.usage import template_use
 from seasoned.template.provision import provision
-from seasoned.template.use import template_use
 
 WARM_START = "warm_start"
 _MOST_COMPLETIONS = 100

@@ -26,7 +26,7 @@ from seasoned.store import Store
 from seasoned.store.find import find_session
 from seasoned.template.block import clean_line
 from seasoned.template.example import Example
-from seasoned.template.library import Library, current, listed
+from seasoned.template.library.storage import Library, current, listed
 from seasoned.template.provision import provision
 
 _TOOLS = 10

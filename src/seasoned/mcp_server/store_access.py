@@ -10,7 +10,7 @@ from seasoned.config import Config
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
-from seasoned.template.recall_fill import fill
+from seasoned.template.recall.index import fill
 
 _FILL_SECONDS = 2.0
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
 from hashlib import blake2b
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from seasoned.command.tool import TaskType
+from seasoned.errors import UsageError
 
 ExampleKind = Literal["init", "sequence", "recovery", "final"]
 Tier = Literal["own", "recorded", "imported"]
@@ -82,7 +84,7 @@ class Workflow(msgspec.Struct, frozen=True):
     support: int
 
 
-class Metrics(msgspec.Struct, frozen=True):
+class TemplateMetrics(msgspec.Struct, frozen=True):
     """What mining saw and kept."""
 
     sessions_scanned: int = 0
@@ -110,7 +112,7 @@ class Template(msgspec.Struct, frozen=True):
     sources: tuple[str, ...] = ()
     """Sessions, as `agent:native id`."""
     created_at: float = 0.0
-    metrics: Metrics = Metrics()
+    metrics: TemplateMetrics = TemplateMetrics()
 
     @property
     def mark(self) -> str:
@@ -121,3 +123,90 @@ class Template(msgspec.Struct, frozen=True):
 def digest(*parts: str) -> str:
     """A short digest of texts in order."""
     return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+MAX_AGE_DAYS = 180.0
+DAY_SECONDS = 86400.0
+AUTO_PREFIX = "auto-"
+"""What the names of templates begin with that nobody built by hand."""
+
+
+def is_auto(template: Template) -> bool:
+    """Whether it was built without being asked for."""
+    return template.name.startswith(AUTO_PREFIX)
+
+
+def seen_at(example: Example) -> float | None:
+    """When it was last seen to work; None where nobody knows."""
+    return example.last_seen if example.last_seen is not None else example.first_seen
+
+
+def ages_at(template: Template, example: Example, vouched: float | None = None) -> float | None:
+    """From when on it is too old; None where it never is. Whoever vouched for it made it young again."""
+    seen = seen_at(example) if is_auto(template) else None
+    return None if seen is None else max(seen, vouched or seen) + MAX_AGE_DAYS * DAY_SECONDS
+
+
+def age_reason(example: Example, now: float) -> tuple[str, dict[str, Any]]:
+    """Why it is too old, in words and figures."""
+    seen = seen_at(example) or 0.0
+    days = (now - seen) / DAY_SECONDS
+    reason = f"It was last seen to work {days:.0f} days ago (limit: {MAX_AGE_DAYS:g})."
+    return reason, {"last_seen": seen, "days": round(days, 1)}
+
+
+MAX_NAME_CHARS = 64
+_LONGEST_BYTES = 200
+"""File systems count bytes; a suffix must still fit into the 255 that they allow."""
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", "conin", "conout", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
+)
+_ALIKE = ("LATIN", "CYRILLIC", "GREEK")
+"""Alphabets whose letters can look the same: a name is written in one of them."""
+
+
+def check_name(name: str) -> str:
+    """The name as it is kept (compatible characters joined); UsageError says in one sentence what is wrong."""
+    wrong = _wrong(name)
+    if wrong is not None:
+        shown = name if len(name) <= MAX_NAME_CHARS else name[:MAX_NAME_CHARS] + "…"
+        raise UsageError(f"{shown!r} cannot be the name of a template: {wrong}.")
+    return unicodedata.normalize("NFKC", name)
+
+
+def name_key(name: str) -> str:
+    """What two names have in common that are the same but for capitals."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
+def _wrong(name: str) -> str | None:
+    if len(name) > 4 * MAX_NAME_CHARS:
+        return f"it has more than {MAX_NAME_CHARS} characters"
+    kept = unicodedata.normalize("NFKC", name)
+    if not kept:
+        return "it is empty"
+    if len(kept) > MAX_NAME_CHARS or len(kept.encode("utf-8", "replace")) > _LONGEST_BYTES:
+        return f"it has more than {MAX_NAME_CHARS} characters"
+    for character in kept:
+        if not _is_allowed(character):
+            return f"{character!r} is none of letters, digits, '-', '_' and '.'"
+    if kept[0] in ".-":
+        return "it begins with a dot or a dash"
+    if kept[-1] == "." or ".." in kept:
+        return "it has a dot at its end or two in a row"
+    if name_key(kept.partition(".")[0]) in _DEVICES:
+        return "Windows keeps it for a device"
+    if len({unicodedata.name(letter, "").partition(" ")[0] for letter in kept if letter.isalpha()} & {*_ALIKE}) > 1:
+        return "it mixes letters of alphabets that look alike"
+    # Capitals of some letters fall apart when folded: the key must be as harmless as the name.
+    if not all(map(_is_allowed, name_key(kept))):
+        return "it has letters whose capitals differ between systems"
+    return None
+
+
+def _is_allowed(character: str) -> bool:
+    if character.isascii():
+        return character.isalnum() or character in "-_."
+    category = unicodedata.category(character)
+    # Fillers count as letters and show nothing.
+    return category in ("Lu", "Ll", "Lo", "Lm", "Nd") and "FILLER" not in unicodedata.name(character, "FILLER")

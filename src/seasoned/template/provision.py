@@ -14,15 +14,15 @@ from seasoned.command.tool import TaskType
 from seasoned.errors import NotFound, StoreError
 from seasoned.store import Store
 from seasoned.template.block import Block, Form, Format
-from seasoned.template.choose import Limits, choose
+from seasoned.template.choose.choice import BlockLimits, choose
+from seasoned.template.choose.offered import Tools, offered
+from seasoned.template.choose.ranking import SessionNeeds, ranking_of
+from seasoned.template.choose.relevance import words_of
 from seasoned.template.insert import carries_block, insert
-from seasoned.template.library import Library, WarmBlock, count_use, find_block, keep_block, remember_block
-from seasoned.template.offered import Tools, offered
-from seasoned.template.ranking import Asked, ranking_of
-from seasoned.template.relevance import words_of
+from seasoned.template.library.storage import Library, WarmBlock, count_use, find_block, keep_block, remember_block
+from seasoned.template.library.usage import template_use
 from seasoned.template.render import Rendered, render
-from seasoned.template.tokens import count_tokens
-from seasoned.template.use import template_use
+from seasoned.template.render.tokens import count_tokens
 
 BUDGET = 1500
 _ANSWERS = ("function_call", "reasoning", "computer_call", "local_shell_call", "web_search_call")
@@ -79,7 +79,7 @@ def provision(
     chosen = library.find(template) if template is not None else None
     if template is not None and chosen is None:
         raise NotFound(f"No template {template!r}: `seasoned template list` shows all.")
-    asked = Asked(
+    asked = SessionNeeds(
         words=tuple(words_of(task if task is not None else last_request(given))),
         tools=None if tools is None else offered(tools),
         task_type=task_type,
@@ -92,7 +92,7 @@ def provision(
         latest[:] = [render(block, format, form)]
         return latest[0]
 
-    limits = Limits(budget=budget, is_small=is_small)
+    limits = BlockLimits(budget=budget, is_small=is_small)
     choice = choose(ranking_of(library), asked, draw=draw, template=chosen, limits=limits, seed=seed, use=use)
     if choice.block is None:
         return Provisioned(given, None, None, choice.reason)
@@ -147,7 +147,7 @@ def is_under_way(messages: Sequence[Mapping[str, Any]]) -> bool:
     )
 
 
-class Memory:
+class BlockMemory:
     """Blocks of living conversations, so that a store that fails does not change what they are shown."""
 
     def __init__(self, most: int = _IN_MEMORY) -> None:
@@ -176,7 +176,7 @@ class Memory:
             return first
 
 
-_MEMORY = Memory()
+_MEMORY = BlockMemory()
 
 
 def ensure_block(
@@ -196,7 +196,7 @@ def ensure_block(
     budget: int = BUDGET,
     is_small: bool = False,
     previous_response_id: str | None = None,
-    memory: Memory = _MEMORY,
+    memory: BlockMemory = _MEMORY,
 ) -> Ensured:
     """The one block of a conversation in a format: found, or made at its first request and kept.
 
@@ -245,7 +245,7 @@ def _use(store: Store) -> dict[str, int]:
         return {}
 
 
-def _find(store: Store, lineage_root: str, format: str, memory: Memory) -> WarmBlock | None:
+def _find(store: Store, lineage_root: str, format: str, memory: BlockMemory) -> WarmBlock | None:
     held = memory.find(store, lineage_root, format)
     if held is not None:
         block, is_stored = held
@@ -257,7 +257,7 @@ def _find(store: Store, lineage_root: str, format: str, memory: Memory) -> WarmB
     return None if found is None else memory.keep(store, found, is_stored=True)
 
 
-def _keep(store: Store, block: WarmBlock, digest: str, reason: str, memory: Memory) -> Ensured:
+def _keep(store: Store, block: WarmBlock, digest: str, reason: str, memory: BlockMemory) -> Ensured:
     kept, is_ours = _store(store, block, memory)
     if is_ours:
         try:
@@ -268,7 +268,7 @@ def _keep(store: Store, block: WarmBlock, digest: str, reason: str, memory: Memo
     return _ensured(kept, reason, is_new=is_ours)
 
 
-def _store(store: Store, block: WarmBlock, memory: Memory) -> tuple[WarmBlock, bool]:
+def _store(store: Store, block: WarmBlock, memory: BlockMemory) -> tuple[WarmBlock, bool]:
     """The block that stays, and whether it is this one. What was shown from memory stays as it was shown."""
     try:
         kept = keep_block(store, block)

@@ -22,13 +22,13 @@ from seasoned.insight.track import Track
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.store.find import find_session
-from seasoned.template.admit import MiningOptions
 from seasoned.template.block import Format
-from seasoned.template.build import build
-from seasoned.template.library import count_use, current, delete, listed, remember_block, save
-from seasoned.template.names import check_name
+from seasoned.template.example import check_name
+from seasoned.template.library.storage import count_use, current, delete, listed, remember_block, save
+from seasoned.template.library.usage import template_use
+from seasoned.template.mine.build import build
+from seasoned.template.mine.selection import MiningOptions
 from seasoned.template.provision import BUDGET, provision
-from seasoned.template.use import template_use
 
 Action = Literal["build", "list", "load", "delete", "profile", "compress-check", "compare"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
@@ -40,7 +40,7 @@ DESCRIPTION = (
 PREVIEW_CHARS = 1000
 
 
-class Wish(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class WarmSessionArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the tool is asked for."""
 
     action: Action
@@ -71,7 +71,7 @@ def warm_session(
 ) -> dict[str, Any]:
     """Do what is asked. Wrong arguments and failures are answers, which a model can act on."""
     try:
-        wish = msgspec.convert(dict(arguments), Wish)
+        wish = msgspec.convert(dict(arguments), WarmSessionArguments)
         return {"success": True, **_ANSWERS[wish.action](store, wish, redactor, clock())}
     except msgspec.ValidationError as error:
         return {"success": False, "error": _wrong(str(error))}
@@ -86,11 +86,15 @@ def warm_session(
 def _wrong(said: str) -> str:
     """What is wrong with the arguments, and what would be right."""
     about_action = "`action`" in said or "$.action" in said
-    hint = f"Actions are {', '.join(ACTIONS)}." if about_action else f"Fields are {', '.join(Wish.__struct_fields__)}."
+    hint = (
+        f"Actions are {', '.join(ACTIONS)}."
+        if about_action
+        else f"Fields are {', '.join(WarmSessionArguments.__struct_fields__)}."
+    )
     return f"{said}. {hint}"
 
 
-def _build(store: Store, wish: Wish, redactor: Redactor, now: float) -> dict[str, Any]:
+def _build(store: Store, wish: WarmSessionArguments, redactor: Redactor, now: float) -> dict[str, Any]:
     name = check_name(_given(wish.name, "name", wish.action))
     made = build(
         store,
@@ -114,7 +118,7 @@ def _build(store: Store, wish: Wish, redactor: Redactor, now: float) -> dict[str
     }
 
 
-def _list(store: Store, wish: Wish, redactor: Redactor, now: float) -> dict[str, Any]:
+def _list(store: Store, wish: WarmSessionArguments, redactor: Redactor, now: float) -> dict[str, Any]:
     found = [
         {
             "name": one.name,
@@ -131,7 +135,7 @@ def _list(store: Store, wish: Wish, redactor: Redactor, now: float) -> dict[str,
     return {"templates": found, "count": len(found)}
 
 
-def _load(store: Store, wish: Wish, redactor: Redactor, now: float) -> dict[str, Any]:
+def _load(store: Store, wish: WarmSessionArguments, redactor: Redactor, now: float) -> dict[str, Any]:
     made = provision(
         [],
         library=current(store, now=now),
@@ -159,23 +163,23 @@ def _load(store: Store, wish: Wish, redactor: Redactor, now: float) -> dict[str,
     }
 
 
-def _delete(store: Store, wish: Wish, redactor: Redactor, now: float) -> dict[str, Any]:
+def _delete(store: Store, wish: WarmSessionArguments, redactor: Redactor, now: float) -> dict[str, Any]:
     name = _given(wish.name, "name", wish.action)
     return {"name": name, "deleted_versions": delete(store, name)}
 
 
-def _profile(store: Store, wish: Wish, redactor: Redactor, now: float) -> dict[str, Any]:
+def _profile(store: Store, wish: WarmSessionArguments, redactor: Redactor, now: float) -> dict[str, Any]:
     track = _track(store, _given(wish.session_id, "session_id", wish.action))
     return track_answer(track, profile(track))
 
 
-def _compress_check(store: Store, wish: Wish, redactor: Redactor, now: float) -> dict[str, Any]:
+def _compress_check(store: Store, wish: WarmSessionArguments, redactor: Redactor, now: float) -> dict[str, Any]:
     asked = _track(store, _given(wish.session_id, "session_id", wish.action)).ref
     chain = next(one for one in outlines(store) if asked in [track.ref for track in one])
     return compression_answer(asked, fill(store, chain))
 
 
-def _compare(store: Store, wish: Wish, redactor: Redactor, now: float) -> dict[str, Any]:
+def _compare(store: Store, wish: WarmSessionArguments, redactor: Redactor, now: float) -> dict[str, Any]:
     warm = _track(store, _given(wish.session_id, "session_id", wish.action))
     cold = _track(store, _given(wish.compare_with, "compare_with", wish.action))
     return comparison_answer(compare_sessions(warm, cold), as_sets=False)
@@ -191,7 +195,7 @@ def _given(value: str | None, name: str, action: str) -> str:
     return value
 
 
-_ANSWERS: dict[Action, Callable[[Store, Wish, Redactor, float], dict[str, Any]]] = {
+_ANSWERS: dict[Action, Callable[[Store, WarmSessionArguments, Redactor, float], dict[str, Any]]] = {
     "build": _build,
     "list": _list,
     "load": _load,

@@ -18,9 +18,9 @@ from seasoned.insight.page.value import number
 from seasoned.scan.intent import users_words
 from seasoned.session import Session
 from seasoned.store import Row, Store
-from seasoned.template.build import create
-from seasoned.template.library import save
-from seasoned.template.names import check_name
+from seasoned.template.example import check_name
+from seasoned.template.library.storage import save
+from seasoned.template.mine.build import create
 from seasoned.web import reviewing
 from seasoned.web.conversation import Conversations, ShownCall, Turn, stored_calls, turns, whole_text
 from seasoned.web.frame import PageRoute, go

@@ -14,8 +14,8 @@ from starlette.responses import Response
 from seasoned.errors import NotFound, UsageError
 from seasoned.store import Store
 from seasoned.template.block import FORMATS, FORMS, Block, Form, Format
-from seasoned.template.example import Example, Template
-from seasoned.template.library import (
+from seasoned.template.example import Example, Template, name_key
+from seasoned.template.library.storage import (
     ExampleState,
     Library,
     State,
@@ -27,9 +27,8 @@ from seasoned.template.library import (
     set_state,
     state_history,
 )
-from seasoned.template.names import name_key
+from seasoned.template.library.usage import TemplateUse, stats, use_of
 from seasoned.template.render import Rendered, render
-from seasoned.template.use import Use, stats, use_of
 from seasoned.web.effect import Effects, effects_of
 from seasoned.web.frame import Page, PageRoute, go
 from seasoned.web.link import session_link, template_link
@@ -229,7 +228,7 @@ def _shown(store: Store, library: Library, template: Template, format: str, form
 
 
 def _line(
-    store: Store, template: Template, example: Example, library: Library, use: Use, effects: Effects
+    store: Store, template: Template, example: Example, library: Library, use: TemplateUse, effects: Effects
 ) -> ExampleLine:
     sources = tuple((session_link(one.session), one.session, one.time) for one in example.sources[:_MOST_SOURCES])
     return ExampleLine(

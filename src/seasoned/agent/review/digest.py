@@ -14,7 +14,7 @@ from seasoned.command.tool import command_of
 from seasoned.outcome.judge import judge
 from seasoned.redact import Redactor
 from seasoned.session import Message, Session, ToolCall
-from seasoned.template.tokens import count_tokens
+from seasoned.template.render.tokens import count_tokens
 
 WHOLE = 24
 BUDGET = 40_000

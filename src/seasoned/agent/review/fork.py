@@ -26,7 +26,7 @@ from seasoned.agent.size import size_of
 from seasoned.history.builder import Builder
 from seasoned.history.seasoned_db import NAME, read_message
 from seasoned.session import Session, SessionRef
-from seasoned.template.tokens import count_tokens
+from seasoned.template.render.tokens import count_tokens
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from seasoned.agent.review.due import Topic
 from seasoned.agent.review.instruction import digest_instructions, instructions, prompt_of
 from seasoned.errors import NotFound
 from seasoned.session import Session
-from seasoned.template.tokens import count_tokens
+from seasoned.template.render.tokens import count_tokens
 
 
 class Errand(msgspec.Struct, frozen=True):

@@ -23,7 +23,7 @@ from seasoned.stats.anytime import difference_sequence, mean_sequence
 from seasoned.stats.cluster import rate
 from seasoned.stats.interval import Estimate
 from seasoned.store import Database, Store
-from seasoned.template.library import State, current
+from seasoned.template.library.storage import State, current
 
 Measure = Literal["error", "first_call", "flawless"]
 Verdict = Literal["fewer errors", "more errors", "nothing shown", "not comparable", "no outcomes yet"]

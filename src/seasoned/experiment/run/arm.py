@@ -10,16 +10,16 @@ import msgspec
 from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.task.task_file import Task
 from seasoned.template.block import Block, Form
-from seasoned.template.choose import Limits, choose
+from seasoned.template.choose.choice import BlockLimits, choose
+from seasoned.template.choose.offered import offered
+from seasoned.template.choose.ranking import SessionNeeds, ranking_of
+from seasoned.template.choose.relevance import words_of
 from seasoned.template.example import Example, Template, digest
-from seasoned.template.library import Library
-from seasoned.template.offered import offered
-from seasoned.template.placebo import Count, placebo
+from seasoned.template.library.storage import Library
 from seasoned.template.provision import BUDGET
-from seasoned.template.ranking import Asked, ranking_of
-from seasoned.template.relevance import words_of
 from seasoned.template.render import Rendered, render
-from seasoned.template.tokens import count_tokens
+from seasoned.template.render.placebo import Count, placebo
+from seasoned.template.render.tokens import count_tokens
 
 K = 3
 """Examples that are shown by default: measured, more cost time and bring little."""
@@ -181,9 +181,9 @@ def _block(arm: Arm, task: Task, material: Material, bank: str, k: int) -> Block
     asked = {one.called for one in task.check if one.called is not None}
     if arm.way == "other_tools":
         tools = [name for name in tools if name not in asked]
-    limits = Limits(budget=BUDGET, is_small=arm.way == "relevant", most=k)
+    limits = BlockLimits(budget=BUDGET, is_small=arm.way == "relevant", most=k)
     if arm.way == "per_tool":
-        limits = Limits(budget=BUDGET, most=len(tools))
+        limits = BlockLimits(budget=BUDGET, most=len(tools))
     block = _chosen(task, library, template, tools, limits, form=arm.form)
     if block is None or (arm.role == "stale" and not any(one.tool in asked for one in block.examples)):
         return None
@@ -194,7 +194,7 @@ def _one_failed(task: Task, material: Material, template: Template, bank: str, k
     """Good calls as in the arm that shows nothing else, the last of them replaced by a failed one."""
     failed = material.learned.get("failed")
     tools = [tool.name for tool in task.world().tools.values()]
-    limits = Limits(budget=BUDGET, is_small=True, most=k)
+    limits = BlockLimits(budget=BUDGET, is_small=True, most=k)
     good = _chosen(task, Library((template,)), template, tools, limits)
     if good is None or failed is None:
         return None
@@ -206,11 +206,11 @@ def _one_failed(task: Task, material: Material, template: Template, bank: str, k
 
 
 def _chosen(
-    task: Task, library: Library, template: Template, tools: Sequence[str], limits: Limits, form: Form = "messages"
+    task: Task, library: Library, template: Template, tools: Sequence[str], limits: BlockLimits, form: Form = "messages"
 ) -> Block | None:
     """As a new session would be provisioned, with the task's own words and the tools that are meant."""
     schemas = {name: task.world().tools[name].schema() for name in tools}
-    asked = Asked(words=tuple(words_of(task.prompt)), tools=offered(schemas), wants_notes=form == "guidance")
+    asked = SessionNeeds(words=tuple(words_of(task.prompt)), tools=offered(schemas), wants_notes=form == "guidance")
     choice = choose(
         ranking_of(library),
         asked,

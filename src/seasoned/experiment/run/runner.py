@@ -21,9 +21,9 @@ from seasoned.experiment.task.environment import Answer, EnvironmentTool
 from seasoned.experiment.task.task_file import Task, TaskSet
 from seasoned.session import Session, SessionRef, Usage
 from seasoned.store import Store, open_store
-from seasoned.template.library import WarmBlock, keep_block
-from seasoned.template.placebo import Count
-from seasoned.template.tokens import count_tokens
+from seasoned.template.library.storage import WarmBlock, keep_block
+from seasoned.template.render.placebo import Count
+from seasoned.template.render.tokens import count_tokens
 
 
 class ModelUnreachable(CannotDo):

@@ -27,11 +27,12 @@ from seasoned.insight.track import JudgedCall, Track
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
-from seasoned.template.bind import Vocabulary, bind, vocabulary_of
-from seasoned.template.clean import unclean
+from seasoned.template.admission.clean import unclean
+from seasoned.template.admission.neutral import neutral_text
+from seasoned.template.anonymize.call import anonymize
+from seasoned.template.anonymize.vocabulary import Vocabulary, vocabulary_of
 from seasoned.template.example import INTENT_CHARS, Example, Source, Template
-from seasoned.template.mine import MiningOptions, mine
-from seasoned.template.neutral import neutral_text
+from seasoned.template.mine.miner import MiningOptions, mine
 
 ARM = "train"
 RETRIES = 3
@@ -211,7 +212,7 @@ def _failures(
 
 
 def _failure(track: Track, call: JudgedCall, vocabulary: Vocabulary) -> Example:
-    bound = bind(
+    bound = anonymize(
         call.arguments,
         call.result or "",
         neutral_text(call.intent or "", INTENT_CHARS),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from seasoned.template.block import ENDS
-from seasoned.template.render.script import Script, Turn
+from seasoned.template.render.script import BlockTurn, Script
 
 ANSWER = "This conversation begins with the next message."
 """What the other side says to a text, so that the sides take turns."""
@@ -30,7 +30,7 @@ def write_text(text: str) -> list[dict[str, Any]]:
     ]
 
 
-def _block(turn: Turn) -> dict[str, Any]:
+def _block(turn: BlockTurn) -> dict[str, Any]:
     call = turn.call
     if call is None:
         return {"type": "text", "text": turn.text}

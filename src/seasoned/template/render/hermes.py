@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from seasoned.template.render import openai
-from seasoned.template.render.script import Script, Turn
+from seasoned.template.render.script import BlockTurn, Script
 
 
 def write_turns(found: Script) -> list[dict[str, Any]]:
@@ -25,7 +25,7 @@ def prefill(history: list[dict[str, Any]]) -> bytes:
     return (json.dumps(messages, ensure_ascii=False, sort_keys=True, indent=1) + "\n").encode()
 
 
-def _message(turn: Turn) -> dict[str, Any]:
+def _message(turn: BlockTurn) -> dict[str, Any]:
     (message,) = openai.write_turns(Script(turns=(turn,)))
     if turn.role == "tool":
         if turn.call is not None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from seasoned.template.block import ENDS, Block, Form, canonical, clean_line
-from seasoned.template.placebo import Placebo, passages
+from seasoned.template.render.placebo import Placebo, passages
 from seasoned.template.render.script import (
     CLOSING,
     OPENING,
     PLACEBO_CLOSING,
     PLACEBO_OPENING,
+    BlockTurn,
     Script,
-    Turn,
     opening,
     script,
     shown,
@@ -66,11 +66,11 @@ def _transcript(found: Script) -> str:
     if not found.turns:
         return ""
     first, *others = found.turns
-    asked = Turn(first.role, first.text.removeprefix(found.head))
+    asked = BlockTurn(first.role, first.text.removeprefix(found.head))
     return found.head + "\n".join(map(_spoken, [asked, *others]))
 
 
-def _spoken(turn: Turn) -> str:
+def _spoken(turn: BlockTurn) -> str:
     if turn.call is not None and turn.role == "assistant":
         return f"Assistant calls: {turn.call.tool} {turn.call.text}"
     if turn.text.endswith(ENDS):

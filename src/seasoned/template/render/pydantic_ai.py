@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seasoned.template.render.script import Script, Turn
+from seasoned.template.render.script import BlockTurn, Script
 
 _TIME = "1970-01-01T00:00:00Z"
 """Every part has a time; a clock would make each rendering another one."""
@@ -27,7 +27,7 @@ def write_text(text: str) -> list[dict[str, Any]]:
     return [{"kind": "request", "parts": [part], "timestamp": _TIME}]
 
 
-def _part(turn: Turn) -> dict[str, Any]:
+def _part(turn: BlockTurn) -> dict[str, Any]:
     call = turn.call
     if call is None:
         if turn.role == "assistant":

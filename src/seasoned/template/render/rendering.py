@@ -13,7 +13,7 @@ from seasoned.template.block import FORMATS, FORMS, Block, Form, Format, canonic
 from seasoned.template.render import anthropic, hermes, openai, pydantic_ai, responses, skill, text
 from seasoned.template.render.plain import plain_text
 from seasoned.template.render.script import Script, script
-from seasoned.template.tokens import MESSAGE_TOKENS, count_tokens
+from seasoned.template.render.tokens import MESSAGE_TOKENS, count_tokens
 
 
 class Rendered(msgspec.Struct, frozen=True):
@@ -33,19 +33,19 @@ class Rendered(msgspec.Struct, frozen=True):
         return self.content in (b"", b"[]")
 
 
-class _Writer(NamedTuple):
+class _FormatWriter(NamedTuple):
     turns: Callable[[Script], list[dict[str, Any]]]
     text: Callable[[str], list[dict[str, Any]]]
     answer: str = ""
     """What a text is answered with, where the sides must take turns."""
 
 
-_WRITERS: dict[Format, _Writer] = {
-    "openai": _Writer(openai.write_turns, openai.write_text),
-    "responses": _Writer(responses.write_turns, responses.write_text),
-    "anthropic": _Writer(anthropic.write_turns, anthropic.write_text, anthropic.ANSWER),
-    "hermes": _Writer(hermes.write_turns, hermes.write_text),
-    "pydantic-ai": _Writer(pydantic_ai.write_turns, pydantic_ai.write_text),
+_WRITERS: dict[Format, _FormatWriter] = {
+    "openai": _FormatWriter(openai.write_turns, openai.write_text),
+    "responses": _FormatWriter(responses.write_turns, responses.write_text),
+    "anthropic": _FormatWriter(anthropic.write_turns, anthropic.write_text, anthropic.ANSWER),
+    "hermes": _FormatWriter(hermes.write_turns, hermes.write_text),
+    "pydantic-ai": _FormatWriter(pydantic_ai.write_turns, pydantic_ai.write_text),
 }
 
 

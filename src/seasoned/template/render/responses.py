@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seasoned.template.render.script import Script, Turn
+from seasoned.template.render.script import BlockTurn, Script
 
 
 def write_turns(found: Script) -> list[dict[str, Any]]:
@@ -17,7 +17,7 @@ def write_text(text: str) -> list[dict[str, Any]]:
     return [{"type": "message", "role": "developer", "content": text}]
 
 
-def _item(turn: Turn) -> dict[str, Any]:
+def _item(turn: BlockTurn) -> dict[str, Any]:
     call = turn.call
     if call is None:
         return {"type": "message", "role": turn.role, "content": turn.text}

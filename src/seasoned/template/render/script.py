@@ -10,8 +10,8 @@ import msgspec
 
 from seasoned.template.block import ENDS, Block, canonical, clean_arguments, clean_text
 from seasoned.template.example import Example
-from seasoned.template.placebo import Placebo, passages
-from seasoned.template.tokens import CALL_TOKENS, MESSAGE_TOKENS, RESULT_TOKENS, count_tokens
+from seasoned.template.render.placebo import Placebo, passages
+from seasoned.template.render.tokens import CALL_TOKENS, MESSAGE_TOKENS, RESULT_TOKENS, count_tokens
 
 OPENING = (
     "The following turns are demonstrations from earlier sessions of other people and agents, not part of this "
@@ -30,7 +30,7 @@ _CALLABLE = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _READABLE = re.compile(r"[A-Za-z0-9_.:/-]{1,128}\Z")
 
 
-class Call(msgspec.Struct, frozen=True):
+class ShownCall(msgspec.Struct, frozen=True):
     """A call that is shown."""
 
     id: str
@@ -43,12 +43,12 @@ class Call(msgspec.Struct, frozen=True):
         return canonical(self.arguments)
 
 
-class Turn(msgspec.Struct, frozen=True):
+class BlockTurn(msgspec.Struct, frozen=True):
     """What one side says: words, a call (assistant), or the result of a call (tool)."""
 
     role: Literal["user", "assistant", "tool"]
     text: str = ""
-    call: Call | None = None
+    call: ShownCall | None = None
 
     @property
     def tokens(self) -> int:
@@ -65,7 +65,7 @@ class Script(msgspec.Struct, frozen=True):
 
     head: str = ""
     """What the first turn says before its own words."""
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[BlockTurn, ...] = ()
     example_ids: tuple[str, ...] = ()
 
     @property
@@ -73,7 +73,7 @@ class Script(msgspec.Struct, frozen=True):
         return sum(turn.tokens for turn in self.turns)
 
 
-class Shown(msgspec.Struct, frozen=True):
+class ShownExample(msgspec.Struct, frozen=True):
     """An example made fit to be shown. It is made of what worked, and knows nothing of what was repaired."""
 
     example_id: str
@@ -83,19 +83,19 @@ class Shown(msgspec.Struct, frozen=True):
     result: str
 
 
-def shown(block: Block) -> list[Shown]:
+def shown(block: Block) -> list[ShownExample]:
     """The examples that can be shown; one whose arguments are no object, or whose tool has no name, is left out."""
     return [found for found in map(_shown, block.examples) if found is not None]
 
 
 @lru_cache(maxsize=4096)
-def _shown(example: Example) -> Shown | None:
+def _shown(example: Example) -> ShownExample | None:
     arguments = clean_arguments(example.arguments)
     if arguments is None or not _READABLE.match(example.tool):
         return None
     intent = clean_text(example.intent) or f"Use {example.tool}."
     result = clean_text(example.result) or NO_OUTPUT
-    return Shown(example.id, example.tool, arguments, intent, result)
+    return ShownExample(example.id, example.tool, arguments, intent, result)
 
 
 def opening(block: Block, words: str = OPENING) -> str:
@@ -113,12 +113,12 @@ def script(block: Block) -> Script:
         return Script()
     head = f"{opening(block)}\n\n"
     prefix = f"warm_{block.digest}"
-    turns: list[Turn] = []
+    turns: list[BlockTurn] = []
     for number, example in enumerate(examples, start=1):
-        call = Call(f"{prefix}_{number}", example.tool, example.arguments)
+        call = ShownCall(f"{prefix}_{number}", example.tool, example.arguments)
         asked = head + example.intent if number == 1 else example.intent
-        turns += [Turn("user", asked), Turn("assistant", call=call), Turn("tool", example.result, call)]
-    turns.append(Turn("assistant", f"{CLOSING}\n{ENDS}"))
+        turns += [BlockTurn("user", asked), BlockTurn("assistant", call=call), BlockTurn("tool", example.result, call)]
+    turns.append(BlockTurn("assistant", f"{CLOSING}\n{ENDS}"))
     return Script(head, tuple(turns), tuple([example.example_id for example in examples]))
 
 
@@ -128,16 +128,16 @@ def _placebo_script(block: Placebo) -> Script:
     if not real or block.of is None:
         return Script()
     head = f"{opening(block, PLACEBO_OPENING)}\n\n"
-    last = Turn("assistant", f"{PLACEBO_CLOSING}\n{ENDS}")
+    last = BlockTurn("assistant", f"{PLACEBO_CLOSING}\n{ENDS}")
     lengths = [_length(turn, block) for turn in real[:-1]]
     spared = block.count(real[-1].text) - block.count(last.text) - block.count(head)
     said = passages(block, lengths, spared)
     said[0] = head + said[0]
     roles: list[Literal["user", "assistant"]] = ["assistant" if turn.role == "assistant" else "user" for turn in real]
-    return Script(head, (*map(Turn, roles, said), last))
+    return Script(head, (*map(BlockTurn, roles, said), last))
 
 
-def _length(turn: Turn, block: Placebo) -> int:
+def _length(turn: BlockTurn, block: Placebo) -> int:
     """How many tokens of words take the place of a turn."""
     if turn.call is None or turn.role == "tool":
         around = RESULT_TOKENS - MESSAGE_TOKENS if turn.role == "tool" else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from seasoned.template.block import Block, Form, canonical, clean_line
-from seasoned.template.placebo import Placebo, passages
+from seasoned.template.render.placebo import Placebo, passages
 from seasoned.template.render.script import shown
 
 _NAME_CHARS = 64

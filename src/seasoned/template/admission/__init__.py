@@ -1,0 +1,1 @@
+"""Admission: what of a session may be shown to another one."""

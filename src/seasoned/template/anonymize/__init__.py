@@ -1,0 +1,1 @@
+"""Anonymize: placeholders of the same shape instead of paths, ids, names and dates."""

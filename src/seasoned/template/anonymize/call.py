@@ -1,0 +1,345 @@
+"""Puts values of the same shape in the place of paths, ids, hosts, digests, names and dates of one session."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import msgspec
+
+from seasoned.command.parse import Step, parse
+from seasoned.lazy_regex import LazyRegex
+from seasoned.template.admission.neutral import arguments_speak, shortened
+from seasoned.template.anonymize.day import day_of, in_figures, in_words, other_day
+from seasoned.template.anonymize.people import is_name, people_in
+from seasoned.template.anonymize.shape import PIECE, like_uuid
+from seasoned.template.anonymize.span import (
+    CODE,
+    CODES,
+    COMMANDS,
+    CONTENTS,
+    DECIMAL,
+    FAMILY_NAMES,
+    FIRMS,
+    HOST,
+    INTRODUCED,
+    IPV4,
+    LETTERS,
+    NO_SUBCOMMAND,
+    PERSON,
+    PLACE,
+    POST,
+    RANGE,
+    SMALLEST_ID,
+    SOMEBODY,
+    SPAN,
+    SUBCOMMAND,
+    SUBSTITUTION,
+    TWO_WORDS,
+    UNIT,
+    has_figures,
+    is_manner,
+    like_ip,
+    whole_lines,
+)
+from seasoned.template.anonymize.vocabulary import Vocabulary
+from seasoned.template.anonymize.word_lists import (
+    ANYONE,
+    ENDINGS,
+    EXTENSIONS,
+    KEPT,
+    STREETS,
+    VAGUE_ENDINGS,
+    is_medium,
+    is_public,
+)
+from seasoned.template.anonymize.written import TextAnonymizer
+from seasoned.template.example import INTENT_CHARS
+
+WHOLE_FROM = 3
+WHOLE_CHARS = 200
+DRAWN_FROM = 12
+GO_DATE = "20060102"
+"""The day by which programs in Go say how dates are written."""
+PIECES = LazyRegex(rf"{PIECE}|\d+|[^\W\d_]+")
+_encode = msgspec.json.Encoder().encode
+
+
+class CallAnonymizer(TextAnonymizer):
+    """The stand-ins of one example."""
+
+    def __init__(self, vocabulary: Vocabulary, seed: str) -> None:
+        super().__init__(vocabulary, seed)
+        self._is_prose = False
+        self._whole: dict[str, str] = {}
+        self._days: dict[date, date] = {}
+
+    def arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of the call; what each of their values became is then known."""
+        self._introduce(arguments)
+        self._keep_programs(arguments)
+        before = len(self.words), len(self.ids)
+        bound = self.pairs(arguments, is_top=True)
+        if (len(self.words), len(self.ids)) != before and self._stands_elsewhere(bound, before):
+            # What was met late may also stand where it was not yet known.
+            bound = self.pairs(arguments, is_top=True)
+        self._remember(arguments, bound)
+        return bound
+
+    def _stands_elsewhere(self, bound: dict[str, Any], before: tuple[int, int]) -> bool:
+        """Whether something that was met on the way is still there."""
+        late = {*list(self.words)[before[0] :], *list(self.ids)[before[1] :]}
+        return any(piece.lower() in late for leaf in leaves_of(bound) for piece in PIECES.compiled.findall(leaf))
+
+    def _introduce(self, value: Any, name: str = "") -> None:
+        """Who is named as a person or a firm in the arguments."""
+        if isinstance(value, str):
+            self.introduce(value, is_code=name in CODE or name in CONTENTS, is_command=name in COMMANDS)
+        elif isinstance(value, dict):
+            for inner_name, inner in value.items():
+                self._introduce(inner, inner_name)
+        elif isinstance(value, list | tuple):
+            for item in value:
+                self._introduce(item, name)
+
+    def _remember(self, value: Any, bound: Any) -> None:
+        """Whole values and what they became; the longest are looked for first in what was said about the call."""
+        if isinstance(value, str):
+            if value != bound and WHOLE_FROM <= len(value) <= WHOLE_CHARS:
+                self._whole[value] = bound
+        elif isinstance(value, dict):
+            for one, other in zip(value.values(), bound.values(), strict=False):
+                self._remember(one, other)
+        elif isinstance(value, list | tuple):
+            for one, other in zip(value, bound, strict=False):
+                self._remember(one, other)
+
+    def _keep_programs(self, arguments: dict[str, Any]) -> None:
+        """A command must run the same programs: their names stay, wherever else they stand in it."""
+        for name in (*COMMANDS, *CODES):
+            value = arguments.get(name)
+            for text in value if isinstance(value, list) else [value]:
+                if isinstance(text, str) and not (name in CODES and "\n" in text):
+                    self._keep(parse(text))
+
+    def _keep(self, steps: tuple[Step, ...]) -> None:
+        for step in steps:
+            self._kept.add(step.program)
+            is_value = step.program in NO_SUBCOMMAND or step.sub in self.words or self.is_person(step.sub)
+            if not is_value and SUBCOMMAND.compiled.match(step.sub):
+                self._kept.add(step.sub)
+
+    def introduce(self, text: str, *, is_code: bool = False, is_command: bool = False) -> None:
+        """People who say their name, and people and firms that are known by how they are named."""
+        for found in INTRODUCED.compiled.finditer(text):
+            given, family = found.groups()
+            if given.lower() not in KEPT:
+                self.word(given, "given")
+                if family and family.lower() not in KEPT:
+                    self.word(family, "family")
+        for word, kind in people_in(text, is_code=is_code, is_command=is_command):
+            self.word(word, kind)
+
+    def pairs(self, value: dict[str, Any], *, is_top: bool = False) -> dict[str, Any]:
+        """An object; names stay, except those that are ids themselves."""
+        return {
+            (name if is_top or not has_figures(name) else self.text(name)): self.value(inner, name)
+            for name, inner in value.items()
+        }
+
+    def value(self, value: Any, name: str = "") -> Any:
+        """Any JSON value, by the name that it is given under."""
+        if isinstance(value, str):
+            return self._named(name, value)
+        if isinstance(value, dict):
+            return self.pairs(value)
+        if isinstance(value, list | tuple):
+            return [self.value(item, name) for item in value]
+        if isinstance(value, int) and not isinstance(value, bool):
+            if (abs(value) < SMALLEST_ID and str(value) not in self.ids) or value % 1000 == 0 or is_manner(name):
+                return value
+            return int(self.figures(str(abs(value)))) * (1 if value > 0 else -1)
+        return value
+
+    def answer(self, text: str) -> str:
+        """A result: JSON by its structure, so that names of values count there too."""
+        if text[:1] in ("{", "["):
+            try:
+                return _encode(self.value(msgspec.json.decode(text))).decode("utf-8", "replace")
+            except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+                pass
+        return self.prose(text)
+
+    def prose(self, text: str) -> str:
+        """What somebody said: whole values of the arguments first, and then what is left."""
+        self._is_prose = True
+        there = sorted([value for value in self._whole if value in text], key=len, reverse=True)
+        if not there:
+            return self._said(text)
+        wholes = re.compile(rf"(?<![\w/@#.-])({'|'.join(map(re.escape, there))})(?![\w@-]|[/.]\w)")
+        parts = enumerate(wholes.split(text))
+        return "".join([self._whole[part] if at % 2 else self._said(part) for at, part in parts])
+
+    def _said(self, text: str) -> str:
+        """What somebody said, with the days that they named in words as well."""
+        return self.text(in_words(text, self._days))
+
+    def text(self, text: str) -> str:
+        """A text with stand-ins for what is found in it."""
+        return SPAN.compiled.sub(self._span, text)
+
+    def _named(self, name: str, value: str) -> str:
+        if value in self._whole:
+            return self._whole[value]
+        if name in CONTENTS and value.endswith(" characters]"):
+            value = whole_lines(value)
+        if PERSON.compiled.match(name) and len(value) <= 60 and "[" not in value:
+            first = "family" if name in FAMILY_NAMES else "given"
+            return value if value.lower() in ANYONE else self.person(value, first)
+        if name in SOMEBODY and value.isalpha() and value.lower() not in KEPT and value.lower() not in ANYONE:
+            return self.word(value, "given")
+        if name in FIRMS and len(value) <= 60 and value[:1].isupper():
+            return LETTERS.compiled.sub(lambda found: self._street(found.group()), self.text(value))
+        if PLACE.compiled.match(name):
+            return LETTERS.compiled.sub(lambda found: self._street(found.group()), self.numbered(value))
+        if POST.compiled.match(name):
+            return self.numbered(value)
+        if is_manner(name) and value.isdigit():
+            return value
+        self._is_prose = " " in value and name not in COMMANDS
+        return self.text(value)
+
+    def _street(self, word: str) -> str:
+        return word if word.lower() in STREETS or word.lower() in KEPT else self.word(word)
+
+    def _span(self, found: re.Match[str]) -> str:
+        kind, text = found.lastgroup, found.group()
+        if text in self._kept:
+            return text
+        if kind == "token":
+            if len(text) < DRAWN_FROM and text.islower() and text.isalpha() and text not in self.words:
+                return text
+            return self._token(text, found)
+        if kind == "tag":
+            return self.address(text) if found.group("tag") == "email" else text
+        if kind == "url":
+            return self._url(text)
+        if kind == "windows":
+            return self._path(text, "\\")
+        if kind == "uuid":
+            return self.id(text, like_uuid)
+        # The last group of a date is what stands between its parts.
+        if "".join([c for c in text if c.isdigit()]) == GO_DATE:
+            return text
+        order = "ymd" if found.group("ymd") else "dmy"
+        day = day_of(text, order)
+        if day is None:
+            return text
+        return in_figures(self._days.setdefault(day, other_day(day, self.seed)), text, order)
+
+    def _token(self, text: str, found: re.Match[str]) -> str:
+        if text[0] == "/" and found.start() and found.string[found.start() - 1] == "<":
+            return text
+        body = text.rstrip(".")
+        after = text[len(body) :]
+        if ".." in body and RANGE.compiled.search(body):
+            # Every second part is what stands between two revisions.
+            parts = RANGE.compiled.split(body)
+            return "".join([part if at % 2 else self._piece(part) for at, part in enumerate(parts)]) + after
+        if body[:1] == "-":
+            option, slash, rest = body.partition("/")
+            return option + (self._path(slash + rest, "/") if slash else "") + after
+        if not body.isalnum() and ("/" in body or "@" in body[1:] or "." in body):
+            is_called = found.string[found.end() : found.end() + 1] == "("
+            return self._piece(body, is_called=is_called) + after
+        if body.isdigit() and found.string[found.start() - 1 : found.start()] == ":":
+            return text
+        if body.isdigit() and (body.endswith("000") or UNIT.compiled.match(found.string, found.end())):
+            return text
+        return self._plain(body) + after
+
+    def _piece(self, text: str, *, is_called: bool = False) -> str:
+        """A path, an address, a file, a host, or a word."""
+        if "/" in text:
+            return self._slashed(text)
+        if "@" in text[1:]:
+            return self._mailbox(text)
+        if "." in text:
+            return self._dotted(text, is_called=is_called)
+        return self._plain(text)
+
+    def _slashed(self, text: str) -> str:
+        """A path; but `loading/saving` in a sentence is two words, and `s/a/b/` a command of its own."""
+        if SUBSTITUTION.compiled.match(text) or is_medium(text):
+            return text
+        if self._is_prose and TWO_WORDS.compiled.match(text):
+            return "/".join(
+                [self.word(word) if is_name(word.lower()) else self._plain(word) for word in text.split("/")]
+            )
+        return self._path(text, "/")
+
+    def _dotted(self, text: str, *, is_called: bool = False) -> str:
+        """A file, a host, a number, or names in code that are joined by dots."""
+        if DECIMAL.compiled.match(text):
+            return self.id(text, like_ip) if IPV4.compiled.match(text) else text
+        extension = text.rpartition(".")[2].lower()
+        if extension in EXTENSIONS and not text.startswith(("self.", "this.", "os.", "process.")):
+            return self._segment(text)
+        host = HOST.compiled.match(text)
+        if host is not None and not is_called and text.lower() == text and _ends_as_host(text, host.group(1)):
+            return self._host(text)
+        return ".".join([self._plain(part) for part in text.split(".")])
+
+    def _url(self, text: str) -> str:
+        scheme, _, rest = text.partition("://")
+        place, slash, path = rest.partition("/")
+        if scheme == "file":
+            return f"file://{self._path(rest, '/')}"
+        login, at, host = place.rpartition("@")
+        host, colon, port = host.partition(":")
+        path, question, query = path.partition("?")
+        done = f"{scheme}://{self._login(login) if login else ''}{at}{self._host(host)}{colon}{port}{slash}"
+        # Dots, equal signs and the like keep a query's parts apart; each part is a token of its own.
+        return f"{done}{self._path(path, '/')}{question}{self.text(query) if query else ''}"
+
+
+def _ends_as_host(text: str, ending: str) -> bool:
+    """Whether a name with dots is a host: names in code end with words, too."""
+    return ending in ENDINGS and (ending not in VAGUE_ENDINGS or text.count(".") > 1 or is_public(text))
+
+
+def leaves_of(value: Any) -> Iterator[str]:
+    """Every text in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from leaves_of(inner)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from leaves_of(item)
+
+
+class AnonymizedCall(msgspec.Struct, frozen=True):
+    """What is shown of a call, with stand-ins for what belonged to one session."""
+
+    arguments: dict[str, Any]
+    result: str
+    intent: str
+
+
+def anonymize(
+    arguments: dict[str, Any], result: str, intent: str, *, vocabulary: Vocabulary, seed: str
+) -> AnonymizedCall:
+    """The same with stand-ins; equal values get equal stand-ins, and equal seeds equal ones in every process."""
+    if arguments_speak(arguments):
+        # Binding might hide what it says from the gate that drops it.
+        return AnonymizedCall(arguments, result, intent)
+    binding = CallAnonymizer(vocabulary, seed)
+    binding.introduce(intent)
+    bound = binding.arguments(arguments)
+    return AnonymizedCall(
+        bound, binding.answer(result), shortened(binding.prose(intent), max(len(intent), INTENT_CHARS))
+    )

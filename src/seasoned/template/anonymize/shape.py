@@ -1,0 +1,162 @@
+"""The shape of a value: how it is written, without what it says. A stand-in has the shape of what it stands for."""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+
+from seasoned.lazy_regex import LazyRegex
+
+UUID = r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
+HEX = (
+    r"(?:(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,}|(?=[0-9]*[A-F])(?=[A-F]*[0-9])[0-9A-F]{7,})"
+    r"(?![0-9A-Za-z])"
+)
+EMAIL_TAG = r"\[redacted:email:[0-9a-f]{8}\]"
+PIECE = r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+"
+"""Letters of one case, or a capital with the small letters after it: the words of `camelCase` and `snake_case`."""
+SEALED_FROM = 16
+"""Stand-ins with as many letters and figures as this carry a seal: they look drawn, and so would a secret."""
+_SEAL = 4
+_PARTS = LazyRegex(
+    rf"(?P<mail>{EMAIL_TAG})|(?<![0-9A-Za-z])(?P<uuid>{UUID})(?![0-9A-Za-z])"
+    rf"|(?<![0-9A-Za-z])(?P<hex>(?:0x)?{HEX})|(?P<figures>\d+)"
+    rf"|(?P<letters>[^\W\d_]*[^\W\d_a-zA-Z][^\W\d_]*)|(?P<piece>{PIECE})"
+)
+_UUID = LazyRegex(UUID)
+_HEX = LazyRegex(HEX)
+_RUNS = LazyRegex(rf"{PIECE}|\d+")
+_UNITS = "0123456789"
+_SMALL = "abcdefghijklmnopqrstuvwxyz"
+_LARGE = _SMALL.upper()
+_DRAWN_FROM = 12
+_DRAWN_RUN = 3.0
+_SCATTERED_RUN = 4.0
+"""Words change between cases and figures seldom; what is drawn does so every second or third sign."""
+
+
+def shape(text: str) -> str:
+    """How a text is written: `#W0052025` and `#W7731846` are `#A0000000`, `src/noteBook.md` is `a/aAa.a`."""
+    return _PARTS.compiled.sub(_shape, text)
+
+
+def _shape(found: re.Match[str]) -> str:
+    kind, text = found.lastgroup, found.group()
+    if kind == "figures":
+        return "0" * len(text)
+    if kind in ("piece", "letters"):
+        return "a" if text.islower() else "A" if text.isupper() else "Aa"
+    if kind == "hex":
+        bare = text.removeprefix("0x")
+        return f"{'0x' if bare != text else ''}{'h' if bare.islower() else 'H'}{len(bare)}"
+    return "uuid" if kind == "uuid" else "a@a.a"
+
+
+def looks_drawn(text: str) -> bool:
+    """Whether a run of letters and figures looks drawn rather than written: ids, keys, digests."""
+    if len(text) < _DRAWN_FROM or not text.isalnum():
+        return False
+    runs = _RUNS.compiled.findall(text)
+    # Long ones are known by figures in several places, even where letters stand together by chance.
+    is_scattered = len(text) >= 20 and sum(run.isdigit() for run in runs) >= 3
+    longest = _SCATTERED_RUN if is_scattered else _DRAWN_RUN
+    return len(text) / max(1, len(runs)) < longest and len(set(text)) > 5
+
+
+def is_hex(text: str) -> bool:
+    """Whether a word is a digest or a part of one: figures and letters up to f, both of them."""
+    return _HEX.compiled.fullmatch(text) is not None
+
+
+class SeededDraw:
+    """Numbers out of a digest: the same in every process for the same seed and value."""
+
+    def __init__(self, *parts: str) -> None:
+        self._key = "\0".join(parts).encode("utf-8", "surrogatepass")
+        self._left = 0
+        self._size = 1
+        self._round = 0
+
+    def below(self, limit: int) -> int:
+        """A number from 0 up to the limit."""
+        if self._size < limit << 16:
+            digest = blake2b(self._key, digest_size=32, salt=self._round.to_bytes(4, "big")).digest()
+            self._left, self._size = int.from_bytes(digest, "big"), 1 << 256
+            self._round += 1
+        self._left, number = divmod(self._left, limit)
+        self._size //= limit
+        return number
+
+
+def like_figures(text: str, draw: SeededDraw) -> str:
+    """As many other figures; zeros in front stay, for that they are there is how such a number is written."""
+    bare = text.lstrip("0")
+    if not bare:
+        return text
+    while True:
+        made = _UNITS[1 + draw.below(9)] + "".join([_UNITS[draw.below(10)] for _ in bare[1:]])
+        if made != bare:
+            return text[: -len(bare)] + made
+
+
+def like_hex(text: str, draw: SeededDraw) -> str:
+    """Another digest of the same length and case."""
+    signs = "0123456789ABCDEF" if text.upper() == text else "0123456789abcdef"
+    while True:
+        made = _sealed("".join([signs[draw.below(16)] for _ in text]), signs)
+        if made != text and is_hex(made):
+            return made
+
+
+def like_uuid(text: str, draw: SeededDraw) -> str:
+    """Another UUID; what says its version stays."""
+    signs = "0123456789ABCDEF" if text.upper() == text else "0123456789abcdef"
+    made = [c if c == "-" else signs[draw.below(16)] for c in text]
+    made[14], made[19] = text[14], text[19]
+    return _sealed("".join(made), signs)
+
+
+def like_drawn(text: str, draw: SeededDraw) -> str:
+    """Another id with a small letter for each small letter, a capital for each capital, a figure for each figure."""
+    while True:
+        made = _sealed("".join([_other(c, draw) for c in text]))
+        if made != text and not is_hex(made):
+            return made
+
+
+def _other(sign: str, draw: SeededDraw) -> str:
+    signs = _signs(sign)
+    return signs[draw.below(len(signs))] if signs else sign
+
+
+def _signs(sign: str) -> str:
+    if not sign.isascii():
+        return ""
+    return _UNITS if sign.isdigit() else _SMALL if sign.islower() else _LARGE if sign.isupper() else ""
+
+
+def _sealed(text: str, signs: str = "") -> str:
+    """The text with its last signs made from those before them."""
+    places = [at for at, c in enumerate(text) if c.isascii() and c.isalnum()]
+    if len(places) < SEALED_FROM:
+        return text
+    done = list(text)
+    draw = SeededDraw("seal", text[: places[-_SEAL]])
+    for at in places[-_SEAL:]:
+        of = signs or _signs(text[at])
+        done[at] = of[draw.below(len(of))]
+    return "".join(done)
+
+
+def is_stand_in(text: str) -> bool:
+    """Whether a word that looks drawn was made here, by its seal."""
+    if is_hex(text) or _UUID.compiled.fullmatch(text):
+        return _sealed(text, "0123456789ABCDEF" if text.upper() == text else "0123456789abcdef") == text
+    return _sealed(text) == text
+
+
+def like_case(word: str, text: str) -> str:
+    """A word in the case of another one."""
+    if text.isupper():
+        return word.upper()
+    return word.capitalize() if text[:1].isupper() else word

@@ -1,0 +1,1 @@
+"""Choose: which template and which examples suit a new session."""

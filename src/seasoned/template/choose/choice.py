@@ -1,0 +1,357 @@
+"""Which template and which of its examples a new session is shown. Pure: the same question has the same answer.
+
+Examples come breadth before depth: one for each tool that the session has, tools with recoveries first, then those that
+fail most often, then a second one of each, and a third. Measured: one call for each of ten tools helps nearly as much
+as two, a very small model is helped by relevant calls alone, and everything irrelevant costs tokens.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
+from typing import TypeVar
+
+import msgspec
+
+from seasoned.template.block import Block
+from seasoned.template.choose.offered import Offered, matches
+from seasoned.template.choose.ranking import RankedTemplate, Ranking, SessionNeeds
+from seasoned.template.choose.relevance import Relevance, words_of
+from seasoned.template.example import Example, Note, Template, digest
+from seasoned.template.render import Rendered
+
+MOST_EXAMPLES = 12
+MOST_FOR_SMALL = 3
+MOST_OF_A_TOOL = 3
+"""Measured: three calls of a tool reach what more cannot improve."""
+MAX_SHARE = 0.5
+"""Of the examples shown no lineage supplies more than this, however many sessions it has."""
+_TRIED = 50
+"""So many templates are looked into, best first, before it is said that none fits."""
+_NEARLY = 0.95
+"""Two tools whose words fit the task equally well may both be the one that is meant."""
+_TIERS = {"own": 0, "recorded": 0, "imported": 1}
+_Shown = TypeVar("_Shown", Example, Note)
+
+
+class BlockLimits(msgspec.Struct, frozen=True):
+    """How much may be shown."""
+
+    budget: int = 1500
+    """Tokens of the whole block, as it is rendered."""
+    is_small: bool = False
+    """A very small model: only what is relevant."""
+    max_share: float = MAX_SHARE
+    most: int = MOST_EXAMPLES
+
+
+class BlockChoice(msgspec.Struct, frozen=True):
+    """What to show, or why nothing is shown."""
+
+    block: Block | None
+    reason: str
+
+
+Draw = Callable[[Block], Rendered]
+"""A block in the format and form that it will be shown in: what it costs, and which examples it can show."""
+
+
+def choose(
+    ranking: Ranking,
+    asked: SessionNeeds,
+    *,
+    draw: Draw,
+    template: Template | None = None,
+    limits: BlockLimits,
+    seed: str = "",
+    use: Mapping[str, int] | None = None,
+) -> BlockChoice:
+    """The best template that has something to show, and what of it; `template` takes that one and no other.
+
+    Of templates that are equally good the one is taken that, as `use` says, was shown less often.
+    """
+    if not ranking.entries:
+        return BlockChoice(None, "The library has no templates yet: build one with `seasoned template build`.")
+    if template is not None:
+        return _of_entry(ranking.entry(template), asked, draw, limits, seed)
+    among = ranking.suitable(asked)
+    if not among:
+        return BlockChoice(None, f"No template is {_wanted(asked)}: nothing was added.")
+    first: BlockChoice | None = None
+    for tried, entry in enumerate(ranking.best_first(asked, among, use)):
+        found = _of_entry(entry, asked, draw, limits, seed)
+        if found.block is not None:
+            return found
+        first = first or found
+        if tried + 1 == _TRIED:
+            break
+    return first or BlockChoice(None, _nothing([ranking.entries[at] for part in among for at in part], asked))
+
+
+def _nothing(entries: Sequence[RankedTemplate], asked: SessionNeeds) -> str:
+    """Why none of them has anything to show."""
+    if asked.wants_notes:
+        if not any(entry.noted for entry in entries):
+            return "No template has notes: nothing was added."
+        return "No template has a note about a tool that the session has: nothing was added."
+    if not any(entry.examples for entry in entries):
+        return (
+            "Every example is suspended, retired or too old, and nothing was added: `seasoned template show NAME` "
+            "says why of each, `seasoned template restore` lets one be shown again."
+        )
+    return "No template has an example for a tool that the session has: nothing was added."
+
+
+def _wanted(asked: SessionNeeds) -> str:
+    kind = f"of the task type {asked.task_type!r}" if asked.task_type else ""
+    tags = f"tagged {', '.join(repr(tag) for tag in sorted(asked.tags))}" if asked.tags else ""
+    return " and ".join(part for part in (kind, tags) if part)
+
+
+def _of_entry(entry: RankedTemplate, asked: SessionNeeds, draw: Draw, limits: BlockLimits, seed: str) -> BlockChoice:
+    template = entry.template
+    present = [at for at, example in enumerate(entry.examples) if matches(example, asked.tools)]
+    suited = [entry.examples[at] for at in present]
+    if asked.wants_notes:
+        queue: Sequence[Example | Note] = _notes(template, entry, suited, asked, limits)
+    else:
+        if not suited:
+            return BlockChoice(None, _none_present(template, entry, asked.tools))
+        scores = entry.relevance.scores(asked.words) if asked.words else [0.0] * len(entry.examples)
+        queue = _examples(suited, [scores[at] for at in present], asked, limits, seed)
+    if not queue:
+        what = "has to do with the task" if limits.is_small else "is about a tool that the session has"
+        return BlockChoice(None, f"Nothing in template {template.name!r} {what}: nothing was added.")
+    for addendum in dict.fromkeys((template.addendum, "")):
+        block = _fill(Block(template.mark, (), (), addendum), queue, draw, limits)
+        if block is not None:
+            return BlockChoice(block, _said(block, asked))
+    return BlockChoice(
+        None, f"Nothing of template {template.name!r} fits into {limits.budget} tokens: nothing was added."
+    )
+
+
+def _none_present(template: Template, entry: RankedTemplate, tools: Offered | None) -> str:
+    if not entry.examples:
+        return f"Every example of template {template.name!r} is suspended, retired or too old: nothing was added."
+    if not tools:
+        return "The session has no tools: nothing was added."
+    if any(example.tool in tools for example in entry.examples):
+        return f"The tools of template {template.name!r} have changed since its examples were made: nothing was added."
+    return f"The session has none of the tools of template {template.name!r}: nothing was added."
+
+
+def _said(block: Block, asked: SessionNeeds) -> str:
+    words = "" if asked.words else ", chosen without a task"
+    if block.notes:
+        return f"{block.template}: {len(block.notes)} notes{words}."
+    tools = len({example.tool for example in block.examples})
+    return f"{block.template}: {len(block.examples)} examples for {tools} tools{words}."
+
+
+def _examples(
+    suited: Sequence[Example], scores: Sequence[float], asked: SessionNeeds, limits: BlockLimits, seed: str
+) -> list[Example]:
+    """The order in which examples are taken, if nothing else stands against them."""
+    ranked = [
+        (
+            (one.kind != "recovery", -score, _TIERS[one.tier], -one.support, digest(seed, one.id)),
+            one,
+        )
+        for one, score in zip(suited, scores, strict=True)
+    ]
+    ranked.sort(key=itemgetter(0))
+    by_tool: dict[str, list[Example]] = {}
+    relevance: dict[str, float] = {}
+    for merit, one in ranked:
+        by_tool.setdefault(one.tool, []).append(one)
+        relevance[one.tool] = max(-merit[1], relevance.get(one.tool, 0.0))
+    if limits.is_small:
+        return _relevant(by_tool, relevance, asked)
+    order = sorted(by_tool, key=lambda tool: (_fails(by_tool[tool]), -relevance[tool], tool))
+    return _breadth_first([_varied(by_tool[tool]) for tool in order])
+
+
+def _relevant(
+    by_tool: Mapping[str, list[Example]], relevance: Mapping[str, float], asked: SessionNeeds
+) -> list[Example]:
+    """For a very small model: calls of the tool that the task is about, and of one that it may as well be about.
+
+    Calls of other tools draw such a model to those tools: it then makes the wrong call in the right form.
+    """
+    tools = list(by_tool)
+    about = [asked.tools[tool].description if asked.tools and tool in asked.tools else "" for tool in tools]
+    told = Relevance(words_of(f"{tool} {text}") for tool, text in zip(tools, about, strict=True)).scores(asked.words)
+    score = {tool: relevance[tool] + more for tool, more in zip(tools, told, strict=True)}
+    fewest = max(_NEARLY * max(score.values(), default=0.0), sys.float_info.min)
+    kept = sorted((tool for tool in tools if score[tool] >= fewest), key=lambda tool: (-score[tool], tool))
+    return [one for tool in kept for one in by_tool[tool]]
+
+
+def _fails(examples: Sequence[Example]) -> tuple[bool, bool, float]:
+    """Sorts tools that sessions get wrong to the front: recoveries, known rates, unknown ones, what never fails."""
+    rates = [example.error_rate for example in examples if example.error_rate is not None]
+    has_recovery = any(example.kind == "recovery" for example in examples)
+    return not has_recovery, bool(rates) and not max(rates), -max(rates, default=0.0)
+
+
+def _varied(examples: Sequence[Example]) -> list[Example]:
+    """Each pattern once before any comes again; of a tool that never fails one is enough."""
+    if _fails(examples)[:2] == (True, True):
+        return [examples[0]]
+    firsts: dict[str, Example] = {}
+    again = [example for example in examples if firsts.setdefault(example.pattern, example) is not example]
+    return [*firsts.values(), *again]
+
+
+def _breadth_first(columns: Sequence[Sequence[_Shown]]) -> list[_Shown]:
+    deepest = max(map(len, columns), default=0)
+    return [column[depth] for depth in range(deepest) for column in columns if depth < len(column)]
+
+
+def _notes(
+    template: Template, entry: RankedTemplate, suited: Sequence[Example], asked: SessionNeeds, limits: BlockLimits
+) -> list[Note]:
+    """Notes about tools that the session has; one whose examples have all gone stale is stale itself."""
+    current = {example.tool for example in suited}
+    stale = {example.tool for example in template.examples} - current
+    kept = [
+        note for note in template.notes if note.tool not in stale and (asked.tools is None or note.tool in asked.tools)
+    ]
+    kept.sort(key=lambda note: (-note.support, note.text))
+    if limits.is_small:
+        scores = Relevance(words_of(f"{note.tool} {note.text}") for note in kept).scores(asked.words)
+        return [note for score, note in sorted(zip(scores, kept, strict=True), key=lambda pair: -pair[0]) if score > 0]
+    by_tool: dict[str, list[Note]] = {}
+    for note in kept:
+        by_tool.setdefault(note.tool, []).append(note)
+    examples = {tool: [one for one in entry.examples if one.tool == tool] for tool in by_tool}
+    return _breadth_first([by_tool[tool] for tool in sorted(by_tool, key=lambda tool: (_fails(examples[tool]), tool))])
+
+
+def _fill(empty: Block, queue: Sequence[Example | Note], draw: Draw, limits: BlockLimits) -> Block | None:
+    """As much of the queue as the limits allow, in its order; None where not even one fits."""
+    while True:
+        block = _with(empty, _take(queue, limits, lambda one: True))
+        drawn = draw(block)
+        # A format may be unable to show an example: its tool's name is none that the provider would take.
+        hidden = {one.id for one in block.examples}.difference(drawn.example_ids)
+        if not hidden:
+            break
+        queue = [one for one in queue if isinstance(one, Note) or one.id not in hidden]
+    if drawn.tokens <= limits.budget:
+        return None if drawn.is_empty else block
+    price = _Price(empty, draw, limits.budget)
+    shown = _take(queue, limits, price.fits)
+    while shown:
+        block = _with(empty, shown)
+        # What each adds is an estimate; what they cost together is what counts.
+        if draw(block).tokens <= limits.budget:
+            return block
+        shown = shown[:-1]
+    return None
+
+
+def _take(
+    queue: Sequence[Example | Note], limits: BlockLimits, fits: Callable[[Example | Note], bool]
+) -> list[Example | Note]:
+    most = min(limits.most, MOST_FOR_SMALL) if limits.is_small else limits.most
+    waiting, taken = list(queue), _Taken(queue, limits.max_share)
+    while waiting and len(taken.shown) < most:
+        # From the beginning each time: what the cap kept back may be allowed now that others were added.
+        at = next((at for at, one in enumerate(waiting) if taken.allows(one)), None)
+        if at is None:
+            break
+        one = waiting.pop(at)
+        if fits(one):
+            taken.add(one)
+    return taken.shown
+
+
+class _Price:
+    """What examples cost together, from what each costs alone: rendering every combination would take too long."""
+
+    def __init__(self, empty: Block, draw: Draw, budget: int) -> None:
+        self._empty, self._draw, self._budget = empty, draw, budget
+        self._first: Example | Note | None = None
+        self._around: int | None = None
+        """What a block costs besides its examples."""
+        self._spent = 0
+
+    def fits(self, one: Example | Note) -> bool:
+        """Whether it can be added, and if so, adds it."""
+        drawn = self._draw(_with(self._empty, [one]))
+        if drawn.is_empty:
+            return False
+        alone = drawn.tokens
+        if self._first is None:
+            added = alone
+        else:
+            if self._around is None:
+                together = self._draw(_with(self._empty, [self._first, one])).tokens
+                self._around = self._spent + alone - together
+            added = alone - self._around
+        if self._spent + added > self._budget:
+            return False
+        self._first = self._first or one
+        self._spent += added
+        return True
+
+
+def _with(empty: Block, shown: Iterable[Example | Note]) -> Block:
+    several = tuple(shown)
+    return msgspec.structs.replace(
+        empty,
+        examples=tuple(one for one in several if isinstance(one, Example)),
+        notes=tuple(one for one in several if isinstance(one, Note)),
+    )
+
+
+class _Taken:
+    """What was taken so far, and what that forbids."""
+
+    def __init__(self, queue: Sequence[Example | Note], max_share: float) -> None:
+        self.shown: list[Example | Note] = []
+        self._patterns: set[tuple[str, str, str]] = set()
+        self._tools: Counter[str] = Counter()
+        self._lineages: Counter[str] = Counter()
+        known = {lineage for one in queue if isinstance(one, Example) for lineage in _lineages(one)}
+        # A template that was made from one session on purpose has nothing else to show.
+        self._max_share = max_share if len(known) > 1 else 1.0
+
+    def allows(self, one: Example | Note) -> bool:
+        if self._tools[one.tool] >= MOST_OF_A_TOOL:
+            return False
+        if isinstance(one, Note):
+            return True
+        if _pattern_key(one) in self._patterns:
+            return False
+        lineage = _only_lineage(one)
+        return lineage is None or self._lineages[lineage] + 1 <= max(1.0, self._max_share * (len(self.shown) + 1))
+
+    def add(self, one: Example | Note) -> None:
+        self.shown.append(one)
+        self._tools[one.tool] += 1
+        if isinstance(one, Example):
+            if (key := _pattern_key(one)) is not None:
+                self._patterns.add(key)
+            lineage = _only_lineage(one)
+            if lineage is not None:
+                self._lineages[lineage] += 1
+
+
+def _pattern_key(example: Example) -> tuple[str, str, str] | None:
+    """The pattern in the session whose call is shown; other sessions only vouch for it."""
+    return (example.tool, example.pattern, example.sources[0].session) if example.sources else None
+
+
+def _lineages(example: Example) -> set[str]:
+    return {source.root for source in example.sources}
+
+
+def _only_lineage(example: Example) -> str | None:
+    """The lineage that alone vouches for an example; one that several have made belongs to none of them."""
+    lineages = _lineages(example)
+    return next(iter(lineages)) if len(lineages) == 1 else None

@@ -1,0 +1,256 @@
+"""The harm guard: which shown examples do failures follow? A pure function over judged calls.
+
+For every example the lineages are looked at, one after the other, that were shown it and then called its tool in its
+manner. In one lineage f such calls failed and g worked. Two explanations are weighed against each other: the example
+still holds, and calls fail at the tool's usual rate u; or it no longer holds, and they fail at the rate FAILS. Calls of
+one lineage resemble each other, so within a lineage the rate itself varies (beta-binomial, Skellam 1948, correlation
+ρ = ALIKE), and the likelihood ratio of a lineage is
+
+    Λ = B(a₁ + f, b₁ + g) / B(a₁, b₁) · B(a₀, b₀) / B(a₀ + f, b₀ + g),   a = m (1 − ρ) / ρ,  b = (1 − m) (1 − ρ) / ρ
+
+with the mean m = FAILS above and m = u below. A convention changes at a moment that nobody knows, after any number of
+lineages in which all was well: R ← (1 + R) · Λ adds up the evidence for a change before each of them (Shiryaev 1963,
+Roberts 1966). R minus the number of lineages is a martingale while the example holds, so the mean number of lineages
+until a false alarm is at least the bound ALARM that R must reach (Pollak 1985), and no more than n / ALARM of good
+examples are suspended within n lineages (Doob 1953). A prior chance of CHANGES that a lineage is the first after a
+change turns R into a probability: R / (R + 1 / CHANGES).
+
+No lineage counts for more than MOST_FAILURES failed calls, so that none decides alone, however often it tried. Only
+failures that were the call's own fault count fully; those of the environment count a little, for a judge can err;
+declined, cancelled and unclear calls count nothing. An example is restored when lineages that were not shown it make
+calls in its manner that work: the same sum with the two explanations exchanged reaches RESTORE.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import exp, lgamma
+from typing import Any, Literal
+
+import msgspec
+
+from seasoned.insight.track import JudgedCall, Track
+from seasoned.template.example import Example
+from seasoned.template.library.call_form import CallForm, call_form_of
+
+Decision = Literal["suspend", "keep", "restore"]
+FAILS = 0.8
+"""Measured with examples of a convention that no longer holds: four calls in five fail."""
+ALIKE = 0.1
+ALARM = 1000.0
+RESTORE = 200.0
+CHANGES = 0.005
+MOST_FAILURES = 3.0
+_USUAL = (0.05, 0.3)
+"""However well a tool works, a failure in twenty is chance; and what fails more often than not helps nobody."""
+_PRIOR_CALLS = 10
+_PRIOR_RATE = 0.1
+_WEIGHTS = {"call": 1.0, "none": 0.5, "environment": 0.2}
+_SHOWN_CALLS = 12
+_RESTORING_LINEAGES = 3
+_PLAIN_NAME = re.compile(r"[\w.:-]{1,64}\Z", re.ASCII)
+
+
+class WatchedSession(msgspec.Struct, frozen=True):
+    """One session, and the ids of the examples that it was shown; none for a cold one."""
+
+    track: Track
+    shown: tuple[str, ...] = ()
+
+
+class FollowingCall(msgspec.Struct, frozen=True):
+    """One call that was made in the manner of an example."""
+
+    session: str
+    call: str
+    has_failed: bool
+    fault: str
+
+
+class GuardRuling(msgspec.Struct, frozen=True):
+    """What is decided about one example, and on what grounds."""
+
+    example_id: str
+    tool: str
+    decision: Decision
+    reason: str
+    lineages: int
+    """That used the tool in its manner, up to the decision."""
+    failures: float
+    """Weighted by fault."""
+    successes: int
+    usual: float
+    """The rate at which calls of the tool fail otherwise."""
+    evidence_ratio: float
+    """R: how much better the other explanation fits; 1,000 and more decides."""
+    probability: float
+    """That the example no longer holds; of a restored one, that it holds again."""
+    calls: tuple[FollowingCall, ...] = ()
+    """The last ones, newest at the end."""
+
+    @property
+    def evidence(self) -> dict[str, Any]:
+        """Everything that was decided upon, to be kept beside the state."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
+
+
+class _LineageCalls:
+    """What one lineage did in the manner of one example."""
+
+    __slots__ = ("calls", "failures", "successes")
+
+    def __init__(self) -> None:
+        self.failures = 0.0
+        self.successes = 0
+        self.calls: list[FollowingCall] = []
+
+    def add(self, track: Track, call: JudgedCall) -> None:
+        if call.counts_as == "failed":
+            self.failures += _WEIGHTS.get(call.fault, 0.0)
+        else:
+            self.successes += 1
+        self.calls.append(FollowingCall(str(track.ref), call.call_id, call.has_failed, call.fault))
+
+
+def guard(
+    watched: Iterable[WatchedSession],
+    examples: Iterable[Example],
+    *,
+    suspended: Mapping[str, float] = {},
+    since: Mapping[str, float] = {},
+    usual: Mapping[str, float] | None = None,
+) -> tuple[GuardRuling, ...]:
+    """A ruling for every example that sessions followed, in the order of examples.
+
+    `suspended` says since when an example is, so that it can be restored; `since` from when on an active one is watched
+    anew, after a person or later evidence restored it. The usual rates are those of cold sessions unless given.
+    """
+    sessions = sorted(watched, key=lambda one: (one.track.started or 0.0, str(one.track.ref)))
+    known = {example.id: example for example in examples}
+    manners = {key: call_form_of(example.tool, example.arguments) for key, example in known.items()}
+    tools: dict[str, list[str]] = {}
+    for key, manner in manners.items():
+        if manner is not None:
+            tools.setdefault(manner.tool, []).append(key)
+    rates = usual_rates(sessions, tools) if usual is None else usual
+    units: dict[str, dict[str, _LineageCalls]] = {key: {} for key in known}
+    for one in sessions:
+        for call, manner in _judged(one.track, tools):
+            for key in tools[call.tool]:
+                wanted = manners[key]
+                assert wanted is not None  # only examples with a manner are in `tools`
+                if _is_evidence(key, one, suspended, since) and manner.follows(wanted):
+                    units[key].setdefault(one.track.root, _LineageCalls()).add(one.track, call)
+    found = []
+    for key, example in known.items():
+        if units[key]:
+            rate = rates.get(example.tool, _PRIOR_RATE if example.error_rate is None else example.error_rate)
+            found.append(_rule(example, list(units[key].values()), _clipped(rate), is_suspended=key in suspended))
+    return tuple(found)
+
+
+def _judged(track: Track, tools: Mapping[str, object]) -> Iterator[tuple[JudgedCall, CallForm]]:
+    for call in track.calls:
+        if call.tool in tools and call.is_counted:
+            manner = call_form_of(call.tool, call.raw_arguments)
+            if manner is not None:
+                yield call, manner
+
+
+def _is_evidence(key: str, one: WatchedSession, suspended: Mapping[str, float], since: Mapping[str, float]) -> bool:
+    started = one.track.started or 0.0
+    if key in suspended:
+        return key not in one.shown and started > suspended[key]
+    return key in one.shown and started >= since.get(key, 0.0)
+
+
+def usual_rates(sessions: Iterable[WatchedSession], tools: Iterable[str]) -> dict[str, float]:
+    """How often calls of each tool fail in sessions that were shown nothing."""
+    wanted = set(tools)
+    failed: dict[str, float] = {}
+    total: dict[str, int] = {}
+    for one in sessions:
+        for call in () if one.shown else one.track.counted():
+            if call.tool in wanted:
+                total[call.tool] = total.get(call.tool, 0) + 1
+                failed[call.tool] = failed.get(call.tool, 0.0) + call.has_failed * _WEIGHTS.get(call.fault, 0.0)
+    return {tool: drawn_rate(failed[tool], number) for tool, number in total.items()}
+
+
+def drawn_rate(failed: float, total: int) -> float:
+    """A rate that a few calls do not carry far from one in ten."""
+    return (failed + _PRIOR_RATE * _PRIOR_CALLS) / (total + _PRIOR_CALLS)
+
+
+def _clipped(rate: float) -> float:
+    low, high = _USUAL
+    return min(max(rate, low), high)
+
+
+def _rule(example: Example, units: Sequence[_LineageCalls], usual: float, *, is_suspended: bool) -> GuardRuling:
+    ratio, bound = 0.0, RESTORE if is_suspended else ALARM
+    worked = 0
+    for count, unit in enumerate(units, start=1):
+        change = _log_ratio(unit.failures, unit.successes, usual)
+        ratio = (1 + ratio) * exp(-change if is_suspended else change)
+        worked += unit.successes > 0
+        if ratio >= bound and (not is_suspended or worked >= _RESTORING_LINEAGES):
+            return _ruling(example, units[:count], usual, ratio, "restore" if is_suspended else "suspend")
+    return _ruling(example, units, usual, ratio, "keep")
+
+
+def _log_ratio(failures: float, successes: float, usual: float) -> float:
+    """ln Λ of one lineage; many failures are scaled down together with the successes beside them."""
+    scale = (1 - ALIKE) / ALIKE
+    share = min(1.0, MOST_FAILURES / failures) if failures else 1.0
+    failures, successes = share * failures, share * successes
+
+    def log_likelihood(mean: float) -> float:
+        a, b = mean * scale, (1 - mean) * scale
+        return _log_beta(a + failures, b + successes) - _log_beta(a, b)
+
+    return log_likelihood(FAILS) - log_likelihood(usual)
+
+
+def _log_beta(a: float, b: float) -> float:
+    return lgamma(a) + lgamma(b) - lgamma(a + b)
+
+
+def _ruling(
+    example: Example, units: Sequence[_LineageCalls], usual: float, ratio: float, decision: Decision
+) -> GuardRuling:
+    failures, successes = sum(unit.failures for unit in units), sum(unit.successes for unit in units)
+    calls = [call for unit in units for call in unit.calls]
+    bad = sum(call.has_failed for call in calls)
+    said = {
+        "suspend": f"{bad} of {len(calls)} calls made as it shows failed in {len(units)} sessions",
+        "restore": f"{successes} of {len(calls)} calls made as it shows worked again in {len(units)} sessions",
+        "keep": f"{bad} of {len(calls)} calls made as it shows failed: not more than chance explains",
+    }
+    return GuardRuling(
+        example.id,
+        example.tool,
+        decision,
+        f"{said[decision]} (usually {100 * usual:.0f} % fail).",
+        len(units),
+        round(failures, 2),
+        successes,
+        round(usual, 4),
+        round(ratio, 3),
+        round(ratio / (ratio + 1 / CHANGES), 4),
+        tuple(calls[-_SHOWN_CALLS:]),
+    )
+
+
+def retraction(examples: Iterable[Example]) -> str:
+    """One line that takes examples back in a conversation that was shown them."""
+    tools = sorted({example.tool for example in examples})
+    named = [f"`{tool}`" for tool in tools if _PLAIN_NAME.match(tool)]
+    # A tool's name comes from a session; one that is more than a name is not repeated here.
+    what = ", ".join(named) if named and len(named) == len(tools) else "these tools"
+    return (
+        f"[seasoned:retract] The demonstration calls of {what} at the start of this conversation are out of date: "
+        "set them aside and go by the tool's own description and by what its results say."
+    )

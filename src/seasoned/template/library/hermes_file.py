@@ -1,0 +1,211 @@
+"""The three shapes in which Hermes keeps templates as JSON: what they say, in our words, and back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+
+from seasoned.template.example import Example, ExampleKind, Template
+
+HermesShape = Literal["warm-v1", "warm-v2", "session-template"]
+_KINDS: dict[str, ExampleKind] = {"init": "init", "sequence": "sequence", "retry": "recovery", "final": "final"}
+_TYPES = {kind: theirs for theirs, kind in _KINDS.items()}
+_AGENT = "hermes"
+
+
+class HermesExample(msgspec.Struct, frozen=True):
+    """An example as a file tells it, before anything in it is believed."""
+
+    tool: str
+    arguments: dict[str, Any]
+    result: str
+    intent: str
+    kind: ExampleKind
+    support: int = 1
+    session: str | None = None
+    call: str = ""
+
+
+class TemplateOutline(msgspec.Struct, frozen=True):
+    """A template as a file tells it, without its examples."""
+
+    name: str
+    description: str
+    addendum: str
+    tags: tuple[str, ...]
+    task_type: str | None
+    sessions: tuple[str, ...]
+    created_at: float | None
+    metrics: Mapping[str, Any]
+
+
+def shape_of(content: Mapping[str, Any]) -> HermesShape | None:
+    """Which of the three it is, by what is in it; None when it is none of them."""
+    if isinstance(content.get("patterns"), list):
+        return "warm-v2"
+    examples = content.get("examples")
+    if not isinstance(examples, list) or not isinstance(content.get("name"), str):
+        return None
+    fields = {field for one in examples if isinstance(one, dict) for field in one} | set(content)
+    if fields & {"result_summary", "result_success", "context_hint", "source_session_ids", "system_prompt_addendum"}:
+        return "warm-v1"
+    return "session-template" if fields & {"turn_number", "success", "source_session_id", "task_type"} else None
+
+
+def outline_of(content: Mapping[str, Any]) -> TemplateOutline:
+    """What the file says about the template; fields of the wrong kind count as absent."""
+    named = content.get("source_session_ids")
+    sessions = named if isinstance(named, list) else [content.get("source_session_id")]
+    metrics = content.get("metrics")
+    return TemplateOutline(
+        name=_text(content.get("name")),
+        description=_text(content.get("description")),
+        addendum=_text(content.get("system_prompt_addendum")),
+        tags=_texts(content.get("tags")),
+        task_type=_text(content.get("task_type")) or _only_type(content),
+        sessions=tuple(dict.fromkeys(_session(one) for one in sessions if isinstance(one, str) and one)),
+        created_at=_time(content.get("created_at")),
+        metrics=metrics if isinstance(metrics, dict) else {},
+    )
+
+
+def drafts_of(content: Mapping[str, Any], shape: HermesShape) -> Iterator[HermesExample | str]:
+    """Every example, or in one word why it is none."""
+    sessions = outline_of(content).sessions
+    # Only where there is one session is it known which one an example comes from.
+    session = sessions[0] if len(sessions) == 1 else None
+    for number, item in enumerate(content["patterns" if shape == "warm-v2" else "examples"], start=1):
+        if not isinstance(item, dict):
+            yield "unreadable"
+            continue
+        arguments = _arguments(item.get("arguments"))
+        tool = item.get("tool_name")
+        if arguments is None or not isinstance(tool, str):
+            yield "unreadable"
+        elif item.get("success") is False or item.get("result_success") is False:
+            yield "failed"
+        else:
+            yield HermesExample(
+                tool,
+                arguments,
+                _text(item.get("result_summary" if "result_summary" in item else "result")),
+                _text(item.get("preceding_context") or item.get("context_hint")),
+                _KINDS.get(_text(item.get("pattern_type")), "sequence"),
+                _count(item.get("success_count")),
+                session,
+                str(item["turn_number"]) if isinstance(item.get("turn_number"), int) else str(number),
+            )
+
+
+def to_hermes(template: Template, shape: HermesShape, *, usage_count: int = 0) -> dict[str, Any]:
+    """The template in one of their shapes. What they have no place for is left out: notes, workflows, provenance."""
+    head = {"name": template.name, "description": template.description}
+    tail = {"tags": list(template.tags), "created_at": template.created_at}
+    sessions = [_native(session) for session in template.sources]
+    examples = template.examples
+    if shape == "session-template":
+        return {
+            **head,
+            "task_type": template.task_type or "mixed",
+            "examples": [_session_example(one, number) for number, one in enumerate(examples, start=1)],
+            "usage_count": usage_count,
+            "source_session_id": sessions[0] if sessions else "",
+            **tail,
+        }
+    warm = {"system_prompt_addendum": template.addendum, "source_session_ids": sessions, **tail}
+    if shape == "warm-v1":
+        return {**head, "examples": [_warm_example(one) for one in examples], **warm, "version": 1}
+    types = [template.task_type] if template.task_type else []
+    return {
+        **head,
+        "patterns": [_warm_pattern(one, types) for one in examples],
+        **warm,
+        "version": 2,
+        "metrics": msgspec.structs.asdict(template.metrics),
+    }
+
+
+def _session_example(example: Example, number: int) -> dict[str, Any]:
+    arguments = msgspec.json.decode(example.arguments)
+    return {
+        "tool_name": example.tool,
+        "arguments": arguments,
+        "result": example.result,
+        "success": True,
+        "turn_number": number,
+    }
+
+
+def _warm_example(example: Example) -> dict[str, Any]:
+    return {
+        "tool_name": example.tool,
+        "arguments": msgspec.json.decode(example.arguments),
+        "result_summary": example.result,
+        "result_success": True,
+        "context_hint": example.intent,
+    }
+
+
+def _warm_pattern(example: Example, types: Sequence[str]) -> dict[str, Any]:
+    return {
+        "tool_name": example.tool,
+        "arguments": msgspec.json.decode(example.arguments),
+        "result_summary": example.result,
+        "preceding_context": example.intent,
+        "pattern_type": _TYPES[example.kind],
+        "success_count": example.support,
+        "session_types": list(types),
+    }
+
+
+def _only_type(content: Mapping[str, Any]) -> str | None:
+    """The one type that all patterns name."""
+    patterns = content.get("patterns")
+    if not isinstance(patterns, list):
+        return None
+    types = {name for one in patterns if isinstance(one, dict) for name in _texts(one.get("session_types"))}
+    return types.pop() if len(types) == 1 else "mixed" if types else None
+
+
+def _session(native_id: str) -> str:
+    return native_id if ":" in native_id else f"{_AGENT}:{native_id}"
+
+
+def _native(session: str) -> str:
+    return session.removeprefix(f"{_AGENT}:")
+
+
+def _arguments(value: object) -> dict[str, Any] | None:
+    if isinstance(value, str):
+        try:
+            value = msgspec.json.decode(value)
+        except (msgspec.DecodeError, RecursionError):
+            return None
+    return value if isinstance(value, dict) else None
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return msgspec.json.encode(value).decode() if isinstance(value, dict | list) and value else ""
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 1
+
+
+def _time(value: object) -> float | None:
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value).timestamp()
+        except (ValueError, OverflowError):
+            return None
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None

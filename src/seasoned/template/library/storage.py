@@ -1,0 +1,397 @@
+"""The library: templates by name and version, states of their examples, blocks of conversations."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from seasoned.command.tool import TaskType
+from seasoned.errors import NotFound, UsageError
+from seasoned.store import Store
+from seasoned.template.example import Example, Template, age_reason, ages_at, check_name, is_auto, name_key
+
+State = Literal["active", "suspended", "retired"]
+VERSIONS_KEPT = 5
+_decode = msgspec.json.Decoder(Template).decode
+_decode_strings = msgspec.json.Decoder(tuple[str, ...]).decode
+_encode = msgspec.json.encode
+
+
+class ExampleState(msgspec.Struct, frozen=True):
+    """Whether an example may be shown, since when, and why."""
+
+    example_id: str
+    state: State
+    reason: str
+    evidence: Any
+    changed_at: float
+
+
+class ListedTemplate(msgspec.Struct, frozen=True):
+    """One line of the list: a template without what is in it."""
+
+    name: str
+    version: int
+    description: str
+    task_type: TaskType | None
+    tags: tuple[str, ...]
+    example_count: int
+    usage_count: int
+    created_at: float
+    active_count: int | None = None
+    """Of the examples those that may be shown; None where nobody asked."""
+
+
+class WarmBlock(msgspec.Struct, frozen=True):
+    """What one conversation was shown in one format. It never changes while the conversation lives."""
+
+    lineage_root: str
+    format: str
+    form: str
+    template: str
+    version: int
+    example_ids: tuple[str, ...]
+    content: bytes
+    digest: str
+    created_at: float
+
+
+class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
+    """All templates in their newest version, as they were at one revision. Held in memory; nothing in it changes."""
+
+    templates: tuple[Template, ...] = ()
+    """Sorted by name."""
+    states: Mapping[str, ExampleState] = {}
+    """Of examples that are not active."""
+    vouched: Mapping[str, float] = {}
+    """By example id: when it was last said that it may be shown. Its age counts from then on."""
+    now: float | None = None
+    """When it is: what is too old by then is not shown. None where age does not matter."""
+    until: float | None = None
+    """When the next example becomes too old."""
+    revision: int = 0
+
+    def find(self, name: str) -> Template | None:
+        """The template of this name; capitals do not matter."""
+        return self._by_key.get(name_key(name))
+
+    @cached_property
+    def _by_key(self) -> dict[str, Template]:
+        return {name_key(template.name): template for template in self.templates}
+
+    def state_of(self, example_id: str) -> State:
+        """What was said about an example; its age is not asked."""
+        state = self.states.get(example_id)
+        return "active" if state is None else state.state
+
+    def hidden(self, template: Template, example: Example) -> ExampleState | None:
+        """Why an example of this template may not be shown; None where it may."""
+        state = self.states.get(example.id)
+        ends = None if state is not None or self.now is None else self._ages_at(template, example)
+        if ends is None or self.now is None or self.now <= ends:
+            return state
+        reason, evidence = age_reason(example, self.now)
+        return ExampleState(example.id, "retired", reason, evidence, ends)
+
+    def _ages_at(self, template: Template, example: Example) -> float | None:
+        return ages_at(template, example, self.vouched.get(example.id))
+
+    def active(self, template: Template) -> tuple[Example, ...]:
+        """The examples that may be shown."""
+        if not self.states and not (self.now is not None and is_auto(template)):
+            return template.examples
+        kept = [example for example in template.examples if self.hidden(template, example) is None]
+        return template.examples if len(kept) == len(template.examples) else tuple(kept)
+
+    def at(self, now: float | None) -> Library:
+        """The same library at another time; itself where nothing became too old meanwhile."""
+        if now is None or (self.now is not None and self.now <= now and (self.until is None or now <= self.until)):
+            return self
+        built = [template for template in self.templates if is_auto(template)]
+        ends = (self._ages_at(template, example) for template in built for example in template.examples)
+        until = min((end for end in ends if end is not None and end >= now), default=None)
+        return _after(self, msgspec.structs.replace(self, now=now, until=until))
+
+
+def save(store: Store, template: Template) -> Template:
+    """Keep it as the next version of its name; the template as it was kept."""
+    name = check_name(template.name)
+    key = name_key(name)
+    if is_empty(template):
+        raise NotFound(f"The template {name!r} would be empty: nothing was saved.")
+    with store.write():
+        spelled = store.row("template.spelling", {"key": key})
+        if spelled is not None and spelled["name"] != name:
+            raise UsageError(f"There is a template {spelled['name']!r} already: write its name so, or choose another.")
+        version = int(_first(store, "template.next_version", {"key": key, "name": name})[0])
+        kept = msgspec.structs.replace(template, name=name, version=version)
+        store.run("template.save", {**_columns(kept), "key": key, "revision": _raise_revision(store)})
+        store.run_many("template.add_example_source", _shown_from(kept))
+        store.run_many("template.add_source", [(key, version, session) for session in sorted(sessions_of(kept))])
+        store.run("template.drop_older", {"key": key, "version": version - VERSIONS_KEPT})
+    return kept
+
+
+def load(store: Store, name: str, version: int | None = None) -> Template:
+    """The newest version of a template, or an older one that is still kept."""
+    key = name_key(name)
+    which = "template.newest" if version is None else "template.one"
+    row = store.row(which, {"key": key, "version": version})
+    if row is None:
+        raise NotFound(_absent(store, name, version))
+    return _decode(row["document"])
+
+
+def delete(store: Store, name: str) -> int:
+    """Remove a template with all its versions and its use; how many versions there were."""
+    key = name_key(name)
+    with store.write():
+        removed = store.run("template.delete", {"key": key})
+        if removed:
+            store.run("template.delete_usage", {"key": key})
+            _raise_revision(store)
+    if not removed:
+        raise NotFound(_absent(store, name, None))
+    return removed
+
+
+def listed(
+    store: Store, *, task_type: str | None = None, tags: Sequence[str] = (), library: Library | None = None
+) -> list[ListedTemplate]:
+    """The templates, newest first; of one type, with any of these tags. A library says what of them may be shown."""
+    wanted = {tag.casefold() for tag in tags}
+    found = []
+    for row in store.rows("template.list", {"task_type": task_type}):
+        own = _decode_strings(row["tags"])
+        if wanted and wanted.isdisjoint(tag.casefold() for tag in own):
+            continue
+        template = None if library is None else library.find(row["name"])
+        found.append(
+            ListedTemplate(
+                row["name"],
+                row["version"],
+                row["description"],
+                row["task_type"],
+                own,
+                row["examples"],
+                row["usage_count"],
+                row["created_at"],
+                None if library is None or template is None else len(library.active(template)),
+            )
+        )
+    return found
+
+
+def revision(store: Store) -> int:
+    """Another number after every change of a template or a state; asking for it costs one row."""
+    return int(_first(store, "template.revision")[0])
+
+
+def snapshot(store: Store, known: Library | None = None, *, now: float | None = None) -> Library:
+    """The library as it is now: `known` itself where nothing changed, else only what did is read again."""
+    # The revision first: what changes meanwhile is then noticed the next time.
+    number = revision(store)
+    if known is not None and known.revision == number:
+        return known.at(now)
+    held = {} if known is None else {name_key(template.name): template for template in known.templates}
+    since = -1 if known is None else known.revision
+    # Closed here also when a document cannot be read: whoever is told that may be another thread.
+    with closing(store.each("template.changed", {"revision": since})) as changed:
+        held.update((row["key"], _decode(row["document"])) for row in changed)
+    templates = []
+    for row in store.rows("template.present"):
+        key, version = row["key"], row["version"]
+        template = held.get(key)
+        if template is None or template.version != version:
+            found = store.row("template.one", {"key": key, "version": version})
+            template = None if found is None else _decode(found["document"])
+        if template is not None:
+            templates.append(template)
+    newest = [_state(row) for row in {row["example_id"]: row for row in store.each("template.states")}.values()]
+    made = Library(
+        templates=tuple(templates),
+        states={one.example_id: one for one in newest if one.state != "active"},
+        vouched={one.example_id: one.changed_at for one in newest if one.state == "active"},
+        revision=number,
+    ).at(known.now if now is None and known is not None else now)
+    return made if known is None else _after(known, made)
+
+
+earlier: WeakKeyDictionary[Library, Library] = WeakKeyDictionary()
+"""What a library was made from, so that what was worked out about unchanged templates is not worked out again."""
+_held: dict[tuple[int, int], Library] = {}
+_MOST_HELD = 4
+
+
+def _after(known: Library, made: Library) -> Library:
+    earlier[made] = earlier.pop(known, known)
+    return made
+
+
+def current(store: Store, *, now: float) -> Library:
+    """The library of a store, held once in the whole process; asking again costs one row while nothing changes."""
+    if not store.path:
+        return snapshot(store, now=now)
+    # By its file, not its name: a backup that was restored is another store under the same name.
+    file = Path(store.path).stat()
+    key = (file.st_dev, file.st_ino)
+    library = _held[key] = snapshot(store, _held.get(key), now=now)
+    for oldest in list(_held)[:-_MOST_HELD]:
+        _held.pop(oldest, None)
+    return library
+
+
+def set_state(
+    store: Store, example_id: str, state: State, reason: str, evidence: Any = None, *, now: float
+) -> ExampleState:
+    """Say that an example may be shown, or not any more, and why. What was said before is kept."""
+    with store.write():
+        store.run(
+            "template.set_state",
+            {
+                "example_id": example_id,
+                "state": state,
+                "reason": reason,
+                "evidence": _encode(evidence).decode(),
+                "changed_at": now,
+            },
+        )
+        _raise_revision(store)
+    return ExampleState(example_id, state, reason, evidence, now)
+
+
+def state_history(store: Store, example_id: str) -> list[ExampleState]:
+    """Everything that was ever said about an example, oldest first."""
+    return [_state(row) for row in store.rows("template.states_of", {"example_id": example_id})]
+
+
+def count_use(store: Store, mark: str, example_ids: Iterable[str]) -> None:
+    """A template (`name@version`) was shown to a conversation, with these examples. Choosing alone counts nothing."""
+    name, _, version = mark.rpartition("@")
+    if not name or not version.isdecimal():
+        raise UsageError(f"{mark!r} is no mark of a template: write it like 'name@1'.")
+    with store.write():
+        store.run("template.count_use", {"key": name_key(name), "version": int(version)})
+        store.run_many("template.count_shown", [(example_id,) for example_id in sorted(set(example_ids))])
+
+
+def keep_block(store: Store, block: WarmBlock) -> WarmBlock:
+    """Keep what a conversation is shown. The first one stays: whoever comes second gets that one."""
+    with store.write():
+        params = msgspec.structs.asdict(block) | {
+            "bytes": block.content,
+            "example_ids": _encode(block.example_ids).decode(),
+        }
+        del params["content"]
+        store.run("template.keep_block", params)
+    found = find_block(store, block.lineage_root, block.format)
+    return block if found is None else found
+
+
+def remember_block(store: Store, digest: str, example_ids: Sequence[str], *, now: float) -> None:
+    """Which examples stand in the block whose opening line has this digest, wherever it is met again."""
+    with store.write():
+        ids = _encode(tuple(example_ids)).decode()
+        store.run("guard.remember_block", {"digest": digest, "example_ids": ids, "created_at": now})
+
+
+def find_block(store: Store, lineage_root: str, format: str) -> WarmBlock | None:
+    """What a conversation was shown in this format, byte for byte."""
+    row = store.row("template.find_block", {"lineage_root": lineage_root, "format": format})
+    if row is None:
+        return None
+    return WarmBlock(
+        row["lineage_root"],
+        row["format"],
+        row["form"],
+        row["template"],
+        row["version"],
+        _decode_strings(row["example_ids"]),
+        bytes(row["bytes"]),
+        row["digest"],
+        row["created_at"],
+    )
+
+
+def find_example(library: Library, text: str) -> Example:
+    """The one example that is meant by its id, or the beginning of it."""
+    found = {
+        example.id: example
+        for template in library.templates
+        for example in template.examples
+        if text and example.id.startswith(text.lower())
+    }
+    if not found:
+        raise NotFound(f"No example {text!r}: `seasoned template show NAME` lists the ids.")
+    if len(found) > 1:
+        raise UsageError(f"{text!r} fits {len(found)} examples ({', '.join(sorted(found)[:5])}): give more of the id.")
+    return next(iter(found.values()))
+
+
+def is_empty(template: Template) -> bool:
+    """Whether there is nothing in it to show."""
+    return not template.examples and not template.notes
+
+
+def sessions_of(template: Template) -> set[str]:
+    """Every session that something in it came from."""
+    return {*template.sources, *(source.session for example in template.examples for source in example.sources)}
+
+
+def _shown_from(template: Template) -> list[tuple[str, str]]:
+    """Whose call each example shows; one that does not say so may be from any session of its template."""
+    return sorted(
+        {
+            (session, example.id)
+            for example in template.examples
+            for session in ([example.sources[0].session] if example.sources else template.sources)
+        }
+    )
+
+
+def _columns(template: Template) -> dict[str, Any]:
+    return {
+        "version": template.version,
+        "name": template.name,
+        "task_type": template.task_type,
+        "tags": _encode(template.tags).decode(),
+        "description": template.description,
+        "examples": len(template.examples),
+        "created_at": template.created_at,
+        "document": _encode(template).decode(),
+    }
+
+
+def _first(store: Store, name: str, params: Mapping[str, Any] | Sequence[Any] = ()) -> sqlite3.Row:
+    row = store.row(name, params)
+    assert row is not None
+    return row
+
+
+def _raise_revision(store: Store) -> int:
+    return int(_first(store, "template.raise_revision")[0])
+
+
+def _state(row: sqlite3.Row) -> ExampleState:
+    return ExampleState(
+        row["example_id"], row["state"], row["reason"], msgspec.json.decode(row["evidence"]), row["changed_at"]
+    )
+
+
+def _absent(store: Store, name: str, version: int | None) -> str:
+    kept = [str(row["version"]) for row in store.rows("template.versions", {"key": name_key(name)})]
+    if version is not None and kept:
+        return f"The template {name!r} has no version {version}: kept are {', '.join(kept)}."
+    names = [row["name"] for row in store.rows("template.names")]
+    if not names:
+        return f"No template {name!r}: there are none yet, build one with `seasoned template build`."
+    near = get_close_matches(name, names, n=3, cutoff=0.4) or names[:3]
+    return f"No template {name!r}: the nearest are {', '.join(near)} (`seasoned template list` shows all)."

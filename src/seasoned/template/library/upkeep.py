@@ -1,0 +1,271 @@
+"""Upkeep: templates built anew from new good sessions, stale examples retired, harmful ones suspended or restored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args
+
+import msgspec
+
+from seasoned.command.tool import TaskType
+from seasoned.errors import NotFound
+from seasoned.insight.load import tracks
+from seasoned.insight.track import Track
+from seasoned.redact.redactor import Redactor
+from seasoned.store import Store
+from seasoned.template.beside import begin
+from seasoned.template.choose.offered import Offered
+from seasoned.template.example import AUTO_PREFIX, DAY_SECONDS, MAX_AGE_DAYS, Example, Template, ages_at, is_auto
+from seasoned.template.library.guard import GuardRuling, WatchedSession, drawn_rate, guard
+from seasoned.template.library.storage import Library, State, load, save, set_state
+from seasoned.template.mine.miner import mine
+from seasoned.template.mine.selection import MinableSession, MiningOptions, candidates, choose
+
+_DEFAULTS = MiningOptions()
+_templates = msgspec.json.Decoder(list[Template | None]).decode
+_strings = msgspec.json.Decoder(tuple[str, ...]).decode
+
+
+class Retirement(msgspec.Struct, frozen=True):
+    """An example that is not to be shown any more, and why."""
+
+    example_id: str
+    tool: str
+    reason: str
+    evidence: dict[str, Any]
+
+
+def auto(store: Store, *, now: float, redactor: Redactor, options: MiningOptions = _DEFAULTS) -> tuple[Template, ...]:
+    """Build or refresh `auto-code`, `auto-file`, `auto-research` and `auto-mixed`; what was saved.
+
+    Nothing is learned that is too old to be shown, nothing is mined for a task type whose good sessions are those that
+    its template was made of, and nothing is saved that shows what the last version shows.
+    """
+    plans = [plan for kind in get_args(TaskType) if (plan := _planned(store, kind, now, options)) is not None]
+    saved = []
+    for plan, mined in zip(plans, _mined(store, plans, now, redactor), strict=True):
+        made = None if mined is None else _without_old(store, mined, plan.options, now)
+        known = plan.known
+        if made is not None and (known is None or (made.examples, made.notes) != (known.examples, known.notes)):
+            saved.append(save(store, made))
+    return tuple(saved)
+
+
+def too_old(store: Store, *, now: float, options: MiningOptions = _DEFAULTS) -> int:
+    """How many good sessions `auto` does not learn from because they ended too long ago."""
+    return sum(not _is_young(one, now) for one in candidates(store, options, now))
+
+
+class _AutoBuild(msgspec.Struct, frozen=True):
+    """A template that is to be made or refreshed, and the sessions it is made of."""
+
+    task_type: TaskType
+    options: MiningOptions
+    known: Template | None
+    chosen: tuple[MinableSession, ...]
+
+    @property
+    def calls(self) -> int:
+        return sum(ok + failed for one in self.chosen for _, ok, failed in one.tools)
+
+
+def _planned(store: Store, task_type: TaskType, now: float, options: MiningOptions) -> _AutoBuild | None:
+    """None where there is nothing new to learn from."""
+    wanted = msgspec.structs.replace(options, task_type=task_type)
+    chosen = _young(store, wanted, now)
+    try:
+        known = load(store, f"{AUTO_PREFIX}{task_type}")
+    except NotFound:
+        known = None
+    if not chosen or (known is not None and {one.key for one in chosen} <= set(known.sources)):
+        return None
+    return _AutoBuild(task_type, wanted, known, tuple(chosen))
+
+
+def _mined(store: Store, plans: list[_AutoBuild], now: float, redactor: Redactor) -> list[Template | None]:
+    """What each plan gives, in the order of the plans; the largest here, the others beside it."""
+    if len(plans) < 2:
+        return [_mine(plan, _tracks(store, plan), now, redactor) for plan in plans]
+    largest = max(plans, key=lambda plan: plan.calls)
+    # Read before the processes part: only one of them may use the store.
+    others = [(plan, _tracks(store, plan)) for plan in plans if plan is not largest]
+    wait = begin(lambda: msgspec.json.encode([_mine(plan, read, now, redactor) for plan, read in others]))
+    first = _mine(largest, _tracks(store, largest), now, redactor)
+    done = wait()
+    rest = [_mine(plan, read, now, redactor) for plan, read in others] if done is None else _templates(done)
+    found = iter(rest)
+    return [first if plan is largest else next(found) for plan in plans]
+
+
+def _tracks(store: Store, plan: _AutoBuild) -> tuple[Track, ...]:
+    return tuple(tracks(store, sessions=[one.row for one in plan.chosen]))
+
+
+def _mine(plan: _AutoBuild, read: tuple[Track, ...], now: float, redactor: Redactor) -> Template | None:
+    return mine(
+        read,
+        name=f"{AUTO_PREFIX}{plan.task_type}",
+        now=now,
+        redactor=redactor,
+        options=plan.options,
+        description=f"What worked in earlier {plan.task_type} sessions.",
+        tags=("auto",),
+        sources={one.key: one.source for one in plan.chosen},
+    )
+
+
+def _young(store: Store, options: MiningOptions, now: float) -> list[MinableSession]:
+    """The sessions to learn from; the older ones are left out before the choice, so that they take nobody's place."""
+    young = [one for one in candidates(store, options, now) if _is_young(one, now)]
+    return choose(store, young, options.max_sessions)
+
+
+def _is_young(one: MinableSession, now: float) -> bool:
+    return one.ended is None or now - one.ended <= MAX_AGE_DAYS * DAY_SECONDS
+
+
+def _without_old(store: Store, made: Template, options: MiningOptions, now: float) -> Template | None:
+    """Without what a long session did long before it ended; with the number of sessions that there are."""
+    ends = [(example, ages_at(made, example)) for example in made.examples]
+    kept = tuple(example for example, end in ends if end is None or now <= end)
+    scanned = store.row("mining.scanned", {"agent": options.agent, "task_type": options.task_type})
+    metrics = msgspec.structs.replace(made.metrics, sessions_scanned=0 if scanned is None else scanned["sessions"])
+    return msgspec.structs.replace(made, examples=kept, metrics=metrics) if kept else None
+
+
+def stale(
+    examples: Iterable[Example],
+    *,
+    tools: Offered | None = None,
+    later: Iterable[Track] = (),
+    rates: Mapping[str, float] | None = None,
+) -> tuple[Retirement, ...]:
+    """Which examples no longer hold: the schema of their tool changed, or later sessions contradict them.
+
+    `later` are sessions that were shown nothing; of them only those that began after an example was last seen to work
+    speak about it. The first reason found is given.
+    """
+    known = {example.id: example for example in examples}
+    found: dict[str, Retirement] = {}
+    for example in known.values():
+        one = _changed(example, tools)
+        if one is not None:
+            found[example.id] = one
+    for ruling in _contradicted([one for one in known.values() if one.id not in found], later, rates):
+        reason = f"Later sessions contradict it: {ruling.reason}"
+        found[ruling.example_id] = Retirement(ruling.example_id, ruling.tool, reason, ruling.evidence)
+    return tuple(found[key] for key in known if key in found)
+
+
+def _changed(example: Example, tools: Offered | None) -> Retirement | None:
+    tool = None if tools is None else tools.get(example.tool)
+    if tool is None or None in (tool.schema_hash, example.schema_hash) or tool.schema_hash == example.schema_hash:
+        return None
+    reason = "The schema of its tool has changed since it was made."
+    return Retirement(example.id, example.tool, reason, {"was": example.schema_hash, "is": tool.schema_hash})
+
+
+def _contradicted(
+    examples: list[Example], later: Iterable[Track], rates: Mapping[str, float] | None
+) -> list[GuardRuling]:
+    """The guard's own sum, over sessions that came to this manner of calling by themselves."""
+    by_tool: dict[str, list[Example]] = {}
+    for example in examples:
+        if example.last_seen is not None:
+            by_tool.setdefault(example.tool, []).append(example)
+    watched = []
+    for track in later:
+        called = {call.tool for call in track.calls}
+        about = [
+            example.id
+            for tool in called & by_tool.keys()
+            for example in by_tool[tool]
+            if track.started is not None and example.last_seen is not None and track.started > example.last_seen
+        ]
+        if about:
+            watched.append(WatchedSession(track, tuple(sorted(about))))
+    rulings = guard(watched, examples, usual={} if rates is None else rates)
+    return [ruling for ruling in rulings if ruling.decision == "suspend"]
+
+
+def retire_stale(
+    store: Store, library: Library, *, now: float, tools: Offered | None = None, only_auto: bool = False
+) -> tuple[Retirement, ...]:
+    """Retire what is stale among the examples that are shown, with its reason; what was retired.
+
+    `only_auto` touches nothing that a template holds which a person built. What is merely old is not retired here: the
+    library finds that out whenever it is read.
+    """
+    theirs = {example.id for one in library.templates if not is_auto(one) for example in one.examples}
+    examples = [
+        example
+        for example in _examples(library)
+        if library.state_of(example.id) == "active" and not (only_auto and example.id in theirs)
+    ]
+    shown = _shown(store)
+    seen = [(example.tool, example.last_seen) for example in examples if example.last_seen is not None]
+    later = tracks(store, sessions=_later(store, seen) - shown.keys())
+    found = stale(examples, tools=tools, later=later, rates=_rates(store, shown))
+    for one in found:
+        set_state(store, one.example_id, "retired", one.reason, one.evidence, now=now)
+    return found
+
+
+def watch(store: Store, library: Library, *, now: float) -> tuple[GuardRuling, ...]:
+    """Run the harm guard over the store: suspend and restore examples; what was decided, kept ones left out."""
+    examples = [example for example in _examples(library) if library.state_of(example.id) != "retired"]
+    suspended = {key: state.changed_at for key, state in library.states.items() if state.state == "suspended"}
+    shown = _shown(store)
+    since = [(example.tool, suspended[example.id]) for example in examples if example.id in suspended]
+    watched = [
+        WatchedSession(track, ids)
+        for row in sorted(shown.keys() | _later(store, since))
+        # Whoever was shown nobody knows what speaks neither for an example nor against it.
+        if (ids := shown.get(row, ())) is not None
+        for track in tracks(store, sessions=[row])
+    ]
+    restored = {row["example_id"]: row["changed_at"] for row in store.rows("guard.restored")}
+    rulings = guard(watched, examples, suspended=suspended, since=restored, usual=_rates(store, shown))
+    decided = tuple(ruling for ruling in rulings if ruling.decision != "keep")
+    for ruling in decided:
+        state: State = "suspended" if ruling.decision == "suspend" else "active"
+        set_state(store, ruling.example_id, state, ruling.reason, ruling.evidence, now=now)
+    return decided
+
+
+def _examples(library: Library) -> list[Example]:
+    """Every example of the library once."""
+    return list({example.id: example for template in library.templates for example in template.examples}.values())
+
+
+def _shown(store: Store) -> dict[int, tuple[str, ...] | None]:
+    """The sessions that were given a block, by row id, with the examples in it; None where nobody knows which."""
+    found: dict[int, set[str]] = {}
+    unknown = set()
+    for row in store.rows("guard.shown"):
+        ids = found.setdefault(row["id"], set())
+        if row["example_ids"] is None:
+            unknown.add(row["id"])
+        else:
+            ids.update(_strings(row["example_ids"]))
+    return {row: tuple(sorted(ids)) if ids or row not in unknown else None for row, ids in found.items()}
+
+
+def _later(store: Store, since: Iterable[tuple[str, float]]) -> set[int]:
+    """The sessions that used one of these tools and began after the time beside it."""
+    first: dict[str, float] = {}
+    for tool, time in since:
+        first[tool] = min(time, first.get(tool, time))
+    return {
+        row["id"] for tool, time in first.items() for row in store.rows("guard.later", {"tool": tool, "after": time})
+    }
+
+
+def _rates(store: Store, shown: Iterable[int]) -> dict[str, float]:
+    """How often calls of each tool fail in sessions that were shown nothing."""
+    counts = {row["tool"]: (row["ok"], row["failed"]) for row in store.rows("guard.rates")}
+    for session in shown:
+        for row in store.rows("guard.rates_of", {"session_id": session}):
+            ok, failed = counts[row["tool"]]
+            counts[row["tool"]] = (ok - row["ok"], failed - row["failed"])
+    return {tool: drawn_rate(failed, ok + failed) for tool, (ok, failed) in counts.items() if ok + failed}

@@ -1,0 +1,120 @@
+"""Builds a template out of the store: of all its sessions, of those below some paths, or of one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from seasoned.errors import NotFound
+from seasoned.insight.load import tracks
+from seasoned.redact.redactor import Redactor
+from seasoned.store import Store
+from seasoned.template.example import Template
+from seasoned.template.mine.miner import mine, mine_store
+from seasoned.template.mine.selection import MiningOptions, candidates, choose, refusal
+from seasoned.template.render.tokens import count_tokens
+
+FROM_ONE_SESSION = 10
+"""Examples in a template made from one session."""
+_ONE_SESSION = MiningOptions(
+    min_messages=0,
+    max_sessions=1,
+    max_error_rate=1.0,
+    max_examples=FROM_ONE_SESSION,
+    max_share=1.0,
+    max_source_share=1.0,
+    quiet_seconds=0.0,
+    allow_unsuccessful=True,
+    fewest_lineages=1,
+)
+
+
+def build(
+    store: Store,
+    *,
+    name: str,
+    now: float,
+    redactor: Redactor,
+    options: MiningOptions,
+    description: str = "",
+    tags: Sequence[str] = (),
+    paths: Sequence[Path] = (),
+    budget: int | None = None,
+) -> Template:
+    """What worked in the sessions of a store, or of those below the paths; NotFound where nothing is worth keeping."""
+    if paths:
+        below = sessions_below(store, paths)
+        found = [one for one in candidates(store, options, now) if one.row in below]
+        chosen = choose(store, found, options.max_sessions)
+        made = mine(
+            tracks(store, sessions=[one.row for one in chosen]),
+            name=name,
+            now=now,
+            redactor=redactor,
+            options=options,
+            description=description,
+            tags=tags,
+            sources={one.key: one.source for one in chosen},
+        )
+        if made is not None:
+            metrics = msgspec.structs.replace(made.metrics, sessions_scanned=len(below))
+            made = msgspec.structs.replace(made, metrics=metrics)
+    else:
+        made = mine_store(
+            store, name=name, now=now, redactor=redactor, options=options, description=description, tags=tags
+        )
+    if made is None:
+        raise NotFound(
+            f"Nothing worth keeping was found, and nothing was saved: no finished session with at least "
+            f"{options.min_messages} messages showed a call that can be learned from (try --min-messages)."
+        )
+    return made if budget is None else within(made, budget)
+
+
+def create(
+    store: Store,
+    session_id: int,
+    *,
+    name: str,
+    now: float,
+    redactor: Redactor,
+    description: str = "",
+    tags: Sequence[str] = (),
+) -> Template:
+    """What worked in one session, whatever its length; NotFound says why nothing did."""
+    track = next(tracks(store, sessions=[session_id]))
+    reason = refusal(track, _ONE_SESSION, now)
+    made = mine(
+        [track], name=name, now=now, redactor=redactor, options=_ONE_SESSION, description=description, tags=tags
+    )
+    if made is None:
+        why = reason or "none of its calls can be shown"
+        raise NotFound(f"Nothing worth keeping was found in {str(track.ref)!r} ({why}): nothing was saved.")
+    return made
+
+
+def within(template: Template, budget: int) -> Template:
+    """The template with as many of its examples, the best first, as fit into so many tokens."""
+    kept = []
+    for example in template.examples:
+        budget -= count_tokens(f"{example.intent}\n{example.tool}\n{example.arguments}\n{example.result}")
+        if budget < 0:
+            break
+        kept.append(example)
+    if not kept:
+        raise NotFound("No example fits into so small a budget, and nothing was saved: try a larger --budget.")
+    return msgspec.structs.replace(template, examples=tuple(kept))
+
+
+def sessions_below(store: Store, paths: Sequence[Path]) -> set[int]:
+    """The sessions that were read from these files, or from files in these folders."""
+    places = [os.path.abspath(path) for path in paths]  # noqa: PTH100 (as the scan names them, links not followed)
+    return {
+        int(row["id"])
+        for source in store.rows("source.all")
+        if any(source["path"] == place or source["path"].startswith(place.rstrip(os.sep) + os.sep) for place in places)
+        for row in store.rows("session.of_source", {"source_id": source["id"]})
+    }

@@ -1,0 +1,109 @@
+"""Out of one session the calls that are worth keeping: each with its kinds, its pattern and the words before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from seasoned.command.parse import parse
+from seasoned.command.tool import tool_of
+from seasoned.insight.repair import Repair, repairs
+from seasoned.insight.track import JudgedCall
+from seasoned.template.example import ExampleKind
+from seasoned.template.mine.candidate import ExampleCandidate
+from seasoned.template.mine.intent import spoken, stems, vagueness, words_before
+from seasoned.template.mine.merge import is_look, pattern_of, pattern_of_aim, step_of
+from seasoned.template.mine.selection import MiningOptions, WorkedCalls
+
+__all__ = ["gather", "spoken", "stems", "teaches", "vagueness", "words_before"]
+
+_ELSEWHERE = ("after ", "same call", "with `sleep` before")
+"""How a repair is described that the call itself did not make: an edit in between, another try, waiting."""
+_LOOKS = ("file_read", "search", "web")
+
+
+def gather(worked: WorkedCalls, options: MiningOptions, source: str) -> Iterator[ExampleCandidate]:
+    """The members of one session, in order."""
+    track, positions = worked.track, worked.positions
+    mended = _lessons(worked)
+    firsts = _firsts(track.calls, positions)
+    lasts = _lasts(worked)
+    for at in positions:
+        call = track.calls[at]
+        kinds: set[ExampleKind] = set()
+        if at in mended:
+            kinds.add("recovery")
+        if at in firsts:
+            kinds.add("init")
+        if at in lasts:
+            kinds.add("final")
+        repair = mended.get(at)
+        failed = None if repair is None else track.calls[repair.failed]
+        aim = worked.aims[at]
+        pattern = pattern_of_aim(aim)
+        yield ExampleCandidate(
+            track,
+            call,
+            aim,
+            pattern,
+            step_of(aim),
+            frozenset(kinds),
+            source,
+            options.max_argument_chars,
+            is_look(aim),
+            repair,
+            failed,
+            failed is not None and pattern_of(failed.tool, failed.arguments) != pattern,
+        )
+
+
+def _lessons(worked: WorkedCalls) -> dict[int, Repair]:
+    """Repairs whose call made the difference, by the call that worked; of several failed attempts the last one."""
+    found = {}
+    calls, positions = worked.track.calls, set(worked.positions)
+    for repair in repairs(calls, aims=worked.aims):
+        if repair.repaired in positions and teaches(repair, calls):
+            found[repair.repaired] = repair
+    return found
+
+
+def teaches(repair: Repair, calls: Sequence[JudgedCall]) -> bool:
+    """Whether what changed in the call repaired it, and not an edit in between, another try, or luck."""
+    failed, repaired = calls[repair.failed], calls[repair.repaired]
+    if failed.fault == "environment" or failed.raw_arguments == repaired.raw_arguments:
+        return False
+    if not repair.changed or repair.how.startswith(_ELSEWHERE):
+        return False
+    return _complained(failed) <= {step.program for step in parse(repaired.command or "")}
+
+
+def _complained(failed: JudgedCall) -> set[str]:
+    """The program that complained by its name, where the failed command ran it: a repair must run it again."""
+    said = failed.reason.partition(":")[0].split()
+    return {step.program for step in parse(failed.command or "") if said and step.program == said[-1]}
+
+
+def _firsts(calls: Sequence[JudgedCall], positions: Sequence[int]) -> set[int]:
+    """The first call of each tool that worked."""
+    seen: dict[str, int] = {}
+    for at in positions:
+        seen.setdefault(calls[at].tool, at)
+    return set(seen.values())
+
+
+def _lasts(worked: WorkedCalls) -> set[int]:
+    """What closed the session, or a turn of it: the last call, where it did something and did not merely look."""
+    calls, positions = worked.track.calls, worked.positions
+    closing = set(positions[-1:])
+    for at, following in pairwise(positions):
+        if _ends_turn(calls, at, following):
+            closing.add(at)
+    return {at for at in closing if tool_of(calls[at].tool).form not in _LOOKS and not is_look(worked.aims[at])}
+
+
+def _ends_turn(calls: Sequence[JudgedCall], at: int, following: int) -> bool:
+    """Whether the user spoke before the next call: there is room for an answer and a request, and the words differ."""
+    if following != at + 1 or calls[at].intent == calls[following].intent:
+        return False
+    together = sum(other.message == calls[at].message for other in calls[max(0, at - 20) : at + 1])
+    return calls[following].message >= calls[at].message + together + 3

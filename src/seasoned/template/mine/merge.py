@@ -1,0 +1,332 @@
+"""Calls that are alike become one example: patterns, support, the call that stands for all, and the caps of sources."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from seasoned.command.parse import names, parse
+from seasoned.command.tool import command_of
+from seasoned.insight.aim import MANNER, PATH_NAMES, Aim, Run, runs_of
+from seasoned.lazy_regex import LazyRegex
+from seasoned.session import ToolCall
+from seasoned.template.example import ExampleKind, digest
+from seasoned.template.mine.candidate import ExampleCandidate
+from seasoned.template.mine.selection import MiningOptions
+
+__all__ = [
+    "FREE",
+    "KIND_RANK",
+    "CandidateGroup",
+    "ExampleCandidate",
+    "ShareLimits",
+    "current",
+    "fair_share",
+    "group",
+    "in_turn",
+    "is_look",
+    "letter_shape",
+    "pattern_of",
+    "pattern_of_aim",
+    "step_of",
+]
+
+KIND_RANK: dict[ExampleKind, int] = {"recovery": 0, "init": 1, "final": 2, "sequence": 3}
+_PATTERN_CHARS = 160
+FEWEST = 2
+"""So many examples every lineage may supply, however small the template is."""
+_ENOUGH = 5
+"""Support beyond this adds nothing to the merit of an example: planted sessions cannot buy a place with numbers."""
+_ASIDE = MANNER | names("description timeout explanation justification workdir cwd is_background isBackground")
+FREE = MANNER | names(
+    "description pattern query regex glob search_term q input content contents file_text text old_string new_string"
+    " old_str new_str old_text new_text code thought prompt message body diff patch title summary note comment"
+    " expression url urls"
+)
+"""Arguments whose values are anybody's words: only that they are given belongs to the pattern."""
+_CHOICES = names("action command operation mode output_mode method op verb kind")
+_CHOICE = LazyRegex(r"[A-Za-z][A-Za-z_-]{0,23}\Z")
+_WORD = LazyRegex(r"[^\W\d_]+\Z")
+_PATHLIKE = LazyRegex(r"(?:[\w.@~$-]*[/\\])+[\w.@*{},-]*\Z|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,7}\Z")
+_OTHER_LETTER = re.compile(r"[^\W\d_A-Za-z]")
+_RUNS = ((re.compile(r"[A-Z]+"), "A"), (re.compile(r"[a-z]+"), "a"), (re.compile(r"\d+"), "9"))
+_LOOKS = names(
+    "cat ls rg grep egrep fgrep ag ack awk head tail less more nl wc sort uniq find fd tree stat file du df diff jq ps"
+    " pwd which env date whoami echo printf cd test sleep chmod touch mkdir rmdir"
+)
+"""Programs that only look, or that anybody can call: which options they are given is taste."""
+_GIT_LOOKS = names("status diff log show branch rev-parse ls-files ls-tree cat-file blame reflog remote describe")
+_LABEL_CHARS = 40
+_ID = LazyRegex(r"(?=\D{0,23}\d)[\w#:@-]{1,24}\Z")
+"""What a command is given that says how ids are written."""
+
+
+class CandidateGroup(msgspec.Struct, frozen=True):
+    """All calls of one pattern."""
+
+    pattern: str
+    step: str
+    tool: str
+    kind: ExampleKind
+    support: int
+    members: tuple[ExampleCandidate, ...]
+    """The best at the head, the others in any order."""
+
+    @property
+    def merit(self) -> tuple[int, int, int, str]:
+        """The smaller, the better."""
+        plain = self.members[0].is_plain
+        return (
+            int(self.kind != "recovery") + 2 * plain,
+            -min(self.support, _ENOUGH),
+            KIND_RANK[self.kind],
+            self.pattern,
+        )
+
+
+def pattern_of(tool: str, arguments: Mapping[str, Any]) -> str:
+    """The tool and the shape of what it was given: calls with one pattern show the same thing."""
+    given = dict(arguments)
+    command = command_of(ToolCall("", tool, given))
+    return pattern_of_aim(Aim(tool, "", given, runs=runs_of(command) if command else (), command=command))
+
+
+def pattern_of_aim(aim: Aim) -> str:
+    """The same of a call whose aim is known."""
+    if aim.command is not None:
+        shape = " + ".join(sorted({_run_shape(run) for run in aim.runs})) or _scenery(aim.command)
+    else:
+        given = [(name, value) for name, value in sorted(aim.arguments.items()) if name not in _ASIDE]
+        shape = " ".join(f"{name}={_shape(name, value)}" for name, value in given if value not in (None, False, ""))
+    text = f"{aim.tool} {shape}".rstrip()
+    return text if len(text) <= _PATTERN_CHARS else f"{text[: _PATTERN_CHARS - 17]} {digest(text)}"
+
+
+def step_of(aim: Aim) -> str:
+    """The name of a step: `Read`, or for a shell `Bash: pytest`."""
+    if aim.command is None:
+        return aim.tool
+    return f"{aim.tool}: {_label(aim.runs[-1]) if aim.runs else _scenery(aim.command)}"
+
+
+def is_look(aim: Aim) -> bool:
+    """Whether a shell command does nothing but look, or nothing that anybody could get wrong."""
+    return aim.command is not None and all(_looks(run) for run in aim.runs)
+
+
+def _looks(run: Run) -> bool:
+    return run.program in _LOOKS or (run.program == "git" and run.label.split()[-1] in _GIT_LOOKS)
+
+
+def _scenery(command: str) -> str:
+    steps = parse(command)
+    return steps[-1].program[:_LABEL_CHARS] if steps else "shell"
+
+
+def _label(run: Run) -> str:
+    return run.label if run.label.isprintable() and len(run.label) <= _LABEL_CHARS else run.program[:_LABEL_CHARS]
+
+
+@lru_cache(maxsize=1024)
+def _run_shape(run: Run) -> str:
+    if run.is_inline:
+        return f"{run.program} inline"
+    if run.is_check or _looks(run):
+        return _label(run)
+    options = sorted({option for option in run.options if option.startswith("--")} - {"--"})
+    ids = (
+        sorted({letter_shape(word) for word in run.operands if _ID.compiled.match(word)})
+        if run.program != "git"
+        else []
+    )
+    return " ".join([_label(run), *options[:4], *ids[:2]])
+
+
+def _shape(name: str, value: Any, depth: int = 3) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return "number"
+    if isinstance(value, str):
+        return _text_shape(name, value)
+    if isinstance(value, dict):
+        return "{" + ",".join(sorted(str(key) for key in value)[:12]) + "}" if depth else "{}"
+    if isinstance(value, list | tuple):
+        return "[" + "|".join(sorted({_shape(name, item, depth - 1) for item in value[:12]})) + "]" if depth else "[]"
+    return "null"
+
+
+def _text_shape(name: str, value: str) -> str:
+    if name in _CHOICES and _CHOICE.compiled.match(value):
+        return value
+    if name in FREE or value[:1].isspace():
+        return "text"
+    if "[redacted:" in value or "@" in value:
+        return "id"
+    if name in PATH_NAMES or _PATHLIKE.compiled.match(value):
+        return _place(value)
+    if any(c.isspace() for c in value) or len(value) > 40:
+        return "text"
+    if _WORD.compiled.match(value):
+        return "word"
+    return letter_shape(value)
+
+
+def _place(value: str) -> str:
+    if "://" in value[:12]:
+        return "address"
+    return "absolute" if value.startswith(("/", "~", "\\")) or value[1:2] == ":" else "path"
+
+
+def letter_shape(value: str) -> str:
+    """Runs of letters and digits by one sign each, everything else as it is: `#W0052025` is `#A9`."""
+    if not value.isascii():
+        value = _OTHER_LETTER.sub("a", value)
+    for run, sign in _RUNS:
+        value = run.sub(sign, value)
+    return value
+
+
+def group(members: Iterable[ExampleCandidate], options: MiningOptions) -> list[CandidateGroup]:
+    """One group for each pattern that is worth keeping and has a call that can be shown."""
+    by_pattern: dict[str, list[ExampleCandidate]] = {}
+    lineages = set()
+    for member in members:
+        by_pattern.setdefault(member.pattern, []).append(member)
+        lineages.add(member.track.root)
+    is_small = len(lineages) < 2 * options.fewest_lineages
+    groups = []
+    for pattern, alike in sorted(by_pattern.items()):
+        support = len({member.track.root for member in alike})
+        kind = _kind(alike, support, options, is_small=is_small)
+        if kind is None or not any(member.can_show for member in alike):
+            continue
+        best = next(_best_first(kind, alike, Counter()))
+        members = (best, *[member for member in alike if member is not best])
+        groups.append(CandidateGroup(pattern, best.step, best.call.tool, kind, support, members))
+    return groups
+
+
+def current(members: Sequence[ExampleCandidate]) -> list[ExampleCandidate]:
+    """Those that still hold: not what a later repair wrote otherwise and what never worked again since."""
+    worked: dict[str, float] = {}
+    rewritten: dict[str, float] = {}
+    for member in members:
+        if member.time is None:
+            continue
+        is_shell = member.command is not None
+        key = _convention(member.pattern, is_shell)
+        worked[key] = max(worked.get(key, 0.0), member.time)
+        if member.failed is not None and member.is_rewritten:
+            key = _convention(pattern_of(member.failed.tool, member.failed.arguments), is_shell)
+            rewritten[key] = max(rewritten.get(key, 0.0), member.time)
+    old = {key for key, time in rewritten.items() if key in worked and time > worked[key]}
+    return [one for one in members if not old or _convention(one.pattern, one.command is not None) not in old]
+
+
+def _convention(pattern: str, is_shell: bool) -> str:
+    """A program is called alike through the shells of all agents."""
+    return pattern.partition(" ")[2] if is_shell else pattern
+
+
+def _kind(
+    members: Sequence[ExampleCandidate], support: int, options: MiningOptions, *, is_small: bool
+) -> ExampleKind | None:
+    kinds: set[ExampleKind] = set()
+    for member in members:
+        if not member.kinds <= kinds and member.can_show:
+            kinds |= member.kinds
+    if support >= options.fewest_lineages:
+        kinds.add("sequence")
+    elif members[0].command is not None and not is_small and "recovery" not in kinds:
+        # What one session alone ran in its shell is its own affair, where there are others to compare with.
+        return None
+    return min(kinds, key=KIND_RANK.__getitem__, default=None)
+
+
+def _best_first(
+    kind: ExampleKind, members: Iterable[ExampleCandidate], supplied: Mapping[str, int]
+) -> Iterator[ExampleCandidate]:
+    """The members that can be shown, the best first; of equally good ones those whose lineage has supplied less.
+
+    What takes long to find out is asked only of those that nothing else puts behind.
+    """
+
+    def first(member: ExampleCandidate) -> tuple[bool, bool, bool]:
+        return (
+            kind != "sequence" and kind not in member.kinds,
+            not member.is_rewritten,
+            "[redacted:" in member.call.raw_arguments,
+        )
+
+    def then(member: ExampleCandidate) -> tuple[Any, ...]:
+        return (
+            member.vagueness,
+            not (member.call.result or "").strip(),
+            len(member.call.raw_arguments) // 80,
+            supplied.get(member.track.root, 0),
+            -(member.time or 0.0),
+            str(member.track.ref),
+            member.call.position,
+        )
+
+    equal: dict[tuple[bool, bool, bool], list[ExampleCandidate]] = {}
+    for member in members:
+        equal.setdefault(first(member), []).append(member)
+    for _, some in sorted(equal.items()):
+        yield from (member for member in sorted(some, key=then) if member.can_show)
+
+
+class ShareLimits:
+    """How many examples each lineage and each folder of histories has supplied, and how many it may."""
+
+    def __init__(self, options: MiningOptions, sources: int, of_lineage: int | None = None) -> None:
+        room = max(FEWEST, int(options.max_share * options.max_examples))
+        self.of_lineage = room if of_lineage is None else of_lineage
+        # Where there is one folder alone, nothing could be taken away from another.
+        share = options.max_source_share if sources > 1 else 1.0
+        self.of_source = max(1, int(share * options.max_examples))
+        self._lineages: Counter[str] = Counter()
+        self._sources: Counter[str] = Counter()
+
+    @property
+    def most(self) -> int:
+        """What the lineage that supplied most has supplied."""
+        return max(self._lineages.values(), default=0)
+
+    def has_room(self, member: ExampleCandidate) -> bool:
+        return self._lineages[member.track.root] < self.of_lineage and self._sources[member.source] < self.of_source
+
+    def take(self, member: ExampleCandidate) -> None:
+        self._lineages[member.track.root] += 1
+        self._sources[member.source] += 1
+
+    def ordered(self, one: CandidateGroup) -> Iterator[ExampleCandidate]:
+        """The members of a group that can be shown, the best first."""
+        return _best_first(one.kind, one.members, self._lineages)
+
+
+def fair_share(options: MiningOptions, lineages: int, kept: int) -> int:
+    """How many of so many kept examples one lineage may supply; of few lineages each an equal part."""
+    share = max(options.max_share, 1 / max(1, lineages))
+    return max(FEWEST, int(share * kept + 1e-9))
+
+
+def in_turn(groups: Sequence[CandidateGroup], failures: Mapping[str, int]) -> list[CandidateGroup]:
+    """The best of every step first, then the second of each; steps that were repaired or fail most at the front."""
+    steps: dict[str, list[CandidateGroup]] = {}
+    for one in sorted(groups, key=lambda one: one.merit):
+        steps.setdefault(one.step, []).append(one)
+
+    def rank(step: str) -> tuple[Any, ...]:
+        best = steps[step][0]
+        return (best.merit[0], -failures.get(best.tool, 0), -max(one.support for one in steps[step]), step)
+
+    ordered = sorted(steps, key=rank)
+    longest = max((len(one) for one in steps.values()), default=0)
+    return [steps[step][turn] for turn in range(longest) for step in ordered if turn < len(steps[step])]

@@ -1,0 +1,347 @@
+"""Mining: experienced sessions in, a template out. The order in which the sessions come does not matter."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from seasoned.command.tool import TaskType
+from seasoned.insight.load import tracks as load_tracks
+from seasoned.insight.profile import EARLY_SHARE
+from seasoned.insight.signature import signature
+from seasoned.insight.track import Track
+from seasoned.redact.redactor import Redactor
+from seasoned.store import Store
+from seasoned.template.example import (
+    INTENT_CHARS,
+    Example,
+    ExampleKind,
+    Repaired,
+    Source,
+    Template,
+    TemplateMetrics,
+    digest,
+)
+from seasoned.template.mine.gather import gather
+from seasoned.template.mine.merge import (
+    KIND_RANK,
+    CandidateGroup,
+    ExampleCandidate,
+    ShareLimits,
+    current,
+    fair_share,
+    group,
+    in_turn,
+)
+from seasoned.template.mine.note import notes
+from seasoned.template.mine.selection import MiningOptions, WorkedCalls, experience_of, qualified, refusal, select
+from seasoned.template.mine.workflow import workflows
+
+if TYPE_CHECKING:
+    from seasoned.template.anonymize.vocabulary import Vocabulary
+
+__all__ = ["MiningOptions", "mine", "mine_store"]
+
+_DEFAULTS = MiningOptions()
+_TRIED = 6
+"""Of a group so many calls are tried before it is given up as unclean."""
+_encode = msgspec.json.Encoder(order="sorted").encode
+_decode = msgspec.json.Decoder(dict).decode
+
+
+def mine_store(
+    store: Store,
+    *,
+    name: str,
+    now: float,
+    redactor: Redactor,
+    options: MiningOptions = _DEFAULTS,
+    description: str = "",
+    tags: Sequence[str] = (),
+) -> Template | None:
+    """A template out of a store: sessions are chosen by what is known about each, and only theirs are loaded."""
+    chosen = qualified(store, options, now)
+    scanned = store.row("mining.scanned", {"agent": options.agent, "task_type": options.task_type})
+    made = mine(
+        load_tracks(store, sessions=[one.row for one in chosen]),
+        name=name,
+        now=now,
+        redactor=redactor,
+        options=options,
+        description=description,
+        tags=tags,
+        sources={one.key: one.source for one in chosen},
+    )
+    if made is None or scanned is None:
+        return made
+    metrics = msgspec.structs.replace(made.metrics, sessions_scanned=scanned["sessions"])
+    return msgspec.structs.replace(made, metrics=metrics)
+
+
+def mine(
+    tracks: Iterable[Track],
+    *,
+    name: str,
+    now: float,
+    redactor: Redactor,
+    options: MiningOptions = _DEFAULTS,
+    description: str = "",
+    tags: Sequence[str] = (),
+    sources: Mapping[str, str] | None = None,
+    failing: Collection[str] = (),
+) -> Template | None:
+    """A template of what worked in these sessions; None where nothing is worth keeping.
+
+    `failing` names tools that fail at times, as other sessions have shown: they are worth several examples.
+    """
+    # Who planted sessions put them into a folder: without knowing the folders, an agent's sessions are one source.
+    scanned, found = 0, {}
+    for track in tracks:
+        scanned += 1
+        if refusal(track, options, now) is None:
+            found[str(track.ref)] = track
+    folders = sources or {}
+    experiences = [experience_of(track, folders.get(key)) for key, track in found.items()]
+    chosen = {one.key: one for one in select(experiences, options.max_sessions)}
+    worked = [WorkedCalls(found[key], options) for key in sorted(chosen)]
+    walks = [list(gather(one, options, chosen[str(one.track.ref)].source)) for one in worked]
+    gathered = [member for walk in walks for member in walk]
+    members = current(gathered)
+    builder = _TemplateBuilder(members, [one.track for one in worked], redactor, options, failing)
+    examples = builder.examples()
+    if not examples:
+        return None
+    return Template(
+        name=name,
+        description=description,
+        task_type=options.task_type or _task_type([one.track for one in worked]),
+        tags=tuple(sorted(set(tags))),
+        examples=examples,
+        notes=notes(members, options, builder.is_clean),
+        workflows=workflows(
+            ((walk[0].track.root, [member.step for member in walk]) for walk in walks if walk),
+            fewest_lineages=options.fewest_lineages,
+            limit=options.max_workflows,
+        ),
+        sources=tuple(sorted(chosen)),
+        created_at=now,
+        metrics=TemplateMetrics(
+            sessions_scanned=scanned,
+            sessions_qualified=len(chosen),
+            calls_seen=sum(len(one.track.calls) for one in worked),
+            repairs_found=sum(member.repair is not None for member in gathered),
+            dropped_unclean=builder.dropped,
+            avg_proficiency_gain=_average_gain([one.track for one in worked]),
+        ),
+    )
+
+
+def _task_type(tracks: Sequence[Track]) -> TaskType | None:
+    """The type that all of them have, else mixed."""
+    types = {track.task_type for track in tracks if track.task_type is not None}
+    return types.pop() if len(types) == 1 else "mixed" if types else None
+
+
+def _average_gain(tracks: Sequence[Track]) -> float | None:
+    """Error rate of the last fifth minus that of the first, over the sessions that have both; None without any."""
+    gains = []
+    for track in tracks:
+        failed = [call.has_failed for call in track.counted()]
+        part = len(failed) // EARLY_SHARE
+        if part:
+            gains.append((sum(failed[-part:]) - sum(failed[:part])) / part)
+    return sum(gains) / len(gains) if gains else None
+
+
+class _TemplateBuilder:
+    """Makes examples out of groups: bound, neutral, clean, and no source with more than its cap."""
+
+    def __init__(
+        self,
+        members: Sequence[ExampleCandidate],
+        tracks: Sequence[Track],
+        redactor: Redactor,
+        options: MiningOptions,
+        failing: Collection[str],
+    ) -> None:
+        self._members = members
+        self._tracks = tracks
+        self._redactor = redactor
+        self._options = options
+        self._rates = _error_rates(tracks)
+        self._failures = Counter(call.tool for track in tracks for call in track.calls if call.has_failed)
+        self._failing = {*failing, *self._failures}
+        self._known: dict[tuple[str, str, int], Example | None] = {}
+        self.dropped = 0
+
+    def examples(self) -> tuple[Example, ...]:
+        """The examples in the order of their worth."""
+        groups = in_turn(group(self._members, self._options), self._failures)
+        if not groups:
+            return ()
+        from seasoned.template.anonymize.vocabulary import vocabulary_of
+
+        vocabulary = vocabulary_of(self._tracks)
+        sources = len({member.source for member in self._members})
+        lineages = len(_shown_roots(groups))
+        caps = ShareLimits(self._options, sources)
+        found = self._pass(groups, caps, vocabulary)
+        allowed = fair_share(self._options, lineages, len(found))
+        # What one lineage has too much is taken by others where they can: a smaller template allows each still less.
+        while caps.most > allowed:
+            caps = ShareLimits(self._options, sources, allowed)
+            found = self._pass(groups, caps, vocabulary)
+            if lineages * self._options.max_share < 1:
+                break  # So few lineages cannot all have that little; what others lack takes nothing away again.
+            allowed = fair_share(self._options, lineages, len(found))
+        return tuple(found.values())
+
+    def _pass(self, groups: Sequence[CandidateGroup], caps: ShareLimits, vocabulary: Vocabulary) -> dict[str, Example]:
+        """One example for each group, then a second of those that sessions get wrong, as far as the caps leave room."""
+        found: dict[str, Example] = {}
+        taken: dict[str, list[ExampleCandidate]] = {}
+        self.dropped = 0
+        for depth in range(max(1, self._options.of_pattern)):
+            for one in groups:
+                if len(found) == self._options.max_examples:
+                    return found
+                shown = taken.setdefault(one.pattern, [])
+                if depth and (len(shown) < depth or one.tool not in self._failing):
+                    continue
+                chosen = self._example(one, caps, vocabulary, beside=shown)
+                # A further one that nobody said anything about shows what the first has shown.
+                if chosen is not None and chosen[1].id not in found and (chosen[1].intent or not depth):
+                    caps.take(chosen[0])
+                    shown.append(chosen[0])
+                    found[chosen[1].id] = chosen[1]
+        return found
+
+    def is_clean(self, text: str) -> bool:
+        """Whether a text of ours holds no secret and says nothing to the reader that was not meant."""
+        from seasoned.template.admission.neutral import speaks_to_reader
+
+        return not self._redactor.find(text) and not speaks_to_reader(text)
+
+    def _example(
+        self, one: CandidateGroup, caps: ShareLimits, vocabulary: Vocabulary, *, beside: Sequence[ExampleCandidate]
+    ) -> tuple[ExampleCandidate, Example] | None:
+        """The best member that has room and can be cleaned; it differs from those shown, in lineage as well."""
+        roots = {member.track.root for member in beside}
+        written = {member.call.raw_arguments for member in beside}
+        tried = 0
+        found: tuple[ExampleCandidate, Example] | None = None
+        for member in caps.ordered(one):
+            if tried == _TRIED:
+                break
+            kind = _kind(one, member, self._options)
+            if kind is None or not caps.has_room(member):
+                continue
+            if member.track.root in roots or member.call.raw_arguments in written:
+                continue
+            if found is not None and (kind != found[1].kind or member.is_rewritten != found[0].is_rewritten):
+                continue
+            tried += 1
+            made = self._clean(one, member, kind, vocabulary)
+            if made is None:
+                continue
+            # Words that could not be made harmless are gone by now: one that still has some is better.
+            if found is None or made.intent:
+                found = (member, made)
+            if made.intent:
+                break
+        if found is None and not beside:
+            self.dropped += tried > 0
+        return found
+
+    def _clean(
+        self, one: CandidateGroup, member: ExampleCandidate, kind: ExampleKind, vocabulary: Vocabulary
+    ) -> Example | None:
+        """The example that a member makes, once for all passes; None where it cannot be cleaned."""
+        from seasoned.template.admission.clean import unclean
+
+        key = (one.pattern, str(member.track.ref), member.call.position)
+        if key not in self._known:
+            made = self._made(one, member, kind, vocabulary)
+            self._known[key] = None if made is None or unclean(made, self._redactor) is not None else made
+        return self._known[key]
+
+    def _made(
+        self, one: CandidateGroup, member: ExampleCandidate, kind: ExampleKind, vocabulary: Vocabulary
+    ) -> Example | None:
+        from seasoned.template.admission.neutral import neutral_result, neutral_text
+        from seasoned.template.anonymize.call import anonymize
+
+        call = member.call
+        seed = digest(str(member.track.ref), call.call_id, str(call.position))
+        intent = neutral_text(member.intent, INTENT_CHARS)
+        bound = anonymize(call.arguments, neutral_result(call), intent, vocabulary=vocabulary, seed=seed)
+        repaired = None
+        if kind == "recovery" and member.repair is not None and member.failed is not None:
+            before = anonymize(member.failed.arguments, "", "", vocabulary=vocabulary, seed=seed)
+            repaired = Repaired(
+                _json(before.arguments), signature(member.failed), member.repair.changed, member.repair.how
+            )
+            if self._redactor.find(repaired.arguments + "\n" + repaired.signature):
+                return None
+        times = [other.time for other in one.members if other.time is not None]
+        return Example(
+            tool=call.tool,
+            arguments=_json(bound.arguments),
+            result=bound.result,
+            intent=bound.intent,
+            kind=kind,
+            pattern=self._redactor.text(one.pattern),
+            support=one.support,
+            sources=_sources(member, one.members, self._options.max_sources),
+            first_seen=min(times, default=None),
+            last_seen=max(times, default=None),
+            tier="recorded" if member.track.ref.agent == "seasoned" else "own",
+            error_rate=self._rates.get(call.tool),
+            repaired=repaired,
+        )
+
+
+def _shown_roots(groups: Sequence[CandidateGroup]) -> set[str]:
+    """The lineages of which something can be shown; of each one call is enough to know it."""
+    roots: set[str] = set()
+    for one in groups:
+        for member in one.members:
+            if member.track.root not in roots and member.can_show:
+                roots.add(member.track.root)
+    return roots
+
+
+def _json(value: dict[str, object]) -> str:
+    return _encode(value).decode()
+
+
+def _kind(one: CandidateGroup, member: ExampleCandidate, options: MiningOptions) -> ExampleKind | None:
+    """What the member shows, which may be less than what its group does."""
+    kinds = set(member.kinds)
+    if one.support >= options.fewest_lineages:
+        kinds.add("sequence")
+    return min(kinds, key=KIND_RANK.__getitem__, default=None)
+
+
+def _sources(shown: ExampleCandidate, members: Sequence[ExampleCandidate], limit: int) -> tuple[Source, ...]:
+    """The call that is shown, then one call of every other session, the newest first."""
+    found = {str(shown.track.ref): shown}
+    for member in sorted(members, key=lambda one: (-(one.time or 0.0), str(one.track.ref), one.call.position)):
+        if len(found) == limit:
+            break
+        found.setdefault(str(member.track.ref), member)
+    return tuple(Source(key, one.call.call_id, one.track.root, one.time) for key, one in found.items())
+
+
+def _error_rates(tracks: Sequence[Track]) -> dict[str, float]:
+    """Of each tool how many of its counted calls failed."""
+    failed: Counter[str] = Counter()
+    counted: Counter[str] = Counter()
+    for track in tracks:
+        for call in track.counted():
+            counted[call.tool] += 1
+            failed[call.tool] += call.has_failed
+    return {tool: failed[tool] / number for tool, number in counted.items()}

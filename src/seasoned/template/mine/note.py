@@ -1,0 +1,304 @@
+"""Notes: how a tool wants its arguments written, said positively and learned from calls that worked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import msgspec
+
+from seasoned.command.parse import names
+from seasoned.insight.aim import Run, runs_of
+from seasoned.lazy_regex import LazyRegex
+from seasoned.template.example import Note
+from seasoned.template.mine.merge import FREE, ExampleCandidate, letter_shape
+from seasoned.template.mine.selection import MiningOptions
+
+_AGREED = 0.8
+"""A manner counts as the tool's when so large a share of the calls that worked keep to it."""
+_LATEST = 6
+"""Lineages that are asked what holds now: conventions change."""
+_TOOL = LazyRegex(r"[A-Za-z][\w.:/-]{0,63}\Z")
+_NAME = LazyRegex(r"-{0,2}[A-Za-z][\w.-]{0,39}\Z")
+_LABEL = LazyRegex(r"[A-Za-z][\w. :-]{0,39}\Z")
+_OPTION = LazyRegex(r"--?[A-Za-z][\w-]{0,30}\Z")
+_VALUE = LazyRegex(r"[A-Za-z][A-Za-z _-]{0,29}\Z")
+_FULL = LazyRegex(r"/")
+_PATH = LazyRegex(r"(?:\.{0,2}/|~/)?(?:[\w.@-]+/)+[\w.@*-]*\Z")
+_DATES = (
+    (LazyRegex(r"\d{4}-\d\d-\d\d\Z"), "2026-01-31"),
+    (LazyRegex(r"\d{4}-W\d\d\Z"), "2026-W05"),
+    (LazyRegex(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?Z?\Z"), "2026-01-31T09:30:00"),
+    (LazyRegex(r"\d\d:\d\d\Z"), "09:30"),
+)
+_FREE = FREE | names("command cmd")
+_FEWEST_VALUES = 3
+_MOST_CHOICES = 5
+_MOST_CHARS = 40
+
+
+class _ArgumentField(msgspec.Struct):
+    """What was seen of one argument of one tool, or of what one program of a shell is given."""
+
+    tool: str
+    name: str
+    is_program: bool
+    values: list[tuple[ExampleCandidate, Any]] = msgspec.field(default_factory=list)
+    repairs: int = 0
+    """Repairs that wrote it otherwise."""
+    changes: int = 0
+    """Repairs that gave another value."""
+    added: Counter[str] = msgspec.field(default_factory=Counter)
+    """Options of a program, or the argument itself, that repairs put in."""
+
+
+def notes(
+    members: Sequence[ExampleCandidate], options: MiningOptions, is_clean: Callable[[str], bool]
+) -> tuple[Note, ...]:
+    """At most a few notes a tool: first about what repairs changed, then about what nobody would guess."""
+    fields = _fields(members)
+    calls: dict[str, list[ExampleCandidate]] = {}
+    for member in members:
+        calls.setdefault(member.call.tool, []).append(member)
+    found: list[tuple[tuple[Any, ...], Note]] = []
+    for (tool, name, _), field in sorted(fields.items()):
+        said = _say(field, calls[tool], options)
+        if said is None:
+            continue
+        text, support = said
+        note = Note(tool, f"`{tool}`: {text}; {support} session{'s' if support != 1 else ''}", support)
+        if is_clean(note.text):
+            found.append(((tool, -field.repairs, -support, name), note))
+    found.sort(key=lambda one: one[0])
+    kept = [
+        note
+        for _, of_tool in groupby(found, key=lambda one: one[0][0])
+        for _, note in list(of_tool)[: options.notes_per_tool]
+    ]
+    return tuple(kept)
+
+
+def _fields(members: Sequence[ExampleCandidate]) -> dict[tuple[str, str, bool], _ArgumentField]:
+    fields: dict[tuple[str, str, bool], _ArgumentField] = {}
+
+    for member in members:
+        tool = member.call.tool
+        if not _TOOL.compiled.match(tool):
+            continue
+        if member.command is not None:
+            _see_command(member, partial(_field, fields, tool, True))
+            continue
+        arguments = member.aim.arguments
+        for name, value in arguments.items():
+            if name not in _FREE and _NAME.compiled.match(name):
+                _field(fields, tool, False, name).values.append((member, value))
+        if member.repair is not None and member.failed is not None and member.failed.tool == tool:
+            before = member.failed.arguments
+            for name in member.repair.changed:
+                if name in arguments and name not in _FREE and _NAME.compiled.match(name):
+                    known = _field(fields, tool, False, name)
+                    known.changes += 1
+                    known.repairs += name not in before or _is_rewritten(before[name], arguments[name])
+                    known.added[name] += name not in before
+    return fields
+
+
+def _is_rewritten(before: Any, after: Any) -> bool:
+    """Whether two values differ in how they are written, and not merely in what they name."""
+    if isinstance(before, list) and isinstance(after, list):
+        return bool(before and after) and _is_rewritten(before[0], after[0])
+    if not isinstance(before, str) or not isinstance(after, str):
+        return type(before) is not type(after)
+    if _PATH.compiled.match(after):
+        return before.partition("/")[0] != after.partition("/")[0]
+    return letter_shape(before) != letter_shape(after)
+
+
+def _field(
+    fields: dict[tuple[str, str, bool], _ArgumentField], tool: str, is_program: bool, name: str
+) -> _ArgumentField:
+    key = (tool, name, is_program)
+    return fields.setdefault(key, _ArgumentField(*key))
+
+
+def _see_command(member: ExampleCandidate, field: Callable[[str], _ArgumentField]) -> None:
+    runs = {run.label: run for run in member.aim.runs if _LABEL.compiled.match(run.label) and not run.is_inline}
+    for label, run in runs.items():
+        field(label).values.append((member, run))
+    if member.repair is None or member.failed is None:
+        return
+    failed = member.failed.command
+    for other in runs_of(failed) if failed else ():
+        same = runs.get(other.label)
+        if same is not None and (same.operands, same.options) != (other.operands, other.options):
+            known = field(same.label)
+            known.repairs += 1
+            known.added.update(set(same.options) - set(other.options))
+
+
+def _say(field: _ArgumentField, calls: Sequence[ExampleCandidate], options: MiningOptions) -> tuple[str, int] | None:
+    """The note and its support; None where sessions agree on nothing, or need no telling."""
+    if field.is_program:
+        return _say_program(field, options)
+    latest = _latest([member for member, _ in field.values])
+    recent = [(member, value) for member, value in field.values if member.track.root in latest]
+    if field.added[field.name]:
+        # The failed calls lacked it: that it is given is the lesson, and how it is written belongs to it.
+        given = {member.track.root for member in calls if field.name in member.aim.arguments}
+        like = _manner([(member, value) for member, value in recent], options)
+        if len(given) >= options.fewest_lineages and 5 * len(field.values) >= 4 * len(calls):
+            shown = f", {like.words}" if like else ""
+            return f"give `{field.name}`{shown}", len(given)
+    like = _manner(recent, options)
+    if like is None or not (like.is_odd or field.repairs or (like.is_choice and field.changes)):
+        return None
+    support = len({member.track.root for member, value in field.values if like.keeps(value)})
+    verb = "choose" if like.is_choice else "give" if like.words.startswith("as ") else "write"
+    return (f"{verb} `{field.name}` {like.words}", support) if support >= options.fewest_lineages else None
+
+
+def _latest(members: Iterable[ExampleCandidate]) -> set[str]:
+    """The lineages that were active last, among those seen."""
+    last: dict[str, float] = {}
+    for member in members:
+        last[member.track.root] = max(last.get(member.track.root, 0.0), member.time or 0.0)
+    return set(sorted(last, key=lambda root: (-last[root], root))[: max(_LATEST, len(last) // 2)])
+
+
+class _Notation(msgspec.Struct, frozen=True):
+    """One way of writing a value."""
+
+    words: str
+    keeps: Callable[[Any], bool]
+    """Whether a value is written so."""
+    is_odd: bool = False
+    """Whether nobody would guess it."""
+    is_choice: bool = False
+
+
+def _matching(pattern: LazyRegex) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and pattern.compiled.match(value) is not None
+
+
+def _manner(values: Sequence[tuple[ExampleCandidate, Any]], options: MiningOptions) -> _Notation | None:
+    """How nearly all of these values are written."""
+    if len({member.track.root for member, _ in values}) < options.fewest_lineages:
+        return None
+    lists = [value for _, value in values if isinstance(value, list)]
+    if _is_most(len(lists), len(values)):
+        return _Notation("as a list", lambda value: isinstance(value, list))
+    texts = [(member.track.root, value) for member, value in values if isinstance(value, str) and value]
+    if not _is_most(len(texts), len(values)):
+        return None
+    return _dated(texts) or _placed(texts) or _lettered(texts, options) or _chosen(texts, options)
+
+
+def _is_most(part: int, whole: int) -> bool:
+    return part > 0 and part >= _AGREED * whole
+
+
+def _dated(texts: Sequence[tuple[str, str]]) -> _Notation | None:
+    for pattern, shown in _DATES:
+        if _is_most(sum(bool(pattern.compiled.match(text)) for _, text in texts), len(texts)):
+            return _Notation(f"like `{shown}`", _matching(pattern), "W" in shown)
+    return None
+
+
+def _placed(texts: Sequence[tuple[str, str]]) -> _Notation | None:
+    """Paths that begin alike; what they begin with must be shared by several lineages."""
+    paths = [(root, text) for root, text in texts if _PATH.compiled.match(text)]
+    if not _is_most(len(paths), len(texts)):
+        return None
+    if _is_most(sum(text.startswith("/") for _, text in paths), len(texts)):
+        return _Notation("in full, from `/`", _matching(_FULL))
+    heads = Counter(text.partition("/")[0] for _, text in paths)
+    head, count = min(heads.items(), key=lambda one: (-one[1], one[0]))
+    if not head or not _is_most(count, len(texts)) or len({root for root, text in paths if _under(head, text)}) < 2:
+        return None
+    return _Notation(f"like `{head}/x`", lambda value: isinstance(value, str) and _under(head, value))
+
+
+def _under(head: str, text: str) -> bool:
+    return text.startswith(head + "/")
+
+
+def _lettered(texts: Sequence[tuple[str, str]], options: MiningOptions) -> _Notation | None:
+    """Ids: the same signs in the same places; what is the same in all stays, what varies is made up."""
+    shapes = Counter(letter_shape(text) for _, text in texts if "9" in letter_shape(text) and len(text) <= _MOST_CHARS)
+    if not shapes:
+        return None
+    shape, count = min(shapes.items(), key=lambda one: (-one[1], one[0]))
+    alike = sorted({text for _, text in texts if letter_shape(text) == shape})
+    if not _is_most(count, len(texts)) or len(alike) < _FEWEST_VALUES or not shape.isprintable() or "`" in shape:
+        return None
+    if "redacted" in alike[0] or "@" in shape or any(c.isspace() for c in shape) or shape == "9":
+        return None
+    made_up = _made_up(alike)
+    if made_up is None:
+        return None
+    is_odd = not shape[0].isalnum() or any(c in "#:$%" for c in shape)
+    return _Notation(f"like `{made_up}`", lambda value: isinstance(value, str) and letter_shape(value) == shape, is_odd)
+
+
+def _made_up(alike: Sequence[str]) -> str | None:
+    """A value of the same shape that never was: what all share stays, the rest is invented; None where words vary."""
+    runs = [list(_runs(text)) for text in alike]
+    made = []
+    for column in zip(*runs, strict=False):
+        first = column[0]
+        if len(set(column)) == 1:
+            made.append(first)
+        elif any(c.islower() for c in first) or (first.isalpha() and len({len(run) for run in column}) > 1):
+            return None
+        else:
+            length = Counter(len(run) for run in column).most_common(1)[0][0]
+            filler = "1234567890" if first[0].isdigit() else "XYZ"
+            made.append((filler * (length // len(filler) + 1))[:length])
+    return "".join(made)
+
+
+def _runs(text: str) -> Iterator[str]:
+    """Letters of one case, digits, and other signs, each run for itself."""
+
+    def sort(c: str) -> str:
+        return "9" if c.isdigit() else "A" if c.isupper() else "a" if c.isalpha() else c
+
+    return ("".join(run) for _, run in groupby(text, key=sort))
+
+
+def _chosen(texts: Sequence[tuple[str, str]], options: MiningOptions) -> _Notation | None:
+    """A few values that come again in session after session."""
+    roots: dict[str, set[str]] = {}
+    for root, text in texts:
+        roots.setdefault(text, set()).add(root)
+    known = sorted(text for text, seen in roots.items() if len(seen) >= options.fewest_lineages)
+    if not 2 <= len(known) <= _MOST_CHOICES or not all(_VALUE.compiled.match(text) for text in known):
+        return None
+    if not _is_most(sum(text in known for _, text in texts), len(texts)):
+        return None
+    shown = ", ".join(f"`{text}`" for text in known[:-1])
+    return _Notation(f"from {shown} and `{known[-1]}`", lambda value: value in known, is_choice=True)
+
+
+def _say_program(field: _ArgumentField, options: MiningOptions) -> tuple[str, int] | None:
+    """What a program of a shell is given: an option that repairs put in, or things written in one way."""
+    if not field.repairs:
+        return None
+    latest = _latest([member for member, _ in field.values])
+    seen: list[tuple[ExampleCandidate, Run]] = field.values
+    recent = [(member, run) for member, run in seen if member.track.root in latest]
+    for option in sorted(field.added, key=lambda option: (-field.added[option], option)):
+        having = sum(option in run.options for _, run in recent)
+        support = len({member.track.root for member, run in seen if option in run.options})
+        if _OPTION.compiled.match(option) and _is_most(having, len(recent)) and support >= options.fewest_lineages:
+            return f"run `{field.name}` with `{option}`", support
+    firsts = [(member, run.operands[-1]) for member, run in recent if run.operands]
+    like = _manner(firsts, options) if _is_most(len(firsts), len(recent)) else None
+    if like is None or not like.is_odd:
+        return None
+    keeps = like.keeps
+    support = len({member.track.root for member, run in seen if run.operands and keeps(run.operands[-1])})
+    return f"write what `{field.name}` is given {like.words}", support

@@ -1,0 +1,313 @@
+"""Which sessions are experienced enough to learn from, and which of their calls worked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice, zip_longest
+from pathlib import PurePosixPath
+from typing import Any
+
+import msgspec
+
+from seasoned.command.tool import TaskType, is_trivial, tool_of
+from seasoned.insight.aim import Aim, reaches
+from seasoned.insight.likeness import CUT
+from seasoned.insight.repair import Aims
+from seasoned.insight.track import JudgedCall, Track
+from seasoned.lazy_regex import LazyRegex
+from seasoned.store import Store
+
+_LOOKED_AT = 400
+"""Of sessions that qualify no more than this are compared with each other: the choice must not grow with the store."""
+_NOTHING = LazyRegex(
+    r"(?i)\s*(?:no (?:files?|matches|results?)(?: (?:were )?found)?\.?|found 0 files|\[\]|\{\}|null|none|\"\"|0)?\s*\Z",
+)
+_NOTHING_MATCHED = "Exit code 1: "
+_COMPLAINS = LazyRegex(
+    r"(?im)^(?:\S{2,61}+(?<=:) ){0,3}(?:fatal|error|panic|traceback|usage)\b[:( ]|^--- FAIL|^FAIL\b|^\d+ failed"
+    r"|\b(?:command not found|no such file or directory|permission denied)$"
+    r"|^Process running with session|^Command running in (?:the )?background"
+)
+_COMPLAINT = ("error", "fail", "fatal", "panic", "traceback", "usage", "not found", "no such", "denied", "running")
+"""One of these is in every complaint."""
+_ESCALATED = ("with_escalated_permissions", "dangerouslyDisableSandbox", "require_escalated", "elevated")
+
+
+class MiningOptions(msgspec.Struct, frozen=True):
+    """What may be set about mining."""
+
+    min_messages: int = 30
+    max_sessions: int = 30
+    max_error_rate: float = 0.5
+    agent: str | None = None
+    task_type: TaskType | None = None
+    max_examples: int = 40
+    of_pattern: int = 3
+    """Examples of one pattern, each of another lineage, where calls of the tool fail at times; else one is enough."""
+    max_share: float = 0.2
+    """How much of a template one lineage may supply, where there are enough of them; of few, each an equal part."""
+    max_source_share: float = 0.5
+    """How much of a template's room one folder of histories may take, where there are several."""
+    quiet_seconds: float = 3600.0
+    """So long nothing was added to a session that is finished."""
+    allow_unsuccessful: bool = False
+    """Whether sessions are mined whose source says that the task was not done."""
+    fewest_lineages: int = 2
+    """A step recurs, and a note or a workflow is kept, when so many lineages show it."""
+    redone_within: int = 6
+    """A call is not a success when the agent makes it again otherwise within so many calls."""
+    max_argument_chars: int = 600
+    max_sources: int = 50
+    notes_per_tool: int = 2
+    max_workflows: int = 10
+
+
+class MinableSession(msgspec.Struct, frozen=True):
+    """What one session has to offer, as the choice among sessions sees it."""
+
+    key: str
+    root: str
+    source: str
+    """The folder of histories that it comes from, or its agent where no folder is known."""
+    tools: tuple[tuple[str, int, int], ...]
+    """Name, calls that worked, calls that failed."""
+    ended: float | None = None
+    row: int = 0
+
+
+def refusal(track: Track, options: MiningOptions, now: float) -> str | None:
+    """Why nothing is learned from a session; None when it qualifies."""
+    if options.agent is not None and track.ref.agent != options.agent:
+        return "another agent's"
+    if options.task_type is not None and track.task_type != options.task_type:
+        return "another task type"
+    if track.messages < options.min_messages:
+        return "too short"
+    if track.relation == "review":
+        return "a review"
+    counts = track.counts
+    if not counts.ok:
+        return "nothing worked"
+    if counts.failed > options.max_error_rate * counts.counted:
+        return "too many errors"
+    if track.ended is not None and track.ended > now - options.quiet_seconds:
+        return "not finished"
+    last = next(call for call in reversed(track.calls) if call.is_counted)
+    return "ended in an error" if last.has_failed else None
+
+
+def experience_of(track: Track, source: str | None = None) -> MinableSession:
+    """A track as the choice sees it."""
+    ok = Counter(call.tool for call in track.calls if call.counts_as == "ok")
+    failed = Counter(call.tool for call in track.calls if call.has_failed)
+    tools = tuple((tool, ok[tool], failed[tool]) for tool in sorted(ok | failed))
+    return MinableSession(str(track.ref), track.root, source or track.ref.agent, tools, track.ended)
+
+
+def select(experiences: Iterable[MinableSession], limit: int) -> list[MinableSession]:
+    """The most useful ones: many tools, those too that failed at first, many lineages and folders; then the newest."""
+    left = sorted(experiences, key=_newest)
+    if len(left) <= limit:
+        return left
+    left = _spread(left)
+    chosen: list[MinableSession] = []
+    tools: Counter[str] = Counter()
+    roots: Counter[str] = Counter()
+    sources: Counter[str] = Counter()
+    worth = [_worth(one) for one in left]
+    while left and len(chosen) < limit:
+        best, best_gain = 0, -1.0
+        for at, one in enumerate(left):
+            gain = sum(weight / (1 + tools[tool]) for tool, weight in worth[at])
+            gain /= (1 + roots[one.root]) * (1 + sources[one.source]) ** 0.5
+            if gain > best_gain:
+                best, best_gain = at, gain
+        one = left.pop(best)
+        tools.update(tool for tool, _ in worth.pop(best))
+        roots[one.root] += 1
+        sources[one.source] += 1
+        chosen.append(one)
+    return chosen
+
+
+def _newest(one: MinableSession) -> tuple[float, str]:
+    return -(one.ended or 0.0), one.key
+
+
+def _spread(experiences: Sequence[MinableSession]) -> list[MinableSession]:
+    """The newest of every folder in turn, until there are enough to compare."""
+    by_source: dict[str, list[MinableSession]] = {}
+    for one in experiences:
+        by_source.setdefault(one.source, []).append(one)
+    turns = zip_longest(*[by_source[source] for source in sorted(by_source)])
+    return list(islice((one for turn in turns for one in turn if one is not None), _LOOKED_AT))
+
+
+def _worth(one: MinableSession) -> list[tuple[str, float]]:
+    """What each tool of a session adds; that it failed there and worked as well is worth more than that it worked."""
+    worth = []
+    for tool, ok, failed in one.tools:
+        if ok and is_minable(tool):
+            worth.append((tool, 1.0))
+            if failed:
+                worth.append((f"repaired {tool}", 2.0))
+    return worth
+
+
+def qualified(store: Store, options: MiningOptions, now: float) -> list[MinableSession]:
+    """The sessions of a store to learn from, by what is known about each as a whole: no call is loaded for it."""
+    return choose(store, candidates(store, options, now), options.max_sessions)
+
+
+def candidates(store: Store, options: MiningOptions, now: float) -> list[MinableSession]:
+    """All sessions of a store that could be learned from; their tools are not looked up."""
+    rows = store.rows(
+        "mining.sessions",
+        {
+            "min_messages": options.min_messages,
+            "agent": options.agent,
+            "task_type": options.task_type,
+            "max_error_rate": options.max_error_rate,
+            "latest": now - options.quiet_seconds,
+            "allow_unsuccessful": int(options.allow_unsuccessful),
+        },
+    )
+    found = []
+    for row in rows:
+        key = f"{row['agent']}:{row['native_id']}"
+        found.append(
+            MinableSession(key, row["root"], source_of(row["agent"], row["path"]), (), row["ended"], row["id"])
+        )
+    return found
+
+
+def choose(store: Store, found: Sequence[MinableSession], limit: int) -> list[MinableSession]:
+    """The most useful of these sessions; tools are looked up of no more than are compared."""
+    if len(found) > limit:
+        found = _spread(sorted(found, key=_newest))
+    return select([msgspec.structs.replace(one, tools=_tools(store, one.row)) for one in found], limit)
+
+
+def _tools(store: Store, row: int) -> tuple[tuple[str, int, int], ...]:
+    return tuple(
+        (tool["tool"], tool["ok"], tool["failed"]) for tool in store.rows("mining.tools_of", {"session_id": row})
+    )
+
+
+def source_of(agent: str, path: str | None) -> str:
+    """The folder of histories that a file belongs to; folders named by date are one."""
+    if not path:
+        return agent
+    folder = PurePosixPath(path.replace("\\", "/")).parent
+    while folder.name.isdigit():
+        folder = folder.parent
+    return f"{agent}:{folder}"
+
+
+@lru_cache(maxsize=1024)
+def is_minable(tool: str) -> bool:
+    """Whether calls of a tool say something about skill: plans, thoughts and questions to the user do not."""
+    return not is_trivial(tool) and tool_of(tool).kind != "meta"
+
+
+class WorkedCalls:
+    """The calls of one session that truly worked, and the aims of all, each worked out when it is asked for."""
+
+    def __init__(self, track: Track, options: MiningOptions) -> None:
+        self.track = track
+        self._options = options
+        self.aims = Aims(track.calls)
+        self.positions = tuple(at for at in range(len(track.calls)) if self._has_worked(at))
+
+    def _has_worked(self, at: int) -> bool:
+        call = self.track.calls[at]
+        if call.counts_as != "ok" or call.is_corrected or not is_minable(call.tool):
+            return False
+        return bool(call.result is not None) and not _found_nothing(call) and not self.is_redone(at)
+
+    def is_redone(self, at: int) -> bool:
+        """Whether the agent soon made the call again otherwise, although nothing had failed in between."""
+        call = self.track.calls[at]
+        if tool_of(call.tool).form == "file_read":
+            return False  # To read on is not to read again.
+        for later, other in enumerate(self.track.calls[at + 1 : at + 1 + self._options.redone_within], at + 1):
+            if other.counts_as == "failed":
+                return False
+            if other.tool != call.tool or other.counts_as != "ok" or other.message <= call.message:
+                continue
+            if other.raw_arguments != call.raw_arguments and _redoes(self.aims[at], self.aims[later]):
+                return True
+        return False
+
+
+def _found_nothing(call: JudgedCall) -> bool:
+    """Whether a call that did not fail brought nothing, is not done yet, or complained and a pipe let it through."""
+    speaks = tool_of(call.tool).form
+    if speaks in ("search", "web", "api", "python", "file_read"):
+        return bool(_NOTHING.compiled.match((call.result or "")[:60]))
+    return call.reason.startswith(_NOTHING_MATCHED) or _complains((call.result or "")[:1000])
+
+
+def _complains(said: str) -> bool:
+    low = said.lower()
+    # Beyond ASCII other letters too are read as these.
+    return (not low.isascii() or any(word in low for word in _COMPLAINT)) and bool(_COMPLAINS.compiled.search(said))
+
+
+def _redoes(first: Aim, later: Aim) -> bool:
+    """Whether a second call takes the place of the first; running a check once more does not."""
+    if first.runs:
+        return _amends(first, later)
+    if first.speech == "file_write":
+        return first.path == later.path and _edits_again(first, later)
+    return _refines(first.text, later.text) if first.speech == "search" else reaches(first, later)
+
+
+def _refines(first: str, later: str) -> bool:
+    """Whether a search is asked again with more or less of the same words."""
+    short, long = sorted((first.casefold(), later.casefold()), key=len)
+    return len(short) > 3 and short in long
+
+
+def _edits_again(first: Aim, later: Aim) -> bool:
+    """Whether an edit writes the whole file anew, or looks for what the first one looked for or wrote."""
+    if first.is_whole or later.is_whole:
+        return first.is_whole and later.is_whole
+    if first.lines[0] and first.lines[0] == later.lines[0]:
+        return True
+    wrote = {line for line in first.lines[1] if line not in first.lines[0]}
+    return bool(wrote) and 2 * len(wrote.intersection(later.lines[0])) >= len(wrote)
+
+
+def _amends(first: Aim, later: Aim) -> bool:
+    """The same program on the same things with other options, or a commit that replaces the last one."""
+    for run in later.runs:
+        if run.label == "git commit" and "--amend" in run.options:
+            return any(other.label == "git commit" for other in first.runs)
+    return (
+        [(run.label, run.operands) for run in first.runs] == [(run.label, run.operands) for run in later.runs]
+        and [run.options for run in first.runs] != [run.options for run in later.runs]
+        and not any(run.is_check or run.is_inline for run in first.runs)
+    )
+
+
+def is_whole(call: JudgedCall) -> bool:
+    """Whether the arguments were kept in full: a call that is cut off cannot be shown."""
+    return "… [" not in call.raw_arguments or not any(CUT.compiled.search(text) for text in _texts(call.arguments))
+
+
+def _texts(value: object, depth: int = 8) -> Iterable[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list) and depth:
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item, depth - 1)
+
+
+def is_escalated(arguments: Mapping[str, Any]) -> bool:
+    """Whether a call asked for rights that a person granted it: shown elsewhere, nobody granted them."""
+    return any(bool(arguments.get(name)) for name in _ESCALATED) or (
+        arguments.get("sandbox_permissions") not in (None, "", "use_default")
+    )
