@@ -8,16 +8,16 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .PHONY: help run setup test check fix bench evidence torture samples lock clean
 
 help:
-	@echo "make run      read your agents' histories, show what they say, and serve the pages (seasoned up)"
+	@echo "make run      read your agents' histories, show the results, serve the pages (seasoned up)"
 	@echo "make setup    set up what the checks and tests need"
 	@echo "make test     set up, check and test everything"
 	@echo "make check    formatting, lint rules, types"
-	@echo "make fix      mend what the checks can mend"
+	@echo "make fix      fix what the checks can fix"
 	@echo "make bench    speed and memory, as ratios against named peers, into docs/measurements"
-	@echo "make evidence whether a warm start helps the local model, in 60 minutes at most, into docs/evidence.md"
+	@echo "make evidence test whether a warm start helps the local model (up to 60 minutes), into docs/evidence.md"
 	@echo "make torture  kills, races and long fuzzing"
-	@echo "make samples  make the sample histories anew"
-	@echo "make lock     choose the versions of the dependencies anew"
+	@echo "make samples  rebuild the sample histories"
+	@echo "make lock     update the pinned versions of the dependencies"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
