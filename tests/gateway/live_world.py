@@ -16,8 +16,8 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.gateway import clerk, provision, watch
+from seasoned.marks import BLOCK_OPENS
 from seasoned.store import open_store
-from seasoned.template.block import OPENS
 from seasoned.template.example import Example
 from seasoned.template.library.storage import save
 from seasoned.testing import Call, ScriptedServer, call, serve_script
@@ -133,7 +133,7 @@ def converse(gateway: Running, world: World, sessions: list[str], *, at_once: in
 
 
 def is_warm(body: bytes) -> bool:
-    return OPENS.encode() in body
+    return BLOCK_OPENS.encode() in body
 
 
 def teach(config: Config, *examples: Example) -> None:

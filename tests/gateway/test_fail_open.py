@@ -21,9 +21,9 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.gateway.key import make_key
+from seasoned.marks import BLOCK_OPENS
 from seasoned.scan import reading
 from seasoned.store import open_store
-from seasoned.template.block import OPENS
 from seasoned.template.library.storage import save
 from tests.cli.run import SEASONED
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
@@ -67,7 +67,7 @@ def _fail(*_: object, **__: object) -> Any:
 
 def test_a_conversation_is_warm_when_nothing_is_broken(gateway: Running, upstream: Upstream) -> None:
     assert _ask(gateway.url).status_code == 200
-    assert OPENS.encode() in upstream.heard[0].body
+    assert BLOCK_OPENS.encode() in upstream.heard[0].body
     assert gateway.failed_open() == {}
 
 

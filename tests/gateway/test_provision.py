@@ -15,8 +15,8 @@ import pytest
 from seasoned.config import Config
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.gateway.setting import FILE
+from seasoned.marks import BLOCK_OPENS
 from seasoned.store import open_store
-from seasoned.template.block import OPENS
 from seasoned.template.library.storage import save
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import Upstream, chat, message, response, serve_upstream
@@ -52,7 +52,7 @@ def _ask(gateway: Running, session: str = "s1", messages: Any = None, **more: An
 
 
 def _is_warm(body: bytes) -> bool:
-    return OPENS.encode() in body
+    return BLOCK_OPENS.encode() in body
 
 
 def test_every_request_of_a_conversation_carries_the_same_bytes(config: Config, upstream: Upstream) -> None:
@@ -96,7 +96,7 @@ def test_the_other_formats_carry_it_too(config: Config, upstream: Upstream) -> N
         {"headers": {"x-seasoned-purpose": "review"}},
         {"headers": {"x-seasoned-purpose": "compaction"}},
         {"messages": [*ASK, {"role": "assistant", "content": "x"}, {"role": "user", "content": "y"}]},
-        {"messages": [{"role": "user", "content": f"{OPENS}v1 files@1 abc]\n[seasoned:end]"}, ASK[1]]},
+        {"messages": [{"role": "user", "content": f"{BLOCK_OPENS}v1 files@1 abc]\n[seasoned:end]"}, ASK[1]]},
     ],
 )
 def test_what_should_not_be_warm_passes_as_it_came(config: Config, upstream: Upstream, given: dict[str, Any]) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 
 from seasoned.config import Config
 from seasoned.connect.hermes import with_plugin
+from seasoned.marks import BLOCK_OPENS
 from seasoned.store import open_store
-from seasoned.template.block import OPENS
 from seasoned.template.example import Template
 from seasoned.template.library.storage import save
 from tests.hermes.installed import hermes_with_seasoned
@@ -117,7 +117,7 @@ class House:
 def block_of(body: dict[str, Any]) -> str:
     """The block in a request, as it was sent; empty where there is none."""
     messages = body["messages"]
-    opens = [at for at, one in enumerate(messages) if str(one.get("content")).startswith(OPENS)]
+    opens = [at for at, one in enumerate(messages) if str(one.get("content")).startswith(BLOCK_OPENS)]
     ends = [at for at, one in enumerate(messages) if "[seasoned:end]" in str(one.get("content"))]
     if not opens:
         return ""

@@ -16,8 +16,8 @@ from seasoned.config import Config
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.hermes_plugin.plugin import Plugin
 from seasoned.hermes_plugin.settings import HermesSettings
+from seasoned.marks import BLOCK_OPENS
 from seasoned.store import open_store
-from seasoned.template.block import OPENS
 from seasoned.template.library.storage import save
 from tests.hermes.house import shown
 from tests.history.hermes_rows import HermesDb
@@ -53,7 +53,7 @@ def sent(plugin: Plugin, session: str = "s1", messages: Any = None, **more: Any)
 
 
 def is_warm(messages: list[dict[str, Any]]) -> bool:
-    return OPENS in json.dumps(messages)
+    return BLOCK_OPENS in json.dumps(messages)
 
 
 def count(config: Config, select: str) -> int:

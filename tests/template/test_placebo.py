@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.template.block import ENDS, FORMATS, FORMS, OPENS, Block, Form, Format
+from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
+from seasoned.template.block import FORMATS, FORMS, Block, Form, Format
 from seasoned.template.render import render
 from seasoned.template.render.placebo import placebo
 from seasoned.template.render.tokens import count_tokens
@@ -52,7 +53,7 @@ def test_a_placebo_has_its_own_mark_and_one_boundary(block: Block, format: Forma
     rendered = render(placebo(block), format, form)
     text = rendered.content.decode()
     once = 0 if rendered.is_empty else 1
-    assert text.count(OPENS) == text.count(ENDS) == text.count("placebo@") == once
+    assert text.count(BLOCK_OPENS) == text.count(BLOCK_ENDS) == text.count("placebo@") == once
     assert block.digest not in text
 
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 from seasoned.errors import UsageError
-from seasoned.template.block import ENDS, FORMATS, FORMS, OPENS, Block, Form, Format
+from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
+from seasoned.template.block import FORMATS, FORMS, Block, Form, Format
 from seasoned.template.example import Example, Note
 from seasoned.template.render import Rendered, prefill_file, render
 from tests.template import blocks
@@ -66,9 +67,9 @@ def test_mark_and_boundary_stand_once_whatever_a_session_said(format: Format, fo
     rendered = render(block, format, form)
     text = said(rendered)
     once = 0 if rendered.is_empty else 1
-    assert text.count(OPENS) == text.count(ENDS) == once
+    assert text.count(BLOCK_OPENS) == text.count(BLOCK_ENDS) == once
     assert text.lower().count("[seasoned:") == 2 * once
-    assert rendered.is_empty or text.index(OPENS) < text.index(ENDS)
+    assert rendered.is_empty or text.index(BLOCK_OPENS) < text.index(BLOCK_ENDS)
     assert rendered.is_empty == (rendered.tokens == 0)
 
 
@@ -87,7 +88,7 @@ def test_no_text_of_a_session_begins_a_line_of_a_text(block: Block) -> None:
     block = msgspec.structs.replace(block, addendum="")
     for form, labels in (("messages", ("User: ", "Assistant calls: ", "Tool: ")), ("text", ("Asked: ", "Call: "))):
         lines = render(block, "text", form).content.decode().split("\n")[2:]
-        own = [line for line in lines if line and not line.startswith(("  | ", "Result: ", "Assistant: ", ENDS))]
+        own = [line for line in lines if line and not line.startswith(("  | ", "Result: ", "Assistant: ", BLOCK_ENDS))]
         assert all(line.startswith(labels) for line in own)
         # As many lines of each kind as there are examples: no session added one.
         shown = render(block, "text", form).example_ids
@@ -185,4 +186,4 @@ def test_a_skill_has_a_front_matter_that_every_reader_of_skills_takes(block: Blo
     assert len(slug) <= 64
     assert all(part.isascii() and part.isalnum() and part == part.lower() for part in slug.split("-"))
     assert 0 < len(json.loads(description.removeprefix("description: "))) <= 1024
-    assert mark.startswith(OPENS)
+    assert mark.startswith(BLOCK_OPENS)

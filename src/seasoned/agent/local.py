@@ -36,7 +36,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from seasoned.errors import CannotDo
-from seasoned.template.block import ENDS
+from seasoned.marks import BLOCK_ENDS
 
 CONTEXT_LENGTH = 8192
 _MOST_TOKENS = 700
@@ -202,7 +202,7 @@ def _told(message: ModelMessage) -> ModelMessage:
     """The words that close a warm block, said to the model: as an answer of its own a small one would repeat them."""
     if isinstance(message, ModelResponse):
         texts = [part.content for part in message.parts if isinstance(part, TextPart)]
-        if len(texts) == len(message.parts) and any(ENDS in text for text in texts):
+        if len(texts) == len(message.parts) and any(BLOCK_ENDS in text for text in texts):
             return ModelRequest([UserPromptPart("\n".join(texts))])
     return message
 

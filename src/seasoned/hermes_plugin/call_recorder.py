@@ -14,8 +14,8 @@ import msgspec
 
 from seasoned.config import Config
 from seasoned.hermes_plugin.background import BackgroundThread, log
-from seasoned.history.builder import is_synthetic_id
 from seasoned.history.hermes_db import AGENT, NAME
+from seasoned.marks import is_synthetic_id
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.scan.reading import Reader
 from seasoned.scan.settle import settle

@@ -6,12 +6,12 @@ synthetic history is decided in one place.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
 
 from seasoned.history.draft import CUT_SHORT, CallDraft, MessageDraft
+from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS, digest_in, is_synthetic_id, opens_block
 from seasoned.session import (
     NO_MARKS,
     Marks,
@@ -24,18 +24,6 @@ from seasoned.session import (
     Usage,
     sum_usage,
 )
-
-_BLOCK_OPENS = "[seasoned:warm "
-_BLOCK_ENDS = "[seasoned:end]"
-_BLOCKS = (_BLOCK_OPENS, "[WARM SESSION", "[Warm pattern", "Session template loaded:")
-_IDS = ("warm_", "template_")
-_OPENING = re.compile(r"\[seasoned:warm v1 \S{1,80} ([0-9a-f]{16})\]")
-_TEMPLATE_ID = re.compile(r"template_.+_\d+\Z")
-
-
-def is_synthetic_id(call_id: str) -> bool:
-    """Whether a call id is one that a warm start gives to the calls it shows."""
-    return call_id.startswith(_IDS) and (call_id.startswith("warm_") or _TEMPLATE_ID.match(call_id) is not None)
 
 
 class Open(msgspec.Struct, frozen=True):
@@ -126,7 +114,7 @@ class Builder:
         draft = self._keys.get(key) if key is not None else None
         if draft is None:
             draft = MessageDraft(role, self._first_message + len(self._messages), time, place, key, model, summary)
-            if self._in_block or text.startswith(_BLOCKS):
+            if self._in_block or opens_block(text):
                 draft.synthetic = True
                 self._note_mark(role, text)
                 self._follow_block(text)
@@ -324,11 +312,11 @@ class Builder:
 
     def _note_mark(self, role: Role, text: str) -> None:
         """Which block it is; what the model itself said is no opening."""
-        found = _OPENING.match(text) if role in ("system", "user") else None
-        if found is not None and found[1] not in self._warm:
-            self._warm.append(found[1])
+        found = digest_in(text) if role in ("system", "user") else None
+        if found is not None and found not in self._warm:
+            self._warm.append(found)
 
     def _follow_block(self, text: str) -> None:
         """Where a block of synthetic messages begins and ends; older ones are one message long."""
-        if self._in_block or text.startswith(_BLOCK_OPENS):
-            self._in_block = _BLOCK_ENDS not in text
+        if self._in_block or text.startswith(BLOCK_OPENS):
+            self._in_block = BLOCK_ENDS not in text

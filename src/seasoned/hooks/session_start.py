@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 from seasoned.config import Config, command_environment, load
 from seasoned.hooks.arm import arm_of, log_not_shown, log_shown
 from seasoned.hooks.event import Agent, HookEvent, read_event, say
+from seasoned.marks import BLOCK_OPENS
 from seasoned.store import Store, open_store
-from seasoned.template.block import OPENS, Form
+from seasoned.template.block import Form
 from seasoned.template.library.storage import current, find_block
 
 if TYPE_CHECKING:
@@ -153,6 +154,6 @@ def _holds_block(path: str | None) -> bool:
     """Whether the agent's own file has the block already: it comes back with the rest of the history."""
     try:
         with Path(path or "").open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return data.find(OPENS.encode()) >= 0
+            return data.find(BLOCK_OPENS.encode()) >= 0
     except (OSError, ValueError):
         return False

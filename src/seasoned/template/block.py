@@ -9,15 +9,13 @@ from typing import Any, Literal
 
 import msgspec
 
+from seasoned.marks import BLOCK_OPENS
 from seasoned.template.example import Example, Note, digest
 
 Format = Literal["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"]
 Form = Literal["messages", "text", "guidance"]
 FORMATS: tuple[Format, ...] = ("openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill")
 FORMS: tuple[Form, ...] = ("messages", "text", "guidance")
-
-OPENS = "[seasoned:warm "
-ENDS = "[seasoned:end]"
 
 _NOT_A_NAME = re.compile(r"[^\w.@-]")
 _MARK = re.compile(r"\[(?=\s*seasoned\s*:)", re.IGNORECASE)
@@ -54,7 +52,7 @@ class Block(msgspec.Struct, frozen=True):
     @property
     def mark(self) -> str:
         """The line that opens the block."""
-        return f"{OPENS}v1 {_NOT_A_NAME.sub('_', self.template)} {self.digest}]"
+        return f"{BLOCK_OPENS}v1 {_NOT_A_NAME.sub('_', self.template)} {self.digest}]"
 
 
 def clean_text(text: str) -> str:

@@ -6,12 +6,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from seasoned.history.builder import is_synthetic_id
-from seasoned.template.block import OPENS
+from seasoned.marks import is_synthetic_id, opens_block
 from seasoned.template.render import Rendered
 
 _SYSTEM = ("system", "developer")
-_OLDER_MARKS = ("[WARM SESSION", "[Warm pattern", "Session template loaded:")
 _PROMPT_PARTS = ("system-prompt", "user-prompt")
 
 
@@ -35,7 +33,7 @@ def carries_block(messages: Sequence[Mapping[str, Any]]) -> bool:
     for message in messages:
         if any(map(is_synthetic_id, _call_ids(message))):
             return True
-        if any(text.startswith((OPENS, *_OLDER_MARKS)) for text in _prompts(message)):
+        if any(map(opens_block, _prompts(message))):
             return True
     return False
 

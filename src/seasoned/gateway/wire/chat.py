@@ -7,11 +7,12 @@ from typing import Any
 from seasoned.gateway.usage import read_usage
 from seasoned.gateway.wire.splice import add_field, count_leading, find_fields, find_items, insert_items, replace
 from seasoned.gateway.wire.stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
-from seasoned.gateway.wire.turns import Turns, call_id, opens_block
+from seasoned.gateway.wire.turns import Turns, call_id
 from seasoned.gateway.wire.value import Answer, Asked
 from seasoned.history.chat import ROLES, said
 from seasoned.history.shape import first_of, identity, integer, record, sequence, string
 from seasoned.history.text import arguments_of, text_of
+from seasoned.marks import opens_block
 from seasoned.session import ToolCall
 
 _SYSTEM = ("system", "developer")

@@ -7,12 +7,10 @@ from typing import Any
 
 import msgspec
 
-from seasoned.history.builder import is_synthetic_id
 from seasoned.history.shape import identity
+from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS, OLDER_BLOCKS, is_synthetic_id
 from seasoned.session import NO_MARKS, Marks, Message, Result, Role, ToolCall
-from seasoned.template.block import ENDS, OPENS
 
-_OLDER_BLOCKS = ("[WARM SESSION", "[Warm pattern", "Session template loaded:")
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -96,11 +94,6 @@ def call_id(given: object, tool: str, arguments: dict[str, Any]) -> str:
     return f"made_{blake2b(said, digest_size=8).hexdigest()}"
 
 
-def opens_block(text: str) -> bool:
-    """Whether a prompt is the beginning of what a warm start showed."""
-    return text.startswith((OPENS, *_OLDER_BLOCKS))
-
-
 def _warm(drafts: list[_Draft]) -> set[int]:
     """The positions that a warm start put there: whole blocks, and calls that bear its ids."""
     found: set[int] = set()
@@ -110,9 +103,9 @@ def _warm(drafts: list[_Draft]) -> set[int]:
         elif draft.role == "tool":
             found.update([at] if is_synthetic_id(draft.answers or "") else ())
         # What tools return and models say could say anything; a block is opened by a prompt.
-        elif draft.text.startswith(OPENS):
+        elif draft.text.startswith(BLOCK_OPENS):
             found.update(range(at, _end_of_block(drafts, at) + 1))
-        elif draft.text.startswith(_OLDER_BLOCKS):
+        elif draft.text.startswith(OLDER_BLOCKS):
             found.add(at)
     return found
 
@@ -120,6 +113,6 @@ def _warm(drafts: list[_Draft]) -> set[int]:
 def _end_of_block(drafts: list[_Draft], start: int) -> int:
     """The message that ends a block; one that nobody ended is one message long."""
     for at in range(start, len(drafts)):
-        if drafts[at].role != "tool" and drafts[at].text.rstrip().endswith(ENDS):
+        if drafts[at].role != "tool" and drafts[at].text.rstrip().endswith(BLOCK_ENDS):
             return at
     return start

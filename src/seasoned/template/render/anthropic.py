@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seasoned.template.block import ENDS
+from seasoned.marks import BLOCK_ENDS
 from seasoned.template.render.script import BlockTurn, Script
 
 ANSWER = "This conversation begins with the next message."
@@ -25,8 +25,8 @@ def write_turns(found: Script) -> list[dict[str, Any]]:
 def write_text(text: str) -> list[dict[str, Any]]:
     """A turn of each side: older models refuse system messages in the list, and the `system` field is the caller's."""
     return [
-        {"role": "user", "content": [{"type": "text", "text": text.removesuffix(ENDS).rstrip()}]},
-        {"role": "assistant", "content": [{"type": "text", "text": f"{ANSWER}\n{ENDS}"}]},
+        {"role": "user", "content": [{"type": "text", "text": text.removesuffix(BLOCK_ENDS).rstrip()}]},
+        {"role": "assistant", "content": [{"type": "text", "text": f"{ANSWER}\n{BLOCK_ENDS}"}]},
     ]
 
 

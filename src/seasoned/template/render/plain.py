@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from seasoned.template.block import ENDS, Block, Form, canonical, clean_line
+from seasoned.marks import BLOCK_ENDS
+from seasoned.template.block import Block, Form, canonical, clean_line
 from seasoned.template.render.placebo import Placebo, passages
 from seasoned.template.render.script import (
     CLOSING,
@@ -44,14 +45,14 @@ def _calls(block: Block) -> tuple[str, tuple[str, ...]]:
     for one in examples:
         called = f"Call: {one.tool} {canonical(one.arguments)}"
         parts.append("\n".join([_labelled("Asked", one.intent), called, _labelled("Result", one.result)]))
-    return "\n\n".join(parts) + f"\n\n{ENDS}", tuple([one.example_id for one in examples])
+    return "\n\n".join(parts) + f"\n\n{BLOCK_ENDS}", tuple([one.example_id for one in examples])
 
 
 def _guidance(block: Block) -> str:
     lines = [line for note in sorted(block.notes, key=lambda note: note.tool) if (line := _note(note.tool, note.text))]
     if not lines:
         return ""
-    return "\n".join([opening(block, NOTES_OPENING), "", *lines, "", ENDS])
+    return "\n".join([opening(block, NOTES_OPENING), "", *lines, "", BLOCK_ENDS])
 
 
 def _note(tool: str, text: str) -> str:
@@ -73,7 +74,7 @@ def _transcript(found: Script) -> str:
 def _spoken(turn: BlockTurn) -> str:
     if turn.call is not None and turn.role == "assistant":
         return f"Assistant calls: {turn.call.tool} {turn.call.text}"
-    if turn.text.endswith(ENDS):
+    if turn.text.endswith(BLOCK_ENDS):
         return f"Assistant: {turn.text}"
     return _labelled("Tool" if turn.role == "tool" else "User", turn.text)
 
@@ -89,9 +90,9 @@ def _placebo_text(block: Placebo, form: Form) -> str:
     if not real or block.of is None:
         return ""
     head, own = opening(block.of, _OPENINGS[form]), opening(block, PLACEBO_OPENING)
-    end, own_end = ENDS, ENDS
+    end, own_end = BLOCK_ENDS, BLOCK_ENDS
     if form == "messages":
-        end, own_end = f"Assistant: {CLOSING}\n{ENDS}", f"Assistant: {PLACEBO_CLOSING}\n{ENDS}"
+        end, own_end = f"Assistant: {CLOSING}\n{BLOCK_ENDS}", f"Assistant: {PLACEBO_CLOSING}\n{BLOCK_ENDS}"
     lines = real.removeprefix(head).removesuffix(end).split("\n")
     labels = [_placebo_label(line) for line in lines]
     lengths = [block.count(line) - block.count(label) for line, label in zip(lines, labels, strict=True) if line]

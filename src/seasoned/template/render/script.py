@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.template.block import ENDS, Block, canonical, clean_arguments, clean_text
+from seasoned.marks import BLOCK_ENDS, CALL_ID_PREFIX
+from seasoned.template.block import Block, canonical, clean_arguments, clean_text
 from seasoned.template.example import Example
 from seasoned.template.render.placebo import Placebo, passages
 from seasoned.template.render.tokens import CALL_TOKENS, MESSAGE_TOKENS, RESULT_TOKENS, count_tokens
@@ -112,13 +113,13 @@ def script(block: Block) -> Script:
     if not examples:
         return Script()
     head = f"{opening(block)}\n\n"
-    prefix = f"warm_{block.digest}"
+    prefix = f"{CALL_ID_PREFIX}{block.digest}"
     turns: list[BlockTurn] = []
     for number, example in enumerate(examples, start=1):
         call = ShownCall(f"{prefix}_{number}", example.tool, example.arguments)
         asked = head + example.intent if number == 1 else example.intent
         turns += [BlockTurn("user", asked), BlockTurn("assistant", call=call), BlockTurn("tool", example.result, call)]
-    turns.append(BlockTurn("assistant", f"{CLOSING}\n{ENDS}"))
+    turns.append(BlockTurn("assistant", f"{CLOSING}\n{BLOCK_ENDS}"))
     return Script(head, tuple(turns), tuple([example.example_id for example in examples]))
 
 
@@ -128,7 +129,7 @@ def _placebo_script(block: Placebo) -> Script:
     if not real or block.of is None:
         return Script()
     head = f"{opening(block, PLACEBO_OPENING)}\n\n"
-    last = BlockTurn("assistant", f"{PLACEBO_CLOSING}\n{ENDS}")
+    last = BlockTurn("assistant", f"{PLACEBO_CLOSING}\n{BLOCK_ENDS}")
     lengths = [_length(turn, block) for turn in real[:-1]]
     spared = block.count(real[-1].text) - block.count(last.text) - block.count(head)
     said = passages(block, lengths, spared)
