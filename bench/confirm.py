@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from seasoned.config import Config
-from seasoned.confirm.book import Book
-from seasoned.confirm.credential import Credential, make
+from seasoned.confirm.people.credential import Credential, make
 from seasoned.confirm.policy import load_policy
-from seasoned.confirm.request import Asked
-from seasoned.confirm.seal import load_seal
+from seasoned.confirm.request.book import Book
+from seasoned.confirm.request.request import NewRequest
+from seasoned.confirm.request.seal import load_seal
 from seasoned.confirm.service.listen import fast_loop
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_database
@@ -181,7 +181,7 @@ def _fill(folder: Path, count: int) -> list[str]:
     policy = load_policy(config.home / "policy.toml")
     book = Book(database, policy=policy, seal=load_seal(config.home), secrecy=secrecy)
     who = Credential(**{name: database.row("confirm.credential_named", {"name": "agent"})[name] for name in _FIELDS})  # type: ignore[index]
-    asked = (Asked(**_asked(number), timeout_seconds=3600) for number in range(count - book.pending_count()))
+    asked = (NewRequest(**_asked(number), timeout_seconds=3600) for number in range(count - book.pending_count()))
     ids = [book.submit(who, one).request.id for one in asked]
     database.close()
     return ids
@@ -297,8 +297,8 @@ from pathlib import Path
 
 from seasoned.config import Config
 from seasoned.confirm.policy import Listen
-from seasoned.confirm.service import Service, create_app, serve
+from seasoned.confirm.service import ConfirmService, create_app, serve
 
-service = Service(Config(home=Path(sys.argv[1])))
+service = ConfirmService(Config(home=Path(sys.argv[1])))
 serve(create_app(service), service, Listen(port=0), ready=lambda found: print(found[0], flush=True))
 """

@@ -63,12 +63,12 @@ import sys
 from pathlib import Path
 import uvicorn
 from seasoned.config import Config
-from seasoned.confirm.service import Service
+from seasoned.confirm.service import ConfirmService
 from seasoned.web.app import create_web
 import socket
 listening = socket.create_server(("127.0.0.1", 0))
 base = f"http://127.0.0.1:{listening.getsockname()[1]}"
-app = create_web(Service(Config(home=Path(sys.argv[1])), base_url=base))
+app = create_web(ConfirmService(Config(home=Path(sys.argv[1])), base_url=base))
 print(f"{base}/login/{app.state.visits.invite_onlooker()}", flush=True)
 uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listening])
 """

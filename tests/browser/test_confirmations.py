@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from seasoned.confirm.credential import Credential, find
-from seasoned.confirm.policy import ActionRule, Policy, Rate
+from seasoned.confirm.people.credential import Credential, find
+from seasoned.confirm.policy import ActionRule, Policy, RateRule
 from seasoned.store import open_database
 from seasoned.web.login import COOKIE
 from tests.browser.walking import SIGHTS
@@ -84,7 +84,7 @@ Open = Callable[..., Seen]
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    policy = Policy(rate=Rate(count=1000), action={"transfer_funds": ActionRule(approvals=2)})
+    policy = Policy(rate=RateRule(count=1000), action={"transfer_funds": ActionRule(approvals=2)})
     with site(tmp_path_factory.mktemp("home"), policy=policy) as started:
         yield started
 

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from seasoned.cli.confirm_granting import user_name
 from seasoned.cli.main import app, main
 from seasoned.config import load
-from seasoned.confirm.change import first_admin
+from seasoned.confirm.people.change import first_admin
 from seasoned.store import open_database
 from tests.agent.test_chat import Terminal, terminal
 from tests.cli.run import SEASONED, seasoned

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from seasoned.config import Config
-from seasoned.confirm.audit import verify_chain
+from seasoned.confirm.audit.chain import verify_chain
 from seasoned.schedule import board
 from seasoned.schedule.job import Every, Job, RunRecord, Slot
 from seasoned.store import Database, open_database, open_store

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from seasoned.config import load
-from seasoned.confirm.change import first_admin
+from seasoned.confirm.people.change import first_admin
 from seasoned.store import open_database
 from tests.agent.test_chat import Terminal, terminal
 from tests.cli.run import SEASONED, seasoned

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from seasoned.confirm.book import Book
-from seasoned.confirm.credential import Credential, Role, make
+from seasoned.confirm.people.credential import Credential, Role, make
 from seasoned.confirm.policy import Policy, read_policy
-from seasoned.confirm.request import Asked, Request
-from seasoned.confirm.seal import Seal
+from seasoned.confirm.request.book import Book
+from seasoned.confirm.request.request import NewRequest, Request
+from seasoned.confirm.request.seal import Seal
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, Store
 from seasoned.store.postgres import PostgresStore
@@ -60,7 +60,7 @@ class Scene:
 
     def ask(self, action: str = "deploy_production", **more: Any) -> Request:
         asked = {"description": "Deploy the shop", "details": {"version": "1.2.3"}} | more
-        return self.book.submit(self.agent, Asked(action=action, **asked)).request
+        return self.book.submit(self.agent, NewRequest(action=action, **asked)).request
 
     def approve(self, request: Request, who: Credential | None = None, **more: Any) -> Request:
         return self.book.decide(who or self.anna, request.id, approve=True, **more)

@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from seasoned.config import Config
-from seasoned.confirm.credential import make
-from seasoned.confirm.policy import Listen, Policy, Rate
-from seasoned.confirm.rebuild import verify
-from seasoned.confirm.service import Service, create_app, serve
+from seasoned.confirm.audit.verify import verify
+from seasoned.confirm.people.credential import make
+from seasoned.confirm.policy import Listen, Policy, RateRule
+from seasoned.confirm.service import ConfirmService, create_app, serve
 from seasoned.store import open_database
 from tests.confirm.load import ADDRESS, STOP, TOKENS, told_in
 
 CLIENTS = 8
-POLICY = Policy(rate=Rate(count=10_000_000), redeem_seconds=3600)
+POLICY = Policy(rate=RateRule(count=10_000_000), redeem_seconds=3600)
 _ROOT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 60
 _MOST_SECONDS = 0.7
@@ -182,7 +182,7 @@ def _serve(config: Config, folder: Path) -> None:
         beside.replace(folder / ADDRESS)
         (folder / f"ready-{os.getpid()}").touch()
 
-    service = Service(config, policy=POLICY)
+    service = ConfirmService(config, policy=POLICY)
     serve(create_app(service), service, Listen(port=0), ready=ready)
 
 

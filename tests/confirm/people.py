@@ -11,16 +11,16 @@ import msgspec
 from fastapi import FastAPI
 
 from seasoned.config import Config
-from seasoned.confirm.book import Book
-from seasoned.confirm.credential import Credential, find, make
-from seasoned.confirm.link import router as link_router
+from seasoned.confirm.notify.channel import ConfiguredChannel
+from seasoned.confirm.notify.http import open_client
 from seasoned.confirm.notify.incoming import router as incoming_router
-from seasoned.confirm.notify.post import open_client
-from seasoned.confirm.notify.way import Way
-from seasoned.confirm.outbox import Outbox, Patience, make_sender, unsent
+from seasoned.confirm.notify.link import router as link_router
+from seasoned.confirm.notify.outbox import Outbox, RetryPolicy, make_sender, unsent
+from seasoned.confirm.people.credential import Credential, find, make
 from seasoned.confirm.policy import ActionRule, Channel, Policy
-from seasoned.confirm.request import Asked, Request
-from seasoned.confirm.seal import Seal
+from seasoned.confirm.request.book import Book
+from seasoned.confirm.request.request import NewRequest, Request
+from seasoned.confirm.request.seal import Seal
 from seasoned.errors import NotFound
 from seasoned.redact.key import Secrecy
 from seasoned.store import open_database
@@ -31,7 +31,7 @@ MIRA, NOOR, STRANGER = "4711", "4712", "4713"
 PEOPLE = {MIRA: "mira", NOOR: "noor"}
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 LINK_KEY = b"l" * 32
-QUICK = Patience(attempts=4, first_seconds=2.0, most_seconds=10.0, lease_seconds=30.0)
+QUICK = RetryPolicy(attempts=4, first_seconds=2.0, most_seconds=10.0, lease_seconds=30.0)
 
 
 class Clock:
@@ -47,7 +47,7 @@ class Clock:
 class House:
     """A store, a policy with channels, and who may use them. Books of it can be opened in any thread."""
 
-    def __init__(self, config: Config, ways: Mapping[str, Way], **policy: Any) -> None:
+    def __init__(self, config: Config, ways: Mapping[str, ConfiguredChannel], **policy: Any) -> None:
         self.config = config
         self.ways = dict(ways)
         self.clock = Clock()
@@ -72,13 +72,13 @@ class House:
 
     def submit(self, **asked: Any) -> Request:
         given = {"action": "delete_data", "description": "Remove old rows", "details": {"table": "orders"}, **asked}
-        return self.book.submit(self.agent, Asked(**given)).request
+        return self.book.submit(self.agent, NewRequest(**given)).request
 
     def look(self, request: Request) -> Request:
         return self.book.look(self.mira, request.id)
 
     def outbox(
-        self, name: str, client: httpx2.Client, *, patience: Patience = QUICK, book: Book | None = None
+        self, name: str, client: httpx2.Client, *, patience: RetryPolicy = QUICK, book: Book | None = None
     ) -> Outbox:
         way = self.ways[name]
         sender = make_sender(way, client, clock=self.clock)

@@ -8,10 +8,10 @@ from multiprocessing.synchronize import Barrier
 from typing import Any, NamedTuple
 
 from seasoned.config import Config
-from seasoned.confirm.book import Book
-from seasoned.confirm.credential import Credential
+from seasoned.confirm.people.credential import Credential
 from seasoned.confirm.policy import Policy
-from seasoned.confirm.request import Request
+from seasoned.confirm.request.book import Book
+from seasoned.confirm.request.request import Request
 from seasoned.errors import Denied
 from seasoned.store import open_database
 from tests.confirm.books import Clock, Scene, open_book

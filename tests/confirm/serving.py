@@ -19,9 +19,9 @@ import httpx2
 from fastapi import FastAPI
 
 from seasoned.config import Config
-from seasoned.confirm.credential import Role, make
+from seasoned.confirm.people.credential import Role, make
 from seasoned.confirm.policy import Listen, Policy, load_policy
-from seasoned.confirm.service import Service, create_app, serve
+from seasoned.confirm.service import ConfirmService, create_app, serve
 from seasoned.store import open_database
 
 PEOPLE: dict[str, Role] = {"agent": "agent", "other": "agent", "alice": "approver", "bob": "approver", "root": "admin"}
@@ -40,7 +40,7 @@ class Serving:
     config: Config
     tokens: dict[str, str]
     addresses: list[str] = field(default_factory=list)
-    service: Service | None = None
+    service: ConfirmService | None = None
     """The service itself, where it runs in a thread of this process."""
     process: subprocess.Popen[str] | None = None
 
@@ -87,7 +87,7 @@ def serving(
     listen: Listen | None = None,
     in_process: bool = False,
     tokens: dict[str, str] | None = None,
-    create: Callable[[Service], FastAPI] = create_app,
+    create: Callable[[ConfirmService], FastAPI] = create_app,
 ) -> Iterator[Serving]:
     """The service with this home, until the block ends. Without a policy it reads the file in the home folder.
 
@@ -100,14 +100,14 @@ def serving(
             yield found
         return
     listen = listen or Listen(port=0)
-    service = Service(config, policy=policy, clock=clock)
+    service = ConfirmService(config, policy=policy, clock=clock)
     with running(service, listen, create=create) as addresses:
         yield Serving(addresses[0], home, config, tokens, addresses, service)
 
 
 @contextmanager
 def running(
-    service: Service, listen: Listen, *, create: Callable[[Service], FastAPI] = create_app
+    service: ConfirmService, listen: Listen, *, create: Callable[[ConfirmService], FastAPI] = create_app
 ) -> Iterator[list[str]]:
     """A service in a thread; its addresses."""
     addresses: list[str] = []
@@ -163,7 +163,7 @@ def main(home: str, database_url: str = "") -> None:
     """The service in a process of its own: it prints its addresses and runs until it is told to stop."""
     config = Config(home=Path(home), database_url=database_url or None)
     policy = load_policy(config.home / "policy.toml")
-    service = Service(config, policy=policy)
+    service = ConfirmService(config, policy=policy)
     serve(create_app(service), service, Listen(port=0), ready=_announce)
 
 

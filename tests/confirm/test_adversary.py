@@ -18,15 +18,15 @@ from urllib.parse import urlencode
 
 import pytest
 
-from seasoned.confirm import audit
 from seasoned.confirm.action import HIGH_RISK
-from seasoned.confirm.canonical import request_digest
-from seasoned.confirm.credential import find, revoke
-from seasoned.confirm.link import PATH, make_link
-from seasoned.confirm.policy import AllowRule, Channel, Policy, Rate
-from seasoned.confirm.rebuild import verify
-from seasoned.confirm.seal import Seal
-from seasoned.confirm.service.notices import LINK_PURPOSE
+from seasoned.confirm.audit import chain
+from seasoned.confirm.audit.verify import verify
+from seasoned.confirm.notify.link import PATH, make_link
+from seasoned.confirm.people.credential import find, revoke
+from seasoned.confirm.policy import AllowRule, Channel, Policy, RateRule
+from seasoned.confirm.request.canonical_json import request_digest
+from seasoned.confirm.request.seal import Seal
+from seasoned.confirm.service.service import LINK_PURPOSE
 from seasoned.store import open_database
 from tests.confirm.serving import ASKED, Serving, serving
 
@@ -49,7 +49,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     folder = tmp_path_factory.mktemp("adversary")
     (folder / "token").write_text("a webhook's secret", "utf-8")
     policy = Policy(
-        rate=Rate(count=100_000),
+        rate=RateRule(count=100_000),
         allow=(AllowRule(action="read_mail"), AllowRule(action="read_news", session="s1")),
         channel={
             "hook": Channel(
@@ -605,7 +605,7 @@ def test_the_stores_own_rules_refuse_it(service: Serving, target: dict[str, Any]
         store.execute(statement, {"id": target["id"]} if ":id" in statement else {})
 
 
-def _verified(service: Serving) -> audit.Verified:
+def _verified(service: Serving) -> chain.AuditCheck:
     database = open_database(service.config)
     try:
         return verify(database)
@@ -662,7 +662,7 @@ def test_an_audit_that_was_written_anew_is_told_by_a_head_kept_elsewhere(tmp_pat
     with serving(tmp_path) as found:
         found.ask(**RISKY)
         database = open_database(found.config)
-        kept = audit.export_head(database, tmp_path / "head", now=time.time())
+        kept = chain.export_head(database, tmp_path / "head", now=time.time())
         database.close()
         with contextlib.closing(_store(found)) as store:
             for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
@@ -672,9 +672,9 @@ def test_an_audit_that_was_written_anew_is_told_by_a_head_kept_elsewhere(tmp_pat
                 "UPDATE audit_head SET seq = seq - 1, hash = (SELECT hash FROM audit ORDER BY seq DESC LIMIT 1)"
             )
         database = open_database(found.config)
-        chain, against = audit.verify_chain(database), audit.check_head(database, kept)
+        whole, against = chain.verify_chain(database), chain.check_head(database, kept)
         database.close()
-        assert chain.ok, "the shortened chain by itself looks whole"
+        assert whole.ok, "the shortened chain by itself looks whole"
         assert not against.ok
 
 
@@ -683,7 +683,7 @@ def test_after_all_this_the_audit_holds_and_the_attempts_are_in_it(service: Serv
     _approve(service, made["id"])
     assert _verified(service).ok
     database = open_database(service.config)
-    refused = [entry for entry in audit.path(database, made["id"]) if entry.event == "refused"]
+    refused = [entry for entry in chain.entries_of_request(database, made["id"]) if entry.event == "refused"]
     assert find(database, "agent").role == "agent"
     database.close()
     assert [entry.actor for entry in refused] == ["agent"]

@@ -6,8 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.confirm.audit import FIRST, Head, check_head, export_head, head, path, read_heads, verify_chain
-from seasoned.confirm.rebuild import rebuild, verify
+from seasoned.confirm.audit.chain import (
+    FIRST,
+    AuditHead,
+    check_head,
+    entries_of_request,
+    export_head,
+    read_head,
+    read_heads,
+    verify_chain,
+)
+from seasoned.confirm.audit.verify import rebuild, verify
 from seasoned.errors import CannotDo, UsageError
 from seasoned.store import Database
 from tests.confirm.books import TWO, Scene, raw, without_guards
@@ -31,13 +40,13 @@ def scene(any_database: Database) -> Scene:
 def test_an_audit_that_nobody_touched_holds(scene: Scene) -> None:
     found = verify(scene.database)
     assert (found.ok, found.first_bad, found.reason) == (True, None, "")
-    assert found.rows == scene.book.last_seq() == head(scene.database).seq
+    assert found.rows == scene.book.last_seq() == read_head(scene.database).seq
 
 
 def test_an_empty_audit_holds(any_database: Database) -> None:
     assert verify(any_database).ok
-    assert head(any_database) == Head(0, FIRST)
-    assert check_head(any_database, head(any_database)).ok
+    assert read_head(any_database) == AuditHead(0, FIRST)
+    assert check_head(any_database, read_head(any_database)).ok
 
 
 @pytest.mark.parametrize(
@@ -91,7 +100,7 @@ def _cut(scene: Scene, count: int) -> None:
 
 
 def test_a_cut_end_is_seen_by_an_exported_head(scene: Scene) -> None:
-    exported = head(scene.database)
+    exported = read_head(scene.database)
     assert check_head(scene.database, exported).ok
     _cut(scene, 3)
     assert verify_chain(scene.database).ok, "the chain alone cannot tell"
@@ -101,7 +110,7 @@ def test_a_cut_end_is_seen_by_an_exported_head(scene: Scene) -> None:
 
 
 def test_an_audit_written_anew_is_seen_by_an_exported_head(scene: Scene) -> None:
-    exported = head(scene.database)
+    exported = read_head(scene.database)
     _cut(scene, 2)
     scene.ask("delete_data")
     scene.ask("delete_data")
@@ -111,7 +120,7 @@ def test_an_audit_written_anew_is_seen_by_an_exported_head(scene: Scene) -> None
 
 
 def test_an_exported_head_holds_while_the_audit_grows(scene: Scene) -> None:
-    exported = head(scene.database)
+    exported = read_head(scene.database)
     scene.ask("delete_data")
     assert check_head(scene.database, exported).ok
 
@@ -176,7 +185,7 @@ def test_the_path_of_a_request_is_rebuilt_from_its_entries(any_database: Databas
     request = scene.ask()
     scene.approve(request)
     scene.approve(request, scene.ben)
-    entries = path(any_database, request.id)
+    entries = entries_of_request(any_database, request.id)
     assert [entry.event for entry in entries] == ["submitted", "voted", "voted", "approved"]
     found = rebuild(entries)
     assert found is not None

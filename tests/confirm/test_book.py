@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from seasoned.confirm.book import Book
-from seasoned.confirm.credential import Credential, revoke
-from seasoned.confirm.request import Asked, new_id
-from seasoned.confirm.seal import Seal
+from seasoned.confirm.people.credential import Credential, revoke
+from seasoned.confirm.request.book import Book
+from seasoned.confirm.request.request import NewRequest, new_id
+from seasoned.confirm.request.seal import Seal
 from seasoned.errors import CannotDo, Conflict, NotFound, Refused, RuleBroken, TooMany, UsageError
 from seasoned.store import Database
 from tests.confirm.books import SECRECY, START, TWO, Scene
@@ -108,7 +108,7 @@ def test_a_decision_is_taken_once(scene: Scene) -> None:
 @pytest.mark.parametrize("field", ["action", "description"])
 def test_what_is_required_is_named_when_it_is_missing(scene: Scene, field: str) -> None:
     with pytest.raises(UsageError, match=field):
-        scene.book.submit(scene.agent, Asked(**{"action": "x", "description": "y"} | {field: " "}))
+        scene.book.submit(scene.agent, NewRequest(**{"action": "x", "description": "y"} | {field: " "}))
 
 
 @pytest.mark.parametrize(
@@ -204,21 +204,21 @@ def test_one_agent_does_not_use_up_what_another_may_ask(scene: Scene) -> None:
         scene.ask()
     with pytest.raises(TooMany, match=r"^'hermes' asked for 'deploy_production' 10 times"):
         scene.ask()
-    asked = Asked(action="deploy_production", description="Deploy the other shop")
+    asked = NewRequest(action="deploy_production", description="Deploy the other shop")
     assert scene.book.submit(other, asked).request.status == "pending"
 
 
 def test_all_agents_together_do_not_flood_people_with_one_action(any_database: Database) -> None:
     scene = Scene(any_database, "[rate]\ncount = 2\n")
     agents = [scene.person(f"agent{number}", "agent") for number in range(6)]
-    asked = Asked(action="delete_data", description="Delete the logs")
+    asked = NewRequest(action="delete_data", description="Delete the logs")
     for agent in agents[:5]:
         for _ in range(2):
             scene.book.submit(agent, asked)
     with pytest.raises(TooMany, match="all requesters together asked for 'delete_data' 10 times in 3600") as error:
         scene.book.submit(agents[5], asked)
     assert (error.value.remaining, error.value.window_seconds) == (0, 3600)
-    assert scene.book.submit(agents[5], Asked(action="reboot", description="d")).request.status == "pending"
+    assert scene.book.submit(agents[5], NewRequest(action="reboot", description="d")).request.status == "pending"
     scene.clock.forward(3600)
     assert scene.book.submit(agents[5], asked).request.status == "pending"
 
@@ -229,7 +229,7 @@ def test_one_agent_does_not_flood_people_with_many_actions(scene: Scene) -> None
     with pytest.raises(TooMany, match="'hermes' asked for anything at all 60 times in 3600 seconds"):
         scene.ask("action_60")
     other = scene.person("codex", "agent")
-    assert scene.book.submit(other, Asked(action="action_60", description="d")).request.status == "pending"
+    assert scene.book.submit(other, NewRequest(action="action_60", description="d")).request.status == "pending"
 
 
 def test_what_an_allow_list_approved_counts_for_no_limit(any_database: Database) -> None:
@@ -246,18 +246,18 @@ def test_the_limit_is_checked_after_the_allow_list(any_database: Database) -> No
 
 
 def test_an_idempotency_key_gives_the_same_request_again(scene: Scene) -> None:
-    asked = Asked(action="delete_data", description="d", details={"a": 1}, idempotency_key="k-1")
+    asked = NewRequest(action="delete_data", description="d", details={"a": 1}, idempotency_key="k-1")
     first = scene.book.submit(scene.agent, asked)
     again = scene.book.submit(scene.agent, asked)
     assert (first.is_new, again.is_new, again.request) == (True, False, first.request)
     with pytest.raises(Conflict, match="something else"):
-        scene.book.submit(scene.agent, Asked(action="delete_data", description="d", idempotency_key="k-1"))
+        scene.book.submit(scene.agent, NewRequest(action="delete_data", description="d", idempotency_key="k-1"))
     other = scene.book.submit(scene.person("codex", "agent"), asked)
     assert other.is_new and other.request.id != first.request.id, "keys belong to their credential"
 
 
 def test_a_repeated_submission_does_not_count_against_the_limit(scene: Scene) -> None:
-    asked = Asked(action="delete_data", description="d", idempotency_key="k")
+    asked = NewRequest(action="delete_data", description="d", idempotency_key="k")
     assert len({scene.book.submit(scene.agent, asked).request.id for _ in range(30)}) == 1
 
 
@@ -295,7 +295,7 @@ def test_a_revoked_credential_cannot_act_and_its_votes_stand(any_database: Datab
         lambda: scene.book.decide(scene.anna, request.id, approve=False),
         lambda: scene.book.look(scene.anna, request.id),
         lambda: scene.book.list(scene.anna),
-        lambda: scene.book.submit(scene.anna, Asked(action="x", description="y")),
+        lambda: scene.book.submit(scene.anna, NewRequest(action="x", description="y")),
     ):
         with pytest.raises(Refused, match="revoked"):
             act()

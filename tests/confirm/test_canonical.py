@@ -11,8 +11,8 @@ import rfc8785
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from seasoned.confirm.canonical import MOST_DEPTH, canonical, check_text, request_bytes, request_digest
-from seasoned.confirm.written import digest_of_request
+from seasoned.confirm.request.canonical_json import MOST_DEPTH, canonical, check_text, request_bytes, request_digest
+from seasoned.confirm.request.light_canonical_json import digest_of_request
 from seasoned.errors import UsageError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from seasoned.confirm.action import HIGH_RISK
-from seasoned.confirm.allow import allow_list, is_allowed
-from seasoned.confirm.change import (
+from seasoned.confirm.audit.verify import verify
+from seasoned.confirm.people.change import (
     AddAllowed,
     ByGrant,
     ByPassphrase,
@@ -21,9 +21,9 @@ from seasoned.confirm.change import (
     first_admin,
     policy_change,
 )
-from seasoned.confirm.credential import authenticate, credentials
-from seasoned.confirm.passphrase import set_passphrase
-from seasoned.confirm.rebuild import verify
+from seasoned.confirm.people.credential import authenticate, credentials
+from seasoned.confirm.people.passphrase import set_passphrase
+from seasoned.confirm.request.allow_list import allow_list, is_allowed
 from seasoned.errors import Conflict, NotFound, Refused, Unauthorised, UsageError
 from seasoned.store import Database
 from tests.confirm.books import START, Scene, raw, without_guards

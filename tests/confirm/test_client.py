@@ -18,25 +18,25 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.confirm.async_client import AsyncConfirmClient
-from seasoned.confirm.canonical import request_digest
-from seasoned.confirm.client import (
+from seasoned.confirm.client.asynchronous import AsyncConfirmClient
+from seasoned.confirm.client.http import parse_address
+from seasoned.confirm.client.sync import (
     Changed,
     ConfirmClient,
     Expired,
     NotConfirmed,
     Rejected,
+    RequestView,
     SaidNo,
-    Seen,
     Unreachable,
     configured_client,
     digest_of,
 )
 from seasoned.confirm.decorator import requires_confirmation
-from seasoned.confirm.line import place_of
 from seasoned.confirm.policy import AllowRule, Listen, Policy
-from seasoned.confirm.request import Asked
-from seasoned.confirm.written import written
+from seasoned.confirm.request.canonical_json import request_digest
+from seasoned.confirm.request.light_canonical_json import written
+from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import CannotDo, UsageError
 from tests.confirm.serving import Serving, serving
 
@@ -61,10 +61,10 @@ def client(service: Serving) -> ConfirmClient:
     return ConfirmClient(service.url, service.tokens["agent"])
 
 
-def deciding(service: Serving, verb: str, **body: Any) -> Callable[[Seen], None]:
+def deciding(service: Serving, verb: str, **body: Any) -> Callable[[RequestView], None]:
     """Somebody who decides as soon as a request is there."""
 
-    def decide(seen: Seen) -> None:
+    def decide(seen: RequestView) -> None:
         assert service.decide(seen.id, verb, **body).status_code == 200
 
     return decide
@@ -126,10 +126,10 @@ def test_an_allow_listed_action_is_granted_without_a_person_and_redeemed_all_the
 
 
 def test_an_approval_is_used_once_and_only_for_what_was_approved(service: Serving, client: ConfirmClient) -> None:
-    asked = Asked(action="rotate_keys", description="Rotate", details={"key": "a"})
+    asked = NewRequest(action="rotate_keys", description="Rotate", details={"key": "a"})
     seen = client.submit(asked)
     assert service.decide(seen.id).status_code == 200
-    other = Asked(action="rotate_keys", description="Rotate", details={"key": "b"})
+    other = NewRequest(action="rotate_keys", description="Rotate", details={"key": "b"})
     with pytest.raises(Rejected, match="digest differs") as caught:
         client.redeem(seen.id, digest_of(other, requester="agent"))
     assert caught.value.status == 403
@@ -139,10 +139,10 @@ def test_an_approval_is_used_once_and_only_for_what_was_approved(service: Servin
 
 
 def test_the_same_submission_under_one_key_is_one_request(client: ConfirmClient) -> None:
-    asked = Asked(action="exec_remote", description="Restart", idempotency_key="k-1")
+    asked = NewRequest(action="exec_remote", description="Restart", idempotency_key="k-1")
     assert client.submit(asked).id == client.submit(asked).id
     with pytest.raises(Rejected) as caught:
-        client.submit(Asked(action="exec_remote", description="Something else", idempotency_key="k-1"))
+        client.submit(NewRequest(action="exec_remote", description="Something else", idempotency_key="k-1"))
     assert caught.value.status == 409
 
 
@@ -153,7 +153,7 @@ def test_the_service_says_what_is_wrong_with_a_request(
     client: ConfirmClient, change: dict[str, Any], status: int
 ) -> None:
     with pytest.raises(Rejected) as caught:
-        client.submit(Asked(**{"action": "send_email", "description": "x", **change}))
+        client.submit(NewRequest(**{"action": "send_email", "description": "x", **change}))
     assert caught.value.status == status
 
 
@@ -163,7 +163,7 @@ def test_a_wrong_token_is_a_no(service: Serving) -> None:
 
 
 def test_an_agents_token_decides_nothing(service: Serving, client: ConfirmClient) -> None:
-    seen = client.submit(Asked(action="modify_permissions", description="Make me admin"))
+    seen = client.submit(NewRequest(action="modify_permissions", description="Make me admin"))
     with pytest.raises(Rejected) as caught:
         client.decide(seen.id, approve=True)
     assert caught.value.status == 403
@@ -179,18 +179,18 @@ def test_a_unix_socket_serves_as_well(tmp_path: Path) -> None:
 
 def test_waiting_outlasts_a_restart_of_the_service(tmp_path: Path) -> None:
     """The request is in the store: another process on the same port goes on with it."""
-    from seasoned.confirm.service import Service
+    from seasoned.confirm.service import ConfirmService
     from tests.confirm.serving import running
 
     with serving(tmp_path, policy=Policy()) as first:
         client = ConfirmClient(first.url, first.tokens["agent"])
-        asked = Asked(action="delete_data", description="Delete")
+        asked = NewRequest(action="delete_data", description="Delete")
         seen = client.submit(asked)
-        answers: list[Seen] = []
+        answers: list[RequestView] = []
         waiting = threading.Thread(target=lambda: answers.append(client.wait(seen.id, 20)))
         waiting.start()
     port = int(first.url.rpartition(":")[2])
-    with running(Service(first.config, policy=Policy()), Listen(port=port)):
+    with running(ConfirmService(first.config, policy=Policy()), Listen(port=port)):
         assert first.decide(seen.id, "deny", reason="no").status_code == 200
         waiting.join(10)
     assert [(one.status, one.reason) for one in answers] == [("denied", "no")]
@@ -206,7 +206,7 @@ def test_a_cancelled_wait_ends_at_once_in_its_thread_too(service: Serving) -> No
     client = AsyncConfirmClient(service.url, service.tokens["agent"])
 
     async def give_up() -> None:
-        seen = await client.submit(Asked(action="shutdown_service", description="Stop"))
+        seen = await client.submit(NewRequest(action="shutdown_service", description="Stop"))
         async with asyncio.timeout(0.2):
             await client.wait(seen.id, 60)
 
@@ -311,10 +311,10 @@ def test_an_address_that_would_betray_the_token_is_refused(url: str) -> None:
 
 
 def test_addresses_are_read_as_they_are_written() -> None:
-    assert place_of("https://confirm.example.org/behind").prefix == "/behind"
-    assert place_of("unix:/run/s.sock").socket_path == "/run/s.sock"
-    assert place_of("http+insecure://confirm:6000").host == "confirm"
-    assert place_of("http://[::1]:7327").port == 7327
+    assert parse_address("https://confirm.example.org/behind").prefix == "/behind"
+    assert parse_address("unix:/run/s.sock").socket_path == "/run/s.sock"
+    assert parse_address("http+insecure://confirm:6000").host == "confirm"
+    assert parse_address("http://[::1]:7327").port == 7327
 
 
 def test_without_settings_nobody_can_be_asked(home: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.confirm.content import need_in
-from seasoned.confirm.notify.wording import word
+from seasoned.confirm.notify.message import compose
+from seasoned.confirm.request.content import need_in
 from seasoned.store import Database
 from tests.confirm.books import SECRECY, Scene
 
@@ -72,7 +72,7 @@ def test_who_asks_for_the_very_action_that_is_needed_gets_no_warning(any_databas
 
 def test_people_are_warned_in_chats(any_database: Database) -> None:
     request = Scene(any_database).ask("send_email", details={"command": "rm -rf /srv/data"})
-    parts = {part.label: part.text for part in word(request, SECRECY.redactor()).parts}
+    parts = {part.label: part.text for part in compose(request, SECRECY.redactor()).parts}
     assert "delete_data" in parts["Beware"]
 
 

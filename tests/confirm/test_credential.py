@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.confirm.audit import newest
-from seasoned.confirm.credential import ROLES, Role, authenticate, credentials, find, make, revoke
+from seasoned.confirm.audit.chain import newest_entries
+from seasoned.confirm.people.credential import ROLES, Role, authenticate, credentials, find, make, revoke
 from seasoned.errors import Conflict, NotFound, Unauthorised, UsageError
 from seasoned.redact import Redactor
 from seasoned.store import Database, open_temporary
@@ -36,7 +36,7 @@ def test_making_and_revoking_is_audited(any_database: Database) -> None:
     make(any_database, "anna", "admin", now=START, by="system:terminal")
     make(any_database, "ben", "agent", now=START, by="anna")
     revoke(any_database, "ben", by="anna", now=START + 1)
-    found = [(entry.event, entry.actor, entry.document["name"]) for entry in newest(any_database)]
+    found = [(entry.event, entry.actor, entry.document["name"]) for entry in newest_entries(any_database)]
     assert found == [
         ("credential_revoked", "anna", "ben"),
         ("credential_made", "anna", "ben"),

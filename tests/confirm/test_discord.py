@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seasoned.config import Config
+from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.notify.discord import is_from_discord
-from seasoned.confirm.notify.way import Way
-from seasoned.confirm.notify.wording import escape_markdown
+from seasoned.confirm.notify.message import escape_markdown
 from tests.confirm.other_side import DiscordServer, Mood
 from tests.confirm.people import MIRA, NOW, PEOPLE, SECRET, STRANGER, House
 
@@ -40,7 +40,7 @@ def client(house: House) -> Iterator[httpx2.Client]:
         yield client
 
 
-def _way(discord: DiscordServer, **more: Any) -> Way:
+def _way(discord: DiscordServer, **more: Any) -> ConfiguredChannel:
     given = {
         "name": "ops",
         "kind": "discord",
@@ -50,7 +50,7 @@ def _way(discord: DiscordServer, **more: Any) -> Way:
         "hearing": discord.public_key,
         "people": PEOPLE,
     }
-    return Way(**{**given, **more})
+    return ConfiguredChannel(**{**given, **more})
 
 
 def _send(
@@ -180,7 +180,7 @@ def test_a_forged_or_stale_press_decides_nothing(discord: DiscordServer, house: 
 @settings(max_examples=50)
 @given(signature=st.text(max_size=130), timestamp=st.text(max_size=20), key=st.text(max_size=70))
 def test_no_made_up_header_is_believed(signature: str, timestamp: str, key: str) -> None:
-    way = Way(name="ops", kind="discord", to=CHANNEL, url="", token="", hearing=key)
+    way = ConfiguredChannel(name="ops", kind="discord", to=CHANNEL, url="", token="", hearing=key)
     assert is_from_discord([way], signature=signature, timestamp=timestamp, body=b"{}", now=NOW) == []
 
 

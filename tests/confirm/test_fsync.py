@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from seasoned.config import Config
-from seasoned.confirm.service import Service
-from seasoned.confirm.service.desk import Place
+from seasoned.confirm.service import ConfirmService
+from seasoned.confirm.service.store_threads import StoreConnection
 from seasoned.store import Store
 from seasoned.store.postgres import PostgresStore
 from tests.confirm.serving import Serving, serving
@@ -23,7 +23,7 @@ FULL = 2
 _CALL = re.compile(r"\bf(?:data)?sync\(\d+<([^>]*)>|\bf(?:data)?sync\((\d+)")
 
 
-def _settings(place: Place) -> dict[str, object]:
+def _settings(place: StoreConnection) -> dict[str, object]:
     """What is in force on the very connection that the service writes with."""
     database = place.database._database  # type: ignore[attr-defined]
     if isinstance(database, Store):
@@ -37,7 +37,7 @@ def _settings(place: Place) -> dict[str, object]:
 
 def _in_force(config: Config) -> dict[str, object]:
     async def ask() -> dict[str, object]:
-        service = Service(config)
+        service = ConfirmService(config)
         await service.desk.start()
         try:
             return await service.desk.write(_settings, grouped=False)

@@ -10,10 +10,10 @@ import psycopg
 import pytest
 
 from seasoned.confirm.action import HIGH_RISK
-from seasoned.confirm.audit import head, verify_chain
-from seasoned.confirm.canonical import digest_of, plain
-from seasoned.confirm.credential import revoke
-from seasoned.confirm.request import Request
+from seasoned.confirm.audit.chain import read_head, verify_chain
+from seasoned.confirm.people.credential import revoke
+from seasoned.confirm.request.canonical_json import digest_of, plain
+from seasoned.confirm.request.request import Request
 from seasoned.store import Database, open_store
 from seasoned.store.migration import VERSION
 from tests.confirm.books import START, TWO, Scene, raw
@@ -219,13 +219,13 @@ def test_emptying_a_table_is_no_way_around(scene: Scene) -> None:
 
 def test_a_row_that_is_added_by_hand_moves_the_head_and_is_found(scene: Scene) -> None:
     scene.ask()
-    before = head(scene.database)
+    before = read_head(scene.database)
     raw(
         scene.database,
         "INSERT INTO audit VALUES (?, 1, 'approved', NULL, 'anna', '', '{}', ?, 'y')",
         (before.seq + 1, before.hash),
     )
-    assert (head(scene.database).seq, head(scene.database).hash) == (before.seq + 1, "y")
+    assert (read_head(scene.database).seq, read_head(scene.database).hash) == (before.seq + 1, "y")
     found = verify_chain(scene.database)
     assert (found.ok, found.first_bad) == (False, before.seq + 1)
 
@@ -255,7 +255,7 @@ def test_an_audit_of_an_older_version_goes_on(tmp_path: Path) -> None:
     store = open_store(path)
     scene = Scene(store)
     scene.ask()
-    before = head(store)
+    before = read_head(store)
     raw(store, "DROP TRIGGER audit_added")
     raw(store, f"PRAGMA user_version = {VERSION - 1}")
     row = (before.seq + 1, 1.0, "submitted", None, "anna", "", "{}", before.hash)
@@ -267,6 +267,6 @@ def test_an_audit_of_an_older_version_goes_on(tmp_path: Path) -> None:
     again = open_store(path)
     scene.reopen(again)
     scene.ask()
-    assert head(again).seq == before.seq + 2
+    assert read_head(again).seq == before.seq + 2
     assert verify_chain(again).ok
     again.close()

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from seasoned.config import Config
-from seasoned.confirm.audit import check_heads, head, read_heads
-from seasoned.confirm.export import Audit
-from seasoned.confirm.head import send_head
-from seasoned.confirm.notify.post import NotSent
-from seasoned.confirm.policy import Policy
+from seasoned.confirm.audit.chain import check_heads, read_head, read_heads
+from seasoned.confirm.audit.export import send_head
+from seasoned.confirm.notify.http import NotSent
+from seasoned.confirm.policy import AuditRule, Policy
 from seasoned.errors import CannotDo, UsageError
 from seasoned.store import Database
 from tests.confirm.books import START, Scene, raw, without_guards
@@ -43,7 +42,7 @@ def test_what_a_receiver_writes_down_shows_that_the_audit_was_written_anew(
     with Receiver(KEY) as receiver:
         for _ in range(2):
             scene.ask()
-            send_head(head(any_database, now=time.time()), f"{receiver.url}/heads", secret=receiver.secret)
+            send_head(read_head(any_database, now=time.time()), f"{receiver.url}/heads", secret=receiver.secret)
         assert all(receiver.is_genuine(one) for one in receiver.heard)
         first, second = (one.value for one in receiver.heard)
         assert {one["schema"] for one in (first, second)} == {"seasoned/confirm-head/1"}
@@ -63,7 +62,7 @@ def test_what_a_receiver_writes_down_shows_that_the_audit_was_written_anew(
 def test_the_same_head_has_the_same_id_so_that_a_copy_is_known(any_database: Database) -> None:
     with Receiver(KEY) as receiver:
         for now in (START, START + 5):
-            send_head(head(any_database, now=now), receiver.url, secret=receiver.secret)
+            send_head(read_head(any_database, now=now), receiver.url, secret=receiver.secret)
         assert len(receiver.ids) == 2
         assert len(set(receiver.ids)) == 1
 
@@ -71,7 +70,7 @@ def test_the_same_head_has_the_same_id_so_that_a_copy_is_known(any_database: Dat
 def test_a_head_is_not_sent_unsigned_nor_in_the_open_nor_lost_in_silence(
     any_database: Database, tmp_path: Path
 ) -> None:
-    present = head(any_database, now=START)
+    present = read_head(any_database, now=START)
     with Receiver(KEY) as receiver:
         with pytest.raises(CannotDo, match="webhook_secret"):
             send_head(present, receiver.url, secret=None)
@@ -87,7 +86,7 @@ def test_a_head_is_not_sent_unsigned_nor_in_the_open_nor_lost_in_silence(
 
 
 def test_the_service_exports_the_head_by_itself(tmp_path: Path, database_config: Config) -> None:
-    policy = Policy(audit=Audit(export=str(tmp_path / "heads"), every_seconds=0.2))
+    policy = Policy(audit=AuditRule(export=str(tmp_path / "heads"), every_seconds=0.2))
     with serving(tmp_path / "home", policy=policy, database_url=database_config.database_url) as found:
         found.ask()
         seq = len(PEOPLE) + 1
@@ -103,7 +102,7 @@ def test_an_export_that_fails_is_visible_and_tried_again(tmp_path: Path) -> None
     with Receiver(KEY) as receiver:
         receiver.moods = [Mood(503, b"{}"), Mood(503, b"{}")]
         home = with_secret(tmp_path / "home", receiver.secret)
-        policy = Policy(audit=Audit(export=f"{receiver.url}/heads", every_seconds=0.5))
+        policy = Policy(audit=AuditRule(export=f"{receiver.url}/heads", every_seconds=0.5))
         with serving(home, policy=policy) as found, found.client("root") as admin:
             problems: list[str] = []
 
@@ -119,7 +118,7 @@ def test_an_export_that_fails_is_visible_and_tried_again(tmp_path: Path) -> None
 
 
 def test_a_missing_secret_is_told_and_the_service_runs_on(tmp_path: Path) -> None:
-    policy = Policy(audit=Audit(export="https://keeper.example.org/heads"))
+    policy = Policy(audit=AuditRule(export="https://keeper.example.org/heads"))
     with serving(tmp_path / "home", policy=policy) as found, found.client("root") as admin:
         until(lambda: "webhook_secret" in (admin.get("/health").json()["export"]["problem"] or ""), "nothing was told")
         assert found.ask()["status"] == "pending"

@@ -21,11 +21,11 @@ from hypothesis.stateful import (
 )
 
 from seasoned.config import Config
-from seasoned.confirm.credential import Credential, revoke
+from seasoned.confirm.audit.verify import verify
+from seasoned.confirm.people.credential import Credential, revoke
 from seasoned.confirm.policy import read_policy
-from seasoned.confirm.rebuild import verify
-from seasoned.confirm.request import Asked
-from seasoned.confirm.row import votes_of
+from seasoned.confirm.request.request import NewRequest
+from seasoned.confirm.request.row import votes_of
 from seasoned.errors import Conflict, NotFound, Refused, SeasonedError, TooMany
 from seasoned.store import open_database
 from tests.confirm.books import START, Clock, Scene
@@ -156,7 +156,7 @@ class Life(RuleBasedStateMachine):
         key=st.sampled_from([None, None, "k-1", "k-2"]),
     )
     def submit(self, agent: str, action: str, amount: int, seconds: int | None, key: str | None) -> str:
-        asked = Asked(
+        asked = NewRequest(
             action=action,
             description="d",
             details={"amount": amount},

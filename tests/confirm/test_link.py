@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seasoned.config import Config
-from seasoned.confirm.credential import revoke
-from seasoned.confirm.link import check_value, link_url, make_link, read_link
-from seasoned.confirm.notify.way import Way
-from seasoned.confirm.request import Request
+from seasoned.confirm.notify.channel import ConfiguredChannel
+from seasoned.confirm.notify.link import check_value, link_url, make_link, read_link
+from seasoned.confirm.people.credential import revoke
+from seasoned.confirm.request.request import Request
 from seasoned.errors import NotFound, Refused
 from tests.confirm.other_side import Receiver
 from tests.confirm.people import LINK_KEY, MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, House
@@ -41,9 +41,9 @@ def client(house: House) -> Iterator[httpx2.Client]:
         yield client
 
 
-def _way(**more: Any) -> Way:
+def _way(**more: Any) -> ConfiguredChannel:
     given = {"name": "hook", "kind": "webhook", "to": URL, "url": URL, "token": "t" * 32, "people": PEOPLE}
-    return Way(**{**given, **more})
+    return ConfiguredChannel(**{**given, **more})
 
 
 def _token(request: Request, person: str = MIRA, *, key: bytes = LINK_KEY, channel: str = "hook") -> str:

@@ -23,7 +23,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from seasoned.confirm.credential import revoke
+from seasoned.confirm.people.credential import revoke
 from seasoned.confirm.policy import Listen, Policy
 from seasoned.confirm.service.listen import bind, bind_unix, check_listen
 from seasoned.errors import CannotDo, UsageError

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from seasoned.config import Config
-from seasoned.confirm.audit import path
-from seasoned.confirm.canonical import request_digest
-from seasoned.confirm.credential import Credential
-from seasoned.confirm.rebuild import rebuild, verify
-from seasoned.confirm.request import Request
+from seasoned.confirm.audit.chain import entries_of_request
+from seasoned.confirm.audit.verify import rebuild, verify
+from seasoned.confirm.people.credential import Credential
+from seasoned.confirm.request.canonical_json import request_digest
+from seasoned.confirm.request.request import Request
 from seasoned.errors import Conflict, Refused
 from seasoned.store import Database, open_database
 from tests.confirm.books import START, TWO, Scene
@@ -151,7 +151,7 @@ def test_audit_rebuilds_the_path(any_database: Database) -> None:
     scene.clock.forward(300)
     pending = scene.ask()
     kept = {one.id: one for one in scene.book.list(scene.anna)}
-    told = {one: rebuild(path(any_database, one)) for one in kept}
+    told = {one: rebuild(entries_of_request(any_database, one)) for one in kept}
     assert {one: request.status for one, request in kept.items()} == {
         used.id: "approved",
         denied.id: "denied",
@@ -190,7 +190,7 @@ def test_not_consumed_twice_under_concurrency(database_config: Config, start: St
     told = race(database_config, scene, [Deed(scene.agent, request)] * PROCESSES)
     assert told == ["Conflict"] * 7 + ["won"]
     with open_again(database_config) as database:
-        assert [entry.event for entry in path(database, request.id)].count("redeemed") == 1
+        assert [entry.event for entry in entries_of_request(database, request.id)].count("redeemed") == 1
         assert verify(database).ok
 
 
@@ -201,7 +201,11 @@ def test_8_processes_racing_one_claim_exactly_one_wins(database_config: Config, 
     with open_again(database_config) as database:
         kept = scene.reopen(database).look(scene.anna, request.id)
         assert len(kept.votes) == 1 and kept.resolved_by == kept.votes[0].voter
-        assert [entry.event for entry in path(database, request.id)] == ["submitted", "voted", kept.status]
+        assert [entry.event for entry in entries_of_request(database, request.id)] == [
+            "submitted",
+            "voted",
+            kept.status,
+        ]
         assert verify(database).ok
 
 

@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.config import Config
-from seasoned.confirm.notify.post import open_client
-from seasoned.confirm.notify.way import Way, load_ways
-from seasoned.confirm.outbox import Courier, Patience, try_again, unsent
+from seasoned.confirm.notify.channel import ConfiguredChannel, load_channels
+from seasoned.confirm.notify.http import open_client
+from seasoned.confirm.notify.outbox import Notifier, RetryPolicy, try_again, unsent
 from seasoned.confirm.policy import Channel, Listen, Policy
 from seasoned.errors import UsageError
 from tests.confirm.other_side import Mood, Receiver, TelegramServer
@@ -40,14 +40,14 @@ def house(receiver: Receiver, database_config: Config) -> Iterator[House]:
         yield house
 
 
-def _way(receiver: Receiver, name: str = "hook", **more: Any) -> Way:
+def _way(receiver: Receiver, name: str = "hook", **more: Any) -> ConfiguredChannel:
     given = {"to": receiver.url, "url": receiver.url, "token": receiver.secret, "people": PEOPLE, **more}
-    return Way(name=name, kind="webhook", **given)
+    return ConfiguredChannel(name=name, kind="webhook", **given)
 
 
 @given(attempts=st.integers(1, 10_000), asked=st.floats(0, 1e5))
 def test_waiting_doubles_up_to_a_limit_and_is_never_shorter_than_asked(attempts: int, asked: float) -> None:
-    patience = Patience(first_seconds=2.0, most_seconds=300.0)
+    patience = RetryPolicy(first_seconds=2.0, most_seconds=300.0)
     wait = patience.wait_seconds(attempts)
     assert 2.0 <= wait <= 300.0 and patience.wait_seconds(attempts + 1) >= wait
     assert patience.wait_seconds(attempts, asked) == max(wait, asked)
@@ -152,11 +152,11 @@ _CHILD = """
 import sys
 from pathlib import Path
 from seasoned.config import Config
-from seasoned.confirm.notify.way import Way
+from seasoned.confirm.notify.channel import ConfiguredChannel
 from tests.confirm.people import House, PEOPLE
 
 home, url, receiver, secret, how = sys.argv[1:]
-way = Way(name="hook", kind="webhook", to=receiver, url=receiver, token=secret, people=PEOPLE)
+way = ConfiguredChannel(name="hook", kind="webhook", to=receiver, url=receiver, token=secret, people=PEOPLE)
 house = House(Config(home=Path(home), database_url=url or None), {"hook": way})
 request = house.submit()
 print(request.id, flush=True)
@@ -199,7 +199,7 @@ def _check_kill(receiver: Receiver, database_config: Config, how: str) -> None:
         (row,) = house.rows()
         assert (row["request_id"], row["attempts"]) == (request_id, before)
         house.clock.now = row["next_at"]
-        courier = Courier(house.open_book, house.ways, link_key=LINK_KEY, clock=house.clock, patience=QUICK)
+        courier = Notifier(house.open_book, house.ways, link_key=LINK_KEY, clock=house.clock, patience=QUICK)
         courier.start()
         receiver.wait_for(lambda: len(receiver.heard) == before + 1)
         courier.stop()
@@ -212,7 +212,7 @@ def test_a_slow_receiver_holds_up_no_decision_and_no_other_channel(database_conf
         ways = {"slow": _way(slow, "slow"), "swift": _way(swift, "swift")}
         with House(database_config, ways) as house:
             slow.moods = [Mood(wait_seconds=30.0)]
-            courier = Courier(house.open_book, ways, link_key=LINK_KEY, clock=house.clock, patience=QUICK)
+            courier = Notifier(house.open_book, ways, link_key=LINK_KEY, clock=house.clock, patience=QUICK)
             courier.start()
             request = house.submit()
             courier.wake()
@@ -264,7 +264,9 @@ def _send_decision(house: House) -> None:
 
 
 def _chat(telegram: TelegramServer, tmp_path: Path) -> House:
-    way = Way(name="phone", kind="telegram", to="5", url=telegram.url, token=telegram.token, people=PEOPLE)
+    way = ConfiguredChannel(
+        name="phone", kind="telegram", to="5", url=telegram.url, token=telegram.token, people=PEOPLE
+    )
     return House(Config(home=tmp_path / "home"), {"phone": way})
 
 
@@ -280,7 +282,7 @@ def test_a_way_is_a_channel_of_the_policy_with_its_secrets(tmp_path: Path) -> No
         listen=Listen(public_url="https://confirm.test/"),
     )
     environment = {"SEASONED_DISCORD_TOKEN": "d", "SEASONED_WEBHOOK_SECRET": "w", "SEASONED_TELEGRAM_SECRET": "s"}
-    ways = load_ways(policy, Config(home=tmp_path), environment)
+    ways = load_channels(policy, Config(home=tmp_path), environment)
     phone, ops, hook = ways["phone"], ways["ops"], ways["hook"]
     assert (phone.token, phone.hearing, phone.url) == ("from-the-file", "s", "https://api.telegram.org")
     assert (ops.token, ops.hearing, ops.has_links, ops.public_url) == ("d", "ab", True, "https://confirm.test")
@@ -291,4 +293,4 @@ def test_a_way_is_a_channel_of_the_policy_with_its_secrets(tmp_path: Path) -> No
 def test_a_channel_without_its_token_is_refused_with_what_to_do(tmp_path: Path) -> None:
     for channel in (Channel(kind="telegram", to="5"), Channel(kind="telegram", to="5", token_file=tmp_path / "none")):
         with pytest.raises(UsageError, match="token"):
-            load_ways(Policy(channel={"phone": channel}), Config(home=tmp_path), {})
+            load_channels(Policy(channel={"phone": channel}), Config(home=tmp_path), {})

@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 from argon2 import PasswordHasher
 
-from seasoned.confirm.audit import newest
-from seasoned.confirm.credential import make, revoke
-from seasoned.confirm.passphrase import authenticate_passphrase, make_verifier, set_passphrase
+from seasoned.confirm.audit.chain import newest_entries
+from seasoned.confirm.people.credential import make, revoke
+from seasoned.confirm.people.passphrase import authenticate_passphrase, make_verifier, set_passphrase
 from seasoned.errors import Refused, Unauthorised, UsageError
 from seasoned.store import Database
 from tests.confirm.books import START, raw
@@ -32,7 +32,7 @@ def test_a_wrong_passphrase_is_unauthorised_and_audited(any_database: Database, 
     set_quickly(any_database, anna, WORDS)
     with pytest.raises(Unauthorised):
         authenticate_quickly(any_database, "anna", wrong)
-    entry = newest(any_database, 1)[0]
+    entry = newest_entries(any_database, 1)[0]
     assert (entry.event, entry.document) == ("passphrase_refused", {"name": "anna"})
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from seasoned.config import Config
 from seasoned.confirm.action import HIGH_RISK
-from seasoned.confirm.notify.way import load_ways
+from seasoned.confirm.notify.channel import load_channels
 from seasoned.confirm.policy import DEFAULT, AllowRule, Policy, load_policy, read_policy
 from seasoned.errors import UsageError
 
@@ -227,11 +227,11 @@ def test_no_text_makes_reading_fail_in_another_way(text: str) -> None:
 def test_a_channel_takes_what_it_leaves_out_from_the_configuration(tmp_path: Path) -> None:
     policy = read_policy("[channel.telegram]", file=FILE)
     config = Config(home=tmp_path, telegram_chat="42")
-    assert load_ways(policy, config, {"SEASONED_TELEGRAM_TOKEN": "1:x"})["telegram"].to == "42"
+    assert load_channels(policy, config, {"SEASONED_TELEGRAM_TOKEN": "1:x"})["telegram"].to == "42"
     with pytest.raises(UsageError, match=r"lacks a token \(`token_file`, or the secret 'telegram_token'\)"):
-        load_ways(policy, config, {})
+        load_channels(policy, config, {})
     with pytest.raises(UsageError, match=r"lacks an address \(`to`\)"):
-        load_ways(policy, Config(home=tmp_path), {"SEASONED_TELEGRAM_TOKEN": "1:x"})
+        load_channels(policy, Config(home=tmp_path), {"SEASONED_TELEGRAM_TOKEN": "1:x"})
 
 
 def test_the_heads_of_the_audit_go_to_an_address_or_to_a_file_beside_the_policy() -> None:

@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-from seasoned.confirm.policy import Policy, Rate
+from seasoned.confirm.policy import Policy, RateRule
 from seasoned.confirm.service import describe
 from tests.confirm.serving import Serving, serving
 
@@ -42,7 +42,7 @@ schema = schemathesis.openapi.from_dict(DOCUMENT)
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    with serving(tmp_path_factory.mktemp("schemathesis"), policy=Policy(rate=Rate(count=1_000_000))) as found:
+    with serving(tmp_path_factory.mktemp("schemathesis"), policy=Policy(rate=RateRule(count=1_000_000))) as found:
         yield found
 
 

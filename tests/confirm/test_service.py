@@ -16,17 +16,17 @@ from typing import Any
 import pytest
 
 from seasoned.config import Config
-from seasoned.confirm.canonical import request_digest
-from seasoned.confirm.change import ByGrant, ReplacePolicy, ask_change, first_admin, policy_change
-from seasoned.confirm.credential import find, revoke
-from seasoned.confirm.policy import ActionRule, AllowRule, Listen, Policy, Rate
-from seasoned.confirm.service import Service
+from seasoned.confirm.people.change import ByGrant, ReplacePolicy, ask_change, first_admin, policy_change
+from seasoned.confirm.people.credential import find, revoke
+from seasoned.confirm.policy import ActionRule, AllowRule, Listen, Policy, RateRule
+from seasoned.confirm.request.canonical_json import request_digest
+from seasoned.confirm.service import ConfirmService
 from seasoned.errors import CannotDo
 from seasoned.store import open_database
 from tests.confirm.serving import ASKED, Serving, running, serving
 
 POLICY = Policy(
-    rate=Rate(count=10_000),
+    rate=RateRule(count=10_000),
     allow=(
         AllowRule(action="read_mail"),
         AllowRule(action="read_news", session="s1"),
@@ -538,7 +538,7 @@ def test_from_the_first_admin_on_no_policy_file_is_taken_up_that_nobody_agreed_t
     file.unlink()
     with (
         pytest.raises(CannotDo, match="agreed to"),
-        running(Service(config, policy_file=other), Listen(port=0)),
+        running(ConfirmService(config, policy_file=other), Listen(port=0)),
     ):
         pytest.fail("a file in another place is no way around")
 
@@ -546,7 +546,7 @@ def test_from_the_first_admin_on_no_policy_file_is_taken_up_that_nobody_agreed_t
 def test_a_policy_that_is_changed_after_it_was_read_is_not_the_one_that_was_checked(tmp_path: Path) -> None:
     file, agreed = tmp_path / "policy.toml", "redeem_seconds = 60\n"
     file.write_text("single_operator = true\n", "utf-8")
-    service = Service(Config(home=tmp_path))
+    service = ConfirmService(Config(home=tmp_path))
     file.write_text(agreed, "utf-8")
     database = open_database(service.config)
     digest = sha256(agreed.encode()).hexdigest()

@@ -14,22 +14,22 @@ from pathlib import Path
 import pytest
 
 from seasoned.config import Config
-from seasoned.confirm.book import Book
-from seasoned.confirm.credential import Credential, make
-from seasoned.confirm.policy import Policy, Rate
-from seasoned.confirm.request import Asked
-from seasoned.confirm.seal import load_seal
-from seasoned.confirm.service.desk import Desk, Place, _done_there
+from seasoned.confirm.people.credential import Credential, make
+from seasoned.confirm.policy import Policy, RateRule
+from seasoned.confirm.request.book import Book
+from seasoned.confirm.request.request import NewRequest
+from seasoned.confirm.request.seal import load_seal
 from seasoned.confirm.service.group import Group
+from seasoned.confirm.service.store_threads import StoreConnection, StoreThreads, _done_there
 from seasoned.errors import CannotDo, StoreError, Unsure, UsageError
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Database, open_database
 
-POLICY = Policy(rate=Rate(count=10_000))
+POLICY = Policy(rate=RateRule(count=10_000))
 
 
 @asynccontextmanager
-async def _desk(config: Config) -> AsyncIterator[tuple[Desk, Credential]]:
+async def _desk(config: Config) -> AsyncIterator[tuple[StoreThreads, Credential]]:
     database = open_database(config)
     who, _ = make(database, "agent", "agent", now=time.time())
     database.close()
@@ -38,7 +38,7 @@ async def _desk(config: Config) -> AsyncIterator[tuple[Desk, Credential]]:
     def book(database: Database) -> Book:
         return Book(database, policy=POLICY, seal=seal, secrecy=secrecy)
 
-    desk = Desk(lambda: open_database(config, durable=True, by_turns=True), book)
+    desk = StoreThreads(lambda: open_database(config, durable=True, by_turns=True), book)
     await desk.start()
     try:
         yield desk, who
@@ -46,15 +46,15 @@ async def _desk(config: Config) -> AsyncIterator[tuple[Desk, Credential]]:
         await desk.stop()
 
 
-def _asked(number: int) -> Asked:
-    return Asked(action="send_report", description=f"Number {number}.")
+def _asked(number: int) -> NewRequest:
+    return NewRequest(action="send_report", description=f"Number {number}.")
 
 
-def _submit(who: Credential, asked: Asked) -> Callable[[Place], str]:
+def _submit(who: Credential, asked: NewRequest) -> Callable[[StoreConnection], str]:
     return lambda place: place.book.submit(who, asked).request.id
 
 
-def _hold(desk: Desk) -> tuple[asyncio.Future[None], threading.Event]:
+def _hold(desk: StoreThreads) -> tuple[asyncio.Future[None], threading.Event]:
     """Keeps the writer busy until the event is set, so that what comes meanwhile makes a group."""
     go_on = threading.Event()
     holding = asyncio.ensure_future(desk.write(lambda _: go_on.wait(10) and None, grouped=False))
@@ -66,7 +66,7 @@ def test_a_group_shares_one_commit_and_a_refusal_in_it_is_its_own(database_confi
         async with _desk(database_config) as (desk, who):
             holding, go_on = _hold(desk)
             asked = [_asked(number) for number in range(10)]
-            asked[4] = Asked(action="send_report", description="")
+            asked[4] = NewRequest(action="send_report", description="")
             jobs = [asyncio.ensure_future(desk.write(_submit(who, one))) for one in asked]
             await asyncio.sleep(0.05)
             go_on.set()
@@ -88,7 +88,7 @@ def test_one_that_breaks_undoes_the_group_and_all_others_are_done_again(database
     async def run() -> None:
         async with _desk(database_config) as (desk, who):
 
-            def breaks(place: Place) -> str:
+            def breaks(place: StoreConnection) -> str:
                 place.book.submit(who, _asked(99))
                 raise ZeroDivisionError
 
@@ -131,7 +131,7 @@ def test_every_connection_of_the_desk_waits_for_the_disk(tmp_path: Path) -> None
                 levels.add(await ask(_level))
             assert levels == {2}, "synchronous = FULL"
 
-    def _level(place: Place) -> int:
+    def _level(place: StoreConnection) -> int:
         inner = place.database._database  # type: ignore[attr-defined]
         return int(inner.connection.execute("PRAGMA synchronous").fetchone()[0])
 
@@ -143,7 +143,7 @@ def test_a_store_that_cannot_be_opened_is_an_error_at_the_start(tmp_path: Path) 
         def refuse() -> Database:
             raise StoreError("no such store")
 
-        desk = Desk(refuse, lambda database: pytest.fail(f"a book on {database}"))
+        desk = StoreThreads(refuse, lambda database: pytest.fail(f"a book on {database}"))
         with pytest.raises(StoreError, match="no such store"):
             await desk.start()
 
@@ -202,7 +202,7 @@ def test_a_store_that_ends_the_transaction_by_itself_has_nothing_of_the_group_tw
         async with _desk(Config(home=tmp_path)) as (desk, who):
             ended: list[bool] = []
 
-            def ends(place: Place) -> str:
+            def ends(place: StoreConnection) -> str:
                 if not ended:
                     ended.append(True)
                     place.database._database.connection.execute("ROLLBACK")  # type: ignore[attr-defined]
@@ -221,7 +221,7 @@ def test_what_one_adds_wrongly_is_no_harm_to_the_others_when_it_is_written_out(d
     async def run() -> None:
         async with _desk(database_config) as (desk, who):
 
-            def adds_wrongly(place: Place) -> str:
+            def adds_wrongly(place: StoreConnection) -> str:
                 place.database.run("confirm.add_outbox", {"id": "x"})
                 return "never said"
 
@@ -294,7 +294,9 @@ def test_a_loop_that_is_interrupted_lets_the_writer_go() -> None:
     loop.close()
 
 
-async def _as_one_group(desk: Desk, who: Credential, odd: Callable[[Place], str]) -> list[str | BaseException]:
+async def _as_one_group(
+    desk: StoreThreads, who: Credential, odd: Callable[[StoreConnection], str]
+) -> list[str | BaseException]:
     """What four submissions give that share a group with something odd, which is the third."""
     holding, go_on = _hold(desk)
     jobs = [_submit(who, _asked(number)) for number in range(4)]

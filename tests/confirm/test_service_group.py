@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from seasoned.confirm.audit import newest, verify_chain
-from seasoned.confirm.credential import revoke
-from seasoned.confirm.request import Asked, Request
+from seasoned.confirm.audit.chain import newest_entries, verify_chain
+from seasoned.confirm.people.credential import revoke
+from seasoned.confirm.request.request import NewRequest, Request
 from seasoned.confirm.service.group import Group, Undone
 from seasoned.errors import Conflict, Refused, SeasonedError, TooMany
 from seasoned.store import Database, open_store
@@ -39,7 +39,7 @@ def test_what_a_group_adds_is_kept_in_its_order_and_the_audit_holds(any_database
         made = [scene.ask(description=f"Number {number}") for number in range(41)]
         assert _count(scene, "request") == 0, "nothing was asked about it yet"
     assert _count(scene, "request") == 41
-    told = [(one.seq, one.request_id) for one in reversed(newest(any_database, 41))]
+    told = [(one.seq, one.request_id) for one in reversed(newest_entries(any_database, 41))]
     assert told == [(before + 1 + at, one.id) for at, one in enumerate(made)]
     assert verify_chain(any_database).ok and scene.book.last_seq() == before + 41
 
@@ -157,7 +157,7 @@ def _outcome(scene: Scene, step: str, number: int) -> object:
             known.append(scene.ask(description=f"Number {number}", idempotency_key=f"key {number}"))
             return known[-1].status
         if step == "again":
-            asked = Asked(action=last.action, description=last.description, details=last.details)
+            asked = NewRequest(action=last.action, description=last.description, details=last.details)
             key = f"key {last.description.removeprefix('Number ')}"
             return scene.book.submit(scene.agent, _with_key(asked, key)).is_new
         if step in ("approve", "deny"):
@@ -171,9 +171,9 @@ def _outcome(scene: Scene, step: str, number: int) -> object:
         return type(error)
 
 
-def _with_key(asked: Asked, key: str) -> Asked:
-    return Asked(action=asked.action, description=asked.description, details=asked.details, idempotency_key=key)
+def _with_key(asked: NewRequest, key: str) -> NewRequest:
+    return NewRequest(action=asked.action, description=asked.description, details=asked.details, idempotency_key=key)
 
 
 def _story(scene: Scene) -> list[tuple[int, str, str]]:
-    return [(one.seq, one.event, one.actor) for one in newest(scene.database, 500)]
+    return [(one.seq, one.event, one.actor) for one in newest_entries(scene.database, 500)]

@@ -6,10 +6,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from seasoned.confirm.link import PATH, check_value, make_link
+from seasoned.confirm.notify.link import PATH, check_value, make_link
 from seasoned.confirm.policy import Channel, Policy
 from seasoned.confirm.service import describe
-from seasoned.confirm.service.notices import LINK_PURPOSE
+from seasoned.confirm.service.service import LINK_PURPOSE
 from tests.confirm.other_side import OtherSide
 from tests.confirm.serving import serving
 

@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from seasoned.config import Config
-from seasoned.confirm.credential import make, revoke
-from seasoned.confirm.notify.post import NotSent, open_client
-from seasoned.confirm.notify.telegram import Poller, Telegram, hear_update
-from seasoned.confirm.notify.way import Way
-from seasoned.confirm.outbox import Courier
+from seasoned.confirm.notify.channel import ConfiguredChannel
+from seasoned.confirm.notify.http import NotSent, open_client
+from seasoned.confirm.notify.outbox import Notifier
+from seasoned.confirm.notify.telegram import Poller, Telegram, receive_update
+from seasoned.confirm.people.credential import make, revoke
 from tests.confirm.other_side import Mood, TelegramServer, closed_url, limited
 from tests.confirm.people import LINK_KEY, MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, House
 
@@ -38,7 +38,7 @@ def house(telegram: TelegramServer, tmp_path: Path) -> Iterator[House]:
         yield house
 
 
-def _way(url: str, **more: Any) -> Way:
+def _way(url: str, **more: Any) -> ConfiguredChannel:
     given = {
         "name": "phone",
         "kind": "telegram",
@@ -48,12 +48,12 @@ def _way(url: str, **more: Any) -> Way:
         "hearing": SECRET_HEADER,
         "people": PEOPLE,
     }
-    return Way(**{**given, **more})
+    return ConfiguredChannel(**{**given, **more})
 
 
 def _press(telegram: TelegramServer, house: House, data: str, sender: str, **more: Any) -> dict[str, Any]:
     update = telegram.press(data, sender=int(sender), chat=more.pop("chat", CHAT), **more)
-    reply = hear_update(house.book, list(house.ways.values()), json.dumps(update).encode(), now=house.clock())
+    reply = receive_update(house.book, list(house.ways.values()), json.dumps(update).encode(), now=house.clock())
     assert reply is not None
     return reply
 
@@ -213,7 +213,7 @@ _json_values = st.recursive(
 @given(body=st.binary(max_size=40) | _json_values.map(lambda value: json.dumps(value).encode()))
 def test_a_malformed_update_fails_closed(house: House, body: bytes) -> None:
     request = house.look(house.submit())
-    reply = hear_update(house.book, list(house.ways.values()), body, now=house.clock())
+    reply = receive_update(house.book, list(house.ways.values()), body, now=house.clock())
     assert reply is None or reply["text"].startswith("Not allowed")
     assert house.look(request).status == "pending"
 
@@ -286,7 +286,7 @@ def test_telegram_is_told_where_to_call_and_with_which_secret(telegram: Telegram
 
 def test_the_courier_sends_polls_and_edits_by_itself(telegram: TelegramServer, house: House) -> None:
     way = _way(telegram.url, hearing="")
-    courier = Courier(house.open_book, {"phone": way}, link_key=LINK_KEY, clock=house.clock)
+    courier = Notifier(house.open_book, {"phone": way}, link_key=LINK_KEY, clock=house.clock)
     courier.start()
     request = house.submit()
     courier.wake()
@@ -302,7 +302,7 @@ def test_the_courier_sends_polls_and_edits_by_itself(telegram: TelegramServer, h
 
 def test_telegram_is_not_asked_where_it_calls_us(telegram: TelegramServer, house: House) -> None:
     way = _way(telegram.url, public_url="https://c.test")
-    courier = Courier(house.open_book, {"phone": way}, link_key=LINK_KEY, clock=house.clock)
+    courier = Notifier(house.open_book, {"phone": way}, link_key=LINK_KEY, clock=house.clock)
     courier.start()
     house.submit()
     telegram.wait_for(lambda: len(telegram.messages) == 1)

@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from seasoned.config import Config
-from seasoned.confirm.book import Book
-from seasoned.confirm.credential import make
+from seasoned.confirm.people.credential import make
 from seasoned.confirm.policy import Policy
-from seasoned.confirm.request import Asked, Request
-from seasoned.confirm.seal import load_seal
+from seasoned.confirm.request.book import Book
+from seasoned.confirm.request.request import NewRequest, Request
+from seasoned.confirm.request.seal import load_seal
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_database
 from tests.confirm.killing import judge, torture
@@ -79,7 +79,7 @@ def _kept(config: Config) -> dict[str, Request]:
         secrecy = Secrecy(load_key(config.home))
         book = Book(database, policy=Policy(), seal=load_seal(config.home), secrecy=secrecy)
         used, denied = (
-            book.submit(agent, Asked(action="send_report", description=f"Report {number}.")).request
+            book.submit(agent, NewRequest(action="send_report", description=f"Report {number}.")).request
             for number in range(2)
         )
         book.decide(alice, used.id, approve=True)

@@ -15,13 +15,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from seasoned.confirm.credential import find, revoke
-from seasoned.confirm.policy import ActionRule, Policy, Rate
+from seasoned.confirm.people.credential import find, revoke
+from seasoned.confirm.policy import ActionRule, Policy, RateRule
 from seasoned.confirm.service import routes
 from seasoned.store import open_database
 from tests.confirm.serving import Serving, serving
 
-POLICY = Policy(rate=Rate(count=10_000), action={"two_keys": ActionRule(approvals=2)})
+POLICY = Policy(rate=RateRule(count=10_000), action={"two_keys": ActionRule(approvals=2)})
 MANY = 1000 if os.environ.get("SEASONED_TORTURE") else 150
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seasoned.config import Config
-from seasoned.confirm.notify.way import Way
+from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.notify.webhook import sign, verify
 from seasoned.errors import Unauthorised, UsageError
 from tests.confirm.other_side import Mood, Receiver, closed_url
@@ -42,7 +42,7 @@ def client(house: House) -> Iterator[httpx2.Client]:
         yield client
 
 
-def _way(receiver: Receiver, **more: Any) -> Way:
+def _way(receiver: Receiver, **more: Any) -> ConfiguredChannel:
     given = {
         "name": "hook",
         "kind": "webhook",
@@ -52,7 +52,7 @@ def _way(receiver: Receiver, **more: Any) -> Way:
         "hearing": HOOK_SECRET,
         "people": PEOPLE,
     }
-    return Way(**{**given, **more})
+    return ConfiguredChannel(**{**given, **more})
 
 
 def _ruling(request_id: str, **more: Any) -> bytes:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from seasoned.confirm.policy import ActionRule, Policy, Rate
+from seasoned.confirm.policy import ActionRule, Policy, RateRule
 from tests.web.pages import Site, site
 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    policy = Policy(rate=Rate(count=1000), action={"transfer_funds": ActionRule(approvals=2)})
+    policy = Policy(rate=RateRule(count=1000), action={"transfer_funds": ActionRule(approvals=2)})
     with site(tmp_path_factory.mktemp("home"), policy=policy) as found:
         yield found

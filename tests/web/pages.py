@@ -12,8 +12,8 @@ from typing import Any
 import httpx2
 from fastapi import FastAPI
 
-from seasoned.confirm.credential import Credential, find
-from seasoned.confirm.service import Service
+from seasoned.confirm.people.credential import Credential, find
+from seasoned.confirm.service import ConfirmService
 from seasoned.store import open_database
 from seasoned.web.app import create_web
 from seasoned.web.visit import Visits
@@ -92,7 +92,7 @@ def site(home: Path, **options: Any) -> Iterator[Site]:
     """The confirmation service with its pages, until the block ends."""
     apps: list[FastAPI] = []
 
-    def create(service: Service) -> FastAPI:
+    def create(service: ConfirmService) -> FastAPI:
         apps.append(create_web(service))
         return apps[-1]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.confirm.policy import Policy, Rate
+from seasoned.confirm.policy import Policy, RateRule
 from tests.web.pages import Site, site
 
 SCRIPT = "</pre></script><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -184,7 +184,7 @@ def test_every_page_brings_all_it_needs_and_lets_in_nothing_else(shared: Site) -
 
 
 def test_older_ones_are_on_the_next_page(tmp_path: Path) -> None:
-    policy = Policy(rate=Rate(count=1000))
+    policy = Policy(rate=RateRule(count=1000))
     with site(tmp_path, policy=policy) as found, found.visitor() as alice:
         ids = [found.serving.ask(description=f"Number {number}.")["id"] for number in range(45)]
         for each in ids:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.confirm.credential import find, revoke
+from seasoned.confirm.people.credential import find, revoke
 from seasoned.store import open_database
 from tests.web.pages import Site, Visitor, site
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fastapi.routing import APIRoute
 
-from seasoned.confirm.passphrase import set_passphrase
+from seasoned.confirm.people.passphrase import set_passphrase
 from seasoned.store import open_database
 from seasoned.web.app import PAGES
 from tests.web.filled import fill_sessions

@@ -9,8 +9,8 @@ from typing import Any
 
 from seasoned.agent.runtime import Confirm, Denial, Question
 from seasoned.config import Config
-from seasoned.confirm.async_client import in_thread
-from seasoned.confirm.client import SaidNo, Seen, configured_client
+from seasoned.confirm.client.asynchronous import in_thread
+from seasoned.confirm.client.sync import RequestView, SaidNo, configured_client
 from seasoned.confirm.mapping import need_of_call
 from seasoned.errors import SeasonedError
 
@@ -34,7 +34,7 @@ def confirming(config: Config, *, otherwise: Confirm, session_key: str, folder: 
         details: dict[str, Any] = {"tool": question.tool, "arguments": arguments}
         details |= {**(need.details if need is not None else {}), "folder": str(folder)}
 
-        def waiting(seen: Seen) -> None:
+        def waiting(seen: RequestView) -> None:
             if seen.status == "pending":
                 tell(f"Waiting for a person to confirm {seen.action} (request {seen.id}).")
 

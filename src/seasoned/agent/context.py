@@ -12,7 +12,7 @@ from seasoned.agent.desk import Desk
 from seasoned.agent.job_desk import JobDesk
 from seasoned.agent.provenance import Actor, Origin, Provenance
 from seasoned.config import Config
-from seasoned.confirm.request import Asked
+from seasoned.confirm.request.request import NewRequest
 from seasoned.redact.key import Secrecy
 from seasoned.store import open_store
 
@@ -39,7 +39,7 @@ class Context:
     """Where the confirmation service is, for tools that ask it."""
     jobs: JobDesk | None = None
     """Where jobs are scheduled; None: this session schedules none."""
-    asked: dict[str, Asked] = field(default_factory=dict, compare=False)
+    asked: dict[str, NewRequest] = field(default_factory=dict, compare=False)
     """What this conversation asked a person for, by the request's id: only that can be begun."""
     stopping: Event = field(default_factory=Event)
     """Set when the turn is ended: commands that are under way end with it."""

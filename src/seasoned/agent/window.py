@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from seasoned.agent.model import Choice, open_model
 from seasoned.config import api_key
-from seasoned.confirm.notify.post import NotSent, call, open_client
+from seasoned.confirm.notify.http import NotSent, call, open_client
 
 SECONDS = 3.0
 _FIELDS = ("max_model_len", "context_length", "max_context_length", "context_window", "n_ctx", "n_ctx_train")

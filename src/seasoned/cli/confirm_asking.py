@@ -11,8 +11,8 @@ import msgspec
 
 from seasoned.cli.confirm_place import service_client
 from seasoned.cli.output import print_json, printable
-from seasoned.confirm.client import ConfirmClient, Seen, check_approved, digest_of
-from seasoned.confirm.request import Asked
+from seasoned.confirm.client.sync import ConfirmClient, RequestView, check_approved, digest_of
+from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import CannotDo, UsageError
 
 _LONGEST_SECONDS = 3700.0
@@ -32,7 +32,7 @@ class Wished(msgspec.Struct, frozen=True, kw_only=True):
 def ask(wished: Wished, *, url: str | None, token_file: Path | None, waits: bool, redeems: bool, as_json: bool) -> None:
     """Submit, and go on as far as was wished; exit code 1 where the answer is no."""
     client = service_client(url, token_file)
-    asked = Asked(
+    asked = NewRequest(
         action=wished.action,
         description=wished.description,
         details=read_details(wished.details),
@@ -78,7 +78,7 @@ def read_details(text: str) -> dict[str, Any]:
     return found
 
 
-def _tell(seen: Seen, *, as_json: bool) -> None:
+def _tell(seen: RequestView, *, as_json: bool) -> None:
     if as_json:
         print_json("confirm-request", _plain(seen))
         if not seen.is_approved:
@@ -90,5 +90,5 @@ def _tell(seen: Seen, *, as_json: bool) -> None:
     click.echo(f"{seen.id}  {seen.status}{by}{used}")
 
 
-def _plain(seen: Seen) -> dict[str, Any]:
+def _plain(seen: RequestView) -> dict[str, Any]:
     return {name: value for name, value in msgspec.structs.asdict(seen).items() if value is not None}

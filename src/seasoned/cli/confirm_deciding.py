@@ -15,7 +15,7 @@ from seasoned.cli.secret_prompt import ask_passphrase
 from seasoned.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
-    from seasoned.confirm.credential import Role
+    from seasoned.confirm.people.credential import Role
     from seasoned.store import Database
 
 DECIDING: tuple[Role, ...] = ("approver", "admin")
@@ -35,8 +35,8 @@ class Vote(msgspec.Struct, frozen=True, kw_only=True):
 
 def decide_here(vote: Vote, *, name: str | None, as_json: bool) -> None:
     """Directly on the store, proven by a passphrase that is typed."""
-    from seasoned.confirm.passphrase import authenticate_passphrase
-    from seasoned.confirm.row import request_from_row
+    from seasoned.confirm.people.passphrase import authenticate_passphrase
+    from seasoned.confirm.request.row import request_from_row
 
     with open_book(agreed=vote.approve) as book:
         database = book.database
@@ -73,7 +73,7 @@ def decide_over_http(vote: Vote, *, url: str | None, token_file: Path | None, as
 
 def named(database: Database, name: str | None, roles: tuple[Role, ...]) -> str:
     """The credential that somebody acts as: the one named, or the only one there is."""
-    from seasoned.confirm.credential import credentials
+    from seasoned.confirm.people.credential import credentials
 
     if name is not None:
         return name

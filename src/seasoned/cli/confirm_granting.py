@@ -16,12 +16,11 @@ from seasoned.cli.confirm_place import open_book, read_token
 from seasoned.cli.output import print_json, printable, table, when
 from seasoned.cli.secret_prompt import ask_new_passphrase, ask_passphrase
 from seasoned.config import load
-from seasoned.confirm.book import Book
-from seasoned.confirm.change import (
+from seasoned.confirm.people.change import (
     AddAllowed,
     ByPassphrase,
     Change,
-    Changed,
+    ChangeResult,
     MakeCredential,
     RemoveAllowed,
     ReplacePolicy,
@@ -29,9 +28,10 @@ from seasoned.confirm.change import (
     first_admin,
     policy_change,
 )
-from seasoned.confirm.credential import Credential, active_admins, authenticate, credentials, find, revoke
-from seasoned.confirm.credential import make as make_credential
+from seasoned.confirm.people.credential import Credential, active_admins, authenticate, credentials, find, revoke
+from seasoned.confirm.people.credential import make as make_credential
 from seasoned.confirm.policy import FILE, load_policy, policy_bytes, read_policy
+from seasoned.confirm.request.book import Book
 from seasoned.errors import CannotDo, Unauthorised, UsageError
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -134,7 +134,7 @@ def revoke_token(name: str, *, admin: str | None, as_json: bool) -> None:
 
 def add_allowed(action: str, *, session: str | None, duration: str | None, admin: str | None, as_json: bool) -> None:
     """Let an action through without a person."""
-    from seasoned.confirm.allow import check_allowable
+    from seasoned.confirm.request.allow_list import check_allowable
 
     # Before anybody types a passphrase for what can never be.
     check_allowable(action)
@@ -154,7 +154,7 @@ def remove_allowed(allowed_id: str, *, admin: str | None, as_json: bool) -> None
 
 def print_allowed(*, as_json: bool) -> None:
     """What needs no person, and who said so."""
-    from seasoned.confirm.allow import allow_list
+    from seasoned.confirm.request.allow_list import allow_list
 
     with open_book() as book:
         found: list[dict[str, Any]] = [msgspec.to_builtins(one) for one in allow_list(book.database)]
@@ -177,7 +177,7 @@ def print_allowed(*, as_json: bool) -> None:
 
 def change_passphrase(name: str, *, token_file: Path | None) -> None:
     """Another passphrase, for one who has just proven who they are."""
-    from seasoned.confirm.passphrase import authenticate_passphrase, set_passphrase
+    from seasoned.confirm.people.passphrase import authenticate_passphrase, set_passphrase
 
     with open_book() as book:
         now = book.clock()
@@ -237,13 +237,13 @@ def use_policy(file: Path, *, summary: str, admin: str | None, as_json: bool) ->
             click.echo(told)
 
 
-def _change(book: Book, change: Change, admin: str | None) -> Changed:
+def _change(book: Book, change: Change, admin: str | None) -> ChangeResult:
     name = named(book.database, admin, ("admin",))
     passphrase = ask_passphrase(f"Passphrase of {name} to change who may do what: ")
     return policy_change(book, change, authority=ByPassphrase(name, passphrase))
 
 
-def _tell_allowed(changed: Changed, what: str, *, as_json: bool) -> None:
+def _tell_allowed(changed: ChangeResult, what: str, *, as_json: bool) -> None:
     assert changed.allowed is not None
     if as_json:
         print_json("confirm-allow", msgspec.to_builtins(changed.allowed))

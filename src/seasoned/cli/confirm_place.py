@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seasoned.config import Config, load
-from seasoned.confirm.client import ConfirmClient, configured_client
+from seasoned.confirm.client.sync import ConfirmClient, configured_client
 from seasoned.errors import CannotDo, UsageError
 
 if TYPE_CHECKING:
-    from seasoned.confirm.book import Book
+    from seasoned.confirm.request.book import Book
 
 _NEEDED = ("rfc8785", "argon2", "cryptography")
 _MOST_TOKEN = 4096
@@ -60,10 +60,9 @@ def need_server(*more: str) -> None:
 def open_book(config: Config | None = None, *, agreed: bool = False) -> Iterator[Book]:
     """The book of this machine's store, under its policy file; with `agreed`, only if that is the one agreed to."""
     need_server()
-    from seasoned.confirm.agreed import check_agreed
-    from seasoned.confirm.book import Book
-    from seasoned.confirm.policy import FILE, load_with_digest
-    from seasoned.confirm.seal import load_seal
+    from seasoned.confirm.policy import FILE, check_agreed, load_with_digest
+    from seasoned.confirm.request.book import Book
+    from seasoned.confirm.request.seal import load_seal
     from seasoned.redact.key import Secrecy, load_key
     from seasoned.store import open_database
 

@@ -13,7 +13,7 @@ import msgspec
 from seasoned.cli.confirm_place import need_server, open_book, service_client
 from seasoned.cli.output import console, print_json, printable, table, when
 from seasoned.config import load, secret
-from seasoned.confirm.request import Request
+from seasoned.confirm.request.request import Request
 from seasoned.errors import NotFound
 from seasoned.text import plural
 
@@ -52,7 +52,7 @@ def print_requests(
 
 
 def _stored_requests(status: str | None, *, unused: bool, limit: int) -> list[dict[str, Any]]:
-    from seasoned.confirm.row import request_from_row
+    from seasoned.confirm.request.row import request_from_row
 
     with open_book() as book:
         book.expire_due()
@@ -75,7 +75,7 @@ def print_request(request_id: str, *, url: str | None, token_file: Path | None, 
 
 def stored_request(request_id: str) -> dict[str, Any]:
     """One request of this machine's store."""
-    from seasoned.confirm.row import request_from_row
+    from seasoned.confirm.request.row import request_from_row
 
     with open_book() as book:
         book.expire_due()
@@ -139,17 +139,17 @@ def print_audit(limit: int, *, request_id: str | None, url: str | None, token_fi
 
 
 def _stored_audit(limit: int, request_id: str | None) -> list[dict[str, Any]]:
-    from seasoned.confirm.audit import path
+    from seasoned.confirm.audit.chain import entries_of_request
 
     with open_book() as book:
-        entries = book.audit(limit) if request_id is None else path(book.database, request_id)
+        entries = book.audit(limit) if request_id is None else entries_of_request(book.database, request_id)
         return [msgspec.to_builtins(one) for one in entries]
 
 
 def print_verified(heads: Path | None, *, as_json: bool) -> None:
     """Whether the audit holds; exit code 1 where it does not."""
-    from seasoned.confirm.audit import check_heads, read_heads
-    from seasoned.confirm.rebuild import verify
+    from seasoned.confirm.audit.chain import check_heads, read_heads
+    from seasoned.confirm.audit.verify import verify
 
     with open_book() as book:
         found = verify(book.database)
@@ -169,13 +169,13 @@ def print_verified(heads: Path | None, *, as_json: bool) -> None:
 
 def print_head(to: str | None, *, as_json: bool) -> None:
     """How far the audit has come, after it was sent to a file or an address where one is given."""
-    from seasoned.confirm.audit import add_head, head
+    from seasoned.confirm.audit.chain import add_head, read_head
 
     with open_book() as book:
-        found = head(book.database, now=time.time())
+        found = read_head(book.database, now=time.time())
     if to is not None and "://" in to:
         need_server("httpx2")
-        from seasoned.confirm.head import send_head
+        from seasoned.confirm.audit.export import send_head
 
         send_head(found, to, secret=secret("webhook_secret", load().home))
     elif to is not None:

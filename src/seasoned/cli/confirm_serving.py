@@ -15,15 +15,15 @@ from seasoned.config import Config, load
 from seasoned.errors import CannotDo
 
 if TYPE_CHECKING:
-    from seasoned.confirm.credential import Credential
-    from seasoned.confirm.service.listen import Beside
+    from seasoned.confirm.people.credential import Credential
+    from seasoned.confirm.service.listen import ColocatedApp
 
 _FORBIDDEN_TO_BROWSERS = 6000
 
 
 def has_admin(config: Config) -> bool:
     """Whether somebody can change who may do what; until then whoever comes first could become that."""
-    from seasoned.confirm.credential import active_admins
+    from seasoned.confirm.people.credential import active_admins
     from seasoned.store import open_database
 
     database = open_database(config)
@@ -40,20 +40,20 @@ def run_service(
     guest: Credential | None = None,
     reads: bool = False,
     histories: Path | None = None,
-    beside: Beside | None = None,
+    beside: ColocatedApp | None = None,
 ) -> None:
     """Serve until interrupted, and say where; with a link that logs the guest in, or one that lets people read.
 
     `histories` is a store whose sessions are shown in the stead of the user's own.
     """
     need_server("fastapi", "uvicorn", "httpx2", "prometheus_client", *(["jinja2"] if has_pages else []))
-    from seasoned.confirm.service import Service, create_app, serve
+    from seasoned.confirm.service import ConfirmService, create_app, serve
 
     config = load()
     if wanted.policy_file is not None and not wanted.policy_file.exists():
         # The defaults in its stead would ask for fewer people than somebody laid down.
         raise CannotDo(f"The policy {str(wanted.policy_file)!r} does not exist: check the path.")
-    service = Service(config, policy_file=wanted.policy_file)
+    service = ConfirmService(config, policy_file=wanted.policy_file)
     policy = service.policy
     given = {
         name: value

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from seasoned.confirm.book import Book
-    from seasoned.confirm.credential import Credential
+    from seasoned.confirm.people.credential import Credential
+    from seasoned.confirm.request.book import Book
 
 _ALONE = "# You alone decide what your own agents ask for: nobody else looks at it.\nsingle_operator = true\n"
 
@@ -20,7 +20,7 @@ def operator_here() -> Credential | None:
     """Whoever proves to be one who decides, for a link that decides; None for one who only reads."""
     from seasoned.cli.confirm_deciding import DECIDING
     from seasoned.cli.confirm_place import open_book
-    from seasoned.confirm.credential import credentials
+    from seasoned.confirm.people.credential import credentials
 
     if not sys.stdin.isatty():
         return None
@@ -33,7 +33,7 @@ def operator_here() -> Credential | None:
 
 def _known(book: Book, name: str) -> Credential | None:
     from seasoned.cli.secret_prompt import ask_passphrase
-    from seasoned.confirm.passphrase import authenticate_passphrase
+    from seasoned.confirm.people.passphrase import authenticate_passphrase
     from seasoned.errors import Unauthorised
 
     typed = ask_passphrase(f"Passphrase of {name}, to decide in the browser; or only Enter, to read: ")
@@ -51,8 +51,8 @@ def _first(book: Book) -> Credential | None:
     from seasoned.cli.confirm_granting import user_name
     from seasoned.cli.secret_prompt import ask_passphrase
     from seasoned.config import load
-    from seasoned.confirm.change import first_admin
-    from seasoned.confirm.passphrase import make_verifier
+    from seasoned.confirm.people.change import first_admin
+    from seasoned.confirm.people.passphrase import make_verifier
     from seasoned.confirm.policy import FILE, policy_bytes
     from seasoned.errors import UsageError
 

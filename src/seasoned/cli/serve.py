@@ -13,7 +13,7 @@ import click
 from seasoned.cli.listening import Wanted, listen_options
 
 if TYPE_CHECKING:
-    from seasoned.confirm.credential import Credential
+    from seasoned.confirm.people.credential import Credential
     from seasoned.gateway.listen import Beside
 
 
@@ -95,7 +95,7 @@ def _guest(name: str | None, *, must: bool) -> Credential | None:
     from seasoned.cli.confirm_deciding import DECIDING, named
     from seasoned.cli.confirm_place import open_book
     from seasoned.cli.secret_prompt import ask_passphrase
-    from seasoned.confirm.passphrase import authenticate_passphrase
+    from seasoned.confirm.people.passphrase import authenticate_passphrase
     from seasoned.errors import NotFound, UsageError
 
     with open_book() as book:

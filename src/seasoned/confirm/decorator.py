@@ -10,8 +10,8 @@ from hashlib import sha256
 from pathlib import PosixPath, PurePosixPath, PureWindowsPath, WindowsPath
 from typing import Any, ParamSpec, TypeVar, cast
 
-from seasoned.confirm.client import Changed, ConfirmClient, configured_client
-from seasoned.confirm.written import written
+from seasoned.confirm.client.sync import Changed, ConfirmClient, configured_client
+from seasoned.confirm.request.light_canonical_json import written
 from seasoned.errors import UsageError
 
 _P = ParamSpec("_P")
@@ -37,7 +37,7 @@ def requires_confirmation(
     """
 
     def wrap(function: Callable[_P, _R]) -> Callable[_P, _R]:
-        call = _Call(
+        call = _ConfirmedFunction(
             action=action,
             description=description or _first_line(function),
             client=client,
@@ -53,7 +53,7 @@ def requires_confirmation(
 
             @functools.wraps(function)
             async def run_async(*args: _P.args, **kwargs: _P.kwargs) -> Any:
-                from seasoned.confirm.async_client import in_thread
+                from seasoned.confirm.client.asynchronous import in_thread
 
                 held = call.hold(args, kwargs)
                 service, details = call.service(), held.details()
@@ -76,7 +76,7 @@ def requires_confirmation(
     return wrap
 
 
-class _Call:
+class _ConfirmedFunction:
     """How the calls of one function are put to a person."""
 
     def __init__(
@@ -102,13 +102,13 @@ class _Call:
     def service(self) -> ConfirmClient:
         return self._client if self._client is not None else configured_client()
 
-    def hold(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Held:
+    def hold(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _HeldArguments:
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        return _Held(bound, self._leave_out)
+        return _HeldArguments(bound, self._leave_out)
 
 
-class _Held:
+class _HeldArguments:
     """The arguments of one call, and the copy that is confirmed and run."""
 
     def __init__(self, given: inspect.BoundArguments, leave_out: frozenset[str]) -> None:

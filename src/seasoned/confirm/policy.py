@@ -14,9 +14,27 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from seasoned.confirm.action import HIGH_RISK, check_action
-from seasoned.confirm.export import Audit, check_export
-from seasoned.confirm.request import finite
-from seasoned.errors import UsageError
+from seasoned.confirm.request.request import finite_number
+from seasoned.errors import CannotDo, UsageError
+from seasoned.store import Database
+
+_SAFE_ADDRESS = re.compile(r"https://[^/]|http://(?:127\.0\.0\.1|localhost|\[::1\])[:/]")
+
+
+class AuditRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the head of the audit is sent, so that nobody can write all of it anew without being found out."""
+
+    export: Annotated[str, msgspec.Meta(min_length=1, max_length=1000)] | None = None
+    """A file, or an address that takes signed webhooks."""
+    every_seconds: Annotated[float, msgspec.Meta(gt=0, le=86_400 * 366)] = 3600
+
+
+def check_export(to: str) -> str | None:
+    """Why heads cannot be sent there; elsewhere than on this machine somebody on the way could hold one back."""
+    if "://" not in to or _SAFE_ADDRESS.match(to):
+        return None
+    return "expected a file, or an address that begins with https://."
+
 
 FILE = "policy.toml"
 _MOST_BYTES = 1_000_000
@@ -59,7 +77,7 @@ class ActionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Names of the credentials that may decide; without any, every approver may."""
 
 
-class Rate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RateRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many requests may come in a stretch of time: no agent uses up another's, and people are not flooded."""
 
     count: _Count = 10
@@ -71,7 +89,7 @@ class Rate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     window_seconds: _Seconds = 3600
 
 
-class Limit(msgspec.Struct, frozen=True):
+class RateLimit(msgspec.Struct, frozen=True):
     """One limit that a request is under: of this requester, of this action, or of both together."""
 
     of_action: bool
@@ -80,7 +98,7 @@ class Limit(msgspec.Struct, frozen=True):
     window_seconds: float
 
 
-class Timeout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TimeoutRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How long a request waits for a person."""
 
     default_seconds: _Timeout = 300
@@ -129,9 +147,9 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     single_operator: bool = False
     redeem_seconds: _Seconds = 300
     """How long an approval may be used, once."""
-    timeout: Timeout = Timeout()
-    rate: Rate = Rate()
-    audit: Audit = Audit()
+    timeout: TimeoutRule = TimeoutRule()
+    rate: RateRule = RateRule()
+    audit: AuditRule = AuditRule()
     allow: tuple[AllowRule, ...] = ()
     action: dict[str, ActionRule] = {}
     channel: dict[str, Channel] = {}
@@ -158,10 +176,10 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """How long a request waits: what was asked for, within bounds; what is no number gives the action's default."""
         rule = self.action.get(action)
         usual = rule.timeout_seconds if rule is not None and rule.timeout_seconds is not None else self.default_timeout
-        given = finite(asked)
+        given = finite_number(asked)
         return float(min(max(usual if given is None else given, self.min_timeout), self.max_timeout))
 
-    def rate_limits(self, action: str) -> tuple[Limit, ...]:
+    def rate_limits(self, action: str) -> tuple[RateLimit, ...]:
         """How many requests may come within how many seconds, the narrowest first; every one of them holds."""
         rule = self.action.get(action, ActionRule())
         count = rule.count or self.rate.count
@@ -170,9 +188,9 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         # Whoever grants one action more often than that means it.
         of_requester = self.rate.requester_total or max(6 * self.rate.count, count)
         return (
-            Limit(True, True, count, window),
-            Limit(True, False, total, window),
-            Limit(False, True, of_requester, self.rate.window_seconds),
+            RateLimit(True, True, count, window),
+            RateLimit(True, False, total, window),
+            RateLimit(False, True, of_requester, self.rate.window_seconds),
         )
 
     def quorum(self, action: str) -> int:
@@ -351,7 +369,7 @@ class _Reading:
             raise self.wrong(("allow", at, "expires"), "expected a time with its zone, such as 2030-01-31T18:00:00Z.")
         return msgspec.structs.replace(rule, action=name)
 
-    def audit(self, wish: Audit) -> Audit:
+    def audit(self, wish: AuditRule) -> AuditRule:
         if wish.export is None:
             return wish
         if (wrong := check_export(wish.export)) is not None:
@@ -388,11 +406,23 @@ def _fields(kind: type, keys: _Keys) -> tuple[str, ...]:
     """The keys that a table knows, found by the way that leads to it."""
     nested: dict[str | int, type] = {
         "allow": AllowRule,
-        "timeout": Timeout,
-        "rate": Rate,
-        "audit": Audit,
+        "timeout": TimeoutRule,
+        "rate": RateRule,
+        "audit": AuditRule,
         "listen": Listen,
     }
     if kind is Policy and keys:
         kind = nested.get(keys[0], kind)
     return tuple(getattr(kind, "__struct_fields__", ()))
+
+
+def check_agreed(database: Database, file: Path, digest: str) -> None:
+    """Nothing, if a policy of this digest was agreed to, or none was yet; CannotDo otherwise."""
+    row = database.row("service.agreed_policy")
+    if row is None:
+        return
+    if msgspec.json.decode(row["document"])["sha256"] != digest:
+        raise CannotDo(
+            f"{str(file)!r} is not the policy that was agreed to: put it into force with "
+            "`seasoned confirm policy use`, or bring the agreed one back."
+        )

@@ -12,8 +12,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from seasoned.confirm.client import SaidNo, Seen, configured_client
-from seasoned.confirm.line import Line
+from seasoned.confirm.client.http import CancellableCall
+from seasoned.confirm.client.sync import RequestView, SaidNo, configured_client
 from seasoned.confirm.mapping import Need, need_of_call
 from seasoned.errors import SeasonedError
 from seasoned.hermes_plugin import host
@@ -56,7 +56,7 @@ class CallGate:
 
     def _reason(self, need: Need, session: str) -> str | None:
         """Why the call must not run; None where a person agreed to exactly this."""
-        line, answers = Line(), []
+        line, answers = CancellableCall(), []
         ended = threading.Event()
 
         def ask() -> None:
@@ -78,8 +78,8 @@ class CallGate:
                 return f"{need.action} needs a person's yes, and no answer came in time."
         return answers[0] if answers else f"{need.action} needs a person's yes, and asking for it failed."
 
-    def _ask(self, need: Need, session: str, line: Line) -> str | None:
-        def waiting(seen: Seen) -> None:
+    def _ask(self, need: Need, session: str, line: CancellableCall) -> str | None:
+        def waiting(seen: RequestView) -> None:
             if seen.status == "pending":
                 self._tell(f"Seasoned: waiting for a person to confirm {seen.action} (request {seen.id}).")
 

@@ -89,7 +89,7 @@ def _ask(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> 
 
 def _confirmed(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> str:
     """The sentence that says who agreed; raises where nobody did."""
-    from seasoned.confirm.client import configured_client
+    from seasoned.confirm.client.sync import configured_client
 
     grant = configured_client().confirm(
         need.action,

@@ -10,10 +10,10 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from seasoned.config import Config
-from seasoned.confirm.async_client import in_thread
-from seasoned.confirm.client import ConfirmClient, Seen, check_approved, configured_client, digest_of
-from seasoned.confirm.line import Line
-from seasoned.confirm.request import Asked
+from seasoned.confirm.client.asynchronous import in_thread
+from seasoned.confirm.client.http import CancellableCall
+from seasoned.confirm.client.sync import ConfirmClient, RequestView, check_approved, configured_client, digest_of
+from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import SeasonedError
 
 _T = TypeVar("_T")
@@ -29,7 +29,7 @@ class ConfirmationTools:
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._asked: OrderedDict[str, Asked] = OrderedDict()
+        self._asked: OrderedDict[str, NewRequest] = OrderedDict()
 
     def tools(self) -> tuple[Callable[..., Any], ...]:
         return self.request_confirmation, self.wait_confirmation, self.redeem_confirmation
@@ -44,7 +44,7 @@ class ConfirmationTools:
         timeout_seconds: Annotated[float | None, Field(description="How long a person may take, 30 to 3600.")] = None,
     ) -> dict[str, Any]:
         """Ask a person to agree to exactly this action. Returns an id at once; then call wait_confirmation."""
-        asked = Asked(
+        asked = NewRequest(
             action=action,
             description=description,
             details=details or {},
@@ -74,17 +74,17 @@ class ConfirmationTools:
         It fails when they are not the ones that were approved, when it was used before, or when it is too late.
         """
 
-        def redeem(client: ConfirmClient, line: Line) -> dict[str, Any]:
+        def redeem(client: ConfirmClient, line: CancellableCall) -> dict[str, Any]:
             seen = client.look(id, line=line)
             check_approved(seen)
-            known = self._asked.get(id) or Asked(action=seen.action, description=seen.description)
-            doing = Asked(action=known.action, description=known.description, details=details or {})
+            known = self._asked.get(id) or NewRequest(action=seen.action, description=seen.description)
+            doing = NewRequest(action=known.action, description=known.description, details=details or {})
             grant = client.redeem(id, digest_of(doing, requester=seen.requester or ""), line=line)
             return {"id": grant.id, "granted": True, "redeemed_at": grant.redeemed_at}
 
         return await self._with_service(redeem)
 
-    async def _with_service(self, work: Callable[[ConfirmClient, Line], _T]) -> _T:
+    async def _with_service(self, work: Callable[[ConfirmClient, CancellableCall], _T]) -> _T:
         try:
             client = configured_client(self._config)
             return await in_thread(lambda line: work(client, line))
@@ -92,7 +92,7 @@ class ConfirmationTools:
             raise ToolError(str(error)) from error
 
 
-def _answer(seen: Seen) -> dict[str, Any]:
+def _answer(seen: RequestView) -> dict[str, Any]:
     return {
         "id": seen.id,
         "action": seen.action,

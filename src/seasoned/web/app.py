@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 import seasoned
-from seasoned.confirm.service import Service, attach
+from seasoned.confirm.service import ConfirmService, attach
 from seasoned.confirm.service.app import Served
 from seasoned.web import login
 from seasoned.web.frame import HEADERS, STATIC, Page, say, static_version
@@ -51,7 +51,7 @@ PAGES = _pages()
 HAS_SCHEDULE = find_spec("cronsim") is not None
 
 
-def create_web(service: Service, *, histories: Path | None = None) -> FastAPI:
+def create_web(service: ConfirmService, *, histories: Path | None = None) -> FastAPI:
     """The confirmation service and the pages; `visits` in its state invites browsers.
 
     `histories` is a store of samples whose sessions are shown in the stead of the configured one's.

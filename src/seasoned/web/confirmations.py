@@ -10,13 +10,13 @@ from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response, StreamingResponse
 
-from seasoned.confirm.audit import AuditEntry
-from seasoned.confirm.credential import Credential
-from seasoned.confirm.request import Request
-from seasoned.confirm.right import forbids
-from seasoned.confirm.service.desk import Place
+from seasoned.confirm.audit.chain import AuditEntry
+from seasoned.confirm.people.authorization import deciding_refusal
+from seasoned.confirm.people.credential import Credential
+from seasoned.confirm.request.request import Request
 from seasoned.confirm.service.routes import check_id, decide
-from seasoned.confirm.service.state import Service, service_of
+from seasoned.confirm.service.service import ConfirmService, service_of
+from seasoned.confirm.service.store_threads import StoreConnection
 from seasoned.errors import CannotDo, Conflict, Denied, Refused, UsageError
 from seasoned.web.frame import Page, PageRoute, go, render, say_error
 from seasoned.web.login import Decider, Deciding, Here, Visitor, ask_to_decide, read_change, visitor
@@ -184,7 +184,7 @@ async def _page(
     return render("confirmations.html", status=status, **values)
 
 
-def _listed(place: Place, who: Credential, before: str | None) -> Listed:
+def _listed(place: StoreConnection, who: Credential, before: str | None) -> Listed:
     pending = place.book.list(who, status="pending", limit=_MOST_PENDING)
     found = place.book.list(who, limit=_MOST_PENDING + _MOST_RESOLVED, before=before)
     resolved = [one for one in found if one.is_resolved]
@@ -196,10 +196,10 @@ def _listed(place: Place, who: Credential, before: str | None) -> Listed:
     return Listed(pending, resolved, older, len(pending) == _MOST_PENDING)
 
 
-def _shown(place: Place, who: Credential, request_id: str) -> Shown:
+def _shown(place: StoreConnection, who: Credential, request_id: str) -> Shown:
     found = place.book.look(who, request_id)
     row = place.database.row("confirm.request", {"id": request_id})
-    forbidden = None if row is None else forbids(who, row, place.book.policy)
+    forbidden = None if row is None else deciding_refusal(who, row, place.book.policy)
     said = next((vote.approve for vote in found.votes if vote.person == who.person), None)
     return Shown(found, arguments(found.details), forbidden, said)
 
@@ -213,7 +213,7 @@ async def stream_changes(request: HTTPRequest, here: Here) -> Response:
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
 
-async def _changes(service: Service, request: HTTPRequest, here: Visitor) -> AsyncIterator[bytes]:
+async def _changes(service: ConfirmService, request: HTTPRequest, here: Visitor) -> AsyncIterator[bytes]:
     with service.waiting.listen() as bell:
         # What changed between the page and this stream is made up for by a first event.
         yield b"retry: 1000\n\nevent: change\ndata: \n\n"

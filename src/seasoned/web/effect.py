@@ -10,7 +10,7 @@ import msgspec
 from starlette.requests import Request
 
 from seasoned.config import Config
-from seasoned.confirm.service.state import service_of
+from seasoned.confirm.service.service import service_of
 from seasoned.experiment.live.example_effect import ExampleEffect
 from seasoned.experiment.live.live_report import LiveReport, list_live, live_report
 from seasoned.insight.whole import revision

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.confirm.service.state import service_of
+from seasoned.confirm.service.service import service_of
 from seasoned.errors import NotFound, UsageError
 from seasoned.store import Database, Row, Store
 from seasoned.web.frame import PageRoute

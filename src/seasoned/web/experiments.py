@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.confirm.service.state import service_of
+from seasoned.confirm.service.service import service_of
 from seasoned.errors import NotFound
 from seasoned.experiment.analysis.task_run import KINDS
 from seasoned.experiment.live.live_report import LiveArm, LiveExample, LiveListing, LiveReport, list_live

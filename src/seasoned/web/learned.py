@@ -24,7 +24,7 @@ from seasoned.agent.skill import Skill, Usage, author, skills, usage, view
 from seasoned.agent.whole import digest
 from seasoned.agent.wording import preview
 from seasoned.config import Config
-from seasoned.confirm.service.state import service_of
+from seasoned.confirm.service.service import service_of
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
 from seasoned.redact import Redactor
 from seasoned.store import Store

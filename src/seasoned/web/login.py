@@ -10,9 +10,9 @@ from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from seasoned.confirm.credential import Credential, authenticate, current
-from seasoned.confirm.passphrase import authenticate_passphrase
-from seasoned.confirm.service.state import service_of
+from seasoned.confirm.people.credential import Credential, authenticate, current
+from seasoned.confirm.people.passphrase import authenticate_passphrase
+from seasoned.confirm.service.service import service_of
 from seasoned.errors import Denied, Refused, Unauthorised
 from seasoned.web.frame import LOGIN, PageRoute, go, read_form, render
 from seasoned.web.visit import ONLOOKER, VISIT_SECONDS, NotLoggedIn, Visit, Visits

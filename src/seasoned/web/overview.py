@@ -11,7 +11,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from seasoned.confirm.service.state import service_of
+from seasoned.confirm.service.service import service_of
 from seasoned.insight.day import Sums, over_time
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot

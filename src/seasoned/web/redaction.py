@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.requests import Request
 
-from seasoned.confirm.service.state import service_of
+from seasoned.confirm.service.service import service_of
 from seasoned.redact import Redactor
 
 

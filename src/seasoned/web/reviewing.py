@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from seasoned.confirm.service.state import Service
+from seasoned.confirm.service.service import ConfirmService
 from seasoned.errors import CannotDo
 from seasoned.session import Session
 from seasoned.web.work import Done, Tell, Work, Works
@@ -17,12 +17,12 @@ def name_of(ref: str) -> str:
     return f"review of {ref}"
 
 
-def begin(works: Works, service: Service, session: Session) -> Work:
+def begin(works: Works, service: ConfirmService, session: Session) -> Work:
     """Begin it, or go on with the one that runs."""
     return works.begin(name_of(str(session.ref)), "Review", lambda tell: _review(service, session, tell))
 
 
-def _review(service: Service, session: Session, tell: Tell) -> Done:
+def _review(service: ConfirmService, session: Session, tell: Tell) -> Done:
     if find_spec("pydantic_ai") is None:
         raise CannotDo("A review needs the agent: pip install 'seasoned[agent]'.")
     # Imported here: the library of models takes a second, and most servers never review.

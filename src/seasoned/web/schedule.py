@@ -8,8 +8,8 @@ from prometheus_client import Gauge
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.confirm.service.desk import Place
-from seasoned.confirm.service.state import Service, service_of
+from seasoned.confirm.service.service import ConfirmService, service_of
+from seasoned.confirm.service.store_threads import StoreConnection
 from seasoned.history.seasoned_db import AGENT
 from seasoned.schedule import board
 from seasoned.schedule.heartbeat import Health, health
@@ -64,7 +64,7 @@ async def show(request: HTTPRequest, here: Here) -> Response:
     return answer(request, here, "schedule.html", tables=(shown.jobs, shown.runs), shown=shown)
 
 
-def _shown(place: Place, now: float) -> Shown:
+def _shown(place: StoreConnection, now: float) -> Shown:
     posted = sorted(board.jobs(place.database), key=lambda one: (one.next_at is None, one.next_at, one.job.name))
     names = {one.job.id: one.job.name for one in posted}
     more = len(posted) - _MOST_JOBS
@@ -112,7 +112,7 @@ def _run(name: str, run: RunRecord) -> tuple[Cell, ...]:
     )
 
 
-def measure(service: Service) -> None:
+def measure(service: ConfirmService) -> None:
     """Let `/metrics` say whether the schedule is kept: a dead scheduler says nothing by itself."""
     alive = Gauge("seasoned_schedule_alive", "Schedulers that are alive.", registry=service.metrics.registry)
     overdue = Gauge(

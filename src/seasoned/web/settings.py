@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from seasoned import __version__
 from seasoned.config import Config
-from seasoned.confirm.service.state import service_of
+from seasoned.confirm.service.service import service_of
 from seasoned.connect.agents import AGENTS
 from seasoned.connect.apply import is_connected
 from seasoned.doctor import Check, Setting, places, quick_checks, settings, store_checks

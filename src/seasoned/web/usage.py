@@ -14,7 +14,7 @@ from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
 from seasoned.config import Config
-from seasoned.confirm.service.state import service_of
+from seasoned.confirm.service.service import service_of
 from seasoned.errors import UsageError
 from seasoned.gateway.account import BYS, By, Total, totals
 from seasoned.insight.page.value import number

@@ -10,7 +10,7 @@ from hashlib import sha256
 
 import msgspec
 
-from seasoned.confirm.credential import Credential
+from seasoned.confirm.people.credential import Credential
 from seasoned.errors import Refused, Unauthorised
 
 INVITATION_SECONDS = 600.0

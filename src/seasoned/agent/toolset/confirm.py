@@ -9,10 +9,17 @@ from typing import Any
 from pydantic_ai import RunContext
 
 from seasoned.agent.context import Context
-from seasoned.confirm.async_client import in_thread
-from seasoned.confirm.client import Changed, ConfirmClient, Seen, check_approved, configured_client, digest_of
-from seasoned.confirm.line import Line
-from seasoned.confirm.request import Asked
+from seasoned.confirm.client.asynchronous import in_thread
+from seasoned.confirm.client.http import CancellableCall
+from seasoned.confirm.client.sync import (
+    Changed,
+    ConfirmClient,
+    RequestView,
+    check_approved,
+    configured_client,
+    digest_of,
+)
+from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import Refused, SeasonedError
 
 Answer = dict[str, Any]
@@ -38,8 +45,8 @@ async def request_confirmation(
         timeout_seconds: How long a person may take, 30 to 3600; 300 if you leave it out.
     """
 
-    def ask(client: ConfirmClient, line: Line) -> Seen:
-        asked = Asked(
+    def ask(client: ConfirmClient, line: CancellableCall) -> RequestView:
+        asked = NewRequest(
             action=action,
             description=description,
             details=details or {},
@@ -70,7 +77,7 @@ async def confirmation_status(
     """
     seconds = min(max(wait_seconds, 0.0), _LONGEST_WAIT_SECONDS)
 
-    def look(client: ConfirmClient, line: Line) -> Seen:
+    def look(client: ConfirmClient, line: CancellableCall) -> RequestView:
         seen = client.wait(id, seconds, line=line)
         if begin:
             check_approved(seen)
@@ -87,7 +94,7 @@ async def confirmation_status(
     return await _answered(ctx, look)
 
 
-async def _answered(ctx: RunContext[Context], work: Callable[[ConfirmClient, Line], Seen]) -> Answer:
+async def _answered(ctx: RunContext[Context], work: Callable[[ConfirmClient, CancellableCall], RequestView]) -> Answer:
     try:
         client = configured_client(ctx.deps.config)
         seen = await in_thread(lambda line: work(client, line))

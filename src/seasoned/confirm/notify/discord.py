@@ -10,12 +10,11 @@ import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from seasoned.confirm.book import Book
-from seasoned.confirm.notify.answer import NOT_ALLOWED, decide_as, once
-from seasoned.confirm.notify.message import Message
-from seasoned.confirm.notify.post import NotSent, call, check
-from seasoned.confirm.notify.way import Way
-from seasoned.confirm.notify.wording import as_markdown, escape_markdown
+from seasoned.confirm.notify.channel import ConfiguredChannel
+from seasoned.confirm.notify.decision import NOT_ALLOWED, decide_as, once
+from seasoned.confirm.notify.http import NotSent, call, check
+from seasoned.confirm.notify.message import Notification, as_markdown, escape_markdown
+from seasoned.confirm.request.book import Book
 
 SIGNATURE_HEADER = "x-signature-ed25519"
 TIMESTAMP_HEADER = "x-signature-timestamp"
@@ -27,16 +26,16 @@ _COLOURS = {True: 0xE0A000, False: 0x808080}
 _APPROVE, _DENY = "approve", "deny"
 
 
-class _User(msgspec.Struct):
+class _DiscordUser(msgspec.Struct):
     id: str
     bot: bool = False
 
 
-class _Member(msgspec.Struct):
-    user: _User
+class _DiscordMember(msgspec.Struct):
+    user: _DiscordUser
 
 
-class _Data(msgspec.Struct):
+class _ButtonData(msgspec.Struct):
     custom_id: str = ""
 
 
@@ -46,14 +45,14 @@ class Interaction(msgspec.Struct):
     id: str
     type: int
     channel_id: str = ""
-    data: _Data = msgspec.field(default_factory=_Data)
-    member: _Member | None = None
+    data: _ButtonData = msgspec.field(default_factory=_ButtonData)
+    member: _DiscordMember | None = None
     """In a server."""
-    user: _User | None = None
+    user: _DiscordUser | None = None
     """In a direct message."""
 
     @property
-    def sender(self) -> _User | None:
+    def sender(self) -> _DiscordUser | None:
         return self.member.user if self.member is not None else self.user
 
 
@@ -62,11 +61,11 @@ class Discord:
 
     is_board = True
 
-    def __init__(self, way: Way, client: httpx2.Client) -> None:
+    def __init__(self, way: ConfiguredChannel, client: httpx2.Client) -> None:
         self.way = way
         self._client = client
 
-    def tell(self, message: Message, place: str | None) -> str | None:
+    def tell(self, message: Notification, place: str | None) -> str | None:
         """Send it, or bring the message that stands at this place up to date; where it stands now."""
         said: dict[str, Any] = {
             "content": "",
@@ -102,7 +101,9 @@ class Discord:
         return check(reply, hide=self.way.token).value()
 
 
-def is_from_discord(ways: Sequence[Way], *, signature: str, timestamp: str, body: bytes, now: float) -> list[Way]:
+def is_from_discord(
+    ways: Sequence[ConfiguredChannel], *, signature: str, timestamp: str, body: bytes, now: float
+) -> list[ConfiguredChannel]:
     """The ways with whose key this was signed, just now; none for anything else."""
     try:
         at = int(timestamp)
@@ -114,7 +115,9 @@ def is_from_discord(ways: Sequence[Way], *, signature: str, timestamp: str, body
     return [way for way in ways if _is_signed(way.hearing, signed, timestamp.encode() + body)]
 
 
-def hear_interaction(book: Book, ways: Sequence[Way], body: bytes, *, now: float) -> dict[str, Any] | None:
+def receive_interaction(
+    book: Book, ways: Sequence[ConfiguredChannel], body: bytes, *, now: float
+) -> dict[str, Any] | None:
     """One interaction that is known to be Discord's: the decision it makes, and the answer; None for no such thing."""
     try:
         heard = msgspec.json.decode(body, type=Interaction)
@@ -163,7 +166,7 @@ def _whisper(sentence: str) -> dict[str, Any]:
     return {"type": _ANSWER, "data": said}
 
 
-def _buttons(message: Message) -> list[dict[str, Any]]:
+def _buttons(message: Notification) -> list[dict[str, Any]]:
     if not message.is_open:
         return []
     verbs = (("Approve", _APPROVE, 3), ("Deny", _DENY, 4))
@@ -174,5 +177,5 @@ def _buttons(message: Message) -> list[dict[str, Any]]:
     return [{"type": 1, "components": buttons}]
 
 
-def _links(message: Message) -> str:
+def _links(message: Notification) -> str:
     return "".join(f"\n{escape_markdown(person)}: {url}" for person, url in message.links.items())

@@ -10,12 +10,12 @@ from fastapi import APIRouter
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse
 
-from seasoned.confirm.book import Book
-from seasoned.confirm.notify.answer import Answer
-from seasoned.confirm.notify.discord import SIGNATURE_HEADER, TIMESTAMP_HEADER, hear_interaction, is_from_discord
-from seasoned.confirm.notify.telegram import SECRET_HEADER, hear_update, is_from_telegram
-from seasoned.confirm.notify.way import Way
-from seasoned.confirm.notify.webhook import hear_ruling
+from seasoned.confirm.notify.channel import ConfiguredChannel
+from seasoned.confirm.notify.decision import DecisionReply
+from seasoned.confirm.notify.discord import SIGNATURE_HEADER, TIMESTAMP_HEADER, is_from_discord, receive_interaction
+from seasoned.confirm.notify.telegram import SECRET_HEADER, is_from_telegram, receive_update
+from seasoned.confirm.notify.webhook import receive_webhook
+from seasoned.confirm.request.book import Book
 from seasoned.errors import Unauthorised, UsageError
 
 MOST_BYTES = 256_000
@@ -29,11 +29,11 @@ class Ask(Protocol):
     def __call__(self, do: Callable[[Book], _T], /) -> Awaitable[_T]: ...
 
 
-def router(ask: Ask, ways: Callable[[], Mapping[str, Way]], clock: Callable[[], float]) -> APIRouter:
+def router(ask: Ask, ways: Callable[[], Mapping[str, ConfiguredChannel]], clock: Callable[[], float]) -> APIRouter:
     """The three addresses that others call. `ways` is asked each time, since a policy can change."""
     routes = APIRouter(include_in_schema=False)
 
-    def of(kind: str) -> Sequence[Way]:
+    def of(kind: str) -> Sequence[ConfiguredChannel]:
         return [way for way in ways().values() if way.kind == kind]
 
     @routes.post("/confirm/telegram")
@@ -44,7 +44,7 @@ def router(ask: Ask, ways: Callable[[], Mapping[str, Way]], clock: Callable[[], 
         body = await read_body(request, MOST_BYTES)
         if body is None:
             return _error(413, "The update is too long.")
-        reply = await ask(lambda book: hear_update(book, known, body, now=clock()))
+        reply = await ask(lambda book: receive_update(book, known, body, now=clock()))
         # Telegram repeats whatever it gets no 200 for, so that a malformed update gets one too.
         return JSONResponse(reply or {})
 
@@ -57,7 +57,7 @@ def router(ask: Ask, ways: Callable[[], Mapping[str, Way]], clock: Callable[[], 
         known = is_from_discord(of("discord"), signature=signature, timestamp=timestamp, body=body, now=clock())
         if not known:
             return _error(401, "This is not from Discord: its signature is missing, wrong or old.")
-        reply = await ask(lambda book: hear_interaction(book, known, body, now=clock()))
+        reply = await ask(lambda book: receive_interaction(book, known, body, now=clock()))
         return JSONResponse(reply) if reply is not None else _error(400, "The interaction is of an unknown kind.")
 
     @routes.post("/confirm/hook")
@@ -67,7 +67,7 @@ def router(ask: Ask, ways: Callable[[], Mapping[str, Way]], clock: Callable[[], 
             return _error(413, "The webhook is too long.")
         given = {name: _only(request, name) for name in ("webhook-id", "webhook-timestamp", "webhook-signature")}
         try:
-            answer = await ask(lambda book: hear_ruling(book, of("webhook"), given, body, now=clock()))
+            answer = await ask(lambda book: receive_webhook(book, of("webhook"), given, body, now=clock()))
         except Unauthorised as error:
             return _error(401, str(error))
         except UsageError as error:
@@ -93,7 +93,7 @@ def _only(request: HttpRequest, name: str) -> str:
     return given[0] if len(given) == 1 else ""
 
 
-def _told(answer: Answer) -> JSONResponse:
+def _told(answer: DecisionReply) -> JSONResponse:
     said: dict[str, Any] = {"schema": "seasoned/confirm-hook/1", **msgspec.to_builtins(answer)}
     return JSONResponse(said, status_code=_STATUS[answer.outcome])
 

@@ -1,15 +1,134 @@
-"""A message on its way: what it says, about which request, and the id by which a second copy is known."""
+"""What people read of a request: all that matters, in little room, so that no text can pass for another."""
 
 from __future__ import annotations
 
+import html
+import json
+import re
+import unicodedata
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 import msgspec
 
-from seasoned.confirm.notify.wording import Wording
+from seasoned.confirm.request.request import Request
+from seasoned.redact.redactor import Redactor
+
+MOST_DESCRIPTION = 500
+MOST_DETAILS = 1000
+_MOST_NAME = 80
+_MOST_REASON = 200
+_MOST_FINDING = 300
+_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
+_TITLES = {
+    "pending": "Confirmation needed",
+    "approved": "Approved",
+    "denied": "Denied",
+    "expired": "Expired",
+    "auto_approved": "Approved by the allow-list",
+}
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True):
+class LabelledText(msgspec.Struct, frozen=True):
+    """One line of a message: a label of ours, and a text that may come from anybody."""
+
+    label: str
+    text: str
+
+
+class MessageText(msgspec.Struct, frozen=True):
+    """A message before it has a format."""
+
+    title: str
+    parts: tuple[LabelledText, ...]
+    notes: tuple[str, ...]
+    """Sentences of ours about what is not shown."""
+
+
+def compose(request: Request, redactor: Redactor) -> MessageText:
+    """A request for a chat. Secrets leave as tags: a chat's own server is nobody who was asked to approve."""
+    described = redactor.text(request.description)
+    details = redactor.value(request.details)
+    description, is_short = shorten(visible(described), MOST_DESCRIPTION)
+    shown, is_cut = shorten(visible(_json(details)), MOST_DETAILS)
+    parts = [LabelledText("Action", request.action), LabelledText("Description", description)]
+    if request.details:
+        parts.append(LabelledText("Details", shown))
+    if request.finding:
+        parts.append(LabelledText("Beware", shorten(visible(redactor.text(request.finding)), _MOST_FINDING)[0]))
+    parts += [LabelledText("Asked by", _name(request)), *_outcome(request, redactor)]
+    parts += [LabelledText("Digest", request.digest), LabelledText("Request", request.id)]
+    notes = []
+    if request.status == "pending":
+        if is_short or is_cut:
+            notes.append("Not all of it is shown here: read the whole before you approve.")
+        if described != request.description or details != request.details:
+            notes.append("Secrets are shown as tags; the digest is over the original.")
+    return MessageText(_TITLES[request.status], tuple(parts), tuple(notes))
+
+
+def visible(text: str) -> str:
+    """The text with characters that hide, reorder or imitate written out, so that it cannot show other than it is."""
+    return "".join(
+        f"\\u{{{ord(each):x}}}" if unicodedata.category(each) in _HIDDEN and each not in "\n\t" else each
+        for each in text
+    )
+
+
+def shorten(text: str, most: int) -> tuple[str, bool]:
+    """The head of a text with what is missing counted, and whether anything is."""
+    if len(text) <= most:
+        return text, False
+    return f"{text[:most]}… ({len(text) - most} more characters)", True
+
+
+def as_html(wording: MessageText) -> str:
+    """For Telegram's HTML mode."""
+    lines = [f"<b>{html.escape(wording.title)}</b>"]
+    lines += [f"<b>{part.label}:</b> {html.escape(part.text)}" for part in wording.parts]
+    return "\n".join([*lines, *(f"<i>{html.escape(note)}</i>" for note in wording.notes)])
+
+
+def as_markdown(wording: MessageText) -> str:
+    """For Discord: every sign that could mean something is escaped, so that mentions and links stay text."""
+    lines = [f"**{part.label}:** {escape_markdown(part.text)}" for part in wording.parts]
+    return "\n".join([*lines, *(f"*{escape_markdown(note)}*" for note in wording.notes)])
+
+
+def escape_markdown(text: str) -> str:
+    return _PUNCTUATION.sub(lambda found: f"\\{found[0]}", text)
+
+
+def moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _outcome(request: Request, redactor: Redactor) -> list[LabelledText]:
+    if request.status == "pending":
+        parts = [LabelledText("Expires", moment(request.expires_at))]
+        if request.quorum > 1:
+            agreed = sum(vote.approve for vote in request.votes)
+            parts.append(LabelledText("Approvals", f"{agreed} of {request.quorum}"))
+        return parts
+    parts = [LabelledText("By", visible(request.resolved_by or ""))]
+    if request.resolved_at is not None:
+        parts.append(LabelledText("At", moment(request.resolved_at)))
+    if request.reason:
+        parts.append(LabelledText("Reason", shorten(visible(redactor.text(request.reason)), _MOST_REASON)[0]))
+    return parts
+
+
+def _name(request: Request) -> str:
+    name = shorten(visible(request.requester), _MOST_NAME)[0]
+    return f"{name} (calls itself {shorten(visible(request.label), _MOST_NAME)[0]!r})" if request.label else name
+
+
+def _json(details: object) -> str:
+    return json.dumps(details, ensure_ascii=False, sort_keys=True, default=str)
+
+
+class Notification(msgspec.Struct, frozen=True, kw_only=True):
     """One notification, the same at every attempt to send it."""
 
     id: str
@@ -19,18 +138,18 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     request_id: str
     is_open: bool
     """Whether the request still waits, so that buttons have a use."""
-    wording: Wording
+    wording: MessageText
     data: dict[str, Any]
     """The request for machines, with secrets as tags."""
     links: dict[str, str] = {}
     """One-time links by person, where the channel is one that may carry them."""
 
 
-class Sender(Protocol):
+class ChannelSender(Protocol):
     """Something that messages can be given to."""
 
     is_board: bool
     """It keeps one message a request and edits it; else it is told of every event."""
 
-    def tell(self, message: Message, place: str | None) -> str | None:
+    def tell(self, message: Notification, place: str | None) -> str | None:
         """Deliver, or raise NotSent. The place is where an earlier message about the request stands."""

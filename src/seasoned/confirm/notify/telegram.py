@@ -11,12 +11,11 @@ from typing import Any
 import httpx2
 import msgspec
 
-from seasoned.confirm.book import Book
-from seasoned.confirm.notify.answer import NOT_ALLOWED, decide_as, once
-from seasoned.confirm.notify.message import Message
-from seasoned.confirm.notify.post import NotSent, call, check
-from seasoned.confirm.notify.way import Way
-from seasoned.confirm.notify.wording import as_html
+from seasoned.confirm.notify.channel import ConfiguredChannel
+from seasoned.confirm.notify.decision import NOT_ALLOWED, decide_as, once
+from seasoned.confirm.notify.http import NotSent, call, check
+from seasoned.confirm.notify.message import Notification, as_html
+from seasoned.confirm.request.book import Book
 from seasoned.errors import SeasonedError
 
 SECRET_HEADER = "x-telegram-bot-api-secret-token"
@@ -31,20 +30,20 @@ class _Chat(msgspec.Struct):
     id: int
 
 
-class _Message(msgspec.Struct):
+class _TelegramMessage(msgspec.Struct):
     chat: _Chat
 
 
-class _User(msgspec.Struct):
+class _TelegramUser(msgspec.Struct):
     id: int
     is_bot: bool = False
 
 
 class _Press(msgspec.Struct):
     id: str
-    user: _User = msgspec.field(name="from")
+    user: _TelegramUser = msgspec.field(name="from")
     data: str = ""
-    message: _Message | None = None
+    message: _TelegramMessage | None = None
 
 
 class Update(msgspec.Struct):
@@ -59,11 +58,11 @@ class Telegram:
 
     is_board = True
 
-    def __init__(self, way: Way, client: httpx2.Client) -> None:
+    def __init__(self, way: ConfiguredChannel, client: httpx2.Client) -> None:
         self.way = way
         self._client = client
 
-    def tell(self, message: Message, place: str | None) -> str | None:
+    def tell(self, message: Notification, place: str | None) -> str | None:
         """Send it, or bring the message that stands at this place up to date; where it stands now."""
         said: dict[str, Any] = {
             "chat_id": self.way.to,
@@ -106,13 +105,13 @@ class Telegram:
         self.ask("setWebhook", said)
 
 
-def is_from_telegram(ways: Sequence[Way], given: str | None) -> list[Way]:
+def is_from_telegram(ways: Sequence[ConfiguredChannel], given: str | None) -> list[ConfiguredChannel]:
     """The ways whose secret header this is; without a secret nothing is believed."""
     sent = (given or "").encode()
     return [way for way in ways if way.hearing and hmac.compare_digest(sent, way.hearing.encode())]
 
 
-def hear_update(book: Book, ways: Sequence[Way], body: bytes, *, now: float) -> dict[str, Any] | None:
+def receive_update(book: Book, ways: Sequence[ConfiguredChannel], body: bytes, *, now: float) -> dict[str, Any] | None:
     """One update: the decision it makes, and the method that answers the press; None where there is nothing to say."""
     try:
         update = msgspec.json.decode(body, type=Update)
@@ -149,7 +148,7 @@ class Poller:
 
     def __init__(
         self,
-        ways: Sequence[Way],
+        ways: Sequence[ConfiguredChannel],
         open_client: Callable[[], httpx2.Client],
         open_book: Callable[[], Book],
         *,
@@ -188,7 +187,7 @@ class Poller:
         found = chat.ask("getUpdates", said, answer_seconds=self._poll_seconds + 5.0).get("result")
         updates = found if isinstance(found, list) else []
         for update in updates:
-            reply = hear_update(book, self._ways, msgspec.json.encode(update), now=self._clock())
+            reply = receive_update(book, self._ways, msgspec.json.encode(update), now=self._clock())
             if isinstance(update, dict) and isinstance(number := update.get("update_id"), int):
                 self._offset = max(self._offset, number + 1)
             if reply is not None:
@@ -212,13 +211,13 @@ def _reply(press: _Press, sentence: str) -> dict[str, Any]:
     }
 
 
-def _buttons(message: Message) -> list[list[dict[str, str]]]:
+def _buttons(message: Notification) -> list[list[dict[str, str]]]:
     if not message.is_open:
         return []
     verbs = (("Approve", _APPROVE), ("Deny", _DENY))
     return [[{"text": text, "callback_data": f"{verb}:{message.request_id}"} for text, verb in verbs]]
 
 
-def _links(message: Message) -> str:
+def _links(message: Notification) -> str:
     # An address of ours holds nothing that HTML could take for a sign.
     return "".join(f"\n{person}: {url}" for person, url in message.links.items())

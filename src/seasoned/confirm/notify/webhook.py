@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 import httpx2
 import msgspec
 
-from seasoned.confirm.book import Book
-from seasoned.confirm.notify.answer import Answer, decide_as, once
-from seasoned.confirm.notify.message import Message
-from seasoned.confirm.notify.post import call, check
-from seasoned.confirm.notify.way import Way
+from seasoned.confirm.notify.channel import ConfiguredChannel
+from seasoned.confirm.notify.decision import DecisionReply, decide_as, once
+from seasoned.confirm.notify.http import call, check
+from seasoned.confirm.notify.message import Notification
+from seasoned.confirm.request.book import Book
 from seasoned.errors import Unauthorised, UsageError
 
 FRESH_SECONDS = 300.0
@@ -24,7 +24,7 @@ _LEAST_BYTES = 16
 _MOST_ID = 200
 
 
-class Ruling(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class WebhookDecision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The body of an incoming webhook: who decides what about which request."""
 
     request: str
@@ -41,12 +41,12 @@ class Webhook:
 
     is_board = False
 
-    def __init__(self, way: Way, client: httpx2.Client, *, clock: Callable[[], float]) -> None:
+    def __init__(self, way: ConfiguredChannel, client: httpx2.Client, *, clock: Callable[[], float]) -> None:
         self.way = way
         self._client = client
         self._clock = clock
 
-    def tell(self, message: Message, place: str | None) -> str | None:
+    def tell(self, message: Notification, place: str | None) -> str | None:
         """Send one event. The receiver knows a copy by `webhook-id`."""
         said = {"schema": "seasoned/confirm-event/1", "type": f"confirm.{message.event}", "data": message.data}
         if message.links:
@@ -86,13 +86,15 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float) 
     return message_id
 
 
-def hear_ruling(book: Book, ways: Sequence[Way], headers: Mapping[str, str], body: bytes, *, now: float) -> Answer:
+def receive_webhook(
+    book: Book, ways: Sequence[ConfiguredChannel], headers: Mapping[str, str], body: bytes, *, now: float
+) -> DecisionReply:
     """A decision that came by webhook: signature first, then body; what is not exactly right decides nothing."""
     believed = {way.name: message_id for way in ways if (message_id := _believed(way, headers, body, now))}
     if not believed:
         raise Unauthorised("The webhook's signature does not match any secret, or is not fresh.")
     try:
-        ruling = msgspec.json.decode(body, type=Ruling)
+        ruling = msgspec.json.decode(body, type=WebhookDecision)
     except (msgspec.DecodeError, RecursionError) as error:
         raise UsageError(f"The webhook's body is wrong ({error}): send request, person and approve.") from error
     names = [ruling.channel] if ruling.channel else list(believed)
@@ -117,7 +119,7 @@ def hear_ruling(book: Book, ways: Sequence[Way], headers: Mapping[str, str], bod
     )
 
 
-def _believed(way: Way, headers: Mapping[str, str], body: bytes, now: float) -> str | None:
+def _believed(way: ConfiguredChannel, headers: Mapping[str, str], body: bytes, now: float) -> str | None:
     try:
         return verify(way.hearing, headers, body, now=now)
     except Unauthorised:

@@ -2,6 +2,6 @@
 
 from seasoned.confirm.service.app import attach, create_app, describe
 from seasoned.confirm.service.listen import serve
-from seasoned.confirm.service.state import Service
+from seasoned.confirm.service.service import ConfirmService
 
-__all__ = ["Service", "attach", "create_app", "describe", "serve"]
+__all__ = ["ConfirmService", "attach", "create_app", "describe", "serve"]

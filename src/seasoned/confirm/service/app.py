@@ -17,11 +17,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import seasoned
 from seasoned.confirm.service import overview, routes
-from seasoned.confirm.service.answer import say
-from seasoned.confirm.service.body import TooLarge, TooSlow, field_of
-from seasoned.confirm.service.document import document
 from seasoned.confirm.service.lane import Lane
-from seasoned.confirm.service.state import Service
+from seasoned.confirm.service.openapi import document
+from seasoned.confirm.service.request_body import TooLarge, TooSlow, field_of
+from seasoned.confirm.service.responses import say
+from seasoned.confirm.service.service import ConfirmService
 from seasoned.errors import CannotDo, Conflict, NotFound, Refused, SeasonedError, TooMany, Unauthorised, UsageError
 
 STATUS: dict[type[SeasonedError], int] = {
@@ -57,7 +57,7 @@ class Served(FastAPI):
         await super().__call__(scope, receive, send)
 
 
-def create_app(service: Service) -> FastAPI:
+def create_app(service: ConfirmService) -> FastAPI:
     """The service alone, with its document at `/openapi.json` for those who have a credential."""
 
     @asynccontextmanager
@@ -87,7 +87,7 @@ def describe() -> dict[str, Any]:
     return document(app)
 
 
-def attach(app: FastAPI, service: Service) -> None:
+def attach(app: FastAPI, service: ConfirmService) -> None:
     """Put the service into an application; whoever runs it also runs `service.running()`."""
     app.state.confirm = service
     for router in (routes.router, overview.router, *service.notices.routers(service.desk)):
@@ -97,7 +97,7 @@ def attach(app: FastAPI, service: Service) -> None:
     app.add_exception_handler(HTTPException, _on_http)
     app.add_exception_handler(ClientDisconnect, _on_gone)
     app.add_exception_handler(Exception, _on_unexpected)
-    app.add_middleware(_Counted, service=service)
+    app.add_middleware(_CountAnswers, service=service)
     if isinstance(app, Served):
         app.short_way = ShortWay(service)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]
@@ -159,10 +159,10 @@ async def _refused(request: Request, error: Exception) -> Response:
     return await _on_unexpected(request, error)
 
 
-class _Counted:
+class _CountAnswers:
     """Counts every answer and writes a line about it, without addresses, queries or tokens."""
 
-    def __init__(self, app: ASGIApp, service: Service) -> None:
+    def __init__(self, app: ASGIApp, service: ConfirmService) -> None:
         self._app = app
         self._service = service
 
@@ -189,7 +189,7 @@ class _Counted:
 class ShortWay:
     """The lane with its counters, for an application to ask first."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: ConfirmService) -> None:
         self._lane = Lane(_refused)
         self._service = service
         self.route_of = self._lane.route_of
@@ -206,7 +206,7 @@ class ShortWay:
             _count(self._service, scope, route, status, time.perf_counter() - begun)
 
 
-def _count(service: Service, scope: Scope, route: str, status: int, seconds: float) -> None:
+def _count(service: ConfirmService, scope: Scope, route: str, status: int, seconds: float) -> None:
     state = scope.get("state", {})
     method = scope["method"] if scope["method"] in _METHODS else "OTHER"
     service.metrics.answered(method, route, status, None if state.get("waited") else seconds)

@@ -9,10 +9,10 @@ from fastapi.openapi.models import HTTPBearer as HTTPBearerModel
 from fastapi.security.base import SecurityBase
 from starlette.requests import Request
 
-from seasoned.confirm.credential import Credential, authenticate, credentials
-from seasoned.confirm.service.desk import Place
-from seasoned.confirm.service.header import values_of
-from seasoned.confirm.service.state import service_of
+from seasoned.confirm.people.credential import Credential, authenticate, credentials
+from seasoned.confirm.service.request_body import values_of
+from seasoned.confirm.service.service import service_of
+from seasoned.confirm.service.store_threads import StoreConnection
 from seasoned.errors import Refused, Unauthorised
 
 _MOST_TOKEN = 200
@@ -28,16 +28,16 @@ class Bearer(SecurityBase):
     async def __call__(self, request: Request) -> Credential:
         service = service_of(request)
         given = token_of(request)
-        ask: Callable[[Place], Credential]
+        ask: Callable[[StoreConnection], Credential]
         if given is not None:
             token, now = given, service.clock()
 
-            def ask(place: Place) -> Credential:
+            def ask(place: StoreConnection) -> Credential:
                 return authenticate(place.database, token, now=now)
         elif (uid := peer_of(request)) is not None:
             name = service.policy.listen.peers.get(str(uid))
 
-            def ask(place: Place) -> Credential:
+            def ask(place: StoreConnection) -> Credential:
                 return _peer(place, uid, name)
         else:
             raise Unauthorised("No credential came with this: send the header 'Authorization: Bearer <token>'.")
@@ -64,7 +64,7 @@ def peer_of(request: Request) -> int | None:
     return uid if isinstance(uid, int) else None
 
 
-def _peer(place: Place, uid: int, name: str | None) -> Credential:
+def _peer(place: StoreConnection, uid: int, name: str | None) -> Credential:
     if name is None:
         raise Unauthorised(
             f"The policy maps user id {uid} to no credential: add it under listen.peers, or send a token."

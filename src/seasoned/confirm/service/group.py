@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from seasoned.confirm import audit
-from seasoned.confirm.audit import Chain
+from seasoned.confirm.audit.chain import Chain, writing
 from seasoned.store import Database
 from seasoned.store.query import is_question
 from seasoned.store.seam import Kind, Params, Row
@@ -94,7 +93,7 @@ class Group:
     @contextmanager
     def whole(self) -> Iterator[None]:
         """One transaction around several parts, of which each may refuse by itself."""
-        with audit.writing(self._database) as chain:
+        with writing(self._database) as chain:
             self.chain = Chain(self, chain.head)
             try:
                 yield

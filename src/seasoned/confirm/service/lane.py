@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
-from seasoned.confirm.credential import Credential
+from seasoned.confirm.people.credential import Credential
 from seasoned.confirm.service import routes
 from seasoned.confirm.service.auth import token_of
 from seasoned.errors import SeasonedError

@@ -25,7 +25,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from seasoned.confirm.policy import Listen
-from seasoned.confirm.service.state import Service
+from seasoned.confirm.service.service import ConfirmService
 from seasoned.errors import CannotDo, UsageError
 from seasoned.redact.key import Secrecy
 
@@ -70,7 +70,7 @@ def peer_uid(connection: socket.socket | None) -> int | None:
     return int(uid)
 
 
-class Beside(Protocol):
+class ColocatedApp(Protocol):
     """What else answers at the same address, and lives as long as the service does."""
 
     def front(self, app: Any) -> Any:
@@ -80,7 +80,7 @@ class Beside(Protocol):
         """Open while there are answers."""
 
 
-class Server(uvicorn.Server):
+class ConfirmServer(uvicorn.Server):
     """One listener; signals are for all of them together."""
 
     @contextlib.contextmanager
@@ -176,12 +176,12 @@ def address_of(listener: socket.socket, *, tls: bool) -> str:
 
 def serve(
     app: FastAPI,
-    service: Service,
+    service: ConfirmService,
     listen: Listen,
     *,
     ready: Callable[[Sequence[str]], None] | None = None,
     stopping: threading.Event | None = None,
-    beside: Beside | None = None,
+    beside: ColocatedApp | None = None,
 ) -> None:
     """Answer until a signal comes (or `stopping` is set), then finish what was begun and let all go who wait."""
     tls = listen.tls_certificate is not None
@@ -272,7 +272,7 @@ def run_loop(work: Coroutine[Any, Any, None]) -> None:
 
 
 async def answer(
-    servers: Sequence[Server],
+    servers: Sequence[ConfirmServer],
     listeners: Sequence[socket.socket],
     *,
     running: Sequence[AbstractAsyncContextManager[object]],
@@ -305,7 +305,10 @@ async def answer(
 
 
 async def _watch(
-    servers: Sequence[Server], ready: Callable[[], object], stopping: threading.Event | None, stop: Callable[[], None]
+    servers: Sequence[ConfirmServer],
+    ready: Callable[[], object],
+    stopping: threading.Event | None,
+    stop: Callable[[], None],
 ) -> None:
     while not all(server.started for server in servers):
         await asyncio.sleep(0.01)
@@ -317,9 +320,11 @@ async def _watch(
         await asyncio.sleep(0.02)
 
 
-def server_for(app: Any, listen: Listen, *, tls: bool, keep_alive_seconds: int, date_header: bool = True) -> Server:
+def server_for(
+    app: Any, listen: Listen, *, tls: bool, keep_alive_seconds: int, date_header: bool = True
+) -> ConfirmServer:
     """A server for one listener."""
-    return Server(
+    return ConfirmServer(
         uvicorn.Config(
             app,
             http=_Protocol,
@@ -341,7 +346,7 @@ def server_for(app: Any, listen: Listen, *, tls: bool, keep_alive_seconds: int, 
     )
 
 
-class _Redacted(logging.Formatter):
+class _RedactingFormatter(logging.Formatter):
     """Redacts the whole line, whatever a library puts into it."""
 
     def __init__(self, secrecy: Secrecy) -> None:
@@ -358,7 +363,7 @@ def open_log(secrecy: Secrecy) -> None:
     if not ours.handlers:
         shown = logging.StreamHandler()
         shown.setLevel(logging.WARNING)
-        shown.setFormatter(_Redacted(secrecy))
+        shown.setFormatter(_RedactingFormatter(secrecy))
         ours.addHandler(shown)
     server = logging.getLogger("uvicorn")
     server.handlers = list(ours.handlers)

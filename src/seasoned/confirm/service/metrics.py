@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from seasoned.confirm.request import Request
-from seasoned.confirm.service.heads import Heads
-from seasoned.confirm.service.waiting import Waiting
+from seasoned.confirm.request.request import Request
+from seasoned.confirm.service.audit_exporter import AuditExporter
+from seasoned.confirm.service.waiting import Waiters
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-class Metrics:
+class ConfirmMetrics:
     """What is counted, in a registry of its own so that two services in one process do not mix."""
 
-    def __init__(self, waiting: Waiting, heads: Heads) -> None:
+    def __init__(self, waiting: Waiters, heads: AuditExporter) -> None:
         self.registry = CollectorRegistry()
         """Others that are served beside it add theirs."""
         self._submitted = Counter(

@@ -10,15 +10,15 @@ from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
 import seasoned
-from seasoned.confirm.credential import Credential
-from seasoned.confirm.outbox import unsent
-from seasoned.confirm.request import Status
-from seasoned.confirm.service import answer, document
-from seasoned.confirm.service.desk import Place
-from seasoned.confirm.service.document import answers
+from seasoned.confirm.notify.outbox import unsent
+from seasoned.confirm.people.credential import Credential
+from seasoned.confirm.request.request import Status
+from seasoned.confirm.service import openapi, responses
 from seasoned.confirm.service.metrics import CONTENT_TYPE
+from seasoned.confirm.service.openapi import answers
 from seasoned.confirm.service.routes import Who, authenticated, check_id
-from seasoned.confirm.service.state import service_of
+from seasoned.confirm.service.service import service_of
+from seasoned.confirm.service.store_threads import StoreConnection
 from seasoned.errors import CannotDo, Denied, Refused
 
 router = APIRouter(tags=["overview"])
@@ -27,7 +27,7 @@ _MOST_UNSENT = 20
 Limit = Annotated[int, Query(ge=1, le=500, description="How many at most.")]
 
 
-@router.get("/confirm", responses=answers(400, 404, on_200=(document.RequestsAnswer, "Requests; an agent's own only.")))
+@router.get("/confirm", responses=answers(400, 404, on_200=(openapi.RequestsAnswer, "Requests; an agent's own only.")))
 async def requests(
     request: HTTPRequest,
     who: Who,
@@ -41,25 +41,25 @@ async def requests(
     found = await service_of(request).desk.read(
         lambda place: place.book.list(who, status=status, unused=unused, limit=limit, before=older)
     )
-    values = {"count": len(found), "requests": [answer.shown(one) for one in found]}
-    return answer.say("confirm-requests", values)
+    values = {"count": len(found), "requests": [responses.shown(one) for one in found]}
+    return responses.say("confirm-requests", values)
 
 
-@router.get("/audit", responses=answers(400, 403, on_200=(document.AuditAnswer, "Entries of the audit.")))
+@router.get("/audit", responses=answers(400, 403, on_200=(openapi.AuditAnswer, "Entries of the audit.")))
 async def audit(request: HTTPRequest, who: Who, limit: Limit = 50) -> Response:
     """What happened, the newest first; for those who may see everything."""
     if who.role not in _SEES_ALL:
         raise Refused("The audit is for approvers and admins: ask one of them.")
     found = await service_of(request).desk.read(lambda place: place.book.audit(limit=limit))
-    entries = [answer.with_iso(msgspec.structs.asdict(entry)) for entry in found]
-    return answer.say("confirm-audit", {"count": len(entries), "entries": entries})
+    entries = [responses.with_iso(msgspec.structs.asdict(entry)) for entry in found]
+    return responses.say("confirm-audit", {"count": len(entries), "entries": entries})
 
 
 @router.get(
     "/health",
     responses={
-        200: {"model": document.HealthAnswer, "description": "It works."},
-        503: {"model": document.HealthAnswer, "description": "It does not; restart it or look at its log."},
+        200: {"model": openapi.HealthAnswer, "description": "It works."},
+        503: {"model": openapi.HealthAnswer, "description": "It does not; restart it or look at its log."},
     },
 )
 async def health(request: HTTPRequest) -> Response:
@@ -73,7 +73,7 @@ async def health(request: HTTPRequest) -> Response:
     values: dict[str, object] = {
         "status": "ok" if works else "failing",
         "pending_count": pending,
-        "timestamp": answer.iso(service.clock()),
+        "timestamp": responses.iso(service.clock()),
     }
     who = await _recognised(request) if works else None
     if who is not None:
@@ -89,10 +89,10 @@ async def health(request: HTTPRequest) -> Response:
         values["export"] = {
             "to": service.policy.audit.export,
             "row": None if exported is None else exported.seq,
-            "at": None if exported is None else answer.iso(exported.at),
+            "at": None if exported is None else responses.iso(exported.at),
             "problem": service.heads.problem,
         }
-    return answer.say("health", values, status=200 if works else 503)
+    return responses.say("health", values, status=200 if works else 503)
 
 
 async def _recognised(request: HTTPRequest) -> Credential | None:
@@ -102,7 +102,7 @@ async def _recognised(request: HTTPRequest) -> Credential | None:
         return None
 
 
-def _unsent(place: Place) -> list[dict[str, object]]:
+def _unsent(place: StoreConnection) -> list[dict[str, object]]:
     """Notifications that have not arrived, without what they say."""
     return [msgspec.structs.asdict(one) for one in unsent(place.database, limit=_MOST_UNSENT)]
 
@@ -120,6 +120,6 @@ async def metrics(request: HTTPRequest, who: Who) -> Response:
 
 
 @router.get("/openapi.json", include_in_schema=False)
-async def openapi(request: HTTPRequest, who: Who) -> Response:
+async def openapi_document(request: HTTPRequest, who: Who) -> Response:
     """The OpenAPI document."""
-    return Response(msgspec.json.encode(document.document(request.app)), media_type="application/json")
+    return Response(msgspec.json.encode(openapi.document(request.app)), media_type="application/json")

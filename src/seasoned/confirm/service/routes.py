@@ -10,14 +10,14 @@ from fastapi import APIRouter, Depends, Path, Query
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response, StreamingResponse
 
-from seasoned.confirm.credential import Credential
-from seasoned.confirm.ready import make_ready
-from seasoned.confirm.request import Request
-from seasoned.confirm.service import answer, document
+from seasoned.confirm.people.credential import Credential
+from seasoned.confirm.request.prepare import prepare
+from seasoned.confirm.request.request import Request
+from seasoned.confirm.service import openapi, responses
 from seasoned.confirm.service.auth import Bearer
-from seasoned.confirm.service.body import read_asked, read_digest, read_reason
-from seasoned.confirm.service.document import answers
-from seasoned.confirm.service.state import Service, service_of
+from seasoned.confirm.service.openapi import answers
+from seasoned.confirm.service.request_body import read_digest, read_new_request, read_reason
+from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.errors import Denied, NotFound
 
 router = APIRouter(tags=["confirm"])
@@ -39,19 +39,19 @@ _HEARTBEAT_SECONDS = 15.0
         403,
         408,
         413,
-        on_200=(document.SubmittedAnswer, "An allow-list covers it: approved without a person."),
-        on_202=(document.SubmittedAnswer, "Taken in, and kept: a person decides."),
-        on_409=(document.ConflictAnswer, "The idempotency key was used for something else."),
-        on_429=(document.TooManyAnswer, "Too many requests: the sentence says of what."),
+        on_200=(openapi.SubmittedAnswer, "An allow-list covers it: approved without a person."),
+        on_202=(openapi.SubmittedAnswer, "Taken in, and kept: a person decides."),
+        on_409=(openapi.ConflictAnswer, "The idempotency key was used for something else."),
+        on_429=(openapi.TooManyAnswer, "Too many requests: the sentence says of what."),
     ),
-    openapi_extra={**document.SUBMISSION, "parameters": [document.KEY]},
+    openapi_extra={**openapi.SUBMISSION, "parameters": [openapi.KEY]},
 )
 async def submit(request: HTTPRequest, who: Who) -> Response:
     """Ask a person to agree to one action."""
     service = service_of(request)
-    asked, size = await read_asked(request)
+    asked, size = await read_new_request(request)
     if size <= _SMALL:
-        ready = make_ready(asked, who, service.redactor)
+        ready = prepare(asked, who, service.redactor)
         done = await service.desk.write(lambda place: place.book.keep(ready))
     else:
         done = await service.desk.write(lambda place: place.book.submit(who, asked), grouped=False)
@@ -59,7 +59,7 @@ async def submit(request: HTTPRequest, who: Who) -> Response:
         service.metrics.submitted(done.request)
         service.notices.wake()
     status = 200 if done.request.status == "auto_approved" else 202
-    return answer.say("confirm-submitted", answer.submitted(done.request, service.base_url), status=status)
+    return responses.say("confirm-submitted", responses.submitted(done.request, service.base_url), status=status)
 
 
 _DECIDED = answers(
@@ -68,18 +68,18 @@ _DECIDED = answers(
     404,
     408,
     413,
-    on_200=(document.DecidedAnswer, "The vote is kept; `status` says whether that decides it."),
-    on_409=document.CONFLICT,
+    on_200=(openapi.DecidedAnswer, "The vote is kept; `status` says whether that decides it."),
+    on_409=openapi.CONFLICT,
 )
 
 
-@router.post("/confirm/{request_id}/approve", responses=_DECIDED, openapi_extra=document.VERDICT)
+@router.post("/confirm/{request_id}/approve", responses=_DECIDED, openapi_extra=openapi.VERDICT)
 async def approve(request: HTTPRequest, request_id: RequestId, who: Who) -> Response:
     """Agree to exactly this action."""
     return await _decide(request, who, request_id, approve=True)
 
 
-@router.post("/confirm/{request_id}/deny", responses=_DECIDED, openapi_extra=document.VERDICT)
+@router.post("/confirm/{request_id}/deny", responses=_DECIDED, openapi_extra=openapi.VERDICT)
 async def deny(request: HTTPRequest, request_id: RequestId, who: Who) -> Response:
     """Refuse it; one denial decides."""
     return await _decide(request, who, request_id, approve=False)
@@ -88,11 +88,11 @@ async def deny(request: HTTPRequest, request_id: RequestId, who: Who) -> Respons
 async def _decide(request: HTTPRequest, who: Credential, request_id: str, *, approve: bool) -> Response:
     reason = await read_reason(request)
     decided = await decide(service_of(request), who, request_id, approve=approve, reason=reason, via="http")
-    return answer.say("confirm-decided", answer.decided(decided))
+    return responses.say("confirm-decided", responses.decided(decided))
 
 
 async def decide(
-    service: Service, who: Credential, request_id: str, *, approve: bool, reason: str, via: str
+    service: ConfirmService, who: Credential, request_id: str, *, approve: bool, reason: str, via: str
 ) -> Request:
     """Cast a vote, and tell whoever waits for it."""
     checked = check_id(request_id)
@@ -113,10 +113,10 @@ async def decide(
         404,
         408,
         413,
-        on_200=(document.RedeemedAnswer, "The grant: do it now, once."),
-        on_409=document.CONFLICT,
+        on_200=(openapi.RedeemedAnswer, "The grant: do it now, once."),
+        on_409=openapi.CONFLICT,
     ),
-    openapi_extra=document.REDEMPTION,
+    openapi_extra=openapi.REDEMPTION,
 )
 async def redeem(request: HTTPRequest, request_id: RequestId, who: Who) -> Response:
     """Use an approval, once, for what was approved."""
@@ -125,10 +125,10 @@ async def redeem(request: HTTPRequest, request_id: RequestId, who: Who) -> Respo
     checked = check_id(request_id)
     grant = await service.desk.write(lambda place: place.book.redeem(who, checked, digest=digest))
     service.metrics.redeemed()
-    return answer.say("confirm-redeemed", answer.redeemed(grant))
+    return responses.say("confirm-redeemed", responses.redeemed(grant))
 
 
-_SHOWN = (document.RequestAnswer, "The request as it stands.")
+_SHOWN = (openapi.RequestAnswer, "The request as it stands.")
 
 
 @router.get("/confirm/{request_id}", responses=answers(400, 404, on_200=_SHOWN))
@@ -141,7 +141,7 @@ async def look(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait
     else:
         request.state.waited = True
         found = await service.waiting.until_resolved(who, checked, wait, lambda: _gone(request))
-    return answer.as_json(answer.look_of(found))
+    return responses.as_json(responses.look_of(found))
 
 
 async def _gone(request: HTTPRequest) -> None:
@@ -155,7 +155,7 @@ async def _gone(request: HTTPRequest) -> None:
     | {
         200: {
             "description": "One event `status` for each change, each with the request; it ends when it is resolved.",
-            "content": {"text/event-stream": {"schema": document.EVENT}},
+            "content": {"text/event-stream": {"schema": openapi.EVENT}},
         }
     },
 )
@@ -171,12 +171,12 @@ async def events(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wa
 
 
 async def _stream(
-    service: Service, request: HTTPRequest, who: Credential, request_id: str, seconds: float
+    service: ConfirmService, request: HTTPRequest, who: Credential, request_id: str, seconds: float
 ) -> AsyncIterator[bytes]:
     ends = service.waiting.now() + seconds
     with service.waiting.watch(who, request_id) as watch:
         found: Request = await service.waiting.look(who, request_id)
-        yield answer.event(found)
+        yield responses.event(found)
         while not found.is_resolved and (left := ends - service.waiting.now()) > 0:
             news = await watch.next(min(left, _HEARTBEAT_SECONDS))
             # A stream may last for an hour: a credential that was revoked meanwhile sees no more of it.
@@ -184,7 +184,7 @@ async def _stream(
                 if not await service.waiting.is_current(who):
                     return
                 found = news
-                yield answer.event(found)
+                yield responses.event(found)
                 continue
             if watch.is_stopping:
                 return

@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from seasoned.confirm.credential import Credential, current
-from seasoned.confirm.request import Request
-from seasoned.confirm.service.desk import Desk, Place
+from seasoned.confirm.people.credential import Credential, current
+from seasoned.confirm.request.request import Request
+from seasoned.confirm.service.store_threads import StoreConnection, StoreThreads
 from seasoned.errors import Denied, NotFound, Refused, SeasonedError
 
 _POLL_SECONDS = 0.1
@@ -21,7 +21,7 @@ _PAGE = 1000
 _log = logging.getLogger("seasoned.confirm")
 
 
-class Watch:
+class RequestWatcher:
     """One who waits for news of one request."""
 
     def __init__(self, who: Credential, stopping: asyncio.Event) -> None:
@@ -47,7 +47,7 @@ class Watch:
             return None
 
 
-class Bell:
+class ChangeSignal:
     """Rings when any request changed; however often it rang meanwhile, it is heard once."""
 
     def __init__(self, stopping: asyncio.Event) -> None:
@@ -72,14 +72,14 @@ class Bell:
         return True
 
 
-class Waiting:
+class Waiters:
     """All who wait, by the request that they wait for. Used from the event loop alone."""
 
-    def __init__(self, desk: Desk, *, clock: Callable[[], float]) -> None:
+    def __init__(self, desk: StoreThreads, *, clock: Callable[[], float]) -> None:
         self._desk = desk
         self._clock = clock
-        self._watches: defaultdict[str, set[Watch]] = defaultdict(set)
-        self._bells: set[Bell] = set()
+        self._watches: defaultdict[str, set[RequestWatcher]] = defaultdict(set)
+        self._bells: set[ChangeSignal] = set()
         self._stopping = asyncio.Event()
         self._checks: dict[str, asyncio.Future[bool]] = {}
         self._seq = 0
@@ -95,9 +95,9 @@ class Waiting:
         return asyncio.get_running_loop().time()
 
     @contextmanager
-    def watch(self, who: Credential, request_id: str) -> Iterator[Watch]:
+    def watch(self, who: Credential, request_id: str) -> Iterator[RequestWatcher]:
         """Begin to wait before looking, so that no change falls in between."""
-        watch = Watch(who, self._stopping)
+        watch = RequestWatcher(who, self._stopping)
         self._watches[request_id].add(watch)
         try:
             yield watch
@@ -107,9 +107,9 @@ class Waiting:
                 del self._watches[request_id]
 
     @contextmanager
-    def listen(self) -> Iterator[Bell]:
+    def listen(self) -> Iterator[ChangeSignal]:
         """A bell for whoever shows all requests; it says that something changed, and not what."""
-        bell = Bell(self._stopping)
+        bell = ChangeSignal(self._stopping)
         self._bells.add(bell)
         try:
             yield bell
@@ -225,7 +225,7 @@ class Waiting:
         return min(max(left, 0.02), _EXPIRE_SECONDS)
 
 
-def _is_current(place: Place, who: Credential) -> bool:
+def _is_current(place: StoreConnection, who: Credential) -> bool:
     try:
         current(place.database, who)
     except Refused:
@@ -233,5 +233,5 @@ def _is_current(place: Place, who: Credential) -> bool:
     return True
 
 
-def _changes(place: Place, since: int) -> list[tuple[int, str]]:
+def _changes(place: StoreConnection, since: int) -> list[tuple[int, str]]:
     return place.book.changes_since(since, limit=_PAGE)

@@ -70,7 +70,7 @@ class Courier:
             self._mail(address, message)
         else:
             # Imported here: most jobs need no client.
-            from seasoned.confirm.notify.post import open_client
+            from seasoned.confirm.notify.http import open_client
 
             with open_client() as client:
                 self._send_over_http(client, kind, address, message)

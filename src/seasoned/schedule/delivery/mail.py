@@ -12,7 +12,7 @@ from email.utils import formatdate
 from ipaddress import ip_address
 from urllib.parse import unquote, urlsplit
 
-from seasoned.confirm.notify.post import NotSent
+from seasoned.confirm.notify.http import NotSent
 from seasoned.errors import UsageError
 from seasoned.schedule.delivery.message import Message
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx2
 import msgspec
 
-from seasoned.confirm.notify.post import call, check
+from seasoned.confirm.notify.http import call, check
 from seasoned.confirm.notify.webhook import sign
 from seasoned.schedule.delivery.message import Message
 

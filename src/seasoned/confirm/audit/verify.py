@@ -1,0 +1,121 @@
+"""The path of each request rebuilt from the audit alone, and compared with what the tables say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from seasoned.confirm.audit.chain import AuditCheck, AuditEntry, entries_of_request, verify_chain
+from seasoned.confirm.request.request import Status
+from seasoned.store import Database, Row
+
+_STATUS: dict[str, Status] = {
+    "submitted": "pending",
+    "auto_approved": "auto_approved",
+    "approved": "approved",
+    "denied": "denied",
+    "expired": "expired",
+}
+
+
+class ReplayedRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A request as the audit tells it."""
+
+    status: Status
+    digest: str
+    requester: str
+    approvals: tuple[str, ...] = ()
+    """Persons who agreed, in order."""
+    denials: tuple[str, ...] = ()
+    resolved_by: str | None = None
+    redeemed_at: float | None = None
+    last_seq: int = 0
+
+
+def rebuild(entries: Iterable[AuditEntry]) -> ReplayedRequest | None:
+    """How a request stands after these entries of its own; None where they do not begin with its submission."""
+    found: ReplayedRequest | None = None
+    for entry in entries:
+        found = step(found, entry)
+    return found
+
+
+def step(before: ReplayedRequest | None, entry: AuditEntry) -> ReplayedRequest | None:
+    """The request after one more entry."""
+    document = entry.document
+    if entry.event in ("submitted", "auto_approved"):
+        return ReplayedRequest(
+            status=_STATUS[entry.event],
+            digest=str(document["digest"]),
+            requester=str(document["requester"]),
+            resolved_by=entry.actor if entry.event == "auto_approved" else None,
+            last_seq=entry.seq,
+        )
+    if before is None:
+        return None
+    replace = msgspec.structs.replace
+    if entry.event == "voted":
+        side = "approvals" if document["approve"] else "denials"
+        before = replace(before, **{side: (*getattr(before, side), str(document["person"]))})
+    elif entry.event in ("approved", "denied", "expired"):
+        before = replace(before, status=_STATUS[entry.event], resolved_by=entry.actor)
+    elif entry.event == "redeemed":
+        before = replace(before, redeemed_at=entry.at)
+    return replace(before, last_seq=entry.seq)
+
+
+def verify(database: Database) -> AuditCheck:
+    """Whether the chain holds, and whether every request stands as its audit says; the first bad row otherwise."""
+    told: dict[str, ReplayedRequest | None] = {}
+
+    def observe(entry: AuditEntry) -> None:
+        if entry.request_id is not None:
+            told[entry.request_id] = step(told.get(entry.request_id), entry)
+
+    found = verify_chain(database, observe)
+    if not found.ok:
+        return found
+    bad: list[tuple[int, str]] = []
+    for request_id in _doubtful(database, told):
+        # Looked at again in one transaction: it may have changed between the two readings.
+        with database.write():
+            rows = database.rows("confirm.request_state", {"id": request_id})
+            again = rebuild(entries_of_request(database, request_id))
+        sentence = _difference(rows[0] if rows else None, again)
+        if sentence is not None:
+            seq = again.last_seq if again is not None else found.rows + 1
+            bad.append((seq, f"request {request_id!r} {sentence}"))
+    if bad:
+        seq, reason = min(bad)
+        return AuditCheck(False, found.rows, seq, reason)
+    return found
+
+
+def _doubtful(database: Database, told: dict[str, ReplayedRequest | None]) -> list[str]:
+    """Requests of which the tables and the audit seem to tell different stories."""
+    found = []
+    seen = set()
+    for row in database.each("confirm.request_states"):
+        seen.add(str(row["id"]))
+        if _difference(row, told.get(str(row["id"]))) is not None:
+            found.append(str(row["id"]))
+    return found + sorted(told.keys() - seen)
+
+
+def _difference(row: Row | None, told: ReplayedRequest | None) -> str | None:
+    if row is None:
+        return "is in the audit, and no longer in the table: it was deleted" if told is not None else None
+    if told is None:
+        return "has no beginning in the audit: it was not submitted through the service"
+    votes = (len(told.approvals), len(told.denials))
+    for name, kept, said in (
+        ("status", row["status"], told.status),
+        ("digest", row["digest"], told.digest),
+        ("resolved_by", row["resolved_by"], told.resolved_by),
+        ("redeemed_at", row["redeemed_at"], told.redeemed_at),
+        ("votes for and against", (int(row["approvals"]), int(row["denials"])), votes),
+    ):
+        if kept != said:
+            return f"has {name} {kept!r} in the table, but {said!r} in the audit"
+    return None

@@ -1,0 +1,91 @@
+"""A way to people: a channel of the policy together with the secrets that sending and hearing need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from seasoned.config import Config, secret
+from seasoned.confirm.policy import Channel, ChannelKind, Policy
+from seasoned.errors import UsageError
+
+_TOKENS: dict[ChannelKind, str] = {
+    "telegram": "telegram_token",
+    "discord": "discord_token",
+    "webhook": "webhook_secret",
+}
+_HEARING: dict[ChannelKind, str] = {"telegram": "telegram_secret", "webhook": "hook_secret"}
+
+
+class ConfiguredChannel(msgspec.Struct, frozen=True, kw_only=True):
+    """One channel, ready to be used. What it prints of itself holds no secret."""
+
+    name: str
+    kind: ChannelKind
+    to: str
+    """The chat, the channel, or for a webhook the address."""
+    url: str
+    """Where the service's own interface lies; for a webhook the address again."""
+    token: str
+    """The bot's token, or what a webhook is signed with."""
+    hearing: str = ""
+    """What proves an incoming call: Telegram's secret header, an incoming webhook's secret, Discord's public key."""
+    public_url: str = ""
+    """Where people reach the service; without it messages hold no address."""
+    has_links: bool = False
+    """Whether messages carry a one-time link for each person."""
+    people: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        return f"Way(name={self.name!r}, kind={self.kind!r})"
+
+
+def load_channels(
+    policy: Policy, config: Config, environment: Mapping[str, str] | None = None
+) -> dict[str, ConfiguredChannel]:
+    """Every channel of the policy with its secrets, from their files or the environment."""
+    return {name: _load(name, channel, policy, config, environment) for name, channel in policy.channel.items()}
+
+
+def _load(
+    name: str, channel: Channel, policy: Policy, config: Config, environment: Mapping[str, str] | None
+) -> ConfiguredChannel:
+    usual = {
+        "telegram": (config.telegram_chat, config.telegram_url),
+        "discord": (config.discord_channel, config.discord_url),
+        "webhook": (config.webhook_url, ""),
+    }
+    usual_to, usual_url = usual[channel.kind]
+    to = channel.to or usual_to or ""
+    token = _read(channel.token_file) or secret(_TOKENS[channel.kind], config.home, environment)
+    if not to or not token:
+        missing = "an address (`to`)" if not to else f"a token (`token_file`, or the secret {_TOKENS[channel.kind]!r})"
+        raise UsageError(f"channel {name!r} of the policy lacks {missing}; add it, or take the channel out.")
+    if channel.kind == "discord":
+        hearing = channel.public_key or config.discord_public_key or ""
+    else:
+        hearing = secret(_HEARING[channel.kind], config.home, environment) or ""
+    return ConfiguredChannel(
+        name=name,
+        kind=channel.kind,
+        to=to,
+        url=to if channel.kind == "webhook" else (channel.api_url or usual_url).rstrip("/"),
+        token=token,
+        hearing=hearing,
+        public_url=(policy.listen.public_url or "").rstrip("/"),
+        has_links=channel.links,
+        people=dict(channel.people),
+    )
+
+
+def _read(file: Path | None) -> str | None:
+    if file is None:
+        return None
+    try:
+        return file.read_text("utf-8").strip() or None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"the token file {str(file)!r} cannot be read ({error}); check its path and rights."
+        ) from error

@@ -1,0 +1,107 @@
+"""What a person pressed or sent, turned into a decision: who it was is checked here, for every way."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable
+from typing import Literal, cast
+
+import msgspec
+
+from seasoned.confirm.people.credential import Credential, find
+from seasoned.confirm.request.book import Book
+from seasoned.confirm.request.request import Request, Status
+from seasoned.errors import CannotDo, Conflict, NotFound, Refused, StoreError
+from seasoned.store import Database
+
+Outcome = Literal["decided", "counted", "already", "refused", "unknown"]
+NOT_ALLOWED = "Not allowed: you are not among those who may decide here. The request is unchanged."
+_HEARD_SECONDS = 30 * 86_400.0
+_log = logging.getLogger("seasoned.confirm")
+
+
+class DecisionReply(msgspec.Struct, frozen=True):
+    """What came of an incoming decision, and the sentence that the person is told."""
+
+    outcome: Outcome
+    sentence: str
+    status: Status | None = None
+    """How the request stands, as far as the person may know."""
+
+
+def credential_of(book: Book, channel: str, person: str) -> Credential | None:
+    """The approver's credential that the policy names for a person on a channel; None for everybody else."""
+    listed = book.policy.channel.get(channel)
+    name = listed.people.get(person) if listed is not None else None
+    if name is None:
+        return None
+    try:
+        found = find(book.database, name)
+    except NotFound:
+        return None
+    is_fit = found.name == name and found.role == "approver" and found.revoked_at is None
+    return found if is_fit else None
+
+
+def decide_as(
+    book: Book, *, channel: str, person: str, request_id: str, approve: bool, via: str, reason: str = ""
+) -> DecisionReply:
+    """Decide for the person that a channel vouches for. Whoever the policy does not name changes nothing."""
+    who = credential_of(book, channel, person)
+    if who is None:
+        _log.warning("channel %r: person %r tried to decide %r and may not", channel, person, request_id)
+        return DecisionReply("refused", NOT_ALLOWED)
+    try:
+        request = book.decide(who, request_id, approve=approve, reason=reason, via=via)
+    except NotFound:
+        return DecisionReply("unknown", "There is no such request.")
+    except Refused as error:
+        return DecisionReply("refused", f"Not allowed: {error}")
+    except StoreError:
+        # It can be tried again, unlike all that is answered here.
+        raise
+    except CannotDo as error:
+        return DecisionReply("refused", f"Not possible: {error}")
+    except Conflict as error:
+        return DecisionReply("already", f"Nothing was changed: {error}", cast("Status", error.status))
+    return _told(request)
+
+
+def once(
+    book: Book, *, channel: str, message_id: str, body: bytes, now: float, decide: Callable[[], DecisionReply]
+) -> DecisionReply:
+    """Hear a message once: the same one again gets the first answer, and the same id with other words is refused."""
+    digest = hashlib.sha256(body).hexdigest()
+    key = {"channel": channel, "message_id": message_id}
+    row = book.database.row("notify.heard", key)
+    if row is not None:
+        if row["digest"] != digest:
+            return DecisionReply("refused", "This id was used before, with another content. Nothing was changed.")
+        return msgspec.json.decode(row["answer"], type=DecisionReply)
+    answer = decide()
+    # A crash before this line is harmless: the book itself takes no second decision.
+    hear(book.database, channel=channel, message_id=message_id, digest=digest, answer=answer, now=now)
+    return answer
+
+
+def hear(
+    database: Database, *, channel: str, message_id: str, digest: str, answer: DecisionReply | None, now: float
+) -> bool:
+    """Keep that a message was heard; False where it was before. What is a month old is forgotten."""
+    text = "" if answer is None else msgspec.json.encode(answer).decode()
+    with database.write():
+        database.run("notify.forget_heard", {"before": now - _HEARD_SECONDS})
+        return bool(
+            database.run(
+                "notify.hear",
+                {"channel": channel, "message_id": message_id, "digest": digest, "answer": text, "heard_at": now},
+            )
+        )
+
+
+def _told(request: Request) -> DecisionReply:
+    if request.status == "pending":
+        agreed = sum(vote.approve for vote in request.votes)
+        return DecisionReply("counted", f"Counted: {agreed} of {request.quorum} approvals.", request.status)
+    return DecisionReply("decided", f"{request.status.capitalize()}: {request.action}.", request.status)

@@ -1,0 +1,286 @@
+"""One-time links: looking at one shows the request, and only its form decides, once, for one person, for a while."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import html
+import json
+import secrets
+from collections.abc import Callable
+from urllib.parse import parse_qs
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request as HttpRequest
+from starlette.responses import HTMLResponse
+
+from seasoned.confirm.notify.decision import DecisionReply, credential_of, decide_as
+from seasoned.confirm.notify.incoming import Ask, read_body
+from seasoned.confirm.notify.message import moment, visible
+from seasoned.confirm.request.book import Book
+from seasoned.confirm.request.request import Request
+from seasoned.errors import NotFound, Refused, StoreError, UsageError
+
+_STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;margin:1.5rem auto;max-width:42rem;padding:0 1rem;color:#1a1a1a;"
+    "background:#fff}pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f3f3f3;padding:.75rem}"
+    "dt{font-weight:600}dd{margin:0 0 .75rem;overflow-wrap:anywhere}button{font:inherit;padding:.6rem 1.4rem;"
+    "margin-right:1rem}input{font:inherit;width:100%;box-sizing:border-box;margin:.25rem 0 1rem;padding:.4rem}"
+    "@media(prefers-color-scheme:dark){body{color:#eee;background:#161616}pre{background:#262626}}"
+)
+_STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+HEADERS = {
+    "content-security-policy": (
+        f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; form-action 'self'; frame-ancestors 'none';"
+        " base-uri 'none'"
+    ),
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "x-robots-tag": "noindex, nofollow",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>{title}</title>
+<style>{style}</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+{body}
+</main>
+</body>
+</html>
+"""
+_FORM = """<form method="post" action="">
+<input type="hidden" name="token" value="{token}">
+<input type="hidden" name="check" value="{check}">
+<label for="reason">Reason (kept, and shown to whoever asked)</label>
+<input id="reason" name="reason" maxlength="1000" autocomplete="off">
+<button name="decision" value="approve">Approve</button>
+<button name="decision" value="deny">Deny</button>
+</form>
+"""
+
+
+def page_of_request(request: Request, *, token: str, check: str, is_spent: bool) -> str:
+    """The exact request for the person it is for, with a form as long as it can still be decided by this link."""
+    rows = [
+        ("Action", request.action),
+        ("Description", request.description),
+        ("Asked by", request.requester + (f" (calls itself {request.label!r})" if request.label else "")),
+        ("Session", request.session_key),
+        ("Asked at", moment(request.created_at)),
+        ("Expires at", moment(request.expires_at)),
+        ("Status", request.status),
+        ("Decided by", request.resolved_by or ""),
+        ("Reason", request.reason),
+        ("Digest", request.digest),
+        ("Request", request.id),
+    ]
+    shown = "".join(f"<dt>{label}</dt><dd>{_text(text)}</dd>\n" for label, text in rows if text)
+    details = json.dumps(request.details, ensure_ascii=False, indent=2, sort_keys=True, default=str)
+    parts = [f"<dl>\n{shown}</dl>", f"<h2>Details</h2>\n<pre>{_text(details)}</pre>"]
+    if request.status != "pending":
+        parts.append("<p>It is decided already. There is nothing left to do.</p>")
+    elif is_spent:
+        parts.append("<p>This link was used already. Use another way to decide.</p>")
+    else:
+        parts.append(_FORM.format(token=html.escape(token), check=html.escape(check)))
+    return page("Confirmation needed" if request.status == "pending" else "Confirmation", "\n".join(parts))
+
+
+def page_of_sentence(title: str, sentence: str) -> str:
+    return page(title, f"<p>{_text(sentence)}</p>")
+
+
+def page(title: str, body: str) -> str:
+    return _PAGE.format(title=html.escape(title), style=_STYLE, body=body)
+
+
+def _text(text: str) -> str:
+    return html.escape(visible(text))
+
+
+PATH = "/confirm/link"
+_VERSION = 1
+_MOST_TOKEN = 1000
+_MOST_FORM = 16_000
+_MOST_REASON = 1000
+_STATUS = {"decided": 200, "counted": 200, "already": 409, "refused": 403, "unknown": 404}
+
+
+class Link(msgspec.Struct, frozen=True, array_like=True):
+    """What a link is good for. The person is one of a channel: whoever is taken off it loses the link too."""
+
+    version: int
+    request_id: str
+    channel: str
+    person: str
+    expires_at: float
+    number: str
+    """By chance, so that every link is its own."""
+
+    @property
+    def hash(self) -> str:
+        return hashlib.sha256(f"link:{self.number}".encode()).hexdigest()
+
+
+def make_link(key: bytes, *, request_id: str, channel: str, person: str, expires_at: float) -> str:
+    """A token that stands for one person, one request and one use."""
+    link = Link(_VERSION, request_id, channel, person, expires_at, secrets.token_urlsafe(16))
+    payload = _encode(msgspec.json.encode(link))
+    return f"{payload}.{_mac(key, 'link', payload)}"
+
+
+def link_url(public_url: str, token: str) -> str:
+    return f"{public_url.rstrip('/')}{PATH}/{token}"
+
+
+def read_link(key: bytes, token: str, *, now: float) -> Link:
+    """What a token of ours says; NotFound for any other, Refused for one that is too old."""
+    payload, _, given = token.partition(".")
+    expected = _mac(key, "link", payload)
+    if len(token) > _MOST_TOKEN or not hmac.compare_digest(expected.encode(), given.encode("utf-8", "replace")):
+        raise NotFound("There is no such link: check that the whole of it was copied.")
+    try:
+        link = msgspec.json.decode(_decode(payload), type=Link)
+    except (msgspec.DecodeError, binascii.Error, ValueError) as error:
+        raise NotFound("There is no such link: check that the whole of it was copied.") from error
+    if link.version != _VERSION or now >= link.expires_at:
+        raise Refused("This link is too old: use another way to decide.")
+    return link
+
+
+def check_value(key: bytes, token: str) -> str:
+    """What the form must send back: only whoever was shown the page of this very link has it."""
+    return _mac(key, "form", token)
+
+
+def show(book: Book, key: bytes, token: str, *, now: float) -> str:
+    """The page of a link. It changes nothing, however often it is fetched."""
+    link = read_link(key, token, now=now)
+    who = credential_of(book, link.channel, link.person)
+    if who is None:
+        raise Refused("This link's person may no longer decide here.")
+    request = book.look(who, link.request_id)
+    is_spent = book.database.row("notify.is_spent", {"hash": link.hash}) is not None
+    return page_of_request(request, token=token, check=check_value(key, token), is_spent=is_spent)
+
+
+def use(book: Book, key: bytes, token: str, form: dict[str, str], *, now: float) -> DecisionReply:
+    """Decide by a link. It is spent before it decides, so that it can never do so twice."""
+    link = read_link(key, token, now=now)
+    is_ours = hmac.compare_digest(form.get("token", "").encode(), token.encode())
+    is_checked = hmac.compare_digest(form.get("check", "").encode(), check_value(key, token).encode())
+    if not (is_ours and is_checked):
+        raise Refused("The form is not the one of this link: open the link again, and decide there.")
+    if form.get("decision") not in ("approve", "deny"):
+        raise UsageError("The form says neither approve nor deny: open the link again.")
+    if not _spend(book, link, now):
+        raise Refused("This link was used already: use another way to decide.")
+    try:
+        return decide_as(
+            book,
+            channel=link.channel,
+            person=link.person,
+            request_id=link.request_id,
+            approve=form["decision"] == "approve",
+            via="link",
+            reason=form.get("reason", "")[:_MOST_REASON],
+        )
+    except (StoreError, UsageError):
+        # Nothing was decided: the person may try again.
+        with book.database.write():
+            book.database.run("notify.give_back", {"hash": link.hash})
+        raise
+
+
+def router(ask: Ask, key: bytes, clock: Callable[[], float]) -> APIRouter:
+    """The pages of links. They need no other credential, and take none."""
+    routes = APIRouter(include_in_schema=False)
+
+    @routes.api_route(PATH + "/{token}", methods=["GET", "HEAD"])
+    async def look_at_link(request: HttpRequest) -> HTMLResponse:
+        token = _token(request)
+        return await _page(ask, lambda book: (200, show(book, key, token, now=clock())))
+
+    @routes.post(PATH + "/{token}")
+    async def use_link(request: HttpRequest) -> HTMLResponse:
+        # A form on somebody else's page is no decision, even if it holds all the right values.
+        if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            return _html(403, page_of_sentence("Not allowed", "The form was sent from another site."))
+        body = await read_body(request, _MOST_FORM)
+        if body is None:
+            return _html(413, page_of_sentence("Too long", "The form is too long: shorten the reason."))
+        form, token = _fields(body), _token(request)
+        return await _page(ask, lambda book: _used(use(book, key, token, form, now=clock())))
+
+    return routes
+
+
+def _token(request: HttpRequest) -> str:
+    """The token in the address."""
+    # As a parameter of the routes FastAPI would make a model of it at the first request, and hush a warning about that
+    # with the filters of the whole process, which another thread may put back at that very moment.
+    token: str = request.path_params["token"]
+    return token
+
+
+async def _page(ask: Ask, do: Callable[[Book], tuple[int, str]]) -> HTMLResponse:
+    try:
+        status, text = await ask(do)
+    except NotFound as error:
+        status, text = 404, page_of_sentence("Not found", str(error))
+    except Refused as error:
+        status, text = 403, page_of_sentence("Not allowed", str(error))
+    except UsageError as error:
+        status, text = 400, page_of_sentence("Not understood", str(error))
+    return _html(status, text)
+
+
+def _html(status: int, text: str) -> HTMLResponse:
+    return HTMLResponse(text, status_code=status, headers=HEADERS)
+
+
+def _used(answer: DecisionReply) -> tuple[int, str]:
+    titles = {"decided": "Done", "counted": "Counted", "already": "Already decided", "unknown": "Not found"}
+    title = titles.get(answer.outcome, "Not allowed")
+    return _STATUS[answer.outcome], page_of_sentence(title, answer.sentence)
+
+
+def _fields(body: bytes) -> dict[str, str]:
+    """The fields of a form; one that is there twice is there not at all, so that nobody reads the other one."""
+    try:
+        found = parse_qs(body.decode("ascii"), keep_blank_values=True, strict_parsing=True, max_num_fields=8)
+    except ValueError:
+        return {}
+    return {name: values[0] for name, values in found.items() if len(values) == 1}
+
+
+def _spend(book: Book, link: Link, now: float) -> bool:
+    with book.database.write():
+        spent = {"hash": link.hash, "purpose": "link", "request_id": link.request_id, "at": now}
+        return bool(book.database.run("notify.spend", spent))
+
+
+def _mac(key: bytes, purpose: str, text: str) -> str:
+    return _encode(hmac.digest(key, f"{purpose}:{text}".encode("utf-8", "replace"), hashlib.sha256))
+
+
+def _encode(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def _decode(text: str) -> bytes:
+    return base64.b64decode(text.encode() + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)

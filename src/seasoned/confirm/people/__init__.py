@@ -1,0 +1,1 @@
+"""Who may ask, decide and administer: credentials, passphrases and changes of permissions."""

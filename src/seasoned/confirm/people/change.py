@@ -1,0 +1,215 @@
+"""Changing who may do what is itself a high-risk action: it needs a person, and is audited.
+
+Two ways lead to it, and no third:
+
+- **A grant.** Anybody with a credential asks for `modify_permissions` with the change as details (`ask_change`); a
+  person approves it; the change is made in the same transaction in which the approval is redeemed. The digest binds
+  the approval to this very change.
+- **An admin at the terminal**, proven by the passphrase. An admin's token alone is not enough: it lies in a file or an
+  environment that an agent of the same user may read, and a passphrase does not.
+
+The first admin is made by `first_admin`, which works as long as there is none. Agents' credentials decide nothing, so
+`credential.make` gives them out without either.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from seasoned.confirm.action import CHANGE_POLICY
+from seasoned.confirm.audit.chain import Chain, writing
+from seasoned.confirm.people import credential
+from seasoned.confirm.people.credential import TERMINAL, Credential, Role, active_admins, current
+from seasoned.confirm.people.passphrase import authenticate_passphrase, keep_verifier, make_verifier
+from seasoned.confirm.request import allow_list
+from seasoned.confirm.request.allow_list import AllowedAction
+from seasoned.confirm.request.book import Book
+from seasoned.confirm.request.canonical_json import request_digest
+from seasoned.confirm.request.request import NewRequest
+from seasoned.errors import Refused, UsageError
+from seasoned.store import Database
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class AddAllowed(msgspec.Struct, frozen=True, kw_only=True, tag="add_allowed"):
+    """Let an action through without a person, for all sessions or one; never one of the ten."""
+
+    action: str
+    session_key: str | None = None
+    expires_at: float | None = None
+
+
+class RemoveAllowed(msgspec.Struct, frozen=True, kw_only=True, tag="remove_allowed"):
+    """Take something off the stored allow-list."""
+
+    id: str
+
+
+class MakeCredential(msgspec.Struct, frozen=True, kw_only=True, tag="make_credential"):
+    """Give somebody a credential; its token is in the answer, once."""
+
+    name: str
+    role: Role
+    person: str
+
+
+class RevokeCredential(msgspec.Struct, frozen=True, kw_only=True, tag="revoke_credential"):
+    """End a credential."""
+
+    name: str
+
+
+class ReplacePolicy(msgspec.Struct, frozen=True, kw_only=True, tag="replace_policy"):
+    """Put another policy file into force. The caller writes the file after this has succeeded, not before."""
+
+    sha256: str
+    """Of the new file's bytes, so that the audit says which one it was."""
+    summary: str
+
+
+Change = AddAllowed | RemoveAllowed | MakeCredential | RevokeCredential | ReplacePolicy
+
+
+class ByGrant(msgspec.Struct, frozen=True):
+    """Authority by an approved request for this change, redeemed with it."""
+
+    who: Credential
+    request_id: str
+
+
+class ByPassphrase(msgspec.Struct, frozen=True):
+    """Authority of an admin at the terminal."""
+
+    name: str
+    passphrase: str
+
+    def __repr__(self) -> str:
+        return f"ByPassphrase({self.name!r}, …)"
+
+
+class ChangeResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a change."""
+
+    change: Change
+    by: str
+    allowed: AllowedAction | None = None
+    credential: Credential | None = None
+    token: str | None = None
+
+
+def ask_change(change: Change) -> NewRequest:
+    """The request that a person must approve before this change can be made by a grant."""
+    return NewRequest(
+        action=CHANGE_POLICY, description=f"Change who may do what: {_sentence(change)}", details=_details(change)
+    )
+
+
+def policy_change(book: Book, change: Change, *, authority: ByGrant | ByPassphrase) -> ChangeResult:
+    """Make a change, by one of the two ways; Refused, Unauthorised or Conflict otherwise, and nothing is changed."""
+    _check(change)
+    now = float(book.clock())
+    if isinstance(authority, ByPassphrase):
+        admin = authenticate_passphrase(book.database, authority.name, authority.passphrase, now=now)
+        if admin.role != "admin":
+            raise Refused(f"{admin.name!r} is no admin: ask for {CHANGE_POLICY!r}, or let an admin do it")
+        with writing(book.database) as chain:
+            return _apply(book, chain, change, by=current(book.database, admin).name, now=now)
+    asked = ask_change(change)
+    digest = request_digest(
+        action=asked.action,
+        description=asked.description,
+        details=asked.details,
+        session_key=asked.session_key,
+        requester=authority.who.name,
+    )
+    with writing(book.database) as chain:
+        who = current(book.database, authority.who)
+        book.redeem_in(chain, who, authority.request_id, digest=digest, now=now)
+        return _apply(book, chain, change, by=who.name, now=now)
+
+
+def first_admin(
+    database: Database,
+    name: str,
+    passphrase: str,
+    *,
+    now: float,
+    person: str | None = None,
+    policy_sha256: str | None = None,
+) -> tuple[Credential, str]:
+    """The first admin, with a passphrase; Refused as soon as there is one.
+
+    `policy_sha256`: of the policy file as it stands. It counts as agreed to, so that from now on only an admin or an
+    approved request puts another one into force.
+    """
+    verifier = make_verifier(passphrase)
+    with writing(database) as chain:
+        if active_admins(database):
+            raise Refused("there is an admin already: further credentials are made by one, or by an approved request")
+        made, token = credential.add(database, chain, name, "admin", now=now, person=person, by=TERMINAL)
+        keep_verifier(database, chain, made, verifier, now=now)
+        if policy_sha256 is not None:
+            facts = {"sha256": policy_sha256, "summary": "as it stood when the first admin was made"}
+            chain.append("policy_replaced", facts, at=now, actor=made.name)
+    return made, token
+
+
+def _check(change: Change) -> None:
+    if isinstance(change, AddAllowed):
+        allow_list.check_allowable(change.action)
+    elif isinstance(change, ReplacePolicy) and not _SHA256.fullmatch(change.sha256):
+        raise UsageError(f"sha256 is the digest of the new policy file, not {change.sha256!r}")
+
+
+def _apply(book: Book, chain: Chain, change: Change, *, by: str, now: float) -> ChangeResult:
+    database = book.database
+    match change:
+        case AddAllowed():
+            key = None if change.session_key is None else book.redactor.text(change.session_key)
+            made = allow_list.add(
+                database,
+                chain,
+                action=change.action,
+                session_key=key,
+                expires_at=change.expires_at,
+                by=by,
+                now=now,
+            )
+            return ChangeResult(change=change, by=by, allowed=made)
+        case RemoveAllowed():
+            return ChangeResult(
+                change=change, by=by, allowed=allow_list.remove(database, chain, change.id, by=by, now=now)
+            )
+        case MakeCredential():
+            who, token = credential.add(database, chain, change.name, change.role, now=now, person=change.person, by=by)
+            return ChangeResult(change=change, by=by, credential=who, token=token)
+        case RevokeCredential():
+            ended = credential.end(database, chain, change.name, by=by, now=now)
+            return ChangeResult(change=change, by=by, credential=ended)
+        case ReplacePolicy():
+            summary = book.redactor.text(change.summary)
+            chain.append("policy_replaced", {"sha256": change.sha256, "summary": summary}, at=now, actor=by)
+            return ChangeResult(change=change, by=by)
+
+
+def _details(change: Change) -> dict[str, object]:
+    found: dict[str, object] = msgspec.to_builtins(change)
+    return found
+
+
+def _sentence(change: Change) -> str:
+    match change:
+        case AddAllowed():
+            where = "all sessions" if change.session_key is None else "one session"
+            return f"let {change.action!r} through without a person in {where}"
+        case RemoveAllowed():
+            return f"take {change.id!r} off the allow-list"
+        case MakeCredential():
+            return f"make {change.name!r} of {change.person!r} an {change.role}"
+        case RevokeCredential():
+            return f"revoke {change.name!r}"
+        case ReplacePolicy():
+            return f"replace the policy file: {change.summary}"

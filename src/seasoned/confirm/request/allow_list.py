@@ -1,0 +1,102 @@
+"""The stored allow-list: actions that need no person, for all sessions or one, for ever or for a time.
+
+None of the ten high-risk actions is ever on it: refused when written, by the table too, and passed over when used.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from seasoned.confirm.action import HIGH_RISK, check_action
+from seasoned.confirm.audit.chain import Chain
+from seasoned.confirm.request.canonical_json import check_text
+from seasoned.confirm.request.request import new_id
+from seasoned.errors import NotFound, Refused, UsageError
+from seasoned.store import Database, Row
+
+
+class AllowedAction(msgspec.Struct, frozen=True, kw_only=True):
+    """One action that is approved without a person."""
+
+    id: str
+    action: str
+    session_key: str | None
+    """The one session that it holds for (redacted); None is all."""
+    expires_at: float | None
+    created_at: float
+    created_by: str
+
+
+def add(
+    database: Database,
+    chain: Chain,
+    *,
+    action: str,
+    by: str,
+    now: float,
+    session_key: str | None = None,
+    expires_at: float | None = None,
+) -> AllowedAction:
+    """Allow an action, inside a transaction that is open. The session's key is redacted already."""
+    action = check_allowable(action)
+    if session_key is not None:
+        check_text(session_key, "session_key", most=500, least=1)
+    if expires_at is not None and expires_at <= now:
+        raise UsageError("expires_at lies in the past: give a time to come, or none")
+    made = AllowedAction(
+        id=new_id(),
+        action=action,
+        session_key=session_key,
+        expires_at=None if expires_at is None else float(expires_at),
+        created_at=float(now),
+        created_by=by,
+    )
+    database.run("confirm.add_allowed", msgspec.structs.asdict(made))
+    chain.append(
+        "allow_added",
+        {"id": made.id, "action": action, "session_key": session_key, "expires_at": made.expires_at},
+        at=now,
+        actor=by,
+    )
+    return made
+
+
+def remove(database: Database, chain: Chain, allowed_id: str, *, by: str, now: float) -> AllowedAction:
+    """Take an action off the list, inside a transaction that is open."""
+    rows = database.rows("confirm.remove_allowed", {"id": allowed_id})
+    if not rows:
+        raise NotFound(f"there is nothing allowed under the id {allowed_id!r}: see `seasoned confirm allow list`")
+    chain.append("allow_removed", {"id": allowed_id, "action": rows[0]["action"]}, at=now, actor=by)
+    return _allowed(rows[0])
+
+
+def allow_list(database: Database) -> list[AllowedAction]:
+    """Everything that is stored, the oldest first, what has run out too."""
+    return [_allowed(row) for row in database.rows("confirm.allowed")]
+
+
+def is_allowed(database: Database, action: str, session_key: str, *, now: float) -> bool:
+    """Whether the stored list lets this action through in this session now; never one of the ten."""
+    if action in HIGH_RISK:
+        return False
+    key = {"action": action, "session_key": session_key, "now": float(now)}
+    return database.row("confirm.allowed_now", key) is not None
+
+
+def check_allowable(action: str) -> str:
+    """The action's one spelling, if a list may hold it."""
+    name = check_action(action)
+    if name in HIGH_RISK:
+        raise Refused(f"{name!r} always needs a person: no allow-list can cover it")
+    return name
+
+
+def _allowed(row: Row) -> AllowedAction:
+    return AllowedAction(
+        id=str(row["id"]),
+        action=str(row["action"]),
+        session_key=row["session_key"],
+        expires_at=row["expires_at"],
+        created_at=float(row["created_at"]),
+        created_by=str(row["created_by"]),
+    )

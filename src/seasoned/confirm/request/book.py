@@ -1,0 +1,381 @@
+"""The book of requests: every change is one short transaction with its audit row and its notifications."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import get_args
+
+from seasoned.confirm.audit.chain import AuditEntry, Chain, newest_entries, read_head, writing
+from seasoned.confirm.people.authorization import check_pending, deciding_refusal, no_such_request, redeeming_refusal
+from seasoned.confirm.people.credential import Credential, current
+from seasoned.confirm.policy import Policy, RateLimit
+from seasoned.confirm.request.allow_list import is_allowed
+from seasoned.confirm.request.canonical_json import canonical, check_text
+from seasoned.confirm.request.prepare import PreparedRequest, prepare
+from seasoned.confirm.request.request import (
+    APPROVED,
+    BY_ALLOW_LIST,
+    BY_TIMEOUT,
+    Grant,
+    NewRequest,
+    Request,
+    Status,
+    Submitted,
+    new_id,
+)
+from seasoned.confirm.request.row import new_request, request_from_row, unsealed, votes_of
+from seasoned.confirm.request.seal import Seal
+from seasoned.errors import Conflict, Refused, TooMany, UsageError
+from seasoned.redact.key import Secrecy
+from seasoned.store import Database, Row
+
+
+def check_rate(
+    database: Database, policy: Policy, who: Credential, action: str, *, asked_so_far: int, now: float
+) -> None:
+    """Nothing, or TooMany that says which limit is reached. `asked_so_far`: at least as many requests as there are."""
+    for limit in policy.rate_limits(action):
+        # Counting takes longer the more there are, and fewer than the limit cannot reach it.
+        if asked_so_far < limit.most:
+            continue
+        since = now - limit.window_seconds
+        if _count(database, limit, who, action, since) >= limit.most:
+            raise TooMany(_sentence(limit, who, action), remaining=0, window_seconds=limit.window_seconds)
+
+
+def _count(database: Database, limit: RateLimit, who: Credential, action: str, since: float) -> int:
+    bounds = {"since": since, "most": limit.most}
+    if limit.of_action and limit.of_requester:
+        row = database.row("confirm.recent_of_both", {"action": action, "requester": who.id, **bounds})
+    elif limit.of_action:
+        row = database.row("confirm.recent", {"action": action, **bounds})
+    else:
+        row = database.row("confirm.recent_of_requester", {"requester": who.id, **bounds})
+    return 0 if row is None else int(row["count"])
+
+
+def _sentence(limit: RateLimit, who: Credential, action: str) -> str:
+    often = f"{limit.most} times in {limit.window_seconds:g} seconds"
+    if limit.of_action and limit.of_requester:
+        return f"{who.name!r} asked for {action!r} {often}: wait, or put several into one request"
+    if limit.of_action:
+        return f"all requesters together asked for {action!r} {often}: wait, so that people can keep up"
+    return f"{who.name!r} asked for anything at all {often}: wait, or put several into one request"
+
+
+MOST_REASON = 2_000
+MOST_LISTED = 500
+BATCH = 100
+"""Requests that expire in one transaction."""
+Requests = list[Request]
+Changes = list[tuple[int, str]]
+Entries = list[AuditEntry]
+_STATUSES: tuple[Status, ...] = get_args(Status)
+
+
+class Book:
+    """All requests of one store. Open one for each thread: a connection belongs to the thread that made it."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        policy: Policy,
+        seal: Seal,
+        secrecy: Secrecy,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.database = database
+        self.policy = policy
+        self.seal = seal
+        self.redactor = secrecy.redactor()
+        self.clock = clock
+
+    def submit(self, who: Credential, asked: NewRequest) -> Submitted:
+        """Ask for a decision. Allow-listed: auto_approved (never a high-risk action). Else TooMany beyond the limit.
+
+        UsageError names the field that is wrong. The same idempotency key gives the same request (is_new False);
+        with another content: Conflict.
+        """
+        return self.keep(prepare(asked, who, self.redactor))
+
+    def keep(self, ready: PreparedRequest) -> Submitted:
+        """The same for what was made ready before."""
+        need = ready.need
+        with writing(self.database) as chain:
+            now = self._now()
+            who = self._same(ready.who)
+            if (again := self._again(who, ready)) is not None:
+                return Submitted(again, False)
+            by_list = need is None and self._is_allow_listed(ready, now)
+            if not by_list:
+                check_rate(self.database, self.policy, who, ready.action, asked_so_far=chain.head.seq, now=now)
+            request_id = new_id()
+            timeout = self.policy.timeout_seconds(ready.action, ready.timeout_seconds)
+            facts = {
+                **ready.shown,
+                "action": ready.action,
+                "digest": ready.digest,
+                "timeout_seconds": timeout,
+                "expires_at": now + timeout,
+                "redeem_before": now + self.policy.redeem_seconds if by_list else None,
+                "quorum": self.policy.quorum(ready.action),
+            }
+            row = {
+                **facts,
+                "id": request_id,
+                "details": ready.details,
+                "sealed": None if by_list else self.seal.close(request_id, ready.written),
+                "requester": who.id,
+                "requester_name": who.name,
+                "person": who.person,
+                "single_operator": int(self.policy.single_operator),
+                "status": "auto_approved" if by_list else "pending",
+                "created_at": now,
+                "resolved_at": now if by_list else None,
+                "resolved_by": BY_ALLOW_LIST if by_list else None,
+                "reason": "",
+                "idempotency_hash": ready.idempotency_hash,
+            }
+            self.database.run("confirm.add_request", row)
+            event, actor = ("auto_approved", BY_ALLOW_LIST) if by_list else ("submitted", who.name)
+            noted = {"requester": who.name} | ({} if need is None else {"needs": need.action})
+            chain.append(event, facts | noted, at=now, actor=actor, request_id=request_id)
+            if not by_list:
+                self._tell(request_id, "submitted", now)
+            return Submitted(new_request(row, None if by_list else ready.written, need), True)
+
+    def decide(
+        self, who: Credential, request_id: str, *, approve: bool, reason: str = "", via: str = "http"
+    ) -> Request:
+        """Cast a vote; the request may still be pending after it where the quorum is larger. One denial decides.
+
+        NotFound; Refused: not an approver, the requester itself, the same person again, a revoked credential;
+        Conflict(status) when it is already resolved or expired; CannotDo when what was asked cannot be opened.
+        """
+        reason = self.redactor.text(check_text(reason, "reason", most=MOST_REASON))
+        via = check_text(via, "via", most=40)
+        self._expire_if_due(self._row(request_id), self._now())
+        refusal: Refused
+        with writing(self.database) as chain:
+            now = self._now()
+            who = current(self.database, who)
+            row = self._row(request_id)
+            if who.role == "agent" and row["requester"] != who.id:
+                raise no_such_request(request_id)
+            wrong = deciding_refusal(who, row, self.policy)
+            if wrong is None:
+                check_pending(row, now)
+                wrong = self._has_voted(who, row)
+            if wrong is None:
+                return self._vote(chain, who, row, approve=approve, reason=reason, via=via, now=now)
+            refusal = Refused(wrong)
+            self._note_refusal(chain, who, request_id, wrong, via=via, now=now)
+        raise refusal
+
+    def redeem(self, who: Credential, request_id: str, *, digest: str) -> Grant:
+        """Use an approval, once: only by the credential that asked, for the digest that was approved, in time.
+
+        NotFound: not this requester's. Refused: digest differs, or credential revoked. Conflict(status): not
+        approved, already redeemed, or the second clock has run out.
+        """
+        check_text(digest, "digest", most=128)
+        self._expire_if_due(self._row(request_id), self._now())
+        with writing(self.database) as chain:
+            now = self._now()
+            who = current(self.database, who)
+            wrong = redeeming_refusal(who, self._row(request_id), digest, now)
+            if wrong is None:
+                return self.redeem_in(chain, who, request_id, digest=digest, now=now)
+            if isinstance(wrong, Refused):
+                self._note_refusal(chain, who, request_id, str(wrong), via="", now=now)
+        raise wrong
+
+    def redeem_in(self, chain: Chain, who: Credential, request_id: str, *, digest: str, now: float) -> Grant:
+        """The same inside a transaction that is open, so that what is granted can happen in it or not at all."""
+        wrong = redeeming_refusal(who, self._row(request_id), digest, now)
+        if wrong is not None:
+            raise wrong
+        key = {"id": request_id, "requester": who.id, "digest": digest, "now": now}
+        rows = self.database.rows("confirm.redeem", key)
+        if not rows:
+            raise Conflict(
+                f"request {request_id!r} cannot be redeemed any more", status=self._row(request_id)["status"]
+            )
+        chain.append("redeemed", {"digest": digest}, at=now, actor=who.name, request_id=request_id)
+        return Grant(request_id, digest, now)
+
+    def look(self, who: Credential, request_id: str) -> Request:
+        """One request; an agent sees its own only (NotFound for any other). Expires it if its time has come."""
+        who = current(self.database, who)
+        row = self._row(request_id)
+        if who.role == "agent" and row["requester"] != who.id:
+            raise no_such_request(request_id)
+        if self._expire_if_due(row, self._now()):
+            row = self._row(request_id)
+        return self._request(row)
+
+    def list(
+        self,
+        who: Credential,
+        *,
+        status: Status | None = None,
+        unused: bool = False,
+        limit: int = 50,
+        before: str | None = None,
+    ) -> Requests:
+        """Requests, newest first; an agent's own only. `unused`: approved and never redeemed; `before`: an id."""
+        if not 1 <= limit <= MOST_LISTED:
+            raise UsageError(f"limit is between 1 and {MOST_LISTED}, not {limit!r}")
+        if status is not None and status not in _STATUSES:
+            raise UsageError(f"status is one of {', '.join(_STATUSES)}, not {status!r}")
+        if before is not None:
+            self._row(before)
+        who = current(self.database, who)
+        self.expire_due()
+        key = {"requester": who.id if who.role == "agent" else None, "status": status, "unused": int(unused)}
+        rows = self.database.rows("confirm.requests", {**key, "limit": limit, "before": before})
+        return [self._request(row) for row in rows]
+
+    def expire_due(self) -> Requests:
+        """Expire every pending request whose time has come; those that this call expired."""
+        now = self._now()
+        due = [str(row["id"]) for row in self.database.rows("confirm.due", {"now": now})]
+        batches = [due[start : start + BATCH] for start in range(0, len(due), BATCH)]
+        return [self._request(self._row(one)) for batch in batches for one in self._expire(batch, now)]
+
+    def next_expiry(self) -> float | None:
+        """When the next pending request expires."""
+        row = self.database.row("confirm.next_expiry")
+        return None if row is None or row["at"] is None else float(row["at"])
+
+    def pending_count(self) -> int:
+        """Requests that wait for a person and are still in time."""
+        row = self.database.row("confirm.pending_count", {"now": self._now()})
+        return 0 if row is None else int(row["count"])
+
+    def changes_since(self, seq: int, *, limit: int = 1000) -> Changes:
+        """What happened after an audit sequence number: (seq, request id), the oldest first."""
+        rows = self.database.rows("confirm.audit_since", {"seq": seq, "limit": limit})
+        return [(int(row["seq"]), str(row["request_id"])) for row in rows]
+
+    def last_seq(self) -> int:
+        """The newest audit sequence number, to begin `changes_since` with."""
+        return read_head(self.database).seq
+
+    def audit(self, limit: int = 50) -> Entries:
+        """The newest audit entries, newest first (limit 1 to 500)."""
+        return newest_entries(self.database, limit)
+
+    def _now(self) -> float:
+        return float(self.clock())
+
+    def _row(self, request_id: str) -> Row:
+        row = None
+        if isinstance(request_id, str) and request_id.isascii() and "\0" not in request_id:
+            row = self.database.row("confirm.request", {"id": request_id})
+        if row is None:
+            raise no_such_request(request_id)
+        return row
+
+    def _request(self, row: Row) -> Request:
+        return request_from_row(self.database, row, self.seal)
+
+    def _same(self, who: Credential) -> Credential:
+        """The credential as it stands now; the digest was made with its name, before the lock was taken."""
+        found = current(self.database, who)
+        if found.name != who.name:
+            raise Refused(f"the credential {who.name!r} is not one of this store")
+        return found
+
+    def _again(self, who: Credential, ready: PreparedRequest) -> Request | None:
+        if ready.idempotency_hash is None:
+            return None
+        key = {"requester": who.id, "idempotency_hash": ready.idempotency_hash}
+        row = self.database.row("confirm.request_by_idempotency", key)
+        if row is None:
+            return None
+        if row["digest"] != ready.digest:
+            raise Conflict(
+                f"this idempotency key belongs to request {row['id']!r}, which asks for something else: use a new key",
+                status=row["status"],
+            )
+        return self._request(row)
+
+    def _is_allow_listed(self, ready: PreparedRequest, now: float) -> bool:
+        return bool(self.policy.allows(ready.action, ready.session_key, now)) or is_allowed(
+            self.database, ready.action, ready.shown["session_key"], now=now
+        )
+
+    def _has_voted(self, who: Credential, row: Row) -> str | None:
+        if any(vote.person == who.person for vote in votes_of(self.database, str(row["id"]))):
+            return f"{who.person!r} has voted on {row['id']!r} already: another person must agree"
+        return None
+
+    def _vote(
+        self, chain: Chain, who: Credential, row: Row, *, approve: bool, reason: str, via: str, now: float
+    ) -> Request:
+        if approve:
+            # Nobody agrees to what cannot be shown, or is no longer what was asked.
+            unsealed(row, self.seal)
+        request_id = str(row["id"])
+        said = {"person": who.person, "approve": int(approve), "reason": reason}
+        cast = {"request_id": request_id, "voter": who.id, "voter_name": who.name, "role": who.role}
+        self.database.run("confirm.add_vote", {**cast, **said, "via": via, "at": now})
+        chain.append(
+            "voted", {**said, "approve": bool(approve)}, at=now, actor=who.name, request_id=request_id, via=via
+        )
+        votes = votes_of(self.database, request_id)
+        if not approve:
+            self._resolve(chain, request_id, "denied", by=who.name, reason=reason, via=via, now=now)
+        elif sum(vote.approve for vote in votes) >= int(row["quorum"]):
+            self._resolve(chain, request_id, "approved", by=who.name, reason=reason, via=via, now=now)
+        return self._request(self._row(request_id))
+
+    def _resolve(
+        self, chain: Chain, request_id: str, status: Status, *, by: str, reason: str, via: str, now: float
+    ) -> bool:
+        """The one step from pending to final, of which there is one winner."""
+        redeem_before = now + self.policy.redeem_seconds if status in APPROVED else None
+        rows = self.database.rows(
+            "confirm.resolve",
+            {
+                "id": request_id,
+                "status": status,
+                "now": now,
+                "resolved_by": by,
+                "reason": reason,
+                "redeem_before": redeem_before,
+            },
+        )
+        if not rows:
+            return False
+        facts = {"reason": reason, "redeem_before": redeem_before}
+        chain.append(status, facts, at=now, actor=by, request_id=request_id, via=via)
+        self._tell(request_id, "expired" if status == "expired" else "decided", now)
+        return True
+
+    def _expire_if_due(self, row: Row, now: float) -> bool:
+        return row["status"] == "pending" and now >= float(row["expires_at"]) and bool(self._expire([row["id"]], now))
+
+    def _expire(self, ids: Sequence[str], now: float) -> Sequence[str]:
+        with writing(self.database) as chain:
+            return [
+                one for one in ids if self._resolve(chain, one, "expired", by=BY_TIMEOUT, reason="", via="", now=now)
+            ]
+
+    def _tell(self, request_id: str, event: str, now: float) -> None:
+        """Notifications in the same transaction: sent later, and never lost with a process."""
+        for channel in self.policy.channels:
+            key = {"id": new_id(), "request_id": request_id, "event": event}
+            self.database.run("confirm.add_outbox", {**key, "channel": channel, "now": now})
+
+    def _note_refusal(
+        self, chain: Chain, who: Credential, request_id: str, reason: str, *, via: str, now: float
+    ) -> None:
+        """Attempts are worth knowing, once each kind: repeating one must not fill the audit, nor hide another."""
+        facts = {"reason": reason}
+        key = {"request_id": request_id, "actor": who.name, "document": canonical(facts, field="document").decode()}
+        if self.database.row("confirm.refusal", key) is None:
+            chain.append("refused", facts, at=now, actor=who.name, request_id=request_id, via=via)

@@ -1,0 +1,196 @@
+"""What comes in: read up to a limit, decoded strictly, and refused with the name of the field that is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from email.message import Message
+from typing import Any, TypeVar
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+
+from seasoned.confirm.request.request import NewRequest
+from seasoned.errors import SeasonedError, UsageError
+
+
+def values_of(request: Request, name: bytes) -> list[bytes]:
+    """Every value of a header, whose name is given in small letters, in the order in which they came."""
+    return [value for key, value in request.scope["headers"] if key == name]
+
+
+MOST_BYTES = 1_000_000
+_READ_SECONDS = 30.0
+_DISCARDED_BYTES = 8 * MOST_BYTES
+"""So much of a body that is too long is still taken in and thrown away, for the sender to read the answer."""
+_KEY = re.compile(rb"[!-~]{1,200}\Z")
+_WHERE = re.compile(r" - at `\$\.?([^`]*)`\Z")
+_MISSING = re.compile(r"missing required field `([^`]+)`")
+_NAMED = re.compile(
+    r"(?:an )?'?(action|description|details|requester|session_key|reason|digest|idempotency key|limit|status)\b"
+)
+_T = TypeVar("_T")
+
+
+class FieldError(UsageError):
+    """A field of a request is wrong; `field` names it."""
+
+    def __init__(self, field: str, what: str) -> None:
+        super().__init__(f"{field}: {what}")
+        self.field = field
+
+
+class TooLarge(SeasonedError):
+    """The body is longer than a service should hold."""
+
+
+class TooSlow(SeasonedError):
+    """The body did not come in time."""
+
+
+class SubmitBody(msgspec.Struct, frozen=True):
+    """The body of `POST /confirm`."""
+
+    action: str
+    description: str
+    details: dict[str, Any] | None = None
+    requester: str | None = None
+    session_key: str | None = None
+    timeout_seconds: Any = None
+
+
+class DecisionBody(msgspec.Struct, frozen=True):
+    """The body of approve and deny, which may be left out."""
+
+    reason: str | None = None
+
+
+class RedeemBody(msgspec.Struct, frozen=True):
+    """The body of redeem."""
+
+    digest: str
+
+
+_submission = msgspec.json.Decoder(SubmitBody)
+_verdict = msgspec.json.Decoder(DecisionBody)
+_redemption = msgspec.json.Decoder(RedeemBody)
+
+
+async def read_new_request(request: Request) -> tuple[NewRequest, int]:
+    """What is asked for, with the idempotency key of the header, and how many bytes it came in."""
+    key = idempotency_key(request)
+    content = await _read(request)
+    given = _decoded(content, _submission)
+    asked = NewRequest(
+        action=given.action,
+        description=given.description,
+        details=given.details or {},
+        label=given.requester or "",
+        session_key=given.session_key or "",
+        timeout_seconds=given.timeout_seconds,
+        idempotency_key=key,
+    )
+    return asked, len(content)
+
+
+async def read_reason(request: Request) -> str:
+    """Why somebody decides so; no body means no reason."""
+    content = await _read(request, may_be_empty=True)
+    return (_decoded(content, _verdict).reason or "") if content else ""
+
+
+async def read_digest(request: Request) -> str:
+    """The digest of what is about to be done."""
+    return _decoded(await _read(request), _redemption).digest
+
+
+def idempotency_key(request: Request) -> str | None:
+    """The key under which a submission may be repeated."""
+    given = values_of(request, b"idempotency-key")
+    if not given:
+        return None
+    if len(given) > 1 or not _KEY.match(given[0]):
+        raise FieldError("Idempotency-Key", "expected one header with 1 to 200 printable ASCII characters.")
+    return given[0].decode("ascii")
+
+
+def field_of(error: UsageError) -> str | None:
+    """The field that an error is about; messages of the book begin with it."""
+    if isinstance(error, FieldError):
+        return error.field
+    found = _NAMED.match(str(error))
+    return found[1] if found else None
+
+
+def _decoded(content: bytes, decoder: msgspec.json.Decoder[_T]) -> _T:
+    try:
+        return decoder.decode(content)
+    except msgspec.ValidationError as error:
+        said = str(error)
+        if missing := _MISSING.search(said):
+            raise FieldError(missing[1], "it is missing.") from error
+        where = _WHERE.search(said)
+        field = where[1].partition("[")[0] if where else ""
+        raise FieldError(field or "body", f"{_WHERE.sub('', said).replace('`', '')}.") from error
+    except UnicodeDecodeError as error:
+        raise FieldError("body", f"it is not valid UTF-8 ({error.reason}).") from error
+    except RecursionError as error:
+        raise FieldError("body", "it is nested too deep; make it flatter.") from error
+    except msgspec.DecodeError as error:
+        raise FieldError("body", f"{error}; send one JSON object in UTF-8.") from error
+
+
+async def _read(request: Request, *, may_be_empty: bool = False) -> bytes:
+    if any(length.isdigit() and int(length) > MOST_BYTES for length in values_of(request, b"content-length")):
+        await _discard(request)
+        raise _too_large()
+    parts: list[bytes] = []
+    size, is_whole = 0, False
+    try:
+        async with asyncio.timeout(_READ_SECONDS):
+            while not is_whole and size <= MOST_BYTES:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                parts.append(message.get("body", b""))
+                size += len(parts[-1])
+                is_whole = not message.get("more_body")
+    except TimeoutError as error:
+        raise TooSlow(f"The body did not come within {_READ_SECONDS:g} seconds: send it again.") from error
+    if size > MOST_BYTES:
+        if not is_whole:
+            await _discard(request)
+        raise _too_large()
+    content = b"".join(parts)
+    if content or not may_be_empty:
+        _check_type(request)
+    return content
+
+
+async def _discard(request: Request) -> None:
+    left = _DISCARDED_BYTES
+    try:
+        async with asyncio.timeout(_READ_SECONDS / 6):
+            while left > 0:
+                message = await request.receive()
+                left -= len(message.get("body", b""))
+                if message["type"] != "http.request" or not message.get("more_body"):
+                    return
+    except (TimeoutError, ClientDisconnect):
+        return
+
+
+def _too_large() -> TooLarge:
+    return TooLarge(f"The body has more than {MOST_BYTES:,} bytes: send less, or say where the rest lies.")
+
+
+def _check_type(request: Request) -> None:
+    if values_of(request, b"content-type") == [b"application/json"] and not values_of(request, b"content-encoding"):
+        return
+    given = Message()
+    given["content-type"] = request.headers.get("content-type", "")
+    charset = given.get_param("charset", "utf-8")
+    if given.get_content_type() != "application/json" or str(charset).lower() not in ("utf-8", "utf8"):
+        raise FieldError("Content-Type", "expected 'application/json', in UTF-8.")
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise FieldError("Content-Encoding", "send the body as it is, not compressed.")
