@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.confirm.action import CHANGE_POLICY, HIGH_RISK, check_action, is_high_risk
+from seasoned.command.action import CHANGE_POLICY, HIGH_RISK, check_action, is_high_risk
 from seasoned.errors import UsageError
 
 TEN = (

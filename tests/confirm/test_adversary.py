@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from seasoned.confirm.action import HIGH_RISK
+from seasoned.command.action import HIGH_RISK
 from seasoned.confirm.audit import chain
 from seasoned.confirm.audit.verify import verify
 from seasoned.confirm.notify.link import PATH, make_link

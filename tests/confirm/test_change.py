@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from seasoned.confirm.action import HIGH_RISK
+from seasoned.command.action import HIGH_RISK
 from seasoned.confirm.audit.verify import verify
 from seasoned.confirm.people.change import (
     AddAllowed,

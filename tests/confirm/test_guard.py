@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from seasoned.confirm.action import HIGH_RISK
+from seasoned.command.action import HIGH_RISK
 from seasoned.confirm.audit.chain import read_head, verify_chain
 from seasoned.confirm.people.credential import revoke
 from seasoned.confirm.request.canonical_json import digest_of, plain

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.confirm.action import HIGH_RISK
+from seasoned.command.action import HIGH_RISK
 from seasoned.confirm.mapping import Need, need_of_call, need_of_command
 from seasoned.confirm.mapping_table import GRAVITY, ROWS
 from tests.confirm.mapping_cases import NEEDS

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seasoned.command.action import HIGH_RISK
 from seasoned.config import Config
-from seasoned.confirm.action import HIGH_RISK
 from seasoned.confirm.notify.channel import load_channels
 from seasoned.confirm.policy import DEFAULT, AllowRule, Policy, load_policy, read_policy
 from seasoned.errors import UsageError

@@ -194,7 +194,7 @@ def change_passphrase(name: str, *, token_file: Path | None) -> None:
 
 def check_policy(file: Path | None, *, as_json: bool) -> None:
     """What a policy lays down."""
-    from seasoned.confirm.action import HIGH_RISK
+    from seasoned.command.action import HIGH_RISK
 
     place = file or load().home / FILE
     if file is not None and not file.exists():

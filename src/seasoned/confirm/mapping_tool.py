@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Literal
 
+from seasoned.command.action import HIGH_RISK, check_action
 from seasoned.command.parse import names
-from seasoned.confirm.action import HIGH_RISK, check_action
 from seasoned.confirm.mapping_finding import Finding
 from seasoned.confirm.mapping_path import Place, written
 from seasoned.errors import UsageError

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from seasoned.confirm.action import HIGH_RISK
+from seasoned.command.action import HIGH_RISK
 from seasoned.confirm.notify.incoming import read_body
 from seasoned.confirm.service.app import status_of
 from seasoned.confirm.service.request_body import TooLarge

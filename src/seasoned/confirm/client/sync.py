@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 import msgspec
 
+from seasoned.command.action import check_action
 from seasoned.config import Config, load, secret
-from seasoned.confirm.action import check_action
 from seasoned.confirm.client.http import CallFailed, CancellableCall, ServiceReply, call, parse_address
 from seasoned.confirm.request.light_canonical_json import digest_of_request
 from seasoned.confirm.request.request import APPROVED, Grant, NewRequest, Status

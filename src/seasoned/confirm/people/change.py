@@ -18,7 +18,7 @@ import re
 
 import msgspec
 
-from seasoned.confirm.action import CHANGE_POLICY
+from seasoned.command.action import CHANGE_POLICY
 from seasoned.confirm.audit.chain import Chain, writing
 from seasoned.confirm.people import credential
 from seasoned.confirm.people.credential import TERMINAL, Credential, Role, active_admins, current

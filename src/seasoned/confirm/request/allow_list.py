@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from seasoned.confirm.action import HIGH_RISK, check_action
+from seasoned.command.action import HIGH_RISK, check_action
 from seasoned.confirm.audit.chain import Chain
 from seasoned.confirm.request.canonical_json import check_text
 from seasoned.confirm.request.request import new_id

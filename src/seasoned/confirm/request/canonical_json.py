@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import rfc8785
 
-from seasoned.confirm.action import check_action
+from seasoned.command.action import check_action
 from seasoned.confirm.request.light_canonical_json import number
 from seasoned.errors import UsageError
 
