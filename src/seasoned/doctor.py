@@ -17,7 +17,7 @@ from seasoned.errors import SeasonedError
 from seasoned.history.discover import homes
 from seasoned.redact import Redactor
 from seasoned.store import Store, open_database, open_store
-from seasoned.store.address import without_password
+from seasoned.store.database import without_password
 
 _SHOWN = 20
 

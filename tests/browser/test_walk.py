@@ -12,7 +12,7 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.redact.key import Secrecy, load_key
-from seasoned.scan.whole import Target, scan
+from seasoned.scan.scan import ScanTarget, scan
 from seasoned.template.recall.index import fill
 from seasoned.web.app import PAGES
 from tests.browser.walking import ALL_SIGHTS, Walk
@@ -101,7 +101,7 @@ def test_the_long_walk(browser: Browser, found: Site, width: int, scheme: str) -
 @pytest.mark.skipif(not os.environ.get("SEASONED_TORTURE"), reason="long: set SEASONED_TORTURE=1")
 @pytest.mark.skipif(not SHARED.exists(), reason="there are no real histories here")
 def test_the_walk_over_real_histories(browser: Browser, tmp_path: Path) -> None:
-    scan(Target(Config(home=tmp_path).store_path), [SHARED], Secrecy(load_key(tmp_path)), discovered=True)
+    scan(ScanTarget(Config(home=tmp_path).store_path), [SHARED], Secrecy(load_key(tmp_path)), discovered=True)
     with store_of(tmp_path) as store:
         fill(store)
     with site(tmp_path) as found:

@@ -16,7 +16,7 @@ from seasoned.errors import Denied
 from seasoned.store import open_database
 from tests.confirm.books import Clock, Scene, open_book
 
-PRELOAD = ["tests.confirm.racing", "seasoned.redact.redactor", "seasoned.store.postgres_migration", "psycopg"]
+PRELOAD = ["tests.confirm.racing", "seasoned.redact.redactor", "seasoned.store.postgres", "psycopg"]
 
 
 def open_again(config: Config) -> Any:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from seasoned.experiment.run.runner import AgentRun, AgentRunResult, ModelUnreachable
-from seasoned.history.builder import Builder
+from seasoned.history.builder import SessionBuilder
 from seasoned.session import Marks, SessionRef, Usage
 
 Policy = Callable[[AgentRun], Sequence[tuple[str, dict[str, Any]]]]
@@ -97,7 +97,7 @@ class Scripted:
             number = len(self.plays)
         ref = SessionRef("seasoned", f"{play.title} #{number}")
         play.begin(ref)
-        builder = Builder(ref, format="seasoned", path="")
+        builder = SessionBuilder(ref, format="seasoned", path="")
         builder.message("user", play.prompt)
         for at, (tool, arguments) in enumerate(self.policy(play)[: play.steps]):
             answer = play.call(tool, arguments)

@@ -17,7 +17,7 @@ from seasoned.experiment.analysis.contrast import Contrast
 from seasoned.experiment.analysis.findings import sentences
 from seasoned.experiment.page import render
 from seasoned.experiment.page.plots import plots
-from seasoned.insight.page.value import visible
+from seasoned.insight.page.rows import visible
 from tests.experiment.simulated import run
 from tests.insight.test_page import Parsed, leaves
 

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from seasoned.config import Config
-from seasoned.history.seasoned_db import read
+from seasoned.history.reader.seasoned_db import read
 from seasoned.session import Session
 from seasoned.store import open_store
 from seasoned.template.example import Example

@@ -18,7 +18,7 @@ from seasoned.gateway.journal import Entry, Journal
 from seasoned.gateway.record import Archive
 from seasoned.gateway.talk import Talk, Talks
 from seasoned.gateway.wire.value import Answer
-from seasoned.history.seasoned_db import read
+from seasoned.history.reader.seasoned_db import read
 from seasoned.redact.key import Secrecy
 from seasoned.session import SessionRef, ToolCall, Usage
 from seasoned.store import open_database, open_store

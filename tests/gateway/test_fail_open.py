@@ -22,7 +22,7 @@ import pytest
 from seasoned.config import Config
 from seasoned.gateway.key import make_key
 from seasoned.marks import BLOCK_OPENS
-from seasoned.scan import reading
+from seasoned.scan import file_reader
 from seasoned.store import open_store
 from seasoned.template.library.storage import save
 from tests.cli.run import SEASONED
@@ -97,7 +97,7 @@ def test_a_template_that_is_broken_stops_no_request(config: Config, gateway: Run
 def test_a_judge_that_crashes_stops_no_request(
     config: Config, gateway: Running, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "judge", _fail)
+    monkeypatch.setattr(file_reader, "judge", _fail)
     call = {"id": "c1", "type": "function", "function": {"name": "search_files", "arguments": "{}"}}
     said = [*ASK, {"role": "assistant", "content": None, "tool_calls": [call]}]
     said += [{"role": "tool", "tool_call_id": "c1", "content": "2 matches"}]

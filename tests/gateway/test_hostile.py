@@ -12,7 +12,7 @@ import openai
 import pytest
 
 from seasoned.gateway.key import make_key
-from seasoned.history.seasoned_db import read
+from seasoned.history.reader.seasoned_db import read
 from seasoned.session import Session
 from seasoned.store import open_database
 from tests.gateway.hostile import CHAT, VICTIM, everything, good, post

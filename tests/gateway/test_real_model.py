@@ -11,7 +11,7 @@ import openai
 import pytest
 
 from seasoned.config import Config
-from seasoned.history.seasoned_db import read
+from seasoned.history.reader.seasoned_db import read
 from tests.agent.test_local import model_file
 from tests.gateway.running import config_in, rows, run_gateway, settings_for
 

@@ -21,7 +21,7 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from seasoned.config import Config
-from seasoned.history.seasoned_db import read
+from seasoned.history.reader.seasoned_db import read
 from seasoned.store import open_store
 from seasoned.template.library.storage import save
 from tests.gateway.behind import PNG

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from seasoned.history.seasoned_db import read
+from seasoned.history.reader.seasoned_db import read
 from tests.gateway.loading import INPUT, OUTPUT, CountingUpstream, Gateway, Load, figures
 from tests.gateway.running import config_in
 

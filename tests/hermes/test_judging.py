@@ -15,9 +15,9 @@ from seasoned.config import Config
 from seasoned.hermes_plugin.plugin import Plugin
 from seasoned.hermes_plugin.settings import HermesSettings
 from seasoned.redact.key import Secrecy, load_key
-from seasoned.scan.whole import Target, scan
+from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store
-from seasoned.store.keep import forget_sessions
+from seasoned.store.backup import forget_sessions
 from tests.hermes.test_warm import config, sent
 from tests.history.hermes_rows import HermesDb
 
@@ -76,7 +76,7 @@ def test_a_later_scan_counts_each_call_once_and_knows_more(config: Config) -> No
     ended(plugin)
     database = HermesDb(config.hermes_home / "state.db").session("s1", title="Tests")
     database.says("s1", "user", "Run the tests.").calls("s1", "call_1").result("s1", "call_1", OK)
-    scan(Target(config.store_path), [database.path], secrecy=Secrecy(load_key(config.home)))
+    scan(ScanTarget(config.store_path), [database.path], secrecy=Secrecy(load_key(config.home)))
     assert rows(config, "SELECT title, messages, calls FROM session") == [("Tests", 3, 1)]
     called(plugin, "call_2")
     ended(plugin)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from seasoned.history import claude_code
 from seasoned.history.formats import recognise
+from seasoned.history.reader import claude_code
 from seasoned.session import Marks, SessionRef, Usage
 from tests.history.claude_lines import SESSION, ClaudeFile
 

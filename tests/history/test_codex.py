@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.history import codex
 from seasoned.history.formats import recognise
+from seasoned.history.reader import codex
 from seasoned.session import Marks, Session, SessionRef, Usage
 from tests.history.codex_lines import SESSION, CodexFile
 

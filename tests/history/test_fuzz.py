@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from seasoned.errors import SourceError
-from seasoned.history import claude_code, codex, hermes_db
 from seasoned.history.formats import recognise
+from seasoned.history.reader import claude_code, codex, hermes_db
 from seasoned.session import Session
 from tests.history.claude_lines import ClaudeFile
 from tests.history.codex_lines import CodexFile

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.history import claude_code, codex
-from seasoned.history.growing import Resume, read_stretches
+from seasoned.history.incremental import Resume, read_stretches
+from seasoned.history.reader import claude_code, codex
 from tests.history.claude_lines import ClaudeFile
 from tests.history.codex_lines import CodexFile
 
@@ -74,7 +74,7 @@ def test_a_file_cut_inside_a_line_is_completed_later(cut: int, tmp_path_factory)
 def test_stretches_keep_memory_small_and_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(b"".join(story()))
-    reader = claude_code._Reader
+    reader = claude_code._ClaudeCodeReader
     small = list(read_stretches(path, reader, stretch_bytes=500))
     assert len(small) > 5
     whole = next(iter(read_stretches(path, reader)))

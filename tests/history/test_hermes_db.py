@@ -12,10 +12,10 @@ import pytest
 
 import seasoned
 from seasoned.errors import SourceError
-from seasoned.history import hermes_db
-from seasoned.history.copies import without_copies
+from seasoned.history.coerce import arguments_of
 from seasoned.history.formats import recognise
-from seasoned.history.text import arguments_of
+from seasoned.history.read import without_copies
+from seasoned.history.reader import hermes_db
 from seasoned.session import Usage
 from tests.history.hermes_rows import HermesDb
 

@@ -21,11 +21,10 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from seasoned.history import claude_code
-from seasoned.history.builder import Builder
-from seasoned.history.placeholder import placeholder
-from seasoned.history.seasoned_db import read_message
-from seasoned.history.text import text_of
+from seasoned.history.builder import SessionBuilder
+from seasoned.history.coerce import placeholder, text_of
+from seasoned.history.reader import claude_code
+from seasoned.history.reader.seasoned_db import read_message
 from seasoned.session import SessionRef
 from tests.history.claude_lines import ClaudeFile
 
@@ -92,7 +91,7 @@ def test_what_the_agent_library_recorded_of_pictures_is_a_line_too() -> None:
     picture = BinaryContent(bytes(68), media_type="image/png")
     prompt = UserPromptPart(content=["Look", picture, ImageUrl(url="https://example.com/a.webp")])
     said = [ModelRequest(parts=[prompt]), ModelResponse(parts=[TextPart("Here:"), FilePart(picture)])]
-    builder = Builder(SessionRef("seasoned", "s"), format="seasoned", path="")
+    builder = SessionBuilder(SessionRef("seasoned", "s"), format="seasoned", path="")
     for place, body in enumerate(json.loads(ModelMessagesTypeAdapter.dump_json(said))):
         read_message(builder, body, place=place)
     assert [one.text for one in builder.take().messages] == [

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.history.formats import all_formats, named
-from seasoned.history.sample import take_sample
+from seasoned.history.formats import all_formats, named, take_sample
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 FOLDERS = {

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.history.formats import all_formats
-from seasoned.history.sample import take_sample
+from seasoned.history.formats import all_formats, take_sample
 from tests.history.small_formats import FIXTURES, write
 
 

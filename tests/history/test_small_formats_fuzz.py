@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from seasoned.errors import SourceError
-from seasoned.history.formats import Format, named
-from seasoned.history.sample import take_sample
+from seasoned.history.formats import Format, named, take_sample
 from seasoned.session import Session
 from tests.history.small_formats import FIXTURES, document, lines, read, write
 

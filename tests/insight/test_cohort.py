@@ -6,8 +6,8 @@ import pytest
 
 from seasoned.errors import UsageError
 from seasoned.insight.cohort import bucket_names, cohort
+from seasoned.insight.cohort_verdict import verdict
 from seasoned.insight.trials import early_type, trials_of
-from seasoned.insight.verdict import verdict
 from tests.insight.tracks import call, track
 
 

@@ -20,10 +20,10 @@ from seasoned.insight.tolerance import judge
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.outcome.error_rate import Counts
 from seasoned.redact.key import Secrecy, new_key
-from seasoned.scan.whole import Target, scan
+from seasoned.scan.scan import ScanTarget, scan
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Interval
-from seasoned.stats.mover import ratio_ends, ratio_floor
+from seasoned.stats.proportion import ratio_ends, ratio_floor
 
 Z90 = 1.6448536269514722
 
@@ -244,7 +244,7 @@ def test_lineages_without_calls_on_a_side_are_listed_and_not_pooled() -> None:
 
 
 def test_what_a_store_holds_is_checked_one_chain_at_a_time(samples) -> None:
-    target = Target(None)
+    target = ScanTarget(None)
     scan(target, [samples], Secrecy(new_key(), ()), workers=1)
     with target.open() as store:
         outline = [chain for chain in outlines(store) if is_compressed(chain)]

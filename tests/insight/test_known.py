@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from seasoned.insight.known import Lost, lost_knowledge
+from seasoned.insight.prior_knowledge import LostKnowledge, lost_knowledge
 from seasoned.insight.track import JudgedCall
 from tests.insight.tracks import call
 
@@ -19,7 +19,7 @@ def tool(name: str, letter: str = ".", said: str = "", **arguments: Any) -> Judg
     return call(0, letter, name, "file", arguments=arguments, result=said, reason=said)
 
 
-def states(lost: tuple[Lost, ...]) -> list[tuple[str, str, int, int, int]]:
+def states(lost: tuple[LostKnowledge, ...]) -> list[tuple[str, str, int, int, int]]:
     return [(one.what, one.state, one.before, one.after, one.failed_after) for one in lost]
 
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from seasoned.insight.page import charts, render
 from seasoned.insight.page.frame import plot_data
 from seasoned.insight.page.plots import Plot, plots
-from seasoned.insight.page.value import short_number, visible
+from seasoned.insight.page.rows import short_number, visible
 from seasoned.insight.report import Report
 from tests.insight.planted_report import HOSTILE, SCRIPT, empty_report, hostile_report, small_report
 

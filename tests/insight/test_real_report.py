@@ -15,10 +15,10 @@ import pytest
 
 from seasoned.cli.place import scan_into_store
 from seasoned.config import load
-from seasoned.insight.load import compressed, tracks
-from seasoned.insight.page.page import render
+from seasoned.insight.page.sections import render
 from seasoned.insight.profile import profile
 from seasoned.insight.report import Report, report
+from seasoned.insight.track import compressed, tracks
 from seasoned.insight.trials import Figure
 from seasoned.store import open_store
 

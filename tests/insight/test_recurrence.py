@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from seasoned.history.read import read
-from seasoned.insight.recurrence import Recurrence, Recurrer, program_of, recurring
-from seasoned.insight.signature import signature
+from seasoned.insight.mistake.recurrence import Recurrence, RecurrenceCounter, program_of, recurring
+from seasoned.insight.mistake.signature import signature
 from seasoned.insight.track import JudgedCall, Track, track_of
 from seasoned.session import SessionRef
 
@@ -110,7 +110,7 @@ def test_most_sessions_come_first_then_most_failures_then_the_name() -> None:
 
 
 def test_what_is_kept_of_a_group_does_not_grow_with_its_calls() -> None:
-    recurrer = Recurrer()
+    recurrer = RecurrenceCounter()
     for at in range(40):
         given = {f"name{at}": 1, "query": "the same long question each time"}
         wrong = call(0, "ask", "failed", "It broke.", query="the same long question each time")

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.command.tool import kind_of
-from seasoned.insight.aim import aim_of, runs_of
-from seasoned.insight.repair import Repair, repairs
+from seasoned.insight.mistake.call_target import runs_of, target_of
+from seasoned.insight.mistake.repair import Repair, repairs
 from seasoned.insight.track import JudgedCall
 from seasoned.session import ToolCall
 
@@ -293,4 +293,4 @@ def test_any_session_has_its_repairs(drawn: list[tuple[str, bool, dict[str, obje
         assert calls[found.repaired].counts_as == "ok"
         assert 0 < found.calls == found.repaired - found.failed <= 10
         assert found.how
-    assert all(aim_of(one).tool == one.tool for one in calls)
+    assert all(target_of(one).tool == one.tool for one in calls)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.insight.signature import LONGEST, mask, signature
+from seasoned.insight.mistake.signature import LONGEST, mask, signature
 from seasoned.insight.track import JudgedCall
 
 HOSTILE = st.text(

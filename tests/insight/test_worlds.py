@@ -8,27 +8,29 @@ from collections import Counter
 import pytest
 
 from seasoned.insight.cohort import Cohort, cohort
-from seasoned.insight.verdict import GAP_ALPHA, Answer, verdict
+from seasoned.insight.cohort_verdict import GAP_ALPHA, CohortAnswer, verdict
 from tests.insight.worlds import WORLDS, by_luck, crowded, happy_endings
 
 TORTURE = bool(os.environ.get("SEASONED_TORTURE"))
 DRAWS = 400 if TORTURE else 8
-EFFECTS: tuple[Answer, Answer] = ("improves with experience", "degrades")
+EFFECTS: tuple[CohortAnswer, CohortAnswer] = ("improves with experience", "degrades")
 
 
-def _answers(name: str, *, spread: bool = False) -> tuple[Counter[Answer], list[Cohort]]:
+def _answers(name: str, *, spread: bool = False) -> tuple[Counter[CohortAnswer], list[Cohort]]:
     found = [cohort(WORLDS[name](seed, is_spread=spread)) for seed in range(DRAWS)]
     return Counter(verdict(one).answer for one in found), found
 
 
-def _print(name: str, answers: Counter[Answer], extra: str = "") -> None:
+def _print(name: str, answers: Counter[CohortAnswer], extra: str = "") -> None:
     """The figures, for whoever runs this with `-s`."""
     print(f"\n{name}: {DRAWS} draws: {dict(answers)}{extra}")  # noqa: T201
 
 
 @pytest.mark.parametrize("spread", [False, True], ids=["lengths alike", "lengths spread"])
 @pytest.mark.parametrize(("name", "truth", "wrong"), [("learning", *EFFECTS), ("fatigue", *EFFECTS[::-1])])
-def test_a_true_change_within_sessions_is_named(name: str, truth: Answer, wrong: Answer, spread: bool) -> None:
+def test_a_true_change_within_sessions_is_named(
+    name: str, truth: CohortAnswer, wrong: CohortAnswer, spread: bool
+) -> None:
     answers, _ = _answers(name, spread=spread)
     _print(name, answers)
     assert answers[truth] >= 0.8 * DRAWS

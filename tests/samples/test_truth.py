@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.redact import Secrecy
-from seasoned.scan.whole import Target, scan
+from seasoned.scan.scan import ScanTarget, scan
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def truth(samples: Path) -> dict[tuple[str, str, str], dict[str, object]]:
 
 @pytest.fixture(scope="module")
 def found(samples: Path) -> dict[tuple[str, str, str], dict[str, object]]:
-    target = Target(None)
+    target = ScanTarget(None)
     scan(target, [samples], Secrecy(b"k" * 32), workers=1)
     rows = target.open().connection.execute(
         "SELECT agent, native_id, call_id, tool, verdict, fault, copy_of IS NOT NULL AS copy, reason"

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.redact import Secrecy
-from seasoned.scan.whole import Target, scan
+from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store
 from tests.cli.run import SEASONED
 from tests.scan.test_scan import content
@@ -55,7 +55,7 @@ def test_killed_scans_end_where_an_undisturbed_one_ends(tmp_path: Path, home: Pa
     assert killed, "the machine was so quick that no scan was still running"
     subprocess.run([str(SEASONED), "scan", str(folder)], check=True, stdout=subprocess.DEVNULL)
     fresh = tmp_path / "fresh.db"
-    scan(Target(fresh), [folder], Secrecy(b"k" * 32), workers=1)
+    scan(ScanTarget(fresh), [folder], Secrecy(b"k" * 32), workers=1)
     with open_store(store) as opened:
         assert opened.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     assert without_tags(content(store)) == without_tags(content(fresh))
@@ -69,7 +69,7 @@ def test_scans_at_the_same_time_find_what_one_finds(tmp_path: Path, home: Path, 
     assert [process.wait() for process in scans] == [0, 0, 0]
     fresh = tmp_path / "fresh.db"
     for path in (samples / "hermes", folder):
-        scan(Target(fresh), [path], Secrecy(b"k" * 32), workers=1)
+        scan(ScanTarget(fresh), [path], Secrecy(b"k" * 32), workers=1)
     assert without_tags(content(home / ".seasoned" / "seasoned.db")) == without_tags(content(fresh))
 
 

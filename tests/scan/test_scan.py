@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-import seasoned.scan.whole as whole_module
-import seasoned.scan.writing as writing_module
+import seasoned.scan.scan as whole_module
+import seasoned.scan.store_writer as writing_module
 from seasoned.errors import NotFound, SourceError
 from seasoned.redact import Secrecy
-from seasoned.scan.whole import Report, Target, scan
+from seasoned.scan.scan import ScanReport, ScanTarget, scan
 from seasoned.store import Store, open_store
-from seasoned.store.find import find_session
 from seasoned.store.migration import MIGRATIONS
+from seasoned.store.search import find_session
 from tests.history.claude_lines import SESSION, ClaudeFile
 from tests.history.codex_lines import CodexFile
 from tests.history.hermes_rows import HermesDb
@@ -25,8 +25,8 @@ SECRECY = Secrecy(b"k" * 32)
 TOKEN = "ghp_" + "Ab3dEf6hIj9lMn2pQr5tUv8xYz1bCd4fGh7j"
 
 
-def run(folder: Path, store: Path, **options: object) -> Report:
-    target = Target(store)
+def run(folder: Path, store: Path, **options: object) -> ScanReport:
+    target = ScanTarget(store)
     report = scan(target, [folder], SECRECY, workers=1, **options)
     if (opened := target.existing()) is not None:
         opened.close()
@@ -223,8 +223,8 @@ def test_several_processes_find_the_same(tmp_path: Path, samples: Path) -> None:
     folder = tmp_path / "in"
     for number in range(8):
         shutil.copytree(samples, folder / str(number))
-    scan(Target(one), [folder], SECRECY, workers=1)
-    scan(Target(many), [folder], SECRECY, workers=3)
+    scan(ScanTarget(one), [folder], SECRECY, workers=1)
+    scan(ScanTarget(many), [folder], SECRECY, workers=3)
     assert content(one) == content(many)
 
 
@@ -250,7 +250,7 @@ def test_bad_paths_say_so_and_write_nothing(tmp_path: Path) -> None:
     other.write_text('{"hello": "world"}')
     for path, error in ((tmp_path / "absent", NotFound), (empty, NotFound), (other, SourceError)):
         with pytest.raises(error):
-            scan(Target(store), [path], SECRECY)
+            scan(ScanTarget(store), [path], SECRECY)
     assert not store.exists()
 
 
@@ -265,7 +265,7 @@ def test_progress_reaches_its_end(tmp_path: Path) -> None:
 
 def test_a_temporary_store_is_gone(tmp_path: Path) -> None:
     small().write(tmp_path / "a.jsonl")
-    target = Target(None)
+    target = ScanTarget(None)
     scan(target, [tmp_path / "a.jsonl"], SECRECY)
     store = target.open()
     assert isinstance(store, Store)

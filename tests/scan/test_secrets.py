@@ -7,10 +7,10 @@ import random
 from pathlib import Path
 
 from seasoned.redact import Redactor, Secrecy
-from seasoned.scan.short import RESULT_CHARS
-from seasoned.scan.whole import Target, scan
+from seasoned.scan.file_reader import RESULT_CHARS
+from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store
-from seasoned.store.export import export_lines
+from seasoned.store.backup import export_lines
 from tests.history.claude_lines import ClaudeFile
 from tests.redact.corpus import Planted, planted, survives
 
@@ -46,7 +46,7 @@ def test_nothing_planted_reaches_the_store_or_an_export(tmp_path: Path) -> None:
     known = [p for p in planted(4) if not any(survives(redactor.value(p.value), part) for part in p.parts)]
     assert len(known) > 4000
     plant(known, tmp_path / "s.jsonl")
-    target = Target(tmp_path / "seasoned.db")
+    target = ScanTarget(tmp_path / "seasoned.db")
     assert scan(target, [tmp_path / "s.jsonl"], Secrecy(KEY), workers=1).calls >= len(known)
     target.open().close()
     with open_store(tmp_path / "seasoned.db") as store:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from seasoned.stats import anytime, cluster, difference, paired, permutation, proportion, standardise, trend
+from seasoned.stats import anytime, cluster, difference, permutation, proportion, standardise, trend
 from seasoned.stats.interval import Estimate
 
 LARGE = bool(os.environ.get("SEASONED_TORTURE"))
@@ -98,7 +98,7 @@ def pairs(method: str, *, by_ratio: bool = False) -> Trial:
         rates = world.rates(generator)
         sizes_a, sizes_b = world.sizes(generator), world.sizes(generator)
         failures_a, failures_b = generator.binomial(sizes_a, rates), generator.binomial(sizes_b, rates * 2 / 3)
-        compare, truth = (paired.paired_ratio, 1.5) if by_ratio else (paired.paired_difference, world.rate / 3)
+        compare, truth = (difference.paired_ratio, 1.5) if by_ratio else (difference.paired_difference, world.rate / 3)
         data = [column.tolist() for column in (failures_a, sizes_a, failures_b, sizes_b)]
         return held(compare(*data, method=method, seed=seed, resamples=999), truth)
 

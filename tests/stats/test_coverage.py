@@ -7,8 +7,7 @@ import pytest
 
 from seasoned.stats.anytime import mean_sequence
 from seasoned.stats.cluster import rate
-from seasoned.stats.exact import fisher
-from seasoned.stats.proportion import clopper_pearson, wilson
+from seasoned.stats.proportion import clopper_pearson, fisher, wilson
 from tests.stats.coverage import AT_LEAST, DRAWS, EQUAL, LARGE, NOMINAL, World, every_look, held, share
 
 # With a fixed seed nothing is left to chance; the small form only has fewer draws to see the truth by.

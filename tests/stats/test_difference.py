@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
-from seasoned.stats.difference import difference, ratio
-from seasoned.stats.paired import paired_difference, paired_ratio
+from seasoned.stats.difference import difference, paired_difference, paired_ratio, ratio
 from tests.stats.data import CLUSTERS, PAIRS, check_sound
 
 METHODS = ["wilson", "linear", "bootstrap"]

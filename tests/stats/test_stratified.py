@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from seasoned.errors import UsageError
-from seasoned.stats.stratified import stratified_difference
+from seasoned.stats.trend import stratified_difference
 
 
 def _draw(seed: int, effect: float, clusters: int = 60) -> tuple[np.ndarray, ...]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from seasoned.store.address import without_password
+from seasoned.store.database import without_password
 
 
 @pytest.mark.parametrize(

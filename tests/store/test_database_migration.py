@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.store import migration, open_store, postgres_migration
+from seasoned.store import migration, open_store, postgres
 from seasoned.store.migration import MIGRATIONS, VERSION, migrate, statements
 
 TABLES = Path(migration.__file__).parent / "table"
@@ -85,7 +85,7 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(tmp_path: Path, monke
 
 def test_every_file_of_tables_belongs_to_a_migration() -> None:
     source = Path(migration.__file__).read_text("utf-8")
-    shared = {file for _, files in postgres_migration.MIGRATIONS for file in files}
+    shared = {file for _, files in postgres.MIGRATIONS for file in files}
     lost = [
         one.name
         for one in TABLES.glob("*.sql")

@@ -13,8 +13,7 @@ import pytest
 from seasoned.config import Config
 from seasoned.errors import RuleBroken, StoreError
 from seasoned.store import open_database
-from seasoned.store.postgres import PostgresStore
-from seasoned.store.postgres_migration import MIGRATIONS, VERSION
+from seasoned.store.postgres import MIGRATIONS, VERSION, PostgresStore
 from tests.databases import PostgresServer
 
 SECRET = "p@ss/wörd:1"
@@ -207,11 +206,11 @@ def test_a_database_from_the_future_is_refused(postgres_url: str, store: Postgre
 def test_a_database_of_each_older_version_is_brought_up_and_keeps_what_it_had(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch, done: int
 ) -> None:
-    from seasoned.store import postgres_migration
+    from seasoned.store import postgres
 
     with monkeypatch.context() as patch:
-        patch.setattr(postgres_migration, "MIGRATIONS", MIGRATIONS[:done])
-        patch.setattr(postgres_migration, "VERSION", done)
+        patch.setattr(postgres, "MIGRATIONS", MIGRATIONS[:done])
+        patch.setattr(postgres, "VERSION", done)
         with PostgresStore(postgres_url) as old:
             if done:
                 _assign(old, "a:1")
@@ -220,11 +219,11 @@ def test_a_database_of_each_older_version_is_brought_up_and_keeps_what_it_had(
 
 
 def test_a_migration_that_fails_leaves_nothing_behind(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from seasoned.store import postgres_migration
+    from seasoned.store import postgres
 
     with monkeypatch.context() as patch:
-        patch.setattr(postgres_migration, "MIGRATIONS", (*MIGRATIONS, ("p999_wrong", ("template.sqlite",))))
-        patch.setattr(postgres_migration, "VERSION", VERSION + 1)
+        patch.setattr(postgres, "MIGRATIONS", (*MIGRATIONS, ("p999_wrong", ("template.sqlite",))))
+        patch.setattr(postgres, "VERSION", VERSION + 1)
         with pytest.raises(StoreError):
             PostgresStore(postgres_url)
     with PostgresStore(postgres_url) as store:

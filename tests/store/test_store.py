@@ -12,10 +12,10 @@ import pytest
 
 from seasoned.errors import NotFound, StoreError, UsageError
 from seasoned.store import Store, open_store, open_temporary
-from seasoned.store.find import find_session
-from seasoned.store.keep import back_up, restore
+from seasoned.store.backup import back_up, restore
 from seasoned.store.migration import VERSION
 from seasoned.store.query import queries
+from seasoned.store.search import find_session
 
 COLUMNS = """
     title cwd model started ended parent_agent parent_native_id relation end_reason succeeded input_tokens output_tokens

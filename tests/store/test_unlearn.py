@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from seasoned.store import Store, open_store
-from seasoned.store.find import find_session
-from seasoned.store.keep import forget_everything, forget_sessions
-from seasoned.store.unlearn import Loss, unlearn
+from seasoned.store.backup import forget_everything, forget_sessions
+from seasoned.store.forget import Loss, unlearn
+from seasoned.store.search import find_session
 from seasoned.template.example import Note, Workflow
 from seasoned.template.library.storage import (
     WarmBlock,

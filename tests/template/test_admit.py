@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.insight.load import tracks
-from seasoned.insight.track import JudgedCall
+from seasoned.insight.track import JudgedCall, tracks
 from seasoned.redact import Secrecy
-from seasoned.scan.whole import Target, scan
+from seasoned.scan.scan import ScanTarget, scan
 from seasoned.template.mine import selection
 from seasoned.template.mine.selection import (
     MinableSession,
@@ -263,7 +262,7 @@ def test_folders_named_by_date_are_one_source() -> None:
 
 
 def test_a_store_gives_the_sessions_that_qualify_and_no_others(samples) -> None:
-    target = Target(None)
+    target = ScanTarget(None)
     scan(target, [samples], Secrecy(b"k" * 32), workers=1)
     with target.open() as store:
         options = MiningOptions(min_messages=4, max_sessions=1000)
@@ -277,7 +276,7 @@ def test_a_store_gives_the_sessions_that_qualify_and_no_others(samples) -> None:
 
 
 def test_a_store_and_its_tracks_lead_to_the_same_choice(samples) -> None:
-    target = Target(None)
+    target = ScanTarget(None)
     scan(target, [samples], Secrecy(b"k" * 32), workers=1)
     with target.open() as store:
         options = MiningOptions(min_messages=4, max_sessions=7)
@@ -291,7 +290,7 @@ def test_a_store_and_its_tracks_lead_to_the_same_choice(samples) -> None:
 
 
 def test_a_session_whose_source_says_that_the_task_was_not_done_is_left_out(samples) -> None:
-    target = Target(None)
+    target = ScanTarget(None)
     scan(target, [samples], Secrecy(b"k" * 32), workers=1)
     with target.open() as store:
         options = MiningOptions(min_messages=4, max_sessions=1000)

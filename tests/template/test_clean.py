@@ -9,7 +9,7 @@ import pytest
 
 from seasoned.insight.track import JudgedCall
 from seasoned.redact import Redactor
-from seasoned.scan.short import shorten
+from seasoned.scan.file_reader import shorten
 from seasoned.session import Result, ToolCall
 from seasoned.template.admission.clean import ARGUMENTS_CHARS, unclean
 from seasoned.template.admission.neutral import neutral_result, neutral_text

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.store import Store, open_store, open_temporary
-from seasoned.store.keep import back_up, restore
+from seasoned.store.backup import back_up, restore
 from seasoned.template.choose.ranking import SessionNeeds, ranking_of
 from seasoned.template.example import Template
 from seasoned.template.library import storage

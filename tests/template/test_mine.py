@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.insight.load import tracks as load_tracks
 from seasoned.insight.track import JudgedCall, Track
+from seasoned.insight.track import tracks as load_tracks
 from seasoned.redact import Secrecy
-from seasoned.scan.whole import Target, scan
+from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store
 from seasoned.template.example import INTENT_CHARS, RESULT_CHARS, Example, Template
 from seasoned.template.mine.miner import MiningOptions, mine, mine_store
@@ -278,7 +278,7 @@ def test_the_order_of_sessions_does_not_matter_and_only_what_worked_is_shown(man
 
 @pytest.fixture(scope="module")
 def store(samples: Path) -> Store:
-    target = Target(None)
+    target = ScanTarget(None)
     scan(target, [samples], Secrecy(b"k" * 32), workers=1)
     return target.open()
 

@@ -9,8 +9,8 @@ import pytest
 
 from seasoned.cli.place import scan_into_store
 from seasoned.config import load
-from seasoned.insight.load import tracks
-from seasoned.insight.repair import repairs
+from seasoned.insight.mistake.repair import repairs
+from seasoned.insight.track import tracks
 from seasoned.redact import Redactor
 from seasoned.store import open_store
 from seasoned.template.block import FORMATS, FORMS

@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
-from seasoned.insight.signature import LONGEST, said
+from seasoned.insight.mistake.signature import LONGEST, said
 from seasoned.redact import Secrecy
-from seasoned.scan.whole import Target, scan
+from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store, open_store
-from seasoned.store.keep import forget_sessions
+from seasoned.store.backup import forget_sessions
 from seasoned.store.query import query
 from seasoned.template.library.storage import save, set_state
 from seasoned.template.recall.index import WORKED_KEPT, fill
@@ -60,7 +60,7 @@ class History:
 
     def read(self, *, with_fill: bool = True) -> Store:
         if self.count:
-            scan(Target(self.path), [self.folder], Secrecy(b"k" * 32), workers=1)
+            scan(ScanTarget(self.path), [self.folder], Secrecy(b"k" * 32), workers=1)
         self.store = open_store(self.path)
         if with_fill:
             assert fill(self.store) == 0

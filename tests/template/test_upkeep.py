@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from seasoned.redact.key import Secrecy
-from seasoned.scan.whole import Target, scan
+from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store, open_store
 from seasoned.template.block import Block
 from seasoned.template.choose.offered import offered, schema_hash
@@ -59,7 +59,7 @@ class Place:
         (self.folder / f"{name}.jsonl").write_bytes(text)
 
     def scanned(self) -> Store:
-        scan(Target(self.path), [self.folder.parent], KEY, workers=1)
+        scan(ScanTarget(self.path), [self.folder.parent], KEY, workers=1)
         return open_store(self.path)
 
 

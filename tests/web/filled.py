@@ -26,7 +26,7 @@ from seasoned.experiment.run.run_store import save as save_run
 from seasoned.gateway.account import Price, add_entries
 from seasoned.gateway.journal import Entry
 from seasoned.redact.key import Secrecy, load_key
-from seasoned.scan.whole import Target, scan
+from seasoned.scan.scan import ScanTarget, scan
 from seasoned.schedule import board
 from seasoned.schedule.job import Every, Job, Slot, new_id
 from seasoned.session import SessionRef, Usage
@@ -47,7 +47,7 @@ def store_of(home: Path) -> Store:
 
 def fill_sessions(home: Path) -> None:
     """The sample histories."""
-    scan(Target(Config(home=home).store_path), [SAMPLES], Secrecy(load_key(home)), workers=1)
+    scan(ScanTarget(Config(home=home).store_path), [SAMPLES], Secrecy(load_key(home)), workers=1)
 
 
 def first_session(home: Path) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from seasoned.config import Config
 from seasoned.redact.key import Secrecy, load_key
-from seasoned.scan.whole import Target, scan
+from seasoned.scan.scan import ScanTarget, scan
 
 NATIVE_ID = "11111111-2222-4333-8444-555555555555"
 REF = f"claude-code:{NATIVE_ID}"
@@ -30,7 +30,7 @@ def fill_hostile(home: Path, folder: Path) -> None:
     path = folder / "-home-mira-project" / f"{NATIVE_ID}.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in _lines()), encoding="utf-8")
-    scan(Target(Config(home=home).store_path), [folder], Secrecy(load_key(home)), workers=1)
+    scan(ScanTarget(Config(home=home).store_path), [folder], Secrecy(load_key(home)), workers=1)
 
 
 def _lines() -> list[dict[str, object]]:

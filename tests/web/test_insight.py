@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from seasoned.insight.page.plots import Plot
-from seasoned.insight.whole import Revision, revision
+from seasoned.insight.store_report import Revision, revision
 from seasoned.web.pointing import pointed
 from tests.web.filled import fill_sessions, store_of
 from tests.web.pages import Site, Visitor, site

@@ -23,8 +23,8 @@ from pydantic_ai.run import AgentRunResultEvent
 
 from seasoned.agent.body import body_of
 from seasoned.agent.event import Called, Calling, Event, Said, Stop, Thought, Turn
-from seasoned.history.seasoned_db import AGENT, cost_of, marks_of, total_cost, usage_of
-from seasoned.history.text import arguments_of
+from seasoned.history.coerce import arguments_of
+from seasoned.history.reader.seasoned_db import AGENT, cost_of, marks_of, total_cost, usage_of
 from seasoned.outcome.judge import judge
 from seasoned.session import Result, ToolCall, Usage, sum_usage
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from seasoned.history.builder import Builder
-from seasoned.history.seasoned_db import NAME, read_message
-from seasoned.insight.known import lost_knowledge
-from seasoned.insight.repair import repairs
+from seasoned.history.builder import SessionBuilder
+from seasoned.history.reader.seasoned_db import NAME, read_message
+from seasoned.insight.mistake.repair import repairs
+from seasoned.insight.prior_knowledge import lost_knowledge
 from seasoned.insight.track import JudgedCall, track_of
 from seasoned.session import SessionRef
 
@@ -31,7 +31,7 @@ class Known(msgspec.Struct, frozen=True):
 
 def known_in(bodies: Sequence[dict[str, Any]], ref: SessionRef) -> list[Known]:
     """Commands, paths and shapes of arguments that worked more than once, and mistakes that were corrected."""
-    builder = Builder(ref, format=NAME, path="")
+    builder = SessionBuilder(ref, format=NAME, path="")
     for place, body in enumerate(bodies):
         read_message(builder, body, place=place)
     calls = track_of(builder.take()).calls

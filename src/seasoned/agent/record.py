@@ -15,18 +15,18 @@ import msgspec
 
 from seasoned.agent.body import Body, redacted
 from seasoned.errors import NotFound
-from seasoned.history.builder import Builder, Carry
-from seasoned.history.seasoned_db import AGENT, NAME, cost_of, read_message, total_cost, usage_of
-from seasoned.history.text import time_of
+from seasoned.history.builder import ReadState, SessionBuilder
+from seasoned.history.coerce import time_of
+from seasoned.history.reader.seasoned_db import AGENT, NAME, cost_of, read_message, total_cost, usage_of
 from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
-from seasoned.scan.batch import Batch, CallRow
-from seasoned.scan.reading import Reader
-from seasoned.scan.settle import settle
-from seasoned.scan.writing import Writer
+from seasoned.scan.aggregates import update_aggregates
+from seasoned.scan.file_reader import FileReader
+from seasoned.scan.rows import Batch, CallRow
+from seasoned.scan.store_writer import StoreWriter
 from seasoned.session import Relation, SessionRef, ToolCall, Usage
 from seasoned.store import Store, open_store
-from seasoned.store.find import find_session
+from seasoned.store.search import find_session
 
 Purpose = Literal["conversation", "compression", "review"]
 _TITLE_CHARS = 80
@@ -70,12 +70,12 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
 
     about: About
     bodies: tuple[Body, ...]
-    carry: Carry
+    carry: ReadState
     title: str | None = None
     end_reason: str | None = None
 
 
-class _TurnReader(Reader):
+class _TurnReader(FileReader):
     """Judges each call of a turn once, although the turn is read anew with each of its messages."""
 
     def __init__(self, redactor: Redactor) -> None:
@@ -114,11 +114,11 @@ class Recorder:
         self._clock = clock
         self._reader = _TurnReader(secrecy.redactor())
         self._saved: dict[int, CallRow] = {}
-        self._writer = Writer(store, clock)
-        self._carry = Carry()
+        self._writer = StoreWriter(store, clock)
+        self._carry = ReadState()
         self._costs: list[float | None] = []
         self._turn: list[tuple[int, Body]] = []
-        self._builder: Builder | None = None
+        self._builder: SessionBuilder | None = None
         """Has read the turn so far; what is appended to the turn is read on with it."""
         self._read = 0
         """How many messages of the turn it has read."""
@@ -187,13 +187,13 @@ class Recorder:
         self._counted = max(self._counted, new[-1][0] + 1)
         self._saved |= {call[1]: call for call in news}
 
-    def _stretch(self) -> Builder:
+    def _stretch(self) -> SessionBuilder:
         """The turn so far, read as the history reader would: what a call was for is known from its beginning."""
         about, builder = self.about, self._builder
         # One that fails in the middle of a message is not gone on with.
         self._builder = None
         if builder is None:
-            builder = Builder(about.ref, format=NAME, path=self._store.path, carry=self._carry)
+            builder = SessionBuilder(about.ref, format=NAME, path=self._store.path, carry=self._carry)
             builder.cwd, builder.model, builder.parent, builder.relation = (
                 about.cwd,
                 about.model,
@@ -220,7 +220,7 @@ class Recorder:
         self._saved.clear()
         self._reader.forget()
         if self._unsettled is None:
-            settle(self._store, self._writer.touched)
+            update_aggregates(self._store, self._writer.touched)
         else:
             self._unsettled |= self._writer.touched
 
@@ -343,7 +343,7 @@ def load_recorded(store: Store, text: str) -> Recorded:
     ref = SessionRef(row["agent"], row["native_id"])
     if recording is None:
         raise NotFound(f"{str(ref)!r} was not recorded by Seasoned: only its own conversations can be taken up again.")
-    builder = Builder(ref, format=NAME, path=store.path)
+    builder = SessionBuilder(ref, format=NAME, path=store.path)
     bodies = []
     for message in store.rows("message.of_session", {"session_id": row["id"]}):
         body = msgspec.json.decode(message["body"])

@@ -24,7 +24,7 @@ from seasoned.agent.runtime import Confirm, Explain, Runtime, deny
 from seasoned.agent.toolsets import SMALL_TOOLSETS, TOOLSETS, build_toolsets, danger_of, listed_tools
 from seasoned.agent.warm import AUTO, Warmth, known_block, take_back, warm_block
 from seasoned.config import Config, command_environment
-from seasoned.history.seasoned_db import AGENT
+from seasoned.history.reader.seasoned_db import AGENT
 from seasoned.redact.key import Secrecy
 from seasoned.session import SessionRef
 

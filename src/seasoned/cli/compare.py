@@ -52,7 +52,7 @@ def _one(text: str, paths: tuple[Path, ...], include: Include) -> Track:
     """The one session that is meant."""
     from seasoned.cli.place import sessions_for
     from seasoned.errors import NotFound, UsageError
-    from seasoned.insight.load import tracks
+    from seasoned.insight.track import tracks
 
     with sessions_for(text, paths) as (store, ids):
         if not ids:
@@ -69,8 +69,8 @@ def _members(text: str, paths: tuple[Path, ...], include: Include) -> Iterator[T
     """The sessions of a set: all of a path, or those with these ids, found in one store."""
     from seasoned.cli.place import exists, look, sessions_for
     from seasoned.config import load
-    from seasoned.insight.load import tracks
-    from seasoned.store.find import find_session
+    from seasoned.insight.track import tracks
+    from seasoned.store.search import find_session
 
     names = _names(text)
     if all(map(exists, names)):
@@ -123,7 +123,7 @@ def compress_check(session: str, paths: tuple[Path, ...], include: tuple[str, ..
     from seasoned.cli.place import need_numbers, sessions_for
     from seasoned.errors import NotFound
     from seasoned.insight.compression import check_many, fill, is_compressed, outlines
-    from seasoned.insight.load import tracks
+    from seasoned.insight.track import tracks
     from seasoned.outcome.error_rate import Include
 
     switches = Include(**dict.fromkeys(include, True))

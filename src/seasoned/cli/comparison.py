@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from seasoned.cli.output import print_json, table
-from seasoned.insight.answer import comparison_answer
-from seasoned.insight.compare import Comparison, Side
-from seasoned.insight.words import share
+from seasoned.insight.compare import ComparedSide, Comparison
+from seasoned.insight.json_answer import comparison_answer
+from seasoned.insight.rate_text import share
 
 
 def print_comparison(found: Comparison, *, as_sets: bool, include: tuple[str, ...], as_json: bool) -> None:
@@ -30,7 +30,7 @@ def print_comparison(found: Comparison, *, as_sets: bool, include: tuple[str, ..
         click.echo(f"Counted too: {', '.join(include)}.")
 
 
-def _row(name: str, side: Side, *, as_sets: bool) -> tuple[object, ...]:
+def _row(name: str, side: ComparedSide, *, as_sets: bool) -> tuple[object, ...]:
     who = f"{len(side.sessions)} in {side.lineages} lineages" if as_sets else str(side.sessions[0])
     return name, who, side.total, side.errors, share(side.error_rate)
 

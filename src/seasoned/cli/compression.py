@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import click
 
 from seasoned.cli.output import print_json, table
-from seasoned.insight.answer import MOST_SHOWN, compression_answer, pooled_answer, topics
 from seasoned.insight.compression import CompressionCheck, PooledCheck, around, check, sentence
-from seasoned.insight.known import Knowledge, lost_knowledge
+from seasoned.insight.json_answer import MOST_SHOWN, compression_answer, pooled_answer, topics
+from seasoned.insight.prior_knowledge import Knowledge, lost_knowledge
+from seasoned.insight.rate_text import share
 from seasoned.insight.tolerance import Judgement
 from seasoned.insight.track import Track
-from seasoned.insight.words import share
 from seasoned.outcome.error_rate import Counts
 from seasoned.session import SessionRef
 from seasoned.text import plural

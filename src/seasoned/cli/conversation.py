@@ -15,7 +15,7 @@ from seasoned.errors import SeasonedError
 from seasoned.history.formats import read_file
 from seasoned.redact import Redactor
 from seasoned.session import Session
-from seasoned.store.find import find_session
+from seasoned.store.search import find_session
 from seasoned.text import plural
 
 _SHORT = 400

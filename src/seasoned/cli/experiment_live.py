@@ -173,7 +173,7 @@ def _ratio(one: SampleRatio) -> str:
 
 def _print_effects(report: LiveReport) -> None:
     from seasoned.experiment.live.live_report import MEASURES
-    from seasoned.insight.words import points_between
+    from seasoned.insight.rate_text import points_between
 
     rows = [
         (
@@ -189,7 +189,7 @@ def _print_effects(report: LiveReport) -> None:
 
 
 def _print_examples(examples: Sequence[LiveExample]) -> None:
-    from seasoned.insight.words import points_between
+    from seasoned.insight.rate_text import points_between
 
     rows = [
         (

@@ -26,8 +26,8 @@ def profile(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_
     from seasoned.cli.place import sessions_for
     from seasoned.cli.profile import print_profiles
     from seasoned.errors import NotFound
-    from seasoned.insight.load import tracks
     from seasoned.insight.profile import profile as profile_of
+    from seasoned.insight.track import tracks
     from seasoned.outcome.error_rate import Include
 
     with sessions_for(session, paths) as (store, ids):

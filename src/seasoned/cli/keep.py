@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from seasoned.config import Config
     from seasoned.store import Database, Store
-    from seasoned.store.trace import Asked
+    from seasoned.store.forget import Asked
 
 
 @click.command()
@@ -58,7 +58,7 @@ def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: b
 
 def _undo(store: Store, native_id: str) -> dict[str, Any]:
     from seasoned.errors import NotFound
-    from seasoned.store.keep import undo_forget
+    from seasoned.store.backup import undo_forget
 
     if not undo_forget(store, native_id):
         raise NotFound(f"No session {native_id!r} was forgotten: give its whole id.")
@@ -68,10 +68,10 @@ def _undo(store: Store, native_id: str) -> dict[str, Any]:
 def _forget(store: Store, database: Database, what: str | None, *, yes: bool) -> dict[str, Any]:
     import time
 
-    from seasoned.scan.settle import settle
-    from seasoned.store.find import find_session
-    from seasoned.store.keep import forget_everything, forget_sessions, forget_source
-    from seasoned.store.trace import count_asked, forget_elsewhere, refs_of
+    from seasoned.scan.aggregates import update_aggregates
+    from seasoned.store.backup import forget_everything, forget_sessions, forget_source
+    from seasoned.store.forget import count_asked, forget_elsewhere, refs_of
+    from seasoned.store.search import find_session
     from seasoned.text import plural
 
     source = store.row("source.find", {"path": str(Path(what).absolute())}) if what else None
@@ -98,9 +98,9 @@ def _forget(store: Store, database: Database, what: str | None, *, yes: bool) ->
     if what is None:
         forget_everything(store)
     elif source is not None:
-        settle(store, forget_source(store, source["id"], now=time.time()))
+        update_aggregates(store, forget_source(store, source["id"], now=time.time()))
     else:
-        settle(store, forget_sessions(store, sessions, now=time.time()))
+        update_aggregates(store, forget_sessions(store, sessions, now=time.time()))
     return {"sessions": number, "said": f"Forgot {sentence}.", "left": left}
 
 
@@ -174,7 +174,7 @@ def export(to: Path | None) -> None:
     from seasoned.cli.place import stored
     from seasoned.config import load
     from seasoned.errors import CannotDo
-    from seasoned.store.export import export_lines
+    from seasoned.store.backup import export_lines
 
     config = load()
     with stored(config) as store, shared(config, store) as database:
@@ -204,7 +204,7 @@ def backup(to: Path) -> None:
     """
     from seasoned.cli.place import stored
     from seasoned.config import load
-    from seasoned.store.keep import back_up
+    from seasoned.store.backup import back_up
 
     with stored(load()) as store:
         back_up(store, to)
@@ -221,8 +221,8 @@ def restore(backup: Path, yes: bool) -> None:
     Example: seasoned restore ~/seasoned-backup.db
     """
     from seasoned.config import load
+    from seasoned.store.backup import restore as put_back
     from seasoned.store.database import make_private_folder
-    from seasoned.store.keep import restore as put_back
 
     config = load()
     if config.store_path.exists() and not yes and not click.confirm(f"Replace {config.store_path}?"):

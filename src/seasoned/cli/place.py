@@ -14,10 +14,10 @@ from seasoned.config import Config, load
 from seasoned.errors import CannotDo, NotFound, StoreError, UsageError
 from seasoned.history.discover import discover, homes
 from seasoned.redact.key import Secrecy, load_key, new_key
-from seasoned.scan.batch import Mode
-from seasoned.scan.whole import Report, Target, scan
+from seasoned.scan.rows import Mode
+from seasoned.scan.scan import ScanReport, ScanTarget, scan
 from seasoned.store import Store, open_store
-from seasoned.store.find import find_session
+from seasoned.store.search import find_session
 
 _FILL_SECONDS = 5.0
 """After a scan; of a very long history the rest is looked at by the next one, or when something is recalled."""
@@ -46,10 +46,10 @@ def own_paths(config: Config) -> list[Path]:
     return found
 
 
-def scan_into_store(config: Config, paths: Sequence[Path], *, verbose: bool = False) -> tuple[Report, Store | None]:
+def scan_into_store(config: Config, paths: Sequence[Path], *, verbose: bool = False) -> tuple[ScanReport, Store | None]:
     """Read the paths into the user's store, with a progress bar where it takes long."""
     key, keep = key_of(config)
-    target = Target(config.store_path, before_first_write=keep)
+    target = ScanTarget(config.store_path, before_first_write=keep)
     report = _scan(config, target, paths, key, "full")
     store = target.existing()
     if store is not None and report.sessions:
@@ -62,7 +62,7 @@ def scan_into_store(config: Config, paths: Sequence[Path], *, verbose: bool = Fa
     return report, store
 
 
-def _log(config: Config, store: Store, report: Report, secrecy: Secrecy, *, verbose: bool) -> None:
+def _log(config: Config, store: Store, report: ScanReport, secrecy: Secrecy, *, verbose: bool) -> None:
     # Imported here: most scans have nothing to say.
     from seasoned.cli.log import open_log
 
@@ -76,9 +76,9 @@ def _log(config: Config, store: Store, report: Report, secrecy: Secrecy, *, verb
 
 def look(
     config: Config, paths: Sequence[Path], *, mode: Mode = "full", path: Path | None = None
-) -> tuple[Report, Store]:
+) -> tuple[ScanReport, Store]:
     """Read the paths into a store that is gone afterwards, or into one at another path than the user's own."""
-    target = Target(path)
+    target = ScanTarget(path)
     report = _scan(config, target, paths, key_of(config)[0], mode)
     return report, target.open()
 
@@ -134,7 +134,7 @@ def need_numbers(command: str) -> None:
         raise CannotDo(f"`seasoned {command}` needs {', '.join(missing)}: pip install 'seasoned[insight]'.")
 
 
-def _scan(config: Config, target: Target, paths: Sequence[Path], key: bytes, mode: Mode) -> Report:
+def _scan(config: Config, target: ScanTarget, paths: Sequence[Path], key: bytes, mode: Mode) -> ScanReport:
     with _Progress() as progress:
         return scan(
             target,

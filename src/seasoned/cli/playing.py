@@ -23,8 +23,8 @@ from seasoned.config import Config
 from seasoned.errors import StoreError
 from seasoned.experiment.run.runner import AgentRun, AgentRunResult, ModelUnreachable
 from seasoned.experiment.task.environment import EnvironmentTool as OfferedTool
-from seasoned.history.builder import Builder
-from seasoned.history.seasoned_db import NAME, read_message
+from seasoned.history.builder import SessionBuilder
+from seasoned.history.reader.seasoned_db import NAME, read_message
 from seasoned.redact.key import Secrecy
 
 PLATFORM = "experiment"
@@ -120,7 +120,7 @@ def _refuse_outage(turn: Turn, model: str) -> None:
 
 
 def _played(talk: Conversation, turn: Turn) -> AgentRunResult:
-    builder = Builder(talk.ref, format=NAME, path="")
+    builder = SessionBuilder(talk.ref, format=NAME, path="")
     for place, message in enumerate(talk.history):
         read_message(builder, body_of(message), place=place)
     return AgentRunResult(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from seasoned.cli.output import print_json, shown, table
-from seasoned.insight.answer import track_answer
+from seasoned.insight.json_answer import track_answer
 from seasoned.insight.profile import Profile
+from seasoned.insight.rate_text import points_between, share, share_between
 from seasoned.insight.track import Track
-from seasoned.insight.words import points_between, share, share_between
 from seasoned.text import plural
 
 

@@ -10,9 +10,9 @@ import click
 
 from seasoned.cli.output import printable, table
 from seasoned.errors import CannotDo, UsageError
+from seasoned.insight.rate_text import share, share_between
 from seasoned.insight.report import Report
 from seasoned.insight.trials import Figure
-from seasoned.insight.words import share, share_between
 from seasoned.stats.interval import Estimate
 from seasoned.text import plural
 
@@ -22,7 +22,7 @@ _RECURRENCES_SHOWN = 5
 
 def write_page(made: Report, path: Path) -> Path:
     """Write the page; only an older report is ever overwritten."""
-    from seasoned.insight.page.page import render
+    from seasoned.insight.page.sections import render
 
     try:
         if path.exists() and _MARK not in path.read_text("utf-8", "replace")[:1000]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from seasoned.errors import UsageError
 from seasoned.insight.report import Report
-from seasoned.insight.whole import report_on as report_on_all
+from seasoned.insight.store_report import report_on as report_on_all
 from seasoned.outcome.error_rate import Include
 from seasoned.store import Store
 

@@ -74,7 +74,7 @@ def _read_session(config: Config, text: str | None, paths: tuple[Path, ...]) -> 
     from seasoned.cli.place import look, stored
     from seasoned.errors import NotFound, UsageError
     from seasoned.history.formats import read_file
-    from seasoned.store.find import find_session
+    from seasoned.store.search import find_session
 
     if text is None and paths:
         raise UsageError("Say which session of these files is meant, by its id.")
@@ -203,7 +203,7 @@ def _show_ledger(config: Config, settings: Settings, session: str | None, limit:
     from seasoned.agent.review.ledger import reviews, spent_today
     from seasoned.cli.learned import known_store
     from seasoned.cli.output import print_json, printable, table, when
-    from seasoned.store.find import find_session
+    from seasoned.store.search import find_session
 
     now = time.time()
     with known_store(config) as store:

@@ -8,14 +8,14 @@ from typing import Any
 import click
 
 from seasoned.cli.output import percent, table, when
-from seasoned.scan.whole import Report
+from seasoned.scan.scan import ScanReport
 from seasoned.store import Store
 from seasoned.text import plural
 
 _TOOLS_SHOWN = 8
 
 
-def summary_answer(store: Store, report: Report, *, is_sample: bool) -> dict[str, Any]:
+def summary_answer(store: Store, report: ScanReport, *, is_sample: bool) -> dict[str, Any]:
     """The summary for programs."""
     return {
         "is_sample": is_sample,
@@ -27,7 +27,7 @@ def summary_answer(store: Store, report: Report, *, is_sample: bool) -> dict[str
     }
 
 
-def print_summary(store: Store, report: Report) -> None:
+def print_summary(store: Store, report: ScanReport) -> None:
     """The summary for people."""
     agents = store.rows("session.totals")
     if not agents:

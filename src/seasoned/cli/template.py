@@ -133,7 +133,7 @@ def create(session: str, name: str | None, tags: str, description: str, as_json:
     from seasoned.cli.library import present, print_saved
     from seasoned.cli.place import stored
     from seasoned.config import load
-    from seasoned.store.find import find_session
+    from seasoned.store.search import find_session
     from seasoned.template.example import check_name
     from seasoned.template.library.storage import save
     from seasoned.template.mine.build import create as create_template

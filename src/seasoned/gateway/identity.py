@@ -11,7 +11,7 @@ import msgspec
 
 from seasoned.gateway.wire.stream import fields_of
 from seasoned.gateway.wire.value import Asked
-from seasoned.history.shape import record, string
+from seasoned.history.coerce import record, string
 from seasoned.session import Relation, SessionRef
 
 Purpose = Literal["turn", "title", "compaction", "subagent", "review", "count", "probe"]

@@ -9,7 +9,7 @@ from hashlib import sha256
 import msgspec
 
 from seasoned.errors import Conflict, NotFound, UsageError
-from seasoned.store import Database, Row
+from seasoned.store import Database, DatabaseRow
 
 PREFIX = "ssn_gateway_"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
@@ -108,7 +108,7 @@ def hash_of(token: str) -> str:
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _from_row(row: Row) -> GatewayKey:
+def _from_row(row: DatabaseRow) -> GatewayKey:
     return GatewayKey(
         id=str(row["id"]),
         name=str(row["name"]),

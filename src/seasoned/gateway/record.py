@@ -16,10 +16,10 @@ from seasoned.gateway.fold import Known, News, expect_summary, fold
 from seasoned.gateway.talk import ref_apart
 from seasoned.gateway.watch import Watch
 from seasoned.gateway.wire.value import Asked
-from seasoned.history.builder import Builder
-from seasoned.history.seasoned_db import NAME, read_message
+from seasoned.history.builder import SessionBuilder
+from seasoned.history.reader.seasoned_db import NAME, read_message
 from seasoned.redact.key import Secrecy
-from seasoned.scan.settle import settle
+from seasoned.scan.aggregates import update_aggregates
 from seasoned.session import Message, Result, SessionRef, ToolCall
 from seasoned.store import Database, Store
 
@@ -67,7 +67,7 @@ class Archive:
                         self._add(session, one, exchange, exchange.asked)
                 for session, one in grown.items():
                     self._keep(session, one)
-                settle(self._store, self._unsettled)
+                update_aggregates(self._store, self._unsettled)
             is_written = True
         finally:
             self._unsettled.clear()
@@ -165,7 +165,7 @@ def load(store: Store, about: About) -> Recorded | None:
     row = store.row("session.find_ref", {"agent": about.ref.agent, "native_id": about.ref.native_id})
     if row is None:
         return None
-    builder = Builder(about.ref, format=NAME, path=store.path)
+    builder = SessionBuilder(about.ref, format=NAME, path=store.path)
     bodies = []
     for message in store.rows("message.of_session", {"session_id": row["id"]}):
         body = msgspec.json.decode(message["body"])

@@ -13,8 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from seasoned.gateway.wire.value import ApiName
-from seasoned.history.shape import first_of, record, string
-from seasoned.history.tokens import count, told, without
+from seasoned.history.coerce import count, first_of, record, string, told, without
 from seasoned.session import Usage
 
 _TIERS = ("priority", "flex")

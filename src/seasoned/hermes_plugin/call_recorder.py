@@ -14,12 +14,12 @@ import msgspec
 
 from seasoned.config import Config
 from seasoned.hermes_plugin.background import BackgroundThread, log
-from seasoned.history.hermes_db import AGENT, NAME
+from seasoned.history.reader.hermes_db import AGENT, NAME
 from seasoned.marks import is_synthetic_id
 from seasoned.redact.key import Secrecy, load_key
-from seasoned.scan.reading import Reader
-from seasoned.scan.settle import settle
-from seasoned.scan.writing import Writer
+from seasoned.scan.aggregates import update_aggregates
+from seasoned.scan.file_reader import FileReader
+from seasoned.scan.store_writer import StoreWriter
 from seasoned.session import Marks, Message, Relation, Result, Session, SessionRef, ToolCall
 from seasoned.store import Store, open_store
 from seasoned.template.library.storage import current
@@ -59,7 +59,7 @@ class CallRecorder:
         self._clock = clock
         self._turns: OrderedDict[str, HermesTurn] = OrderedDict()
         self._positions: dict[str, int] = {}
-        self._reader: Reader | None = None
+        self._reader: FileReader | None = None
         self._touched: set[int] = set()
         self._has_failures = False
         self._guarded_at = float("-inf")
@@ -94,7 +94,7 @@ class CallRecorder:
         self._errands.flush(_FLUSH_SECONDS)
 
     def _write(self, ref: SessionRef, call: ToolCall, turn: HermesTurn) -> None:
-        reader = self._reader = self._reader or Reader(self._secrecy().redactor())
+        reader = self._reader = self._reader or FileReader(self._secrecy().redactor())
         # Opened for each call: a connection that is open when Hermes ends cannot be closed by another thread.
         with open_store(self._config.store_path) as store:
             position = self._position(store, ref)
@@ -102,7 +102,7 @@ class CallRecorder:
             rows = reader.rows(_session(ref, placed, turn))
             # No message was read here: whoever reads Hermes' database knows more, and outranks this.
             rows = msgspec.structs.replace(rows, messages=0, corrections=[])
-            writer = Writer(store, self._clock)
+            writer = StoreWriter(store, self._clock)
             with store.write():
                 writer.write_session(rows, None)
         self._touched |= writer.touched
@@ -113,7 +113,7 @@ class CallRecorder:
         if not self._touched:
             return
         with open_store(self._config.store_path) as store:
-            settle(store, self._touched)
+            update_aggregates(store, self._touched)
             self._touched = set()
             self._guard(store)
 

@@ -17,7 +17,7 @@ from seasoned.confirm.client.sync import RequestView, SaidNo, configured_client
 from seasoned.confirm.mapping import Need, need_of_call
 from seasoned.errors import SeasonedError
 from seasoned.hermes_plugin import host
-from seasoned.history.hermes_db import AGENT
+from seasoned.history.reader.hermes_db import AGENT
 
 _LOOK_SECONDS = 0.2
 _LAST_WORD_SECONDS = 3.0

@@ -21,7 +21,7 @@ from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.background import BackgroundThread, log
 from seasoned.hermes_plugin.retraction import Retractions
 from seasoned.hermes_plugin.settings import HermesSettings
-from seasoned.history.hermes_db import AGENT, lineage
+from seasoned.history.reader.hermes_db import AGENT, lineage
 from seasoned.session import SessionRef
 from seasoned.store import Store, open_database, open_store
 from seasoned.template.block import Format

@@ -10,23 +10,92 @@ from typing import Any
 
 import msgspec
 
-from seasoned.history.draft import CUT_SHORT, CallDraft, MessageDraft
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS, digest_in, is_synthetic_id, opens_block
 from seasoned.session import (
     NO_MARKS,
     Marks,
+    Message,
     Relation,
     Result,
     Role,
     Session,
     SessionRef,
+    ToolCall,
     Unreadable,
     Usage,
     sum_usage,
 )
 
+CUT_SHORT = Result("", Marks(interrupted=True))
+"""The result of a call whose turn was broken off, until a real one comes."""
 
-class Open(msgspec.Struct, frozen=True):
+
+class CallDraft(msgspec.Struct):
+    """A call, with the places where something was said of it."""
+
+    id: str
+    tool: str
+    arguments: dict[str, Any]
+    index: int
+    message: int
+    time: float | None
+    places: list[int]
+    result: Result | None = None
+    synthetic: bool = False
+    taken: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        return self.result is None or self.result.marks.running or self.result == CUT_SHORT
+
+    def freeze(self) -> ToolCall:
+        """The call as it is known now."""
+        return ToolCall(
+            self.id,
+            self.tool,
+            self.arguments,
+            self.result,
+            self.index,
+            self.message,
+            self.time,
+            self.places[0],
+            self.synthetic,
+        )
+
+
+class MessageDraft(msgspec.Struct):
+    """A message, with the parts of its text."""
+
+    role: Role
+    index: int
+    time: float | None
+    place: int
+    key: str | None = None
+    model: str | None = None
+    summary: bool = False
+    synthetic: bool = False
+    usage: Usage | None = None
+    answers: str | None = None
+    texts: list[str] = []
+    calls: list[CallDraft] = []
+
+    def freeze(self) -> Message:
+        """The message as it is known now."""
+        texts = self.texts
+        return Message(
+            self.role,
+            texts[0] if len(texts) == 1 else "\n".join(texts),
+            tuple([call.freeze() for call in self.calls]) if self.calls else (),
+            self.time,
+            self.place,
+            self.synthetic,
+            self.summary,
+            self.model,
+            self.answers,
+        )
+
+
+class OpenCall(msgspec.Struct, frozen=True):
     """A call that still waits for its result, or for its end, when a stretch ends."""
 
     index: int
@@ -35,13 +104,13 @@ class Open(msgspec.Struct, frozen=True):
     """Where to read it again: the call, and what has been said of it so far."""
 
 
-class Carry(msgspec.Struct, frozen=True):
+class ReadState(msgspec.Struct, frozen=True):
     """What must be known about a session to go on reading it later. Holds no text of the session."""
 
     messages: int = 0
     calls: int = 0
     in_block: bool = False
-    open: dict[str, Open] = {}
+    open: dict[str, OpenCall] = {}
     keys: dict[str, tuple[int, Usage | None]] = {}
     """The newest message keys with their index and usage: a message may go on after the cut."""
     usage: Usage | None = None
@@ -52,11 +121,11 @@ class Carry(msgspec.Struct, frozen=True):
 _KEYS_CARRIED = 8
 
 
-class Builder:
+class SessionBuilder:
     """Collects one session. Readers tell it what they meet; `take` gives what was collected."""
 
-    def __init__(self, ref: SessionRef, *, format: str, path: str, carry: Carry | None = None) -> None:
-        carry = carry or Carry()
+    def __init__(self, ref: SessionRef, *, format: str, path: str, carry: ReadState | None = None) -> None:
+        carry = carry or ReadState()
         self.ref = ref
         self.format = format
         self.path = path
@@ -293,13 +362,13 @@ class Builder:
         self._keys = dict(list(self._keys.items())[-_KEYS_CARRIED:])
         return session
 
-    def carry(self) -> Carry:
+    def carry(self) -> ReadState:
         """What to keep so that the next stretch can be read by another process. Call it after `take`."""
         waiting = dict(self._waiting)
         for call_id, call in self._calls.items():
             if call.is_open:
-                waiting[call_id] = Open(call.index, call.message, tuple(call.places))
-        return Carry(
+                waiting[call_id] = OpenCall(call.index, call.message, tuple(call.places))
+        return ReadState(
             messages=self._first_message,
             calls=self._call_count,
             in_block=self._in_block,

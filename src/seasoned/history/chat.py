@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from seasoned.history.builder import Builder
-from seasoned.history.calls import Calls
-from seasoned.history.shape import first_of, identity, kind_of, record, sequence, string
-from seasoned.history.text import arguments_of, text_of, time_of
-from seasoned.history.tokens import openai_usage
+from seasoned.history.builder import SessionBuilder
+from seasoned.history.call_pairing import CallPairing
+from seasoned.history.coerce import (
+    arguments_of,
+    first_of,
+    identity,
+    kind_of,
+    openai_usage,
+    record,
+    sequence,
+    string,
+    text_of,
+    time_of,
+)
 from seasoned.session import NO_MARKS, Marks, Role, Usage
 
 ROLES: dict[str, Role] = {
@@ -58,12 +67,12 @@ def is_message(value: object) -> bool:
     return isinstance(role := value.get("role"), str) and role in ROLES
 
 
-class Chat:
+class ChatTeller:
     """Tells a builder what messages say, in the order they come."""
 
-    def __init__(self, builder: Builder, *, marks: MarksOf = no_marks) -> None:
+    def __init__(self, builder: SessionBuilder, *, marks: MarksOf = no_marks) -> None:
         self.builder = builder
-        self.calls = Calls(builder)
+        self.calls = CallPairing(builder)
         self._marks = marks
         self._speaker: Role | None = None
 

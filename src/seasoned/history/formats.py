@@ -5,11 +5,126 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Literal, Protocol, cast
+
+import msgspec
 
 from seasoned.errors import SourceError
-from seasoned.history.sample import Sample, take_sample
 from seasoned.session import Session
+
+Kind = Literal["lines", "document", "sqlite", "zip", "other"]
+
+_HEAD_BYTES = 1 << 16
+_RECORDS = 20
+_SMALL = 1 << 14
+_NOT_JSON = (msgspec.DecodeError, RecursionError, UnicodeError)
+_raw_object = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_raw_list = msgspec.json.Decoder(list[msgspec.Raw])
+_any = msgspec.json.Decoder()
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """What kind of file it is, and its first records with long values left out."""
+
+    path: Path
+    kind: Kind
+    records: tuple[dict[str, Any], ...] = ()
+    """JSON Lines: the first objects. A document: the object itself, or the first objects of its list."""
+    is_list: bool = False
+    """Whether the document is a list of records."""
+
+    @property
+    def may_be_lines(self) -> bool:
+        """JSON Lines, or a file of one line, which cannot be told from a document."""
+        return self.kind == "lines" or (self.kind == "document" and not self.is_list and bool(self.records))
+
+
+def take_sample(path: Path, *, records: int = _RECORDS) -> Sample:
+    """Look at the head of a file (at all of it where it is one JSON document)."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError as error:
+        raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+    if head.startswith(b"SQLite format 3\x00"):
+        return Sample(path, "sqlite")
+    if head.startswith(b"PK\x03\x04"):
+        return Sample(path, "zip")
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not text.startswith((b"{", b"[")):
+        return _sample_lines(path, head, records)
+    first, newline, rest = text.partition(b"\n")
+    if text.startswith(b"{") and newline and rest.strip() and _is_whole(first):
+        return _sample_lines(path, head, records)
+    return _sample_document(path) or _sample_lines(path, head, records)
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        _raw_object.decode(line)
+    except _NOT_JSON:
+        return False
+    return True
+
+
+def _sample_lines(path: Path, head: bytes, limit: int) -> Sample:
+    records: list[dict[str, Any]] = []
+    lines = head.split(b"\n", limit)
+    if len(head) == _HEAD_BYTES and len(lines) <= limit:
+        lines = _whole_lines(path, limit)
+    for line in lines:
+        if len(records) == limit:
+            break
+        sketch = _sketch_object(line)
+        if sketch is not None:
+            records.append(sketch)
+    return Sample(path, "lines" if records else "other", tuple(records))
+
+
+def _whole_lines(path: Path, limit: int) -> list[bytes]:
+    lines = []
+    with path.open("rb") as file:
+        for line in file:
+            lines.append(line)
+            if len(lines) == limit:
+                break
+    return lines
+
+
+def _sample_document(path: Path) -> Sample | None:
+    data = path.read_bytes().lstrip(b"\xef\xbb\xbf \t\r\n")
+    if data.startswith(b"["):
+        try:
+            items = _raw_list.decode(data)
+        except _NOT_JSON:
+            return None
+        sketches = [_sketch_object(bytes(item)) for item in items[:_RECORDS]]
+        return Sample(path, "document", tuple([s for s in sketches if s is not None]), is_list=True)
+    sketch = _sketch_object(data)
+    return None if sketch is None else Sample(path, "document", (sketch,))
+
+
+def _sketch_object(data: bytes) -> dict[str, Any] | None:
+    """An object with its small values as they are and the first items of its long lists."""
+    try:
+        fields = _raw_object.decode(data)
+    except _NOT_JSON:
+        return None
+    return {key: _sketch_value(bytes(value)) for key, value in fields.items()}
+
+
+def _sketch_value(data: bytes) -> Any:
+    try:
+        if len(data) <= _SMALL:
+            return _any.decode(data)
+        if data.startswith(b"["):
+            return [_sketch_value(bytes(item)) for item in _raw_list.decode(data)[:3]]
+        if data.startswith(b"{"):
+            return {key: _sketch_value(bytes(value)) for key, value in _raw_object.decode(data).items()}
+        return data[:_SMALL].decode("utf-8", "replace").strip('"')
+    except _NOT_JSON:
+        return None
+
 
 _ORDER = (
     "claude_code",
@@ -47,7 +162,7 @@ class Format(Protocol):
 
 def named(module: str) -> Format:
     """The format that the module of this name reads; imported when it is asked for."""
-    return cast("Format", import_module(f"seasoned.history.{module}"))
+    return cast("Format", import_module(f"seasoned.history.reader.{module}"))
 
 
 def all_formats() -> list[Format]:

@@ -2,13 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from seasoned.history.copies import without_copies
+import msgspec
+
+from seasoned.errors import NotFound
 from seasoned.history.discover import candidates
 from seasoned.history.formats import named, read_file, recognise
-from seasoned.session import Session
+from seasoned.session import Session, SessionRef
+
+_RANDOM_LENGTH = 16
+
+
+def is_unique_id(call_id: str) -> bool:
+    """Whether an id is random enough to name one call anywhere: `toolu_01A…`, not `call_1_0`."""
+    body = call_id.rpartition("_")[2] or call_id
+    return len(body) >= _RANDOM_LENGTH and not body.isalpha() and not body.isdigit()
+
+
+def without_copies(sessions: Iterable[Session]) -> Iterator[Session]:
+    """The same sessions, each call only in the first of them that has it. Give them oldest first."""
+    seen: set[tuple[str, str]] = set()
+    roots: dict[SessionRef, SessionRef] = {}
+    for session in sessions:
+        root = session.ref
+        if session.parent is not None:
+            root = roots.get(session.parent, session.parent)
+        roots[session.ref] = root
+        yield _first_seen(session, str(root), seen)
+
+
+def _first_seen(session: Session, root: str, seen: set[tuple[str, str]]) -> Session:
+    copied = False
+    messages = []
+    for message in session.messages:
+        kept = []
+        for call in message.calls:
+            key = ("", call.id) if is_unique_id(call.id) else (root, call.id)
+            if key not in seen:
+                seen.add(key)
+                kept.append(call)
+        if len(kept) != len(message.calls):
+            copied = True
+            message = msgspec.structs.replace(message, calls=tuple(kept))
+        messages.append(message)
+    return msgspec.structs.replace(session, messages=tuple(messages)) if copied else session
 
 
 def read(path: str | Path) -> Iterator[Session]:
@@ -23,3 +62,25 @@ def _sessions(path: Path) -> Iterator[Session]:
             yield from read_file(file)
         elif (module := recognise(file)) is not None:
             yield from named(module).read(file)
+
+
+_CHOOSING = ("hermes_db", "seasoned_db")
+"""Formats that hold many sessions and can be asked for one of them."""
+
+
+def read_one(path: Path, ref: SessionRef) -> Session:
+    """The session as its source has it; NotFound says why it cannot be had."""
+    if not path.exists():
+        raise NotFound("The file it came from is gone.")
+    module = recognise(path)
+    if module is None:
+        raise NotFound("The file it came from no longer holds a history.")
+    reader = named(module)
+    if module in _CHOOSING:
+        found = reader.read(path, only=[ref.native_id])  # type: ignore[call-arg]
+    else:
+        found = reader.read(path)
+    for session in found:
+        if session.ref == ref:
+            return session
+    raise NotFound("The file it came from no longer holds it.")

@@ -10,10 +10,9 @@ import msgspec
 from seasoned.errors import UsageError
 from seasoned.insight.trials import EARLY_TYPES, EarlyType, Figure, Trials
 from seasoned.stats.difference import difference
+from seasoned.stats.distribution import holm
 from seasoned.stats.interval import Estimate
-from seasoned.stats.multiple import holm
-from seasoned.stats.stratified import stratified_difference
-from seasoned.stats.trend import slope_of
+from seasoned.stats.trend import slope_of, stratified_difference
 
 if TYPE_CHECKING:
     from seasoned.insight.trials import Codes, Flags
@@ -31,7 +30,7 @@ LONG_ENDING = 3
 """And a trend must still be there with so many left out."""
 
 
-class Cell(msgspec.Struct, frozen=True):
+class CohortCell(msgspec.Struct, frozen=True):
     """One field of the map of lengths and positions."""
 
     length: str
@@ -87,7 +86,7 @@ class Cohort(msgspec.Struct, frozen=True):
     by_length: tuple[Figure, ...]
     by_position: tuple[Figure, ...]
     by_fifth: tuple[Figure, ...]
-    by_both: tuple[Cell, ...]
+    by_both: tuple[CohortCell, ...]
     by_early_type: tuple[EarlyTrend, ...]
     length_difference: Estimate
     """The shortest bucket minus the longest."""
@@ -107,7 +106,7 @@ def cohort(trials: Trials, *, lengths: Sequence[int] = LENGTHS) -> Cohort:
         by_position=_figures(trials, blocks, block_names),
         by_fifth=_figures(trials, fifth, ("first fifth", "second", "third", "fourth", "last fifth")),
         by_both=tuple(
-            Cell(name, position, trials.figure(f"{name}, calls {position}", (buckets == i) & (blocks == j)))
+            CohortCell(name, position, trials.figure(f"{name}, calls {position}", (buckets == i) & (blocks == j)))
             for i, name in enumerate(names)
             for j, position in enumerate(block_names)
             if ((buckets == i) & (blocks == j)).any()

@@ -8,16 +8,15 @@ from typing import Literal
 import msgspec
 
 from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.insight.rate_text import points, share
 from seasoned.insight.track import Track
-from seasoned.insight.words import points, share
 from seasoned.session import SessionRef
 from seasoned.stats.cluster import pool
 from seasoned.stats.difference import difference
-from seasoned.stats.exact import fisher
 from seasoned.stats.interval import Interval
 from seasoned.stats.permutation import permute_clusters
 from seasoned.stats.power import Detectable, detectable
-from seasoned.stats.proportion import proportion_difference
+from seasoned.stats.proportion import fisher, proportion_difference
 from seasoned.stats.standardise import Standardised, Strata, standardised_difference
 
 TestName = Literal["Fisher's exact test", "permutation of lineages", "Welch's t over lineages"]
@@ -26,7 +25,7 @@ MOST_PERMUTED = 2000
 ALPHA = 0.05
 
 
-class Side(msgspec.Struct, frozen=True):
+class ComparedSide(msgspec.Struct, frozen=True):
     """One side: its sessions, and the calls that count."""
 
     sessions: tuple[SessionRef, ...]
@@ -45,8 +44,8 @@ class Comparison(msgspec.Struct, frozen=True):
     """What two sides say. `improvement` is cold minus warm: positive when the warm side fails less."""
 
     test_name: TestName
-    warm: Side
-    cold: Side
+    warm: ComparedSide
+    cold: ComparedSide
     improvement: float
     interval: Interval | None
     p_value: float | None
@@ -72,7 +71,7 @@ def compare_sessions(warm: Track, cold: Track) -> Comparison:
                 f"No call of {str(track.ref)!r} counts, so it has no error rate: give a session with calls that "
                 "worked or failed."
             )
-    sides = [Side((track.ref,), 1, track.counts.failed, track.counts.counted) for track in (warm, cold)]
+    sides = [ComparedSide((track.ref,), 1, track.counts.failed, track.counts.counted) for track in (warm, cold)]
     of_warm, of_cold = sides
     figures = (of_cold.errors, of_cold.total, of_warm.errors, of_warm.total)
     estimate, test = proportion_difference(*figures), fisher(*figures)
@@ -133,7 +132,7 @@ def compare_sets(warm: Iterable[Track], cold: Iterable[Track]) -> Comparison:
     )
 
 
-class _Member(msgspec.Struct, frozen=True):
+class _ComparedSession(msgspec.Struct, frozen=True):
     """What a comparison needs of one session, so that the calls of large sets are never held at once."""
 
     ref: SessionRef
@@ -143,15 +142,15 @@ class _Member(msgspec.Struct, frozen=True):
     """Failures and counted calls."""
 
 
-def _member(track: Track) -> _Member:
+def _member(track: Track) -> _ComparedSession:
     tools: dict[str, tuple[int, int]] = {}
     for call in track.counted():
         failed, total = tools.get(call.tool, (0, 0))
         tools[call.tool] = failed + call.has_failed, total + 1
-    return _Member(track.ref, track.parent, track.root, tools)
+    return _ComparedSession(track.ref, track.parent, track.root, tools)
 
 
-def _by_lineage(members: Iterable[_Member]) -> list[Strata]:
+def _by_lineage(members: Iterable[_ComparedSession]) -> list[Strata]:
     """Failures and counted calls by tool, for each lineage in which anything counts."""
     lineages: dict[str, dict[str, tuple[int, int]]] = {}
     for member in members:
@@ -169,13 +168,13 @@ def _columns(lineages: Iterable[Strata]) -> tuple[list[int], list[int]]:
     return [sum(failed for failed, _ in one) for one in cells], [sum(total for _, total in one) for one in cells]
 
 
-def _side(members: Sequence[_Member], lineages: Sequence[Strata]) -> Side:
+def _side(members: Sequence[_ComparedSession], lineages: Sequence[Strata]) -> ComparedSide:
     refs = tuple(sorted(member.ref for member in members if member.tools))
     failures, totals = _columns(lineages)
-    return Side(refs, len(lineages), sum(failures), sum(totals), len(members) - len(refs))
+    return ComparedSide(refs, len(lineages), sum(failures), sum(totals), len(members) - len(refs))
 
 
-def _check_size(name: str, side: Side, in_both: int) -> None:
+def _check_size(name: str, side: ComparedSide, in_both: int) -> None:
     """A set shows no spread with fewer than two lineages."""
     if side.lineages >= 2:
         return
@@ -207,7 +206,9 @@ def _sign(interval: Interval | None) -> bool | None:
     return interval.low > 0
 
 
-def _notes(kept: Sequence[Sequence[_Member]], sides: Sequence[Side], both: Sequence[SessionRef]) -> tuple[str, ...]:
+def _notes(
+    kept: Sequence[Sequence[_ComparedSession]], sides: Sequence[ComparedSide], both: Sequence[SessionRef]
+) -> tuple[str, ...]:
     notes = []
     if both:
         notes.append(f"Left out of both sets because they are in both: {_some(both)}.")
@@ -228,8 +229,8 @@ def _some(refs: Sequence[SessionRef], shown: int = 5) -> str:
 
 
 def _sentence(
-    warm: Side,
-    cold: Side,
+    warm: ComparedSide,
+    cold: ComparedSide,
     value: float,
     interval: Interval | None,
     p_value: float | None,
@@ -251,7 +252,7 @@ def _sentence(
     return f"{said} No difference can be seen; {blind}."
 
 
-def _rates(warm_fails: str, cold_ones: str, warm: Side, cold: Side) -> str:
+def _rates(warm_fails: str, cold_ones: str, warm: ComparedSide, cold: ComparedSide) -> str:
     return f"{warm_fails} on {share(warm.error_rate)} of calls, {cold_ones} on {share(cold.error_rate)}"
 
 

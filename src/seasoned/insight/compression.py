@@ -8,10 +8,10 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.insight.load import tracks as load_tracks
+from seasoned.insight.rate_text import share
 from seasoned.insight.tolerance import LEVEL, TOLERANCE, Judgement, judge, judge_pairs
 from seasoned.insight.track import JudgedCall, Track, counts_of
-from seasoned.insight.words import share
+from seasoned.insight.track import tracks as load_tracks
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.session import SessionRef
 from seasoned.store import Store

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from seasoned.insight.cohort import LENGTHS, Cohort, bucket_names, cohort
+from seasoned.insight.cohort_verdict import CohortVerdict, verdict
 from seasoned.insight.compression import PooledCheck, chains, check_many
-from seasoned.insight.recurrence import Recurrence, Recurrer
+from seasoned.insight.mistake.recurrence import Recurrence, RecurrenceCounter
 from seasoned.insight.track import Track
 from seasoned.insight.trials import Figure, Trials, trials_of
-from seasoned.insight.verdict import CohortVerdict, verdict
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.session import Usage, sum_usage
 
@@ -71,7 +71,7 @@ class _Facts:
         self.times: list[float] = []
         self.usages: list[Usage] = []
         self.costs: list[float] = []
-        self.recurrences = Recurrer()
+        self.recurrences = RecurrenceCounter()
 
     def pass_by(self, tracks: Iterable[Track]) -> Iterator[Track]:
         for track in tracks:

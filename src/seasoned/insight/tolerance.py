@@ -10,13 +10,12 @@ import msgspec
 
 from seasoned.outcome.error_rate import Counts
 from seasoned.stats.cluster import pool, wilson_interval
+from seasoned.stats.difference import paired_ratio
 from seasoned.stats.difference import ratio as clustered_ratio
 from seasoned.stats.distribution import two_sided_z
 from seasoned.stats.interval import Estimate, Interval
-from seasoned.stats.mover import ratio_floor
-from seasoned.stats.paired import paired_ratio
 from seasoned.stats.power import needed_for_ratio
-from seasoned.stats.proportion import proportion_ratio, wilson
+from seasoned.stats.proportion import proportion_ratio, ratio_floor, wilson
 
 TOLERANCE = 1.2
 """After a compression a fifth more failures is still called preserved."""
@@ -29,7 +28,7 @@ FEWEST_CALLS = 20
 Method = Literal["calls of one lineage", "pairs of lineages", "lineages on each side"]
 
 
-class Ends(msgspec.Struct, frozen=True):
+class BeforeAfter(msgspec.Struct, frozen=True):
     """Where after / before lies. `high` is None where nothing failed before: then there is no largest ratio."""
 
     low: float
@@ -44,7 +43,7 @@ class Judgement(msgspec.Struct, frozen=True):
     preserved: bool | None
     reason: str | None
     ratio: float | None
-    interval: Ends | None
+    interval: BeforeAfter | None
     method: Method | None = None
     more_calls: int | None = None
     """Calls that would be needed to show an unchanged rate, over both sides."""
@@ -85,7 +84,7 @@ def judge_pairs(pairs: Sequence[tuple[Counts, Counts]], before: Counts, after: C
 
 
 def _apply(
-    before: Counts, after: Counts, estimate: Estimate, ends: Ends | None, method: Method, effect: float
+    before: Counts, after: Counts, estimate: Estimate, ends: BeforeAfter | None, method: Method, effect: float
 ) -> Judgement:
     """Preserved: the upper end is within the tolerance, or hardly anything fails after. Lost: the lower end is not."""
     rate = after.error_rate
@@ -122,7 +121,7 @@ def _rounded(number: int) -> str:
     return f"{round(number, -digits):,}".replace(",", " ")
 
 
-def _spread(before: Counts, after: Counts, ends: Ends | None) -> float:
+def _spread(before: Counts, after: Counts, ends: BeforeAfter | None) -> float:
     """How many times the variance of the ratio's logarithm is that of as many independent calls."""
     if ends is None or ends.high is None or not ends.low or not before.failed or not after.failed:
         return 1.0
@@ -133,12 +132,12 @@ def _spread(before: Counts, after: Counts, ends: Ends | None) -> float:
     return max(1.0, seen * seen / own)
 
 
-def _ends(interval: Interval | None) -> Ends | None:
-    return None if interval is None else Ends(interval.low, interval.high, interval.level, interval.n)
+def _ends(interval: Interval | None) -> BeforeAfter | None:
+    return None if interval is None else BeforeAfter(interval.low, interval.high, interval.level, interval.n)
 
 
-def _floor(rate: float | None, of_after: Interval | None, of_before: Interval | None, n: int) -> Ends | None:
+def _floor(rate: float | None, of_after: Interval | None, of_before: Interval | None, n: int) -> BeforeAfter | None:
     """The lower end alone, where nothing failed before and something after."""
     if not rate or of_after is None or of_before is None:
         return None
-    return Ends(ratio_floor(rate, of_after, of_before), None, LEVEL, n)
+    return BeforeAfter(ratio_floor(rate, of_after, of_before), None, LEVEL, n)

@@ -14,16 +14,16 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Resource
 
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
-from seasoned.insight.answer import track_answer
-from seasoned.insight.load import tracks
+from seasoned.insight.json_answer import track_answer
 from seasoned.insight.profile import profile
+from seasoned.insight.rate_text import share, share_between
 from seasoned.insight.report import Report
+from seasoned.insight.store_report import Revision, report_on, revision
+from seasoned.insight.track import tracks
 from seasoned.insight.trials import Figure
-from seasoned.insight.whole import Revision, report_on, revision
-from seasoned.insight.words import share, share_between
 from seasoned.mcp_server.store_access import StoreAccess
 from seasoned.store import Store
-from seasoned.store.find import find_session
+from seasoned.store.search import find_session
 from seasoned.template.block import clean_line
 from seasoned.template.example import Example
 from seasoned.template.library.storage import Library, current, listed

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from seasoned.redact.hit import Hit
 from seasoned.redact.literal import REFERENCE, is_placeholder, is_random, is_secret
 from seasoned.redact.name import Promise, kind_of, promise
-from seasoned.redact.pattern import Pattern
+from seasoned.redact.pattern import Hit, Pattern
 
 LONGEST = 8192
 TRIES = 8
@@ -43,7 +42,7 @@ TUPLE = Pattern(r"""\(\s?\\{0,8}["'][^"'\s]{1,128}["']\s?,\s?\\{0,8}["']([^"'\s\
 PAIR = Pattern(r"[\w.\-]+=([^;\s\"'\\]{8,4096})")
 
 
-class Value(NamedTuple):
+class AssignedValue(NamedTuple):
     """What stands after the separator."""
 
     start: int
@@ -98,7 +97,7 @@ def _named_by(names: Pattern, text: str, low: str, hits: list[Hit]) -> None:
             done = value.end
 
 
-class Named(NamedTuple):
+class NamedValue(NamedTuple):
     """The whole name around a key word."""
 
     start: int
@@ -106,7 +105,7 @@ class Named(NamedTuple):
     promised: Promise
 
 
-def _name(text: str, low: str, keyword: int, end: int) -> Named | None:
+def _name(text: str, low: str, keyword: int, end: int) -> NamedValue | None:
     left = low[max(0, keyword - 48) : keyword]
     start = keyword - (len(left) - len(left.rstrip(IDENTIFIER)))
     if start < keyword and start and text[start - 1] == "\\" and text[start] in "nrt":
@@ -117,10 +116,10 @@ def _name(text: str, low: str, keyword: int, end: int) -> Named | None:
     promised = promise(name)
     if name == "PASS" and text.startswith(":", end):
         return None  # a test runner's word: `--- PASS: TestSomething`
-    return None if promised is Promise.NONE else Named(start, name, promised)
+    return None if promised is Promise.NONE else NamedValue(start, name, promised)
 
 
-def _judge(text: str, named: Named, separator: str, value: Value) -> Hit | None:
+def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -> Hit | None:
     start, name, promised = named
     if "==" in separator and not (value.quoted and promised > Promise.WEAK):
         return None
@@ -136,20 +135,20 @@ def _judge(text: str, named: Named, separator: str, value: Value) -> Hit | None:
     return _plain(text, start, name, promised, separator, value)
 
 
-def read_value(text: str, at: int) -> Value | None:
+def read_value(text: str, at: int) -> AssignedValue | None:
     """The value that begins here: to its closing quote at the same depth of escaping, or to the end of a bare word."""
     coded = CODED.re.match(text, at)
     if coded is not None:
         end = text.find(coded[0], coded.end(), coded.end() + LONGEST)
-        return Value(coded.end(), end, True) if end > coded.end() else None
+        return AssignedValue(coded.end(), end, True) if end > coded.end() else None
     opened = OPEN.re.match(text, at)
     if opened is not None:
         return _quoted(text, opened.end(), opened[2], len(opened[1]))
     bare = BARE.re.match(text, at)
-    return Value(bare.start(), bare.end(), False) if bare is not None else None
+    return AssignedValue(bare.start(), bare.end(), False) if bare is not None else None
 
 
-def _quoted(text: str, start: int, quote: str, depth: int) -> Value | None:
+def _quoted(text: str, start: int, quote: str, depth: int) -> AssignedValue | None:
     limit = min(len(text), start + LONGEST)
     at = text.find(quote, start, limit)
     while at >= 0:
@@ -161,15 +160,15 @@ def _quoted(text: str, start: int, quote: str, depth: int) -> Value | None:
     if at < 0:
         # The closing quote lies beyond what is shown: everything on this line belongs to the value.
         line = text.find("\n", start, limit)
-        return Value(start, limit if line < 0 else line, True)
+        return AssignedValue(start, limit if line < 0 else line, True)
     end = at - slashes
     # What begins like this follows a closing quote, it does not follow an opening one.
     if end <= start or text[start] in " ,;)]}\n" or text.startswith(("\\n", "+ "), start):
         return None
-    return Value(start, end, True)
+    return AssignedValue(start, end, True)
 
 
-def _cookie(text: str, value: Value, separator: str) -> Hit | None:
+def _cookie(text: str, value: AssignedValue, separator: str) -> Hit | None:
     end = value.end
     if not value.quoted:
         if ":" not in separator:
@@ -187,7 +186,7 @@ def _line_end(text: str, start: int) -> int:
     return min((e for e in ends if e >= 0), default=min(len(text), start + 4096))
 
 
-def _authorization(text: str, value: Value) -> Hit | None:
+def _authorization(text: str, value: AssignedValue) -> Hit | None:
     scheme = SCHEME.re.match(text, value.start)
     at = scheme.end() if scheme else value.start
     found = CREDENTIAL.re.match(text, at)
@@ -202,7 +201,7 @@ def _authorization(text: str, value: Value) -> Hit | None:
     return Hit("authorization", found.start(), found.end())
 
 
-def _plain(text: str, start: int, name: str, promised: Promise, separator: str, value: Value) -> Hit | None:
+def _plain(text: str, start: int, name: str, promised: Promise, separator: str, value: AssignedValue) -> Hit | None:
     first, end = value.start, value.end
     if value.quoted:
         secret = is_secret(text[first:end], promised, True, True)

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 
 from seasoned.redact.assignment import read_value
-from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_placeholder, is_random, is_secret
 from seasoned.redact.name import Promise, kind_of, promise
-from seasoned.redact.pattern import Pattern
+from seasoned.redact.pattern import Hit, Pattern
 
 _NAMED = r"(?<![a-z0-9_\-]-)-(?!-)[a-z0-9\-]{0,30}?(?:pass|token|key|secret|pwd|cred)[a-z0-9\-_]{0,24}+"
 DASH = Pattern(

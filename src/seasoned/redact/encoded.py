@@ -5,8 +5,7 @@ from __future__ import annotations
 import binascii
 from collections.abc import Callable, Iterator
 
-from seasoned.redact.hit import Hit
-from seasoned.redact.pattern import Pattern
+from seasoned.redact.pattern import Hit, Pattern
 
 BASE64 = Pattern(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
 PERCENT = Pattern(r"%[0-9A-Fa-f]{2}[A-Za-z0-9%._~+!*()\-]*")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from seasoned.redact.name import Promise
+from seasoned.redact.name import Promise, vocabulary
 from seasoned.redact.pattern import Pattern
-from seasoned.redact.vocabulary import vocabulary
 
 LABELS = vocabulary(
     "api key keys token tokens access refresh id user client secret secrets password passwd pass pwd passphrase "

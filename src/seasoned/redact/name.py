@@ -6,7 +6,11 @@ from enum import IntEnum
 from functools import lru_cache
 
 from seasoned.redact.pattern import Pattern
-from seasoned.redact.vocabulary import vocabulary
+
+
+def vocabulary(text: str) -> frozenset[str]:
+    """The words of the text."""
+    return frozenset(text.split())
 
 
 class Promise(IntEnum):

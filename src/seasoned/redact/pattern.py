@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 
 class Pattern:
@@ -21,3 +22,11 @@ class Pattern:
         if self._compiled is None:
             self._compiled = re.compile(self.source, self.flags)
         return self._compiled
+
+
+class Hit(NamedTuple):
+    """What kind of secret it looks like, and where it stands."""
+
+    kind: str
+    start: int
+    end: int

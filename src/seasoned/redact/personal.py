@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from seasoned.redact.hit import Hit
-from seasoned.redact.pattern import Pattern
-from seasoned.redact.vocabulary import vocabulary
+from seasoned.redact.name import vocabulary
+from seasoned.redact.pattern import Hit, Pattern
 
 PLAIN_LOCAL = "abcdefghijklmnopqrstuvwxyz0123456789.+_-"
 DOMAIN = Pattern(r"(?:[a-z0-9](?:[a-z0-9\-]{0,61}[a-z0-9])?\.){1,6}([a-z]{2,18})(?![a-z0-9\-_(]|\.[a-z0-9]|:[/~])")

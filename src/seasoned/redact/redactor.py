@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
 
-from seasoned.redact.hit import Hit
+from seasoned.redact.detector import scan
 from seasoned.redact.literal import is_secret
 from seasoned.redact.name import Promise, kind_of, promise
-from seasoned.redact.pattern import Pattern
-from seasoned.redact.scan import scan
+from seasoned.redact.pattern import Hit, Pattern
 
 __all__ = ["Hit", "Redactor"]
 
@@ -265,3 +264,33 @@ def _cut_start(text: str, limit: int) -> str:
         if tag.start() < start < tag.end():
             return text[tag.end() :]
     return text[start:]
+
+
+CUT_MARGIN = 160
+"""Characters to show beyond a cut, so that a secret that lies across it is recognised."""
+_REMEMBERED = 4096
+
+
+def is_clean(redactor: Redactor, texts: Iterable[str], common: Iterable[str] = ()) -> bool:
+    """Whether none of the texts holds a secret, and nothing of what is common to many, names before all."""
+    if not redactor.harmless.issuperset(common) and not all(_is_harmless(redactor, name) for name in common):
+        return False
+    return not redactor.find("\n".join(texts))
+
+
+def _is_harmless(redactor: Redactor, name: str) -> bool:
+    """Whether a name neither holds a secret nor promises that its value is one. Remembered: names come again."""
+    if name in redactor.harmless:
+        return True
+    if gives_away(name) or redactor.find(name):
+        return False
+    if len(redactor.harmless) >= _REMEMBERED:
+        redactor.harmless.clear()
+    redactor.harmless.add(name)
+    return True
+
+
+def gives_away(name: str) -> bool:
+    """Whether a name alone makes its value worth a closer look: `password`, `Authorization`, `phone`."""
+    low = name.lower()
+    return bool(promise(name)) or low.endswith(("authorization", "cookie")) or any(word in low for word in PHONES)

@@ -12,7 +12,7 @@ from seasoned.errors import NotFound, RuleBroken, UsageError
 from seasoned.schedule.job import At, Job, RunRecord, Slot, check_job
 from seasoned.schedule.when import check_times, next_times
 from seasoned.store import Database
-from seasoned.store.seam import Row
+from seasoned.store.interface import DatabaseRow
 
 HISTORY_LINES = 50
 _FIELDS = RunRecord.__struct_fields__
@@ -170,13 +170,13 @@ def add_slot(
     return database.run("schedule.add_slot", values) == 1
 
 
-def posted_of(row: Row) -> Posted:
+def posted_of(row: DatabaseRow) -> Posted:
     """The job that a row of the board holds."""
     job = msgspec.json.decode(row["document"], type=Job)
     return Posted(job, row["next_at"], int(row["runs"]), row["removed_at"] is not None)
 
 
-def record_of(row: Row) -> RunRecord:
+def record_of(row: DatabaseRow) -> RunRecord:
     """The line of the history that a row holds."""
     return RunRecord(**{field: row[field] for field in _FIELDS})
 

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from seasoned.errors import UsageError
-from seasoned.stats.counts import as_counts
-from seasoned.stats.interval import NO_TRIALS, Estimate, Interval, check_level, span
+from seasoned.stats.interval import NO_TRIALS, Estimate, Interval, as_counts, check_level, span
 
 if TYPE_CHECKING:
-    from seasoned.stats.counts import Array
+    from seasoned.stats.interval import Array
 
 LARGEST_CLUSTER = 100
 _STAKE = 0.9

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from seasoned.stats.cluster import Pooled, pool_rows, wilson_interval
-from seasoned.stats.counts import as_counts
+from seasoned.stats.cluster import RESAMPLES, Pooled, effective_clusters, pool_rows, studentised_ends, wilson_interval
 from seasoned.stats.distribution import t_tails, two_sided_t
 from seasoned.stats.interval import (
     NO_TRIALS,
@@ -17,14 +16,15 @@ from seasoned.stats.interval import (
     Estimate,
     Interval,
     Method,
+    as_counts,
+    as_pairs,
     check_level,
     span,
 )
-from seasoned.stats.mover import difference_ends, ratio_ends
-from seasoned.stats.resample import RESAMPLES, studentised_ends
+from seasoned.stats.proportion import difference_ends, ratio_ends
 
 if TYPE_CHECKING:
-    from seasoned.stats.counts import Array
+    from seasoned.stats.interval import Array
 
 NO_RATIO = "nothing failed in the second, so there is no ratio to it"
 NO_LOG = "nothing failed in the first: a ratio of zero has no logarithm; the method 'wilson' bounds it"
@@ -179,3 +179,106 @@ def _answer(
     p_value: float | None = None,
 ) -> Estimate:
     return Estimate(value, interval, a.n + b.n, a.clusters + b.clusters, reason, p_value)
+
+
+PairedMethod = Literal["linear", "bootstrap"]
+NO_PAIRS = "no cluster was tried under both conditions"
+
+
+def paired_difference(
+    failures_a: Sequence[int],
+    totals_a: Sequence[int],
+    failures_b: Sequence[int],
+    totals_b: Sequence[int],
+    *,
+    level: float = 0.95,
+    method: PairedMethod = "linear",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Estimate:
+    """First rate minus second over clusters tried under both; position i is one cluster on both sides.
+
+    linear: each pair left out in turn (Tukey 1958) and t. bootstrap: whole pairs redrawn, studentised.
+    """
+    check_level(level)
+    rows = as_pairs(failures_a, totals_a, failures_b, totals_b)
+    if not len(rows):
+        return _paired_answer(rows, None, None, NO_PAIRS)
+    a, b = _rates(rows.sum(axis=0))
+    value = float(a - b)
+    if len(rows) < 2:
+        return _paired_answer(rows, value, None, ONE_CLUSTER)
+    without_a, without_b = _rates(rows.sum(axis=0) - rows)
+    error = _jackknife_error(without_a - without_b)
+    if not error:
+        return _paired_answer(rows, value, None, NOTHING_VARIES)
+    freedom = effective_clusters(rows[:, 1] + rows[:, 3]) - 1
+    p_value = t_tails(value / error, freedom)
+    if method == "linear":
+        half = two_sided_t(level, freedom) * error
+        ends: tuple[float, float] | None = value - half, value + half
+    else:
+        ends = studentised_ends([rows], rate_difference, level=level, resamples=resamples, seed=seed, symmetric=True)
+    if ends is None:
+        return _paired_answer(rows, value, None, TOO_FEW_FAILURES, p_value)
+    interval = span(max(-1.0, ends[0]), value, min(1.0, ends[1]), level, len(rows))
+    return _paired_answer(rows, value, interval, None, p_value)
+
+
+def paired_ratio(
+    failures_a: Sequence[int],
+    totals_a: Sequence[int],
+    failures_b: Sequence[int],
+    totals_b: Sequence[int],
+    *,
+    level: float = 0.95,
+    method: PairedMethod = "linear",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Estimate:
+    """First rate by second over clusters tried under both, on the logarithm (Katz et al. 1978).
+
+    Nothing failed in the second: None. Nothing failed in the first: 0.0 without an interval.
+    """
+    check_level(level)
+    rows = as_pairs(failures_a, totals_a, failures_b, totals_b)
+    if not len(rows):
+        return _paired_answer(rows, None, None, NO_PAIRS)
+    a, b = map(float, _rates(rows.sum(axis=0)))
+    if not b:
+        return _paired_answer(rows, None, None, NO_RATIO)
+    value = a / b
+    if len(rows) < 2:
+        return _paired_answer(rows, value, None, ONE_CLUSTER)
+    if not a:
+        return _paired_answer(rows, value, None, NO_LOG.partition(";")[0])
+    without_a, without_b = _rates(rows.sum(axis=0) - rows)
+    # By shares of the rates and not by logarithms: a rate without one cluster can be zero.
+    error = _jackknife_error(without_a / a - without_b / b)
+    if not error:
+        return _paired_answer(rows, value, None, NOTHING_VARIES)
+    freedom = effective_clusters(rows[:, 1] + rows[:, 3]) - 1
+    p_value = t_tails(math.log(value) / error, freedom)
+    if method == "linear":
+        half = two_sided_t(level, freedom) * error
+        ends: tuple[float, float] | None = math.log(value) - half, math.log(value) + half
+    else:
+        ends = studentised_ends([rows], log_ratio, level=level, resamples=resamples, seed=seed)
+    interval = from_log(ends, value, level, len(rows))
+    return _paired_answer(rows, value, interval, None if interval else TOO_FEW_FAILURES, p_value)
+
+
+def _rates(totals: Array) -> tuple[Array, Array]:
+    return totals[..., 0] / totals[..., 1], totals[..., 2] / totals[..., 3]
+
+
+def _jackknife_error(without: Array) -> float:
+    """The standard error from values with one cluster left out each; rounding is no spread."""
+    error = math.sqrt((len(without) - 1) * float(without.var()))
+    return error if error > 1e-12 else 0.0
+
+
+def _paired_answer(
+    rows: Array, value: float | None, interval: Interval | None, reason: str | None, p_value: float | None = None
+) -> Estimate:
+    return Estimate(value, interval, int(rows[:, [1, 3]].sum()), len(rows), reason, p_value)

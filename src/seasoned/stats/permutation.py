@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from seasoned.stats.counts import as_counts, as_pairs
-from seasoned.stats.interval import PValue
+from seasoned.stats.interval import PValue, as_counts, as_pairs
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     from numpy.random import Generator
 
-    from seasoned.stats.counts import Array
+    from seasoned.stats.interval import Array
 
     Labels = npt.NDArray[np.bool_]
 

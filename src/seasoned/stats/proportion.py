@@ -2,10 +2,41 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
+from math import sqrt
+from typing import Literal
+
 from seasoned.errors import UsageError
 from seasoned.stats.distribution import beta_quantile, two_sided_z
-from seasoned.stats.interval import NO_TRIALS, Estimate, Interval, check_level
-from seasoned.stats.mover import difference_ends, ratio_ends
+from seasoned.stats.interval import NO_TRIALS, Estimate, Interval, PValue, check_level
+
+
+def difference_ends(a: float, of_a: Interval, b: float, of_b: Interval) -> tuple[float, float]:
+    """Ends for a − b, the sides being independent (Zou & Donner 2008)."""
+    low = a - b - sqrt((a - of_a.low) ** 2 + (of_b.high - b) ** 2)
+    high = a - b + sqrt((of_a.high - a) ** 2 + (b - of_b.low) ** 2)
+    return max(-1.0, low), min(1.0, high)
+
+
+def ratio_ends(a: float, of_a: Interval, b: float, of_b: Interval) -> tuple[float, float]:
+    """Ends for a / b, the sides being independent and b's interval above zero (Donner & Zou 2012)."""
+    product = a * b
+    above, below = of_a.low * (2 * a - of_a.low), of_b.high * (2 * b - of_b.high)
+    # The published (product - root) / below, turned over so that below = 0 does no harm.
+    low = above / (product + sqrt(max(0.0, product * product - above * below))) if above > 0 else 0.0
+    above, below = of_a.high * (2 * a - of_a.high), of_b.low * (2 * b - of_b.low)
+    high = (product + sqrt(max(0.0, product * product - above * below))) / below
+    return min(low, a / b), max(high, a / b)
+
+
+def ratio_floor(a: float, of_a: Interval, of_b: Interval) -> float:
+    """The lower end for a / b where b is 0: the ratio has no upper end, and this one is the limit of `ratio_ends`.
+
+    With b = 0 the product vanishes and the published root leaves √(l (2a − l)) / h, where l is the lower end of a and
+    h the upper end of b (Donner & Zou 2012). Nothing is added to a count, and h > 0 as soon as b has any trials.
+    """
+    return sqrt(max(0.0, of_a.low * (2 * a - of_a.low))) / of_b.high
 
 
 def wilson(failures: int, total: int, *, level: float = 0.95) -> Estimate:
@@ -67,3 +98,65 @@ def _check(failures: int, total: int, level: float) -> None:
     check_level(level)
     if not 0 <= failures <= total:
         raise UsageError(f"failures lie between 0 and the total, not {failures!r} of {total!r}")
+
+
+Alternative = Literal["two-sided", "less", "greater"]
+_TIE = 1e-9
+"""Arrangements as likely as the one seen, up to rounding, are as extreme."""
+
+
+def fisher(
+    failures_a: int, total_a: int, failures_b: int, total_b: int, *, alternative: Alternative = "two-sided"
+) -> PValue:
+    """Fisher's exact test of two proportions (Fisher 1922). `less`: the first fails less than the second.
+
+    Two-sided sums every table that is no more likely than the one seen.
+    """
+    for failures, total in ((failures_a, total_a), (failures_b, total_b)):
+        if not 0 <= failures <= total:
+            raise UsageError(f"failures lie between 0 and the total, not {failures!r} of {total!r}")
+    n = total_a + total_b
+    if not total_a or not total_b:
+        return PValue(None, n, reason="there are no trials on one side")
+    failed = failures_a + failures_b
+
+    def log_mass(k: int) -> float:
+        return _log_choose(total_a, k) + _log_choose(total_b, failed - k) - _log_choose(n, failed)
+
+    support = range(max(0, failed - total_b), min(failed, total_a) + 1)
+    return PValue(_tails(support, log_mass, failures_a, alternative), n)
+
+
+def mcnemar(only_a: int, only_b: int, *, alternative: Alternative = "two-sided") -> PValue:
+    """McNemar's test of pairs in its exact form (McNemar 1947): pairs that failed under one condition alone."""
+    if only_a < 0 or only_b < 0:
+        raise UsageError(f"pairs are counted from 0, not {only_a!r} and {only_b!r}")
+    n = only_a + only_b
+    if not n:
+        return PValue(None, 0, reason="no pair differs")
+
+    def log_mass(k: int) -> float:
+        return _log_choose(n, k) - n * math.log(2)
+
+    return PValue(_tails(range(n + 1), log_mass, only_a, alternative), n)
+
+
+def sign_test(differences: Sequence[float], *, alternative: Alternative = "two-sided") -> PValue:
+    """Whether differences of pairs lie on both sides of zero alike (Arbuthnot 1710); zeros are left out."""
+    above, below = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
+    return mcnemar(above, below, alternative=alternative)
+
+
+def _tails(support: range, log_mass: Callable[[int], float], seen: int, alternative: Alternative) -> float:
+    masses = {k: log_mass(k) for k in support}
+    if alternative == "less":
+        kept = [mass for k, mass in masses.items() if k <= seen]
+    elif alternative == "greater":
+        kept = [mass for k, mass in masses.items() if k >= seen]
+    else:
+        kept = [mass for mass in masses.values() if mass <= masses[seen] + _TIE * max(1.0, abs(masses[seen]))]
+    return min(1.0, math.fsum(map(math.exp, kept)))
+
+
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)

@@ -11,12 +11,11 @@ import msgspec
 
 from seasoned.errors import UsageError
 from seasoned.stats.cluster import Pooled, effective_clusters, wilson_interval
-from seasoned.stats.counts import raw_counts
 from seasoned.stats.difference import independent_difference
-from seasoned.stats.interval import Estimate, check_level
+from seasoned.stats.interval import Estimate, check_level, raw_counts
 
 if TYPE_CHECKING:
-    from seasoned.stats.counts import Array
+    from seasoned.stats.interval import Array
 
 Strata = Mapping[str, tuple[int, int]]
 """One cluster: failures and total by stratum."""

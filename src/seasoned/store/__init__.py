@@ -1,6 +1,6 @@
 """Everything that must last: one SQLite file, PostgreSQL for what machines share; migrations, named queries."""
 
 from seasoned.store.database import Store, open_database, open_store, open_temporary
-from seasoned.store.seam import Database, Row
+from seasoned.store.interface import Database, DatabaseRow
 
-__all__ = ["Database", "Row", "Store", "open_database", "open_store", "open_temporary"]
+__all__ = ["Database", "DatabaseRow", "Store", "open_database", "open_store", "open_temporary"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -13,9 +14,9 @@ from weakref import finalize
 
 from seasoned.config import Config
 from seasoned.errors import RuleBroken, StoreError
+from seasoned.store.interface import Database, Params
 from seasoned.store.migration import migrate
 from seasoned.store.query import insert_of, query
-from seasoned.store.seam import Database, Params
 
 _BUSY_SECONDS = 30.0
 _AGAIN_SECONDS = 0.02
@@ -256,3 +257,18 @@ def _sentence(path: str, error: Exception) -> str:
     if "full" in text:
         return f"The store {path!r} cannot be written ({text}): make room on the disk."
     return f"The store {path!r} cannot be used: {text}."
+
+
+_HIDDEN = "***"
+_NAMES = r"(?:ssl)?password"
+# Up to the last sign before the path's end: a password that was not encoded may hold the sign itself.
+_IN_ADDRESS = re.compile(r"(?is)(?<=://)([^:@/]*):(.*)@")
+_IN_QUERY = re.compile(rf"(?i)([?&]{_NAMES}=)[^&#]*")
+_IN_WORDS = re.compile(rf"(?is)(\b{_NAMES}\s*=\s*)(?:'(?:\\.|[^'\\])*'?|(?:\\.|\S)+)")
+
+
+def without_password(address: str) -> str:
+    """`postgresql://u:secret@host/x` and `host=h password=secret` alike; what cannot be told apart is hidden too."""
+    if "://" not in address:
+        return _IN_WORDS.sub(rf"\1{_HIDDEN}", address)
+    return _IN_QUERY.sub(rf"\1{_HIDDEN}", _IN_ADDRESS.sub(rf"\1:{_HIDDEN}@", address))

@@ -13,15 +13,14 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 
 from seasoned.errors import NotFound, SeasonedError, UsageError
-from seasoned.insight.answer import comparison_answer, compression_answer, track_answer
 from seasoned.insight.compare import compare_sessions
 from seasoned.insight.compression import fill, outlines
-from seasoned.insight.load import tracks
+from seasoned.insight.json_answer import comparison_answer, compression_answer, track_answer
 from seasoned.insight.profile import profile
-from seasoned.insight.track import Track
+from seasoned.insight.track import Track, tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
-from seasoned.store.find import find_session
+from seasoned.store.search import find_session
 from seasoned.template.block import Format
 from seasoned.template.example import check_name
 from seasoned.template.library.storage import count_use, current, delete, listed, remember_block, save

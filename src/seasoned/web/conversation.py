@@ -11,10 +11,10 @@ from threading import Lock
 import msgspec
 
 from seasoned.errors import NotFound, SeasonedError
-from seasoned.history.one import read_one
+from seasoned.history.read import read_one
 from seasoned.redact.redactor import Redactor
 from seasoned.session import Message, Session, SessionRef, ToolCall
-from seasoned.store import Row
+from seasoned.store import DatabaseRow
 
 MESSAGES_SHOWN = 40
 TEXT_CHARS = 6_000
@@ -82,7 +82,7 @@ class Conversations:
         self._lock = Lock()
         self._read: OrderedDict[tuple[object, ...], Session] = OrderedDict()
 
-    def find(self, row: Row) -> Session | str:
+    def find(self, row: DatabaseRow) -> Session | str:
         """The session, or a sentence that says why it cannot be had."""
         if not row["path"]:
             return "The file it came from was forgotten."
@@ -117,7 +117,7 @@ def _state(path: Path, *, may_lack: bool = False) -> tuple[int, int]:
     return stat.st_mtime_ns, stat.st_size
 
 
-def turns(session: Session, calls: Sequence[Row], redactor: Redactor, *, first: int) -> list[Turn]:
+def turns(session: Session, calls: Sequence[DatabaseRow], redactor: Redactor, *, first: int) -> list[Turn]:
     """The messages from this index on, as many as a page shows; results stand with their calls."""
     verdicts = {str(call["call_id"]): call for call in calls}
     compactions = set(session.compactions)
@@ -136,7 +136,7 @@ def turns(session: Session, calls: Sequence[Row], redactor: Redactor, *, first: 
 
 
 def _turn(
-    index: int, message: Message, verdicts: dict[str, Row], redactor: Redactor, *, follows_compaction: bool
+    index: int, message: Message, verdicts: dict[str, DatabaseRow], redactor: Redactor, *, follows_compaction: bool
 ) -> Turn:
     return Turn(
         index=index,
@@ -150,7 +150,7 @@ def _turn(
     )
 
 
-def _shown(call: ToolCall, row: Row | None, redactor: Redactor) -> ShownCall:
+def _shown(call: ToolCall, row: DatabaseRow | None, redactor: Redactor) -> ShownCall:
     arguments = json.dumps(call.arguments, ensure_ascii=False, indent=2)
     return ShownCall(
         call_id=call.id,
@@ -166,7 +166,7 @@ def _shown(call: ToolCall, row: Row | None, redactor: Redactor) -> ShownCall:
     )
 
 
-def stored_calls(calls: Sequence[Row]) -> list[ShownCall]:
+def stored_calls(calls: Sequence[DatabaseRow]) -> list[ShownCall]:
     """What the store still knows of calls whose conversation is gone."""
     return [
         ShownCall(

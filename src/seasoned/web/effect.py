@@ -13,7 +13,7 @@ from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
 from seasoned.experiment.live.example_effect import ExampleEffect
 from seasoned.experiment.live.live_report import LiveReport, list_live, live_report
-from seasoned.insight.whole import revision
+from seasoned.insight.store_report import revision
 from seasoned.store import Store, open_database, open_store
 from seasoned.web.reading import histories_of
 from seasoned.web.standing import Seen, seen

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import NotFound, UsageError
-from seasoned.store import Database, Row, Store
+from seasoned.store import Database, DatabaseRow, Store
 from seasoned.web.frame import PageRoute
 from seasoned.web.link import experiment_link
 from seasoned.web.login import Here
@@ -60,19 +60,19 @@ async def show_sessions(
     return answer(request, here, "experiment_sessions.html", tables=(table,), name=name, arm=arm)
 
 
-def _rows(database: Database, wanted: dict[str, str | float | None]) -> list[Row]:
+def _rows(database: Database, wanted: dict[str, str | float | None]) -> list[DatabaseRow]:
     if not database.rows("experiment.splits", {"experiment": wanted["experiment"]}):
         raise NotFound(f"No experiment {str(wanted['experiment'])[:80]!r} runs: the list shows those that do.")
     return list(database.rows("experiment.arm_sessions", wanted))
 
 
-def _name(row: Row, store: Store, limit: int) -> Cell:
+def _name(row: DatabaseRow, store: Store, limit: int) -> Cell:
     if limit < FILE_ROWS:
         return cell_of_ref(row["session"], store)
     return Cell(row["session"])
 
 
-def _line(row: Row, name: Cell) -> tuple[Cell, ...]:
+def _line(row: DatabaseRow, name: Cell) -> tuple[Cell, ...]:
     return (
         name,
         Cell(row["arm"]),

@@ -19,7 +19,7 @@ from seasoned.experiment.page.live_plots import live_plots
 from seasoned.experiment.page.page import part_of
 from seasoned.experiment.run.design import Design
 from seasoned.experiment.run.run_store import RunCount, analyses, broken_off, counts, designs
-from seasoned.insight.page.value import change, change_between, rate, rate_between
+from seasoned.insight.page.rows import change, change_between, rate, rate_between
 from seasoned.store import Store, open_store
 from seasoned.web.effect import live_of
 from seasoned.web.experiment_sessions import arm_link

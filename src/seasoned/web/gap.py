@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from seasoned.history.seasoned_db import NAME
+from seasoned.history.reader.seasoned_db import NAME
 from seasoned.session import Session
 from seasoned.store import Database
 

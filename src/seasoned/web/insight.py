@@ -15,7 +15,7 @@ from starlette.responses import Response
 from seasoned.insight.page.plots import Plot, plots
 from seasoned.insight.page.sections import PARTS, words
 from seasoned.insight.report import Report
-from seasoned.insight.whole import Revision, revision
+from seasoned.insight.store_report import Revision, revision
 from seasoned.web.frame import HEADERS, Page, PageRoute, go
 from seasoned.web.link import session_link, sessions_link
 from seasoned.web.login import Here, Visitor, read_change

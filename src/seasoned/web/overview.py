@@ -12,14 +12,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from seasoned.confirm.service.service import service_of
-from seasoned.insight.day import Sums, over_time
+from seasoned.insight.daily_rate import DaySums, over_time
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
-from seasoned.insight.page.rows import figure_cells, figure_row
-from seasoned.insight.page.value import number, rate_between
+from seasoned.insight.page.rows import figure_cells, figure_row, number, rate_between
 from seasoned.insight.trials import Figure
 from seasoned.stats.interval import Estimate
-from seasoned.store import Database, Row, Store
+from seasoned.store import Database, DatabaseRow, Store
 from seasoned.web.experiment_sessions import arm_link
 from seasoned.web.frame import Page, PageRoute
 from seasoned.web.link import experiment_link, sessions_link
@@ -111,14 +110,14 @@ def _shown(store: Store) -> Shown:
     days = store.rows("page.days")
     agents = _by_agent(days)
     return Shown(
-        figures=_figures(agents, Sums(days).rate()),
+        figures=_figures(agents, DaySums(days).rate()),
         plot=_plot(over_time(days)),
         tables=(_mistakes(store), _tools(store), _agents(agents), _newest(store)),
         is_empty=not agents,
     )
 
 
-def _by_agent(days: Sequence[Row]) -> list[dict[str, Any]]:
+def _by_agent(days: Sequence[DatabaseRow]) -> list[dict[str, Any]]:
     """The totals of each agent, those with most calls first."""
     found: dict[str, dict[str, Any]] = {}
     for row in days:

@@ -20,7 +20,7 @@ _SAID_CHARS = 300
 
 def make_report(path: Path, tell: Tell) -> Report:
     """The report on the store at this path, from another process that gives way to everybody else."""
-    code = f"import os; os.nice({_NICENESS}); from seasoned.insight.whole import main; main({str(path)!r})"
+    code = f"import os; os.nice({_NICENESS}); from seasoned.insight.store_report import main; main({str(path)!r})"
     with (
         tempfile.TemporaryFile() as said,
         subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=said) as process,

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.confirm.service.store_threads import StoreConnection
-from seasoned.history.seasoned_db import AGENT
+from seasoned.history.reader.seasoned_db import AGENT
 from seasoned.schedule import board
 from seasoned.schedule.heartbeat import Health, health
 from seasoned.schedule.job import RunRecord

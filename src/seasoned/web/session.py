@@ -14,10 +14,10 @@ from starlette.responses import Response
 
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import NotFound
-from seasoned.insight.page.value import number
+from seasoned.insight.page.rows import number
 from seasoned.scan.intent import users_words
 from seasoned.session import Session
-from seasoned.store import Row, Store
+from seasoned.store import DatabaseRow, Store
 from seasoned.template.example import check_name
 from seasoned.template.library.storage import save
 from seasoned.template.mine.build import create
@@ -159,7 +159,7 @@ def _conversations(request: Request) -> Conversations:
     return found
 
 
-def _row(store: Store, ref: str) -> Row:
+def _row(store: Store, ref: str) -> DatabaseRow:
     agent, _, native_id = ref.partition(":")
     found = store.row("page.ref", {"agent": agent, "native_id": native_id})
     row = None if found is None else store.row("page.session", {"id": found["id"]})
@@ -170,8 +170,8 @@ def _row(store: Store, ref: str) -> Row:
 
 def _shown(
     store: Store,
-    row: Row,
-    calls: Sequence[Row],
+    row: DatabaseRow,
+    calls: Sequence[DatabaseRow],
     found: Session | str,
     redactor: Any,
     first: int,
@@ -252,7 +252,7 @@ def _figures(row: dict[str, Any], ref: str, compactions: int) -> list[dict[str, 
     ]
 
 
-def _marks(calls: Sequence[Row]) -> list[tuple[str, str]]:
+def _marks(calls: Sequence[DatabaseRow]) -> list[tuple[str, str]]:
     step = -(-len(calls) // _MOST_MARKS) or 1
     marks = []
     for at in range(0, len(calls), step):
@@ -263,7 +263,7 @@ def _marks(calls: Sequence[Row]) -> list[tuple[str, str]]:
     return marks
 
 
-def _call_table(ref: str, calls: Sequence[Row], only: str, limit: int) -> Table:
+def _call_table(ref: str, calls: Sequence[DatabaseRow], only: str, limit: int) -> Table:
     wanted = [call for call in calls if only not in ("failed", "unclear") or call["counts_as"] == only]
     rows = [
         (
@@ -280,7 +280,7 @@ def _call_table(ref: str, calls: Sequence[Row], only: str, limit: int) -> Table:
     return Table(name="calls", title="Calls", columns=_CALL_COLUMNS, rows=rows, empty=empty, note=note)
 
 
-def _block_table(ref: str, calls: Sequence[Row]) -> Table:
+def _block_table(ref: str, calls: Sequence[DatabaseRow]) -> Table:
     size = max(_BLOCK, -(-len(calls) // 20))
     rows = []
     for at in range(0, len(calls), size):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from seasoned.store import Row, Store
+from seasoned.store import DatabaseRow, Store
 from seasoned.web.link import session_link
 from seasoned.web.table import Cell
 from seasoned.web.value import short
 
 
-def name_cell(row: Row, store: Store | None) -> Cell:
+def name_cell(row: DatabaseRow, store: Store | None) -> Cell:
     """The name of a session, which leads to it. Without a store nobody looks how it began: files show ids alone."""
     ref = f"{row['agent']}:{row['native_id']}"
     if row["title"]:

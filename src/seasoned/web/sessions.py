@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from seasoned.errors import UsageError
-from seasoned.store import Row, Store
+from seasoned.store import DatabaseRow, Store
 from seasoned.store.search import maybe_holding, pattern_of
 from seasoned.web import session
 from seasoned.web.frame import Page, PageRoute
@@ -156,7 +156,7 @@ def _table(rows: list[Any], wanted: Wanted, sort: str, limit: int, store: Store 
     )
 
 
-def line(row: Row, store: Store | None) -> tuple[Cell, ...]:
+def line(row: DatabaseRow, store: Store | None) -> tuple[Cell, ...]:
     """One session in a list; the store says how one began that has no title."""
     name = name_cell(row, store)
     link = name.href

@@ -17,7 +17,7 @@ from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import UsageError
 from seasoned.gateway.account import BYS, By, Total, totals
-from seasoned.insight.page.value import number
+from seasoned.insight.page.rows import number
 from seasoned.store import Store, open_database
 from seasoned.web.frame import Page, PageRoute
 from seasoned.web.link import session_link, sessions_link

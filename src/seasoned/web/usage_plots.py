@@ -11,7 +11,7 @@ import msgspec
 
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
-from seasoned.insight.page.value import dollars, number, plural
+from seasoned.insight.page.rows import dollars, number, plural
 
 _HEIGHT = 180
 _MOST_DAYS = 100

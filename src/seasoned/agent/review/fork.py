@@ -23,8 +23,8 @@ from seasoned.agent.review.instruction import digest_instructions
 from seasoned.agent.review.ledger import Form
 from seasoned.agent.runtime import Runtime, fork_agent
 from seasoned.agent.size import size_of
-from seasoned.history.builder import Builder
-from seasoned.history.seasoned_db import NAME, read_message
+from seasoned.history.builder import SessionBuilder
+from seasoned.history.reader.seasoned_db import NAME, read_message
 from seasoned.session import Session, SessionRef
 from seasoned.template.render.tokens import count_tokens
 
@@ -76,7 +76,7 @@ def digest_fork(model: Model, digest: Digest, prompt: str, *, owns_model: bool =
 
 def session_of(ref: SessionRef, history: Sequence[ModelMessage]) -> Session:
     """A history in the vocabulary that every agent's sessions share."""
-    builder = Builder(ref, format=NAME, path="")
+    builder = SessionBuilder(ref, format=NAME, path="")
     for place, message in enumerate(history):
         read_message(builder, body_of(message), place=place)
     return builder.take()

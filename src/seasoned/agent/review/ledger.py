@@ -15,7 +15,7 @@ import msgspec
 from seasoned.agent.record import count_request
 from seasoned.agent.review.due import Topic
 from seasoned.agent.review.settings import Settings
-from seasoned.history.seasoned_db import cost_of, usage_of
+from seasoned.history.reader.seasoned_db import cost_of, usage_of
 from seasoned.session import SessionRef, Usage
 from seasoned.store import Store
 

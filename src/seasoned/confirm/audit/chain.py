@@ -16,7 +16,7 @@ import msgspec
 
 from seasoned.confirm.request.canonical_json import canonical, digest_of, plain
 from seasoned.errors import CannotDo, StoreError, UsageError
-from seasoned.store import Database, Row
+from seasoned.store import Database, DatabaseRow
 
 FIRST = "0" * 64
 """What the first row is chained to."""
@@ -218,7 +218,7 @@ def _hash(body: dict[str, Any]) -> str:
     return digest_of(plain(body))
 
 
-def _body(row: Row) -> dict[str, Any]:
+def _body(row: DatabaseRow) -> dict[str, Any]:
     return {
         "seq": int(row["seq"]),
         "at": float(row["at"]),
@@ -231,6 +231,6 @@ def _body(row: Row) -> dict[str, Any]:
     }
 
 
-def _entry(row: Row) -> AuditEntry:
+def _entry(row: DatabaseRow) -> AuditEntry:
     body = _body(row)
     return AuditEntry(**{**body, "document": msgspec.json.decode(body["document"])}, hash=str(row["hash"]))

@@ -8,7 +8,7 @@ import msgspec
 
 from seasoned.confirm.audit.chain import AuditCheck, AuditEntry, entries_of_request, verify_chain
 from seasoned.confirm.request.request import Status
-from seasoned.store import Database, Row
+from seasoned.store import Database, DatabaseRow
 
 _STATUS: dict[str, Status] = {
     "submitted": "pending",
@@ -103,7 +103,7 @@ def _doubtful(database: Database, told: dict[str, ReplayedRequest | None]) -> li
     return found + sorted(told.keys() - seen)
 
 
-def _difference(row: Row | None, told: ReplayedRequest | None) -> str | None:
+def _difference(row: DatabaseRow | None, told: ReplayedRequest | None) -> str | None:
     if row is None:
         return "is in the audit, and no longer in the table: it was deleted" if told is not None else None
     if told is None:

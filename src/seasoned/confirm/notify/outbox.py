@@ -23,7 +23,7 @@ from seasoned.confirm.request.request import Request
 from seasoned.confirm.request.row import request_from_row
 from seasoned.errors import NotFound, SeasonedError
 from seasoned.store import Database
-from seasoned.store.seam import Row
+from seasoned.store.interface import DatabaseRow
 
 _LOOK_SECONDS = 0.5
 """How often a courier looks for what another process wrote."""
@@ -125,7 +125,7 @@ class Outbox:
     def _mine(self, **more: Any) -> dict[str, Any]:
         return {"channel": self._way.name, "most": self._patience.attempts, **more}
 
-    def _claim(self) -> Row | None:
+    def _claim(self) -> DatabaseRow | None:
         """Take one row. Its lease is its next time: no other sender sees it before."""
         now = self._clock()
         with self._book.database.write():
@@ -133,7 +133,7 @@ class Outbox:
                 "notify.claim", self._mine(now=now, until=now + self._patience.lease_seconds)
             )
 
-    def _try(self, row: Row) -> None:
+    def _try(self, row: DatabaseRow) -> None:
         try:
             note = self._deliver(row)
         except NotSent as error:
@@ -142,7 +142,7 @@ class Outbox:
         with self._book.database.write():
             self._book.database.run("notify.sent", {"id": row["id"], "sent_at": self._clock(), "note": note})
 
-    def _keep_failure(self, row: Row, error: NotSent) -> None:
+    def _keep_failure(self, row: DatabaseRow, error: NotSent) -> None:
         wait = self._patience.wait_seconds(row["attempts"], error.wait_seconds)
         is_last = error.is_final or row["attempts"] >= self._patience.attempts
         said = self._redactor.text(str(error))[:_MOST_ERROR]
@@ -161,7 +161,7 @@ class Outbox:
         word_for_it = "given up" if is_last else f"tried again in {wait:g} s"
         _log.warning("channel %r, request %r: %s (%s)", self._way.name, row["request_id"], said, word_for_it)
 
-    def _deliver(self, row: Row) -> str | None:
+    def _deliver(self, row: DatabaseRow) -> str | None:
         """Send one row; a note where there was nothing to send."""
         request = self._find(row["request_id"])
         if not self._sender.is_board:
@@ -175,7 +175,7 @@ class Outbox:
         self._show(row, request, place)
         return None
 
-    def _show(self, row: Row, request: Request, place: str | None) -> None:
+    def _show(self, row: DatabaseRow, request: Request, place: str | None) -> None:
         """Bring the one message about a request up to date, and once more if it was decided meanwhile."""
         told = self._sender.tell(self._message(row, request), place)
         if told is None:
@@ -196,7 +196,7 @@ class Outbox:
             raise NotFound(f"there is no request {request_id!r}")
         return request_from_row(self._book.database, found, self._book.seal)
 
-    def _message(self, row: Row, request: Request) -> Notification:
+    def _message(self, row: DatabaseRow, request: Request) -> Notification:
         return Notification(
             id=row["id"],
             event=row["event"],

@@ -6,10 +6,10 @@ from seasoned.confirm.people.credential import Credential
 from seasoned.confirm.policy import Policy
 from seasoned.confirm.request.request import APPROVED
 from seasoned.errors import Conflict, Denied, NotFound, Refused
-from seasoned.store import Row
+from seasoned.store import DatabaseRow
 
 
-def deciding_refusal(who: Credential, row: Row, policy: Policy) -> str | None:
+def deciding_refusal(who: Credential, row: DatabaseRow, policy: Policy) -> str | None:
     """Why this credential may not decide this request, whatever its state."""
     if who.role not in ("approver", "admin"):
         return f"{who.name!r} is an agent's credential: it asks, and a person decides"
@@ -26,7 +26,7 @@ def deciding_refusal(who: Credential, row: Row, policy: Policy) -> str | None:
     return None
 
 
-def redeeming_refusal(who: Credential, row: Row, digest: str, now: float) -> Denied | NotFound | None:
+def redeeming_refusal(who: Credential, row: DatabaseRow, digest: str, now: float) -> Denied | NotFound | None:
     """Why this credential may not redeem this request now."""
     request_id, status = str(row["id"]), str(row["status"])
     if row["requester"] != who.id:
@@ -44,7 +44,7 @@ def redeeming_refusal(who: Credential, row: Row, digest: str, now: float) -> Den
     return None
 
 
-def check_pending(row: Row, now: float) -> None:
+def check_pending(row: DatabaseRow, now: float) -> None:
     """Nothing, if it waits for a person and is in time; Conflict with the state that it is in otherwise."""
     status = "expired" if row["status"] == "pending" and now >= float(row["expires_at"]) else row["status"]
     if status != "pending":

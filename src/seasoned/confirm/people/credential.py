@@ -13,7 +13,7 @@ import msgspec
 from seasoned.confirm.audit.chain import Chain, writing
 from seasoned.confirm.request.request import new_id
 from seasoned.errors import Conflict, NotFound, Refused, Unauthorised, UsageError
-from seasoned.store import Database, Row
+from seasoned.store import Database, DatabaseRow
 
 Role = Literal["agent", "approver", "admin"]
 """An agent asks and redeems; an approver decides; an admin decides, and changes who may do what."""
@@ -140,7 +140,7 @@ def current(database: Database, who: Credential) -> Credential:
     return found
 
 
-def from_row(row: Row) -> Credential:
+def from_row(row: DatabaseRow) -> Credential:
     """A row as a value, without what nobody needs to see."""
     revoked_at = row["revoked_at"]
     return Credential(

@@ -12,7 +12,7 @@ from seasoned.confirm.audit.chain import Chain
 from seasoned.confirm.request.canonical_json import check_text
 from seasoned.confirm.request.request import new_id
 from seasoned.errors import NotFound, Refused, UsageError
-from seasoned.store import Database, Row
+from seasoned.store import Database, DatabaseRow
 
 
 class AllowedAction(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,7 +91,7 @@ def check_allowable(action: str) -> str:
     return name
 
 
-def _allowed(row: Row) -> AllowedAction:
+def _allowed(row: DatabaseRow) -> AllowedAction:
     return AllowedAction(
         id=str(row["id"]),
         action=str(row["action"]),

@@ -28,7 +28,7 @@ from seasoned.confirm.request.row import new_request, request_from_row, unsealed
 from seasoned.confirm.request.seal import Seal
 from seasoned.errors import Conflict, Refused, TooMany, UsageError
 from seasoned.redact.key import Secrecy
-from seasoned.store import Database, Row
+from seasoned.store import Database, DatabaseRow
 
 
 def check_rate(
@@ -271,7 +271,7 @@ class Book:
     def _now(self) -> float:
         return float(self.clock())
 
-    def _row(self, request_id: str) -> Row:
+    def _row(self, request_id: str) -> DatabaseRow:
         row = None
         if isinstance(request_id, str) and request_id.isascii() and "\0" not in request_id:
             row = self.database.row("confirm.request", {"id": request_id})
@@ -279,7 +279,7 @@ class Book:
             raise no_such_request(request_id)
         return row
 
-    def _request(self, row: Row) -> Request:
+    def _request(self, row: DatabaseRow) -> Request:
         return request_from_row(self.database, row, self.seal)
 
     def _same(self, who: Credential) -> Credential:
@@ -308,13 +308,13 @@ class Book:
             self.database, ready.action, ready.shown["session_key"], now=now
         )
 
-    def _has_voted(self, who: Credential, row: Row) -> str | None:
+    def _has_voted(self, who: Credential, row: DatabaseRow) -> str | None:
         if any(vote.person == who.person for vote in votes_of(self.database, str(row["id"]))):
             return f"{who.person!r} has voted on {row['id']!r} already: another person must agree"
         return None
 
     def _vote(
-        self, chain: Chain, who: Credential, row: Row, *, approve: bool, reason: str, via: str, now: float
+        self, chain: Chain, who: Credential, row: DatabaseRow, *, approve: bool, reason: str, via: str, now: float
     ) -> Request:
         if approve:
             # Nobody agrees to what cannot be shown, or is no longer what was asked.
@@ -356,7 +356,7 @@ class Book:
         self._tell(request_id, "expired" if status == "expired" else "decided", now)
         return True
 
-    def _expire_if_due(self, row: Row, now: float) -> bool:
+    def _expire_if_due(self, row: DatabaseRow, now: float) -> bool:
         return row["status"] == "pending" and now >= float(row["expires_at"]) and bool(self._expire([row["id"]], now))
 
     def _expire(self, ids: Sequence[str], now: float) -> Sequence[str]:

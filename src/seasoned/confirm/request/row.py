@@ -12,10 +12,10 @@ from seasoned.confirm.request.content import finding_of, need_in
 from seasoned.confirm.request.request import Request, Vote
 from seasoned.confirm.request.seal import Seal
 from seasoned.errors import CannotDo
-from seasoned.store import Database, Row
+from seasoned.store import Database, DatabaseRow
 
 
-def request_from_row(database: Database, row: Row, seal: Seal) -> Request:
+def request_from_row(database: Database, row: DatabaseRow, seal: Seal) -> Request:
     """The request in a row, with its votes; what cannot be unsealed stays redacted, and `is_exact` says so."""
     exact = None
     if row["sealed"] is not None:
@@ -29,7 +29,7 @@ def request_from_row(database: Database, row: Row, seal: Seal) -> Request:
     return _request(row, exact, row["redeemed_at"], votes_of(database, str(row["id"])), finding)
 
 
-def new_request(row: Row, written: bytes | None, need: Finding | None) -> Request:
+def new_request(row: DatabaseRow, written: bytes | None, need: Finding | None) -> Request:
     """The request in a row that was just written, with the exact bytes of what was asked unless it is final."""
     if written is None:
         return _request(row, None, None, (), "")
@@ -37,7 +37,7 @@ def new_request(row: Row, written: bytes | None, need: Finding | None) -> Reques
 
 
 def _request(
-    row: Row, exact: dict[str, Any] | None, redeemed_at: float | None, votes: tuple[Vote, ...], finding: str
+    row: DatabaseRow, exact: dict[str, Any] | None, redeemed_at: float | None, votes: tuple[Vote, ...], finding: str
 ) -> Request:
     return Request(
         id=str(row["id"]),
@@ -64,7 +64,7 @@ def _request(
     )
 
 
-def unsealed(row: Row, seal: Seal) -> dict[str, Any]:
+def unsealed(row: DatabaseRow, seal: Seal) -> dict[str, Any]:
     """What was asked, to the letter; CannotDo where it is not what the digest was made of."""
     written = seal.open(str(row["id"]), bytes(row["sealed"]))
     exact: dict[str, Any] = msgspec.json.decode(written)

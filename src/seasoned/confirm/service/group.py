@@ -8,8 +8,8 @@ from typing import Any
 
 from seasoned.confirm.audit.chain import Chain, writing
 from seasoned.store import Database
+from seasoned.store.interface import DatabaseRow, Kind, Params
 from seasoned.store.query import is_question
-from seasoned.store.seam import Kind, Params, Row
 
 _REQUESTS = ("confirm.add_request",)
 _LATER = (*_REQUESTS, "confirm.add_outbox", "confirm.add_audit")
@@ -40,7 +40,7 @@ class Group:
         """The end of the audit, held for all parts while a group is open."""
         self._has_written = False
         self._waiting: dict[str, list[Params]] = {name: [] for name in _LATER}
-        self._known: dict[str, Row | None] = {}
+        self._known: dict[str, DatabaseRow | None] = {}
         """Credentials that were looked at since the transaction began; nobody else can change one until it ends."""
         self._keys: set[tuple[str, str | None]] = set()
         """Who has asked under which idempotency key in this group."""
@@ -49,11 +49,11 @@ class Group:
     def kind(self) -> Kind:
         return self._database.kind
 
-    def rows(self, name: str, params: Params = ()) -> Sequence[Row]:
+    def rows(self, name: str, params: Params = ()) -> Sequence[DatabaseRow]:
         self._before(name)
         return self._database.rows(name, params)
 
-    def row(self, name: str, params: Params = ()) -> Row | None:
+    def row(self, name: str, params: Params = ()) -> DatabaseRow | None:
         if self.chain is None or not isinstance(params, dict):
             self._before(name)
         elif name == "confirm.credential":
@@ -65,7 +65,7 @@ class Group:
             self._before(name)
         return self._database.row(name, params)
 
-    def each(self, name: str, params: Params = ()) -> Iterator[Row]:
+    def each(self, name: str, params: Params = ()) -> Iterator[DatabaseRow]:
         self._before(name)
         return self._database.each(name, params)
 

@@ -34,9 +34,8 @@ from seasoned.experiment.analysis.task_run import (
     tally,
 )
 from seasoned.stats.cluster import rate
-from seasoned.stats.distribution import two_sided_t
+from seasoned.stats.distribution import holm, two_sided_t
 from seasoned.stats.interval import NO_TRIALS, NOTHING_VARIES, ONE_CLUSTER, Estimate, Interval, check_level
-from seasoned.stats.multiple import holm
 from seasoned.stats.permutation import PERMUTATIONS
 
 TURNS = (*[(turn, turn) for turn in range(1, 11)], (11, 20), (21, 30))

@@ -10,9 +10,8 @@ import msgspec
 
 from seasoned.experiment.analysis.contrast import Sums, jackknife, ratio
 from seasoned.experiment.analysis.task_run import KINDS, NOTHING, Measure, TrialTally
-from seasoned.stats.distribution import t_tails, two_sided_t
+from seasoned.stats.distribution import holm, t_tails, two_sided_t
 from seasoned.stats.interval import NOTHING_VARIES, Estimate, Interval
-from seasoned.stats.multiple import holm
 
 Answer = Literal["helps", "hurts", "cannot tell"]
 FEWEST_TASKS = 6

@@ -7,7 +7,7 @@ import msgspec
 from seasoned.experiment.analysis.analyse import Analysis, is_found
 from seasoned.experiment.analysis.contrast import Effect, GapClosed
 from seasoned.experiment.analysis.task_run import KINDS, Measure
-from seasoned.insight.words import share
+from seasoned.insight.rate_text import share
 from seasoned.stats.interval import Estimate
 
 _TESTS = {

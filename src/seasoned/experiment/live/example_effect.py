@@ -15,7 +15,7 @@ import msgspec
 from seasoned.experiment.live.assignment import Split
 from seasoned.experiment.live.live_session import LiveSession
 from seasoned.experiment.live.online_analysis import sample_ratio
-from seasoned.insight.words import points_between
+from seasoned.insight.rate_text import points_between
 from seasoned.stats.anytime import difference_sequence
 from seasoned.stats.interval import Estimate
 

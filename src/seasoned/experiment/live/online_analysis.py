@@ -10,10 +10,10 @@ import msgspec
 
 from seasoned.errors import UsageError
 from seasoned.experiment.live.assignment import HOLDOUT, Split
-from seasoned.insight.words import points_between, share
+from seasoned.insight.rate_text import points_between, share
 from seasoned.stats.anytime import difference_sequence, mean_sequence
+from seasoned.stats.distribution import holm
 from seasoned.stats.interval import Estimate, check_level
-from seasoned.stats.multiple import holm
 
 ALARM = 0.001
 """A sample ratio less likely than this is no chance: the assignment, the log or the counting is broken."""

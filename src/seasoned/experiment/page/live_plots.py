@@ -7,19 +7,20 @@ from typing import Any
 from seasoned.experiment.live.live_report import MEASURES, LiveArm, LiveEffect, LiveLook, LiveReport
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
-from seasoned.insight.page.rows import p_value, unique
-from seasoned.insight.page.value import (
+from seasoned.insight.page.rows import (
     DASH,
     change,
     change_between,
     number,
+    p_value,
     plural,
     rate,
     rate_between,
     signed,
+    unique,
     visible,
 )
-from seasoned.insight.words import share
+from seasoned.insight.rate_text import share
 from seasoned.stats.interval import Estimate
 
 _LABEL_CHARS = 60

@@ -12,8 +12,7 @@ from seasoned.experiment.analysis.task_run import KINDS, MEASURES
 from seasoned.experiment.page.plots import between, effect_cells, plots
 from seasoned.insight.page.frame import environment, frame
 from seasoned.insight.page.plots import Plot
-from seasoned.insight.page.rows import p_value
-from seasoned.insight.page.value import DASH, number, plural, visible
+from seasoned.insight.page.rows import DASH, number, p_value, plural, visible
 
 _FOLDER = Path(__file__).parent
 Rows = tuple[tuple[str, ...], ...]

@@ -11,8 +11,7 @@ from seasoned.experiment.analysis.findings import amount, change
 from seasoned.experiment.analysis.task_run import KINDS, Measure
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
-from seasoned.insight.page.rows import p_value, unique
-from seasoned.insight.page.value import DASH, number, plural, rate, rate_between, unknown, visible
+from seasoned.insight.page.rows import DASH, number, p_value, plural, rate, rate_between, unique, unknown, visible
 from seasoned.stats.interval import Estimate
 
 _LABEL_CHARS = 60

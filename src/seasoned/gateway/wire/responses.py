@@ -10,8 +10,7 @@ from seasoned.gateway.wire.stream import TOO_DEEP, EventStream, error_of, fields
 from seasoned.gateway.wire.turns import Turns, call_id
 from seasoned.gateway.wire.value import Answer, Asked
 from seasoned.history.chat import ROLES, said
-from seasoned.history.shape import first_of, identity, integer, record, sequence, string
-from seasoned.history.text import arguments_of, text_of
+from seasoned.history.coerce import arguments_of, first_of, identity, integer, record, sequence, string, text_of
 from seasoned.marks import opens_block
 from seasoned.session import Marks, Result, ToolCall
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from seasoned.history.lines import decode
+from seasoned.history.json_file import decode
 
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _items = msgspec.json.Decoder(list[msgspec.Raw])

@@ -10,8 +10,8 @@ import msgspec
 
 from seasoned.gateway.sse import Splitter, read_event
 from seasoned.gateway.wire.value import Answer
-from seasoned.history.lines import decode
-from seasoned.history.shape import record, string
+from seasoned.history.coerce import record, string
+from seasoned.history.json_file import decode
 
 _ERROR_CHARS = 500
 TOO_DEEP = Answer(error="an answer that is nested too deeply")

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.history.shape import identity
+from seasoned.history.coerce import identity
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS, OLDER_BLOCKS, is_synthetic_id
 from seasoned.session import NO_MARKS, Marks, Message, Result, Role, ToolCall
 

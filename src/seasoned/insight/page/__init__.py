@@ -1,5 +1,5 @@
 """The report as one page: opens offline, prints, and runs no text of a session."""
 
-from seasoned.insight.page.page import render
+from seasoned.insight.page.sections import render
 
 __all__ = ["render"]

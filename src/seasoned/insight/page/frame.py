@@ -13,7 +13,7 @@ import msgspec
 
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
-from seasoned.insight.page.value import moment, number, plural, visible
+from seasoned.insight.page.rows import moment, number, plural, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment

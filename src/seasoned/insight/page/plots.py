@@ -6,12 +6,15 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from seasoned.insight.cohort import BLOCK, ENDING, LONG_ENDING, Cell, EarlyTrend, Survivors
+from seasoned.insight.cohort import BLOCK, ENDING, LONG_ENDING, CohortCell, EarlyTrend, Survivors
 from seasoned.insight.compression import PooledCheck
 from seasoned.insight.page import charts
 from seasoned.insight.page.rows import (
+    DASH,
     LABEL_CHARS,
     NO_CALLS,
+    change,
+    change_between,
     change_cells,
     change_row,
     counted,
@@ -19,16 +22,18 @@ from seasoned.insight.page.rows import (
     figure_cells,
     figure_row,
     judgement_cells,
+    level,
     lineage,
     map_rows,
     mix_cells,
+    number,
     p_value,
     ratio_row,
     side,
     start,
     unique,
+    visible,
 )
-from seasoned.insight.page.value import DASH, change, change_between, level, number, visible
 from seasoned.insight.report import Report
 from seasoned.insight.tolerance import TOLERANCE
 from seasoned.insight.trials import EARLY_TURNS, Figure
@@ -145,7 +150,7 @@ def _length(figures: Sequence[Figure], gap: Estimate) -> Plot:
     )
 
 
-def _map(cells: Sequence[Cell]) -> Plot:
+def _map(cells: Sequence[CohortCell]) -> Plot:
     return Plot(
         "map",
         "Position and length together",

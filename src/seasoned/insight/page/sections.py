@@ -7,20 +7,22 @@ from typing import Any
 import msgspec
 
 from seasoned.insight.compression import PooledCheck
-from seasoned.insight.page.rows import side
-from seasoned.insight.page.value import (
+from seasoned.insight.mistake.recurrence import Recurrence
+from seasoned.insight.page.frame import environment, frame
+from seasoned.insight.page.plots import plots
+from seasoned.insight.page.rows import (
     date,
     dollars,
     level,
     number,
     plural,
     rate_between,
+    side,
     unknown,
     visible,
 )
-from seasoned.insight.recurrence import Recurrence
+from seasoned.insight.rate_text import share
 from seasoned.insight.report import Report, Spending
-from seasoned.insight.words import share
 
 PARTS = (
     (
@@ -183,3 +185,19 @@ def _counting(include: tuple[str, ...]) -> str:
     left_out = [name for name in _LEFT_OUT if name not in include]
     said = f"Left out of it are calls that were {', '.join(left_out[:-1])} or {left_out[-1]}, and copies."
     return f"{said} Counted although it is left out by default: {', '.join(include)}." if include else said
+
+
+def render(report: Report) -> str:
+    """The whole page. The same report always gives the same page."""
+    drawn = {plot.name: plot for plot in plots(report)}
+    return (
+        environment()
+        .get_template("page.html")
+        .render(
+            report=report,
+            plots=drawn,
+            parts=[(name, title, lead, [drawn[each] for each in names]) for name, title, lead, names in PARTS],
+            **frame(drawn.values()),
+            **words(report),
+        )
+    )

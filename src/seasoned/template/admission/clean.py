@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 
 from seasoned.lazy_regex import LazyRegex
-from seasoned.redact.clean import is_clean
-from seasoned.redact.redactor import Redactor
+from seasoned.redact.redactor import Redactor, is_clean
 from seasoned.template.admission.neutral import approves, speaks_to_reader
 from seasoned.template.anonymize.people import pair_of_names
 from seasoned.template.anonymize.shape import is_hex, is_stand_in, looks_drawn

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from seasoned.command.tool import command_of
-from seasoned.insight.aim import MANNER
+from seasoned.insight.mistake.call_target import MANNER
 from seasoned.session import ToolCall
 from seasoned.template.anonymize.shape import shape
 from seasoned.template.mine.merge import pattern_of

@@ -9,8 +9,7 @@ import msgspec
 
 from seasoned.command.tool import TaskType
 from seasoned.errors import NotFound
-from seasoned.insight.load import tracks
-from seasoned.insight.track import Track
+from seasoned.insight.track import Track, tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.template.beside import begin

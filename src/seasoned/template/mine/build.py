@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from seasoned.errors import NotFound
-from seasoned.insight.load import tracks
+from seasoned.insight.track import tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.template.example import Template

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import msgspec
 
-from seasoned.insight.aim import Aim
-from seasoned.insight.repair import Repair
+from seasoned.insight.mistake.call_target import CallTarget
+from seasoned.insight.mistake.repair import Repair
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.template.example import ExampleKind
 from seasoned.template.mine.intent import stems, vagueness, words_before
@@ -20,7 +20,7 @@ class ExampleCandidate(msgspec.Struct, frozen=True, dict=True):
 
     track: Track
     call: JudgedCall
-    aim: Aim
+    aim: CallTarget
     pattern: str
     step: str
     """Its step: the tool, or for a shell the program as well. Each step gets one example before any gets a second."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from seasoned.command.parse import parse
 from seasoned.command.tool import tool_of
-from seasoned.insight.repair import Repair, repairs
+from seasoned.insight.mistake.repair import Repair, repairs
 from seasoned.insight.track import JudgedCall
 from seasoned.template.example import ExampleKind
 from seasoned.template.mine.candidate import ExampleCandidate

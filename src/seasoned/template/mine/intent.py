@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from seasoned.insight.likeness import IDS
+from seasoned.insight.mistake.similarity import IDS
 from seasoned.insight.track import JudgedCall
 from seasoned.lazy_regex import LazyRegex
 from seasoned.scan.intent import asks_leave

@@ -12,7 +12,7 @@ import msgspec
 
 from seasoned.command.parse import names, parse
 from seasoned.command.tool import command_of
-from seasoned.insight.aim import MANNER, PATH_NAMES, Aim, Run, runs_of
+from seasoned.insight.mistake.call_target import MANNER, PATH_NAMES, CallTarget, ProgramRun, runs_of
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 from seasoned.template.example import ExampleKind, digest
@@ -93,10 +93,10 @@ def pattern_of(tool: str, arguments: Mapping[str, Any]) -> str:
     """The tool and the shape of what it was given: calls with one pattern show the same thing."""
     given = dict(arguments)
     command = command_of(ToolCall("", tool, given))
-    return pattern_of_aim(Aim(tool, "", given, runs=runs_of(command) if command else (), command=command))
+    return pattern_of_aim(CallTarget(tool, "", given, runs=runs_of(command) if command else (), command=command))
 
 
-def pattern_of_aim(aim: Aim) -> str:
+def pattern_of_aim(aim: CallTarget) -> str:
     """The same of a call whose aim is known."""
     if aim.command is not None:
         shape = " + ".join(sorted({_run_shape(run) for run in aim.runs})) or _scenery(aim.command)
@@ -107,19 +107,19 @@ def pattern_of_aim(aim: Aim) -> str:
     return text if len(text) <= _PATTERN_CHARS else f"{text[: _PATTERN_CHARS - 17]} {digest(text)}"
 
 
-def step_of(aim: Aim) -> str:
+def step_of(aim: CallTarget) -> str:
     """The name of a step: `Read`, or for a shell `Bash: pytest`."""
     if aim.command is None:
         return aim.tool
     return f"{aim.tool}: {_label(aim.runs[-1]) if aim.runs else _scenery(aim.command)}"
 
 
-def is_look(aim: Aim) -> bool:
+def is_look(aim: CallTarget) -> bool:
     """Whether a shell command does nothing but look, or nothing that anybody could get wrong."""
     return aim.command is not None and all(_looks(run) for run in aim.runs)
 
 
-def _looks(run: Run) -> bool:
+def _looks(run: ProgramRun) -> bool:
     return run.program in _LOOKS or (run.program == "git" and run.label.split()[-1] in _GIT_LOOKS)
 
 
@@ -128,12 +128,12 @@ def _scenery(command: str) -> str:
     return steps[-1].program[:_LABEL_CHARS] if steps else "shell"
 
 
-def _label(run: Run) -> str:
+def _label(run: ProgramRun) -> str:
     return run.label if run.label.isprintable() and len(run.label) <= _LABEL_CHARS else run.program[:_LABEL_CHARS]
 
 
 @lru_cache(maxsize=1024)
-def _run_shape(run: Run) -> str:
+def _run_shape(run: ProgramRun) -> str:
     if run.is_inline:
         return f"{run.program} inline"
     if run.is_check or _looks(run):

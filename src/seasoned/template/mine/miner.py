@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from seasoned.command.tool import TaskType
-from seasoned.insight.load import tracks as load_tracks
+from seasoned.insight.mistake.signature import signature
 from seasoned.insight.profile import EARLY_SHARE
-from seasoned.insight.signature import signature
 from seasoned.insight.track import Track
+from seasoned.insight.track import tracks as load_tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.template.example import (

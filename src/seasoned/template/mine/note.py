@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from seasoned.command.parse import names
-from seasoned.insight.aim import Run, runs_of
+from seasoned.insight.mistake.call_target import ProgramRun, runs_of
 from seasoned.lazy_regex import LazyRegex
 from seasoned.template.example import Note
 from seasoned.template.mine.merge import FREE, ExampleCandidate, letter_shape
@@ -288,7 +288,7 @@ def _say_program(field: _ArgumentField, options: MiningOptions) -> tuple[str, in
     if not field.repairs:
         return None
     latest = _latest([member for member, _ in field.values])
-    seen: list[tuple[ExampleCandidate, Run]] = field.values
+    seen: list[tuple[ExampleCandidate, ProgramRun]] = field.values
     recent = [(member, run) for member, run in seen if member.track.root in latest]
     for option in sorted(field.added, key=lambda option: (-field.added[option], option)):
         having = sum(option in run.options for _, run in recent)

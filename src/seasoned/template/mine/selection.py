@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from seasoned.command.tool import TaskType, is_trivial, tool_of
-from seasoned.insight.aim import Aim, reaches
-from seasoned.insight.likeness import CUT
-from seasoned.insight.repair import Aims
+from seasoned.insight.mistake.call_target import CallTarget, reaches
+from seasoned.insight.mistake.repair import CallTargets
+from seasoned.insight.mistake.similarity import CUT
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store
@@ -218,7 +218,7 @@ class WorkedCalls:
     def __init__(self, track: Track, options: MiningOptions) -> None:
         self.track = track
         self._options = options
-        self.aims = Aims(track.calls)
+        self.aims = CallTargets(track.calls)
         self.positions = tuple(at for at in range(len(track.calls)) if self._has_worked(at))
 
     def _has_worked(self, at: int) -> bool:
@@ -256,7 +256,7 @@ def _complains(said: str) -> bool:
     return (not low.isascii() or any(word in low for word in _COMPLAINT)) and bool(_COMPLAINS.compiled.search(said))
 
 
-def _redoes(first: Aim, later: Aim) -> bool:
+def _redoes(first: CallTarget, later: CallTarget) -> bool:
     """Whether a second call takes the place of the first; running a check once more does not."""
     if first.runs:
         return _amends(first, later)
@@ -271,7 +271,7 @@ def _refines(first: str, later: str) -> bool:
     return len(short) > 3 and short in long
 
 
-def _edits_again(first: Aim, later: Aim) -> bool:
+def _edits_again(first: CallTarget, later: CallTarget) -> bool:
     """Whether an edit writes the whole file anew, or looks for what the first one looked for or wrote."""
     if first.is_whole or later.is_whole:
         return first.is_whole and later.is_whole
@@ -281,7 +281,7 @@ def _edits_again(first: Aim, later: Aim) -> bool:
     return bool(wrote) and 2 * len(wrote.intersection(later.lines[0])) >= len(wrote)
 
 
-def _amends(first: Aim, later: Aim) -> bool:
+def _amends(first: CallTarget, later: CallTarget) -> bool:
     """The same program on the same things with other options, or a commit that replaces the last one."""
     for run in later.runs:
         if run.label == "git commit" and "--amend" in run.options:

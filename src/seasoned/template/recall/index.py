@@ -9,11 +9,10 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from seasoned.insight.load import tracks
-from seasoned.insight.recurrence import program_of
-from seasoned.insight.repair import Repair, repairs
-from seasoned.insight.signature import signature
-from seasoned.insight.track import JudgedCall, Track
+from seasoned.insight.mistake.recurrence import program_of
+from seasoned.insight.mistake.repair import Repair, repairs
+from seasoned.insight.mistake.signature import signature
+from seasoned.insight.track import JudgedCall, Track, tracks
 from seasoned.store import Store
 from seasoned.template.admission.hostile_order import ORDERS
 from seasoned.template.admission.hostile_rule import WORDS

@@ -17,9 +17,9 @@ import msgspec
 
 from seasoned.command.tool import tool_of
 from seasoned.errors import UsageError
-from seasoned.insight.signature import SILENT, UNSAID, said
+from seasoned.insight.mistake.signature import SILENT, UNSAID, said
 from seasoned.store import Store
-from seasoned.store.seam import Row
+from seasoned.store.interface import DatabaseRow
 from seasoned.template.example import DAY_SECONDS, MAX_AGE_DAYS
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _program(tool: str | None, arguments: Mapping[str, Any] | None) -> str:
     if tool is None or not arguments:
         return ""
     # Imported here: only errors that several programs share ask for it, and a hook has little time.
-    from seasoned.insight.recurrence import program_of
+    from seasoned.insight.mistake.recurrence import program_of
     from seasoned.insight.track import JudgedCall
 
     raw = msgspec.json.encode(arguments).decode()
@@ -175,7 +175,7 @@ def _repairs(
         as_said = {}
         rows = store.rows("recall.mistakes_called", {"signature": error, "limit": _MISTAKES})
     program = _program(tool, arguments) if any(row["program"] for row in rows) else ""
-    nearest: dict[int, list[Row]] = {}
+    nearest: dict[int, list[DatabaseRow]] = {}
     for row in rows:
         far = (row["tool"] != tool) * 2 if tool is not None else 0
         # The same words of a quite different tool mean something else.
@@ -202,12 +202,12 @@ def _are_alike(tool: str, other: str) -> bool:
 
 
 def _ways(
-    store: Store, mistake: Row, error: str, as_said: dict[str, int], sieve: _RecallFilter
+    store: Store, mistake: DatabaseRow, error: str, as_said: dict[str, int], sieve: _RecallFilter
 ) -> list[RecalledRepair]:
     """Every way in which one mistake was repaired, each with its newest call."""
     which, params = "_said" if as_said else "", {**as_said, "mistake_id": mistake["id"]}
     rows = store.rows(f"recall.repairs{which}", {**params, "limit": _LOOKED_AT})
-    ways: dict[str, list[Row]] = {}
+    ways: dict[str, list[DatabaseRow]] = {}
     for row in rows:
         ways.setdefault(row["how"], []).append(row)
     found = []
@@ -224,14 +224,14 @@ def _worked(store: Store, tool: str, sieve: _RecallFilter, limit: int) -> tuple[
     """The newest calls in different manners: what most sessions did first, then what was seen last."""
     from seasoned.template.library.call_form import call_form_of
 
-    manners: dict[str, list[Row]] = {}
+    manners: dict[str, list[DatabaseRow]] = {}
     for row in store.rows("recall.worked", {"tool": tool, "limit": _LOOKED_AT}):
         manners.setdefault(repr(call_form_of(row["tool"], row["arguments"])), []).append(row)
     ranked = sorted(manners.values(), key=lambda rows: (-_sessions(rows), -rows[0]["time"]))
     return tuple(islice((worked for rows in ranked if (worked := sieve.first(rows)) is not None), limit))
 
 
-def _sessions(rows: Sequence[Row]) -> int:
+def _sessions(rows: Sequence[DatabaseRow]) -> int:
     return len({row["session_id"] for row in rows})
 
 
@@ -258,7 +258,7 @@ class _RecallFilter:
     def left_out(self) -> RecallOmissions:
         return RecallOmissions(**self._counts)
 
-    def first(self, rows: Sequence[Row]) -> RecalledCall | None:
+    def first(self, rows: Sequence[DatabaseRow]) -> RecalledCall | None:
         """Of calls that came to the same, newest first, the first that may be given."""
         for row in rows[:_TRIED]:
             # What has no time cannot be called old.
@@ -280,7 +280,7 @@ class _RecallFilter:
             self._counts[why] += 1
         return None
 
-    def _staleness(self, call: Row, seen: float) -> str | None:
+    def _staleness(self, call: DatabaseRow, seen: float) -> str | None:
         retired = self._retired_manners()
         # Of a shell only the program is compared, and that a program found something to complain of is no wrong call.
         if not retired and tool_of(call["tool"]).form == "shell":

@@ -1,0 +1,274 @@
+"""Small readings that every format needs: text out of content blocks, times, arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from seasoned.history.json_file import decode
+from seasoned.session import Usage
+
+_PART_KINDS = {
+    "image_url": "image",
+    "input_image": "image",
+    "image-url": "image",
+    "input_audio": "audio",
+    "audio-url": "audio",
+    "video_url": "video",
+    "video-url": "video",
+    "input_file": "file",
+    "document-url": "document",
+}
+_WITHIN = ("source", "image_url", "input_audio", "file", "inlineData", "inline_data", "fileData", "resource")
+"""Fields beneath which the part itself may lie."""
+_MEDIA_NAMES = ("media_type", "mediaType", "mime_type", "mimeType")
+_DATA_NAMES = ("data", "file_data", "image_url", "url", "blob")
+_MEDIA_TYPE = re.compile(r"[a-z]{1,20}/[a-z0-9][a-z0-9.+-]{0,70}", re.ASCII)
+_DATA_URL = re.compile(r"data:([a-z0-9.+/-]{0,90})(?:;[a-z0-9=.-]{1,40}){0,3}?;base64,", re.ASCII | re.IGNORECASE)
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}", re.ASCII)
+_LOOKED_AT = 64
+_MOST_KIND = 40
+
+
+def placeholder(part: dict[str, Any]) -> str | None:
+    """`[image: image/png, 34.1 kB]`, with what is unknown left out; None where it is no part of any kind."""
+    within = list(_within(part))
+    media_type = next((found for one in within if (found := _media_type(one)) is not None), None)
+    kind = _kind(part, media_type)
+    if kind is None:
+        return None
+    size = next((bytes_held for one in within if (bytes_held := _size(one)) is not None), None)
+    known = [fact for fact in (media_type, None if size is None else _spoken(size)) if fact is not None]
+    return f"[{kind}: {', '.join(known)}]" if known else f"[{kind}]"
+
+
+def _kind(part: dict[str, Any], media_type: str | None) -> str | None:
+    said = part.get("type")
+    if not isinstance(said, str) and part.get("kind") in _PART_KINDS:
+        said = part["kind"]
+    if isinstance(said, str):
+        return _PART_KINDS.get(said, said)[:_MOST_KIND]
+    if media_type is None:
+        return None
+    family = media_type.partition("/")[0]
+    return family if family in ("image", "audio", "video") else "file"
+
+
+def _within(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield part
+    for name in _WITHIN:
+        if isinstance(found := part.get(name), dict):
+            yield found
+
+
+def _media_type(fields: dict[str, Any]) -> str | None:
+    for name in _MEDIA_NAMES:
+        if isinstance(found := fields.get(name), str) and _MEDIA_TYPE.fullmatch(found.lower()):
+            return found.lower()
+    for name in _DATA_NAMES:
+        url = _DATA_URL.match(found) if isinstance(found := fields.get(name), str) else None
+        if url is not None and _MEDIA_TYPE.fullmatch(url[1].lower()):
+            return url[1].lower()
+    return None
+
+
+def _size(fields: dict[str, Any]) -> int | None:
+    """Bytes, as they follow from the length of what is written; nothing is decoded."""
+    said = fields.get("size")
+    if isinstance(said, int) and not isinstance(said, bool) and said >= 0:
+        return said
+    for name in _DATA_NAMES:
+        if not isinstance(found := fields.get(name), str):
+            continue
+        if name == "data" and fields.get("type") == "text":
+            return len(found.encode("utf-8", "replace"))
+        url = _DATA_URL.match(found)
+        if url is not None or name in ("data", "file_data", "blob"):
+            return _decoded(found, 0 if url is None else url.end())
+    return None
+
+
+def _decoded(text: str, start: int) -> int | None:
+    """How many bytes base64 stands for; None for what cannot be that, such as a note that it was taken out."""
+    length = len(text) - start
+    ends = text[start : start + _LOOKED_AT], text[max(start, len(text) - _LOOKED_AT) :]
+    if not length or not all(_BASE64.fullmatch(end) for end in ends):
+        return None
+    padding = len(ends[1]) - len(ends[1].rstrip("="))
+    # Four characters are three bytes; where padding was left out, two are one and three are two.
+    return (length - padding) * 3 // 4 if (length - padding) % 4 != 1 else None
+
+
+def _spoken(size: int) -> str:
+    if size < 1000:
+        return f"{size} byte{'' if size == 1 else 's'}"
+    return f"{size / 1000:.1f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"
+
+
+def text_of(content: object) -> str:
+    """The text of a content that is a string, a list of blocks, a block, or nothing."""
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    if isinstance(content, dict):
+        for key in ("text", "content", "output"):
+            if key in content:
+                return text_of(content[key])
+        return placeholder(content) or msgspec.json.encode(content).decode()
+    if isinstance(content, list):
+        return "\n".join([part for part in map(text_of, content) if part])
+    return str(content)
+
+
+def time_of(value: object) -> float | None:
+    """Seconds since 1970 from an ISO time, or from a number of seconds, milliseconds or nanoseconds."""
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            try:
+                value = float(value)
+            except ValueError:
+                return None
+        else:
+            if moment.tzinfo is None:
+                moment = moment.replace(tzinfo=UTC)
+            try:
+                return moment.timestamp()
+            except (OverflowError, ValueError, OSError):
+                return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    for _ in range(3):
+        if number < 1e11:
+            break
+        number /= 1000.0
+    return number if 0 < number < 1e11 else None
+
+
+def arguments_of(value: object) -> dict[str, Any]:
+    """A call's arguments as an object; what is no object is kept whole under `input`."""
+    if isinstance(value, dict):
+        return value
+    if value is None or value == "":
+        return {}
+    if isinstance(value, str):
+        try:
+            decoded = decode(value.encode("utf-8", "surrogatepass"))
+        except msgspec.DecodeError:
+            return {"input": value}
+        return decoded if isinstance(decoded, dict) else {"input": value}
+    return {"input": value}
+
+
+_KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
+
+
+def record(value: object) -> dict[str, Any]:
+    """The object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def sequence(value: object) -> list[Any]:
+    """The list, or an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def string(value: object) -> str | None:
+    """The text, where it is one and not empty."""
+    return value if isinstance(value, str) and value else None
+
+
+def integer(value: object) -> int | None:
+    """The whole number; true and false are none."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def number(value: object) -> float | None:
+    """The number, where it is one that a float can hold."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
+def identity(value: object) -> str | None:
+    """An id as text: some sources count, others name."""
+    if isinstance(value, str):
+        return value or None
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63 else None
+
+
+def first_of(fields: dict[str, Any], *keys: str) -> Any:
+    """The first of these values that is there and not null."""
+    for key in keys:
+        if (value := fields.get(key)) is not None:
+            return value
+    return None
+
+
+def kind_of(value: object) -> str:
+    """What a JSON value is, in words a person reads."""
+    return _KINDS.get(type(value), "null")
+
+
+NOTHING = Usage()
+
+
+def openai_usage(value: object) -> Usage | None:
+    """OpenAI counts cached tokens among the prompt's."""
+    usage = record(value)
+    prompt = count(first_of(usage, "prompt_tokens", "input_tokens"))
+    details = record(first_of(usage, "prompt_tokens_details", "input_tokens_details"))
+    cached = count(details.get("cached_tokens"))
+    made = record(first_of(usage, "completion_tokens_details", "output_tokens_details"))
+    return told(
+        Usage(
+            input=without(prompt, cached),
+            output=count(first_of(usage, "completion_tokens", "output_tokens")),
+            cache_read=cached,
+            reasoning=count(made.get("reasoning_tokens")),
+        )
+    )
+
+
+def anthropic_usage(value: object) -> Usage | None:
+    """Anthropic counts what came from and went into the cache beside the input."""
+    usage = record(value)
+    return told(
+        Usage(
+            input=count(usage.get("input_tokens")),
+            output=count(usage.get("output_tokens")),
+            cache_read=count(usage.get("cache_read_input_tokens")),
+            cache_write=count(usage.get("cache_creation_input_tokens")),
+        )
+    )
+
+
+def count(value: object) -> int | None:
+    """A number of tokens: whole, not negative, and of a size that can be."""
+    tokens = integer(value)
+    return tokens if tokens is not None and 0 <= tokens < 1 << 53 else None
+
+
+def without(whole: int | None, *parts: int | None) -> int | None:
+    """What remains of a count when its parts are counted elsewhere."""
+    return None if whole is None else max(0, whole - sum([part or 0 for part in parts]))
+
+
+def told(usage: Usage) -> Usage | None:
+    """None where nobody said anything."""
+    return None if usage == NOTHING else usage

@@ -1,0 +1,155 @@
+"""Reads JSON Lines files in stretches, so that memory stays small and a grown file is read from its old end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from seasoned.errors import SourceError
+from seasoned.history.builder import ReadState, SessionBuilder
+from seasoned.history.json_file import mend, objects
+from seasoned.session import Session, SessionRef, Unreadable
+
+STRETCH_BYTES = 8 << 20
+_NOT_READ = (msgspec.DecodeError, RecursionError, UnicodeError)
+
+
+class Resume(msgspec.Struct, frozen=True):
+    """Where to go on in a file, and what must be known to do so."""
+
+    offset: int = 0
+    lines: int = 0
+    sessions: dict[str, ReadState] = {}
+    notes: dict[str, Any] = {}
+    """What a format must remember beyond its sessions; small, and no text of a session."""
+
+
+class Stretch(msgspec.Struct, frozen=True):
+    """What one stretch of a file says, and where the next begins."""
+
+    sessions: tuple[Session, ...]
+    unreadable: tuple[Unreadable, ...]
+    resume: Resume
+    is_last: bool = False
+    """The file has been read to its end."""
+
+
+class LineReader(Protocol):
+    """Takes a file's lines one by one and tells its builders what they say."""
+
+    builders: dict[str, SessionBuilder]
+
+    def feed(self, line: bytes, place: int) -> None:
+        """Read one line; raises DecodeError when it is not one whole record."""
+
+    def notes(self) -> dict[str, Any]:
+        """What to remember for the next stretch beyond the sessions."""
+
+
+MakeReader = Callable[[Path, Resume], LineReader]
+
+
+def read_stretches(
+    path: Path, make_reader: MakeReader, resume: Resume | None = None, *, stretch_bytes: int = STRETCH_BYTES
+) -> Iterator[Stretch]:
+    """The file from where it was left, in stretches of about `stretch_bytes`."""
+    resume = resume or Resume()
+    reader = make_reader(path, resume)
+    unreadable: list[Unreadable] = []
+    offset, number = resume.offset, resume.lines
+    full = offset + stretch_bytes
+    feed = reader.feed
+    try:
+        with path.open("rb", buffering=1 << 20) as file:
+            _replay(file, reader)
+            file.seek(offset)
+            for line in file:
+                number += 1
+                try:
+                    feed(line, offset)
+                except _NOT_READ as error:
+                    reason = _feed_broken(reader, line, offset, error)
+                    if reason is not None:
+                        unreadable.append(Unreadable(f"line {number}", reason))
+                        if not line.endswith(b"\n"):
+                            # A cut last line may still be written to: it is shown now and read again later.
+                            number -= 1
+                            break
+                offset += len(line)
+                if offset >= full:
+                    yield _stretch(reader, unreadable, offset, number)
+                    unreadable, full = [], offset + stretch_bytes
+    except OSError as error:
+        raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+    yield _stretch(reader, unreadable, offset, number, is_last=True)
+
+
+def read_whole(path: Path, make_reader: MakeReader, *, agent: str, format: str) -> Iterator[Session]:
+    """All sessions of the file in one piece each, for callers who want the messages."""
+    for stretch in read_stretches(path, make_reader, stretch_bytes=1 << 62):
+        sessions, unreadable = stretch.sessions, stretch.unreadable
+        if not sessions:
+            sessions = (Session(SessionRef(agent, path.stem), format, str(path)),)
+        first = sessions[0]
+        yield msgspec.structs.replace(first, unreadable=first.unreadable + unreadable)
+        yield from sessions[1:]
+
+
+def _feed_broken(reader: LineReader, line: bytes, offset: int, error: Exception) -> str | None:
+    """Read what can be read of a line that is not one whole record: glued objects, broken characters.
+
+    The reason where it, or a part of it, could not be read.
+    """
+    text = line.strip(b" \t\r\n\x00\xef\xbb\xbf")
+    if not text:
+        return None
+    reason = None
+    for piece in objects(text):
+        for attempt in (piece, mend(piece)):
+            try:
+                if attempt is not None:
+                    reader.feed(attempt, offset)
+                    break
+            except _NOT_READ as why:
+                error = why
+        else:
+            reason = _reason(error, line)
+    return reason
+
+
+def _reason(error: Exception, line: bytes) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply to be a message"
+    if not line.endswith(b"\n") and not line.rstrip().endswith(b"}"):
+        return f"the line is cut: {_shown(line)}"
+    return f"{error}: {_shown(line)}"
+
+
+def _shown(text: bytes) -> str:
+    """The kind of thing it is, without showing what it says: it has not been redacted."""
+    return f"{len(text)} bytes that begin {'an object' if text[:1] == b'{' else 'no object'}"
+
+
+def _replay(file: Any, reader: LineReader) -> None:
+    for builder in list(reader.builders.values()):
+        places = builder.waits_at()
+        builder.replaying = True
+        for place in places:
+            file.seek(place)
+            line = file.readline()
+            try:
+                reader.feed(line, place)
+            except _NOT_READ as error:
+                _feed_broken(reader, line, place, error)
+        builder.replaying = False
+
+
+def _stretch(
+    reader: LineReader, unreadable: list[Unreadable], offset: int, lines: int, *, is_last: bool = False
+) -> Stretch:
+    sessions = tuple([builder.take() for builder in reader.builders.values() if builder.has_news])
+    carries = {name: builder.carry() for name, builder in reader.builders.items()}
+    return Stretch(sessions, tuple(unreadable), Resume(offset, lines, carries, reader.notes()), is_last)

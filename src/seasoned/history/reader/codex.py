@@ -1,0 +1,297 @@
+"""Codex CLI: `~/.codex/sessions/**/rollout-*.jsonl`, old flat files included."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.history.builder import ReadState, SessionBuilder
+from seasoned.history.coerce import arguments_of, text_of, time_of
+from seasoned.history.formats import Sample
+from seasoned.history.incremental import Resume, Stretch, read_stretches, read_whole
+from seasoned.session import Marks, Role, Session, SessionRef, Usage
+
+NAME = "codex"
+AGENT = "codex"
+
+_ITEM_TYPES = {"message", "reasoning", "function_call", "function_call_output", "local_shell_call"}
+_OUTER_TYPES = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
+_EXITED = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)\s*$", re.MULTILINE)
+_RUNNING = re.compile(r"^Process running with session ID (\d+)\s*$", re.MULTILINE)
+_HEADER_CHARS = 400
+_HARNESS_TEXTS = (
+    "<environment_context>",
+    "# AGENTS.md instructions",
+    "<user_instructions>",
+    "<permissions instructions>",
+)
+
+
+class _CodexLine(msgspec.Struct):
+    timestamp: str | float | None = None
+    type: str | None = None
+    payload: dict[str, Any] | None = None
+    id: str | None = None
+
+
+_decode = msgspec.json.Decoder(_CodexLine).decode
+_decode_flat = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def recognises(sample: Sample) -> bool:
+    """Lines with a type and a payload, or the flat items of the first versions after their header."""
+    if not sample.may_be_lines:
+        return False
+    first = sample.records[0]
+    for record in sample.records:
+        if str(record.get("type")) in _OUTER_TYPES and isinstance(record.get("payload"), dict):
+            return True
+    header = isinstance(first.get("id"), str) and "timestamp" in first and "type" not in first
+    state = any(record.get("record_type") == "state" for record in sample.records)
+    return (header or state) and all(
+        str(record.get("type")) in _ITEM_TYPES or record.get("record_type") == "state" for record in sample.records[1:]
+    )
+
+
+def read(path: Path) -> Iterator[Session]:
+    """The session that the file holds."""
+    return read_whole(path, _CodexReader, agent=AGENT, format=NAME)
+
+
+def read_on(path: Path, resume: Resume | None = None) -> Iterator[Stretch]:
+    """The file in stretches, from where it was left."""
+    return read_stretches(path, _CodexReader, resume)
+
+
+class _CodexReader:
+    def __init__(self, path: Path, resume: Resume) -> None:
+        self.path = str(path)
+        found = _UUID.search(path.stem)
+        self.native_id = found[0] if found else path.stem
+        self.builders: dict[str, SessionBuilder] = {}
+        self._said_so: dict[str, Marks] = {}
+        self._running: dict[str, str] = dict(resume.notes.get("running", {}))
+        for native_id, carry in resume.sessions.items():
+            self._begin(native_id, carry)
+
+    def notes(self) -> dict[str, Any]:
+        return {"running": self._running} if self._running else {}
+
+    @property
+    def builder(self) -> SessionBuilder:
+        return self.builders.get(self.native_id) or self._begin(self.native_id)
+
+    def _begin(self, native_id: str, carry: ReadState | None = None) -> SessionBuilder:
+        self.native_id = native_id
+        builder = SessionBuilder(SessionRef(AGENT, native_id), format=NAME, path=self.path, carry=carry)
+        self.builders[native_id] = builder
+        return builder
+
+    def feed(self, line: bytes, place: int) -> None:
+        decoded = _decode(line)
+        time = time_of(decoded.timestamp)
+        payload = decoded.payload
+        kind = decoded.type
+        if payload is None:
+            flat = _decode_flat(line)
+            if kind is None:
+                if decoded.id is not None and decoded.timestamp is not None:
+                    self._meta(flat, time)
+            else:
+                self._item(flat, time, place)
+        elif kind == "response_item":
+            self._item(payload, time, place)
+        elif kind == "event_msg":
+            self._event(payload)
+        elif kind == "session_meta":
+            self._meta(payload, time)
+        elif kind == "turn_context":
+            self.builder.model = _text(payload.get("model")) or self.builder.model
+        elif kind == "compacted":
+            self.builder.compaction()
+            self.builder.message("user", text_of(payload.get("message")), time=time, place=place, summary=True)
+
+    def _meta(self, payload: dict[str, Any], time: float | None) -> None:
+        if self.builders:
+            return  # the header of another session whose history was copied into this file
+        native_id = _text(payload.get("id")) or self.native_id
+        builder = self._begin(native_id)
+        builder.cwd = _text(payload.get("cwd"))
+        if time is not None:
+            builder.seen_at(time)
+        if parent := _text(payload.get("parent_thread_id")):
+            builder.parent, builder.relation = SessionRef(AGENT, parent), "subagent"
+        elif parent := _text(payload.get("forked_from_id")):
+            builder.parent, builder.relation = SessionRef(AGENT, parent), "fork"
+
+    def _item(self, item: dict[str, Any], time: float | None, place: int) -> None:
+        kind = item.get("type")
+        if kind == "message":
+            self._message(item, time, place)
+        elif kind in ("function_call", "custom_tool_call", "local_shell_call", "tool_search_call", "web_search_call"):
+            self._call(str(kind), item, time, place)
+        elif kind in ("function_call_output", "custom_tool_call_output", "tool_search_output"):
+            self._output(item, time, place)
+
+    def _message(self, item: dict[str, Any], time: float | None, place: int) -> None:
+        text = text_of(item.get("content"))
+        said_by = item.get("role")
+        role: Role = "assistant" if said_by == "assistant" else "user" if said_by == "user" else "system"
+        if role == "user" and text.startswith(_HARNESS_TEXTS):
+            role = "system"
+        model = self.builder.model if role == "assistant" else None
+        self.builder.message(role, text, time=time, place=place, model=model)
+
+    def _call(self, kind: str, item: dict[str, Any], time: float | None, place: int) -> None:
+        call_id = _text(item.get("call_id")) or _text(item.get("id")) or f"{kind}_at_{place}"
+        tool = _text(item.get("name")) or kind.removesuffix("_call")
+        if namespace := _text(item.get("namespace")):
+            tool = f"{namespace}__{tool}"
+        given = item.get("arguments", item.get("input", item.get("action")))
+        self.builder.call(call_id, tool, arguments_of(given), time=time, place=place)
+        if kind == "web_search_call":
+            # The provider runs it and records no result, only that it was done.
+            done = item.get("status") == "completed"
+            self.builder.result(call_id, "", Marks(failed=False if done else None), time=time, place=place)
+
+    def _output(self, item: dict[str, Any], time: float | None, place: int) -> None:
+        call_id = _text(item.get("call_id")) or ""
+        output = item.get("output", item.get("tools"))
+        text = text_of(output)
+        marks = _marks_of_text(text, parts=output if isinstance(output, list) else None)
+        if said := self._said_so.pop(call_id, None):
+            marks = _joined(marks, said)
+        self.builder.result(call_id, text, marks, time=time, place=place)
+        if marks.running and (found := _RUNNING.search(text, 0, _HEADER_CHARS)):
+            self._running.setdefault(found[1], call_id)
+        elif marks.exit_code is not None:
+            self._finish_running(call_id, marks.exit_code)
+
+    def _finish_running(self, call_id: str, exit_code: int) -> None:
+        """A `write_stdin` that saw the end of a process tells the code of the call that started it."""
+        process = self.builder.argument_of(call_id, "session_id")
+        started_by = self._running.pop(str(process), None) if process is not None else None
+        if started_by is not None and started_by != call_id:
+            self.builder.amend(started_by, Marks(exit_code=exit_code))
+
+    def _event(self, event: dict[str, Any]) -> None:
+        kind = event.get("type")
+        if kind == "token_count":
+            self._count(event.get("info"))
+        elif kind == "item_completed":
+            item = event.get("item")
+            if isinstance(item, dict):
+                self._mark(_text(item.get("id")), _marks_of_item(item))
+        elif kind in ("exec_command_end", "patch_apply_end", "mcp_tool_call_end"):
+            self._mark(_text(event.get("call_id")), _marks_of_end(event))
+        elif kind == "turn_aborted":
+            self.builder.end_reason = "interrupted"
+            self.builder.interrupt()
+        elif kind == "task_complete":
+            self.builder.end_reason = "error" if event.get("error") else "complete"
+        elif kind == "task_started":
+            self.builder.end_reason = None
+
+    def _mark(self, call_id: str | None, marks: Marks | None) -> None:
+        """What an event says about a call, whether it comes before the result or after it."""
+        if call_id is None or marks is None:
+            return
+        known = self.builder.marks_of(call_id)
+        if known is None:
+            self._said_so[call_id] = marks
+        elif known.failed is None and known.exit_code is None:
+            self.builder.amend(call_id, _joined(known, marks))
+
+    def _count(self, info: object) -> None:
+        total = info.get("total_token_usage") if isinstance(info, dict) else None
+        if not isinstance(total, dict):
+            return
+        cached = _number(total.get("cached_input_tokens"))
+        given = _number(total.get("input_tokens"))
+        self.builder.total_usage = Usage(
+            input=None if given is None else max(given - (cached or 0), 0),
+            output=_number(total.get("output_tokens")),
+            cache_read=cached,
+            cache_write=_number(total.get("cache_write_input_tokens")),
+            reasoning=_number(total.get("reasoning_output_tokens")),
+        )
+
+
+def _marks_of_text(text: str, *, parts: list[Any] | None) -> Marks:
+    """The exit code where the output itself carries it, in one of its four shapes."""
+    if text.startswith("{"):
+        code = _code_in_json(text)
+        if code is not None:
+            return Marks(exit_code=code)
+    if found := _EXITED.search(text, 0, _HEADER_CHARS):
+        return Marks(exit_code=int(found[1]))
+    if _RUNNING.search(text, 0, _HEADER_CHARS):
+        return Marks(running=True)
+    if parts and text.startswith("Script "):
+        codes = [code for code in map(_code_in_json, map(text_of, parts)) if code is not None]
+        if codes:
+            return Marks(exit_code=next((code for code in codes if code != 0), 0))
+    return Marks()
+
+
+def _code_in_json(text: str) -> int | None:
+    if "exit_code" not in text[:2000] and "exit_code" not in text[-500:]:
+        return None
+    try:
+        record = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return None
+    if not isinstance(record, dict):
+        return None
+    metadata = record.get("metadata")
+    return _number(metadata.get("exit_code") if isinstance(metadata, dict) else record.get("exit_code"))
+
+
+def _marks_of_item(item: dict[str, Any]) -> Marks | None:
+    kind, status = item.get("type"), item.get("status")
+    if kind == "CommandExecution":
+        code = _number(item.get("exit_code"))
+        return None if code is None else Marks(exit_code=code, declined=status == "declined")
+    if kind in ("FileChange", "McpToolCall") and status in ("completed", "failed", "declined"):
+        result = item.get("result")
+        is_error = isinstance(result, dict) and result.get("isError") is True
+        return Marks(failed=status != "completed" or is_error, declined=status == "declined")
+    return None
+
+
+def _marks_of_end(event: dict[str, Any]) -> Marks | None:
+    code = _number(event.get("exit_code"))
+    if code is not None:
+        return Marks(exit_code=code)
+    if isinstance(event.get("success"), bool):
+        return Marks(failed=not event["success"])
+    result = event.get("result")
+    if isinstance(result, dict):
+        answer = result.get("Ok")
+        if isinstance(answer, dict):
+            return Marks(failed=answer.get("isError") is True or answer.get("is_error") is True)
+        if "Err" in result:
+            return Marks(failed=True)
+    return None
+
+
+def _joined(known: Marks, said: Marks) -> Marks:
+    return Marks(
+        failed=known.failed if known.failed is not None else said.failed,
+        exit_code=known.exit_code if known.exit_code is not None else said.exit_code,
+        declined=known.declined or said.declined,
+        running=known.running and said.exit_code is None and said.failed is None,
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

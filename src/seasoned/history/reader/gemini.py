@@ -1,0 +1,203 @@
+"""Sessions of Gemini CLI: one document with its messages, or JSON Lines where a message may be written again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.history.builder import SessionBuilder
+from seasoned.history.call_pairing import CallPairing
+from seasoned.history.coerce import (
+    arguments_of,
+    count,
+    first_of,
+    identity,
+    kind_of,
+    record,
+    sequence,
+    string,
+    text_of,
+    time_of,
+    told,
+    without,
+)
+from seasoned.history.formats import Sample
+from seasoned.history.json_file import decode, documents, field, items, reading, spread
+from seasoned.session import Marks, Session, SessionRef, Unreadable, Usage
+
+NAME = "gemini"
+_AGENT = "gemini"
+_NOTICES = frozenset({"info", "error", "warning"})
+_SAID_NO = re.compile(r"did not allow|denied|declined|rejected", re.IGNORECASE)
+
+
+def recognises(sample: Sample) -> bool:
+    """Whether it is a session document, or opens with the line that describes one."""
+    if sample.kind not in ("document", "lines"):
+        return False
+    return any("sessionId" in value and ("projectHash" in value or _is_opening(value)) for value in sample.records)
+
+
+def _is_opening(value: dict[str, Any]) -> bool:
+    return value.get("type") == "session_metadata" or ("startTime" in value and "messages" in value)
+
+
+def read(path: Path) -> Iterator[Session]:
+    """One session a document, or one of all lines."""
+    return spread(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+
+
+def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
+    lines: list[dict[str, Any]] = []
+    lost: list[Unreadable] = []
+    opening: dict[str, Any] = {}
+    for part in documents(path):
+        if isinstance(part, Unreadable):
+            lost.append(part)
+            continue
+        if "messages" in part.value:
+            yield _session(path, part.value)
+            continue
+        value = {key: field(part.value, key) for key in part.value}
+        if "sessionId" in value:
+            opening |= value
+        elif "$set" in value:
+            opening |= record(value["$set"])
+        else:
+            lines.append({**value, "place": part.place, "where": part.where})
+    if lines or opening:
+        yield _from_lines(path, opening, lines)
+    yield from lost
+
+
+def _session(path: Path, document: dict[str, msgspec.Raw]) -> SessionBuilder:
+    head = {key: field(document, key) for key in document if key != "messages"}
+    builder = _begin(path, head)
+    teller = _GeminiTeller(builder)
+    for position, raw in enumerate(items(document["messages"])):
+        where = f"message {position}"
+        with reading(builder, where):
+            try:
+                teller.tell(decode(raw), where, position)
+            except msgspec.DecodeError as error:
+                builder.unreadable(where, str(error))
+    return builder
+
+
+def _from_lines(path: Path, opening: dict[str, Any], lines: list[dict[str, Any]]) -> SessionBuilder:
+    """A line with the id of an earlier one is that message again, with what was added to it since."""
+    builder = _begin(path, opening)
+    messages: dict[str, dict[str, Any]] = {}
+    for position, line in enumerate(lines):
+        if "$rewindTo" in line:
+            continue
+        key = identity(line.get("id")) or f"line {position}"
+        known = messages.setdefault(key, {})
+        kind = known.get("type") if line.get("type") == "message_update" else line.get("type")
+        messages[key] = {**known, **line, "type": kind, "place": known.get("place", line["place"])}
+    teller = _GeminiTeller(builder)
+    for message in messages.values():
+        with reading(builder, message["where"]):
+            teller.tell(message, message["where"], message["place"])
+    return builder
+
+
+def _begin(path: Path, head: dict[str, Any]) -> SessionBuilder:
+    ref = SessionRef(_AGENT, identity(head.get("sessionId")) or path.stem)
+    builder = SessionBuilder(ref, format=NAME, path=str(path))
+    builder.title = string(head.get("summary"))
+    with reading(builder, "the opening"):
+        for key in ("startTime", "lastUpdated"):
+            if (time := time_of(head.get(key))) is not None:
+                builder.seen_at(time)
+    return builder
+
+
+class _GeminiTeller:
+    """Tells the messages of one session."""
+
+    def __init__(self, builder: SessionBuilder) -> None:
+        self._builder = builder
+        self._calls = CallPairing(builder)
+
+    def tell(self, message: object, where: str, place: int) -> None:
+        """One message with the calls it made."""
+        if not isinstance(message, dict):
+            self._builder.unreadable(where, f"{kind_of(message)} where a message should be")
+            return
+        kind = first_of(message, "type", "role")
+        time = time_of(message.get("timestamp"))
+        text = text_of(first_of(message, "content", "parts"))
+        if kind == "user":
+            self._builder.message("user", text, time=time, place=place)
+        elif kind in ("gemini", "model", "assistant"):
+            model = string(message.get("model"))
+            self._builder.message("assistant", text, time=time, place=place, model=model, usage=_usage(message))
+            self._calls.turn()
+            self._tell_calls(message.get("toolCalls"), where, time, place)
+        elif string(kind) not in _NOTICES:
+            self._builder.unreadable(where, f"a message whose type is {str(kind)[:40]!r}")
+
+    def _tell_calls(self, calls: object, where: str, time: float | None, place: int) -> None:
+        if calls is not None and not isinstance(calls, list):
+            self._builder.unreadable(where, f"{kind_of(calls)} where a list of tool calls should be")
+        made: list[tuple[str, dict[str, Any], float | None]] = []
+        for fields in map(record, sequence(calls)):
+            name = string(fields.get("name"))
+            if name is None:
+                self._builder.unreadable(where, "a tool call without the name of a tool")
+                continue
+            moment = time_of(fields.get("timestamp")) or time
+            arguments = arguments_of(fields.get("args"))
+            made.append((self._calls.make(fields.get("id"), name, arguments, time=moment, place=place), fields, moment))
+        for call_id, fields, moment in made:
+            if (text := _result_text(fields)) is not None:
+                self._calls.answer(call_id, text, _marks(fields.get("status"), text), time=moment, place=place)
+
+
+def _result_text(call: dict[str, Any]) -> str | None:
+    """What the model was given back; None while the call is under way."""
+    result = call.get("result")
+    if isinstance(result, list):
+        return "\n".join([text for text in map(_part_text, result) if text])
+    if result is not None:
+        return _part_text(result)
+    if string(call.get("status")) in ("success", "error", "cancelled"):
+        return string(call.get("resultDisplay")) or ""
+    return None
+
+
+def _part_text(part: object) -> str:
+    response = record(record(part).get("functionResponse")).get("response")
+    if response is None:
+        return text_of(part)
+    return text_of(first_of(record(response), "output", "error") if isinstance(response, dict) else response)
+
+
+def _marks(status: object, text: str) -> Marks:
+    if status == "success":
+        return Marks(failed=False)
+    if status == "error":
+        return Marks(failed=True)
+    if status == "cancelled":
+        said_no = _SAID_NO.search(text) is not None
+        return Marks(declined=said_no, interrupted=not said_no)
+    return Marks()
+
+
+def _usage(message: dict[str, Any]) -> Usage | None:
+    tokens = record(message.get("tokens"))
+    cached, thoughts, output = count(tokens.get("cached")), count(tokens.get("thoughts")), count(tokens.get("output"))
+    return told(
+        Usage(
+            input=without(count(tokens.get("input")), cached),
+            # Gemini counts thoughts beside the output; everybody else counts them in it.
+            output=None if output is None else output + (thoughts or 0),
+            cache_read=cached,
+            reasoning=thoughts,
+        )
+    )

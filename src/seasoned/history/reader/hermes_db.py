@@ -1,0 +1,215 @@
+"""Hermes Agent: `$HERMES_HOME/state.db`, the 0.19 schema and older ones that lack columns."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.errors import SourceError
+from seasoned.history.builder import SessionBuilder
+from seasoned.history.coerce import arguments_of, text_of, time_of
+from seasoned.history.formats import Sample
+from seasoned.history.readonly import open_readonly
+from seasoned.session import Marks, Relation, Role, Session, SessionRef, Usage
+
+NAME = "hermes"
+AGENT = "hermes"
+
+_STRUCTURED = "\x00json:"
+_SUMMARY = "[CONTEXT COMPACTION"
+_NEEDED = {"sessions": {"id"}, "messages": {"id", "session_id", "role", "content"}}
+_SESSION_COLUMNS = """
+    id source parent_session_id model model_config cwd title started_at ended_at end_reason
+    input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens
+    estimated_cost_usd actual_cost_usd cost_status
+"""
+_MESSAGE_COLUMNS = "id role content tool_call_id tool_calls effect_disposition timestamp active compacted"
+_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
+_Row = dict[str, Any]
+
+
+def recognises(sample: Sample) -> bool:
+    """A database that has Hermes' two tables."""
+    if sample.kind != "sqlite":
+        return False
+    with open_readonly(sample.path) as connection:
+        return all(needed <= _columns(connection, table) for table, needed in _NEEDED.items())
+
+
+def stamps(path: Path) -> dict[str, str]:
+    """For every session something that changes when it does, so that a rescan reads only what is new."""
+    with open_readonly(path) as connection:
+        has_active = "active" in _columns(connection, "messages")
+        active = "coalesce(sum(m.active), 0)" if has_active else "0"
+        rows = connection.execute(
+            f"SELECT s.id, count(m.id), coalesce(max(m.id), 0), {active} "
+            "FROM sessions s LEFT JOIN messages m ON m.session_id = s.id GROUP BY s.id"
+        )
+        return {str(row[0]): f"{row[1]}.{row[2]}.{row[3]}" for row in rows}
+
+
+def read(path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
+    """Every session of the database, oldest first; `only` names the ones that are wanted."""
+    with open_readonly(path) as connection:
+        session_columns = _columns(connection, "sessions")
+        message_columns = _columns(connection, "messages")
+        if not _NEEDED["sessions"] <= session_columns or not _NEEDED["messages"] <= message_columns:
+            raise SourceError(f"{str(path)!r} is a database, but not one of Hermes: it lacks its tables.")
+        wanted = [column for column in _SESSION_COLUMNS.split() if column in session_columns]
+        order = "started_at, id" if "started_at" in session_columns else "id"
+        rows = [dict(row) for row in connection.execute(f"SELECT {', '.join(wanted)} FROM sessions ORDER BY {order}")]
+        ends = {str(row["id"]): row.get("end_reason") for row in rows}
+        select = ", ".join(column for column in _MESSAGE_COLUMNS.split() if column in message_columns)
+        for row in rows:
+            if only is not None and str(row["id"]) not in only:
+                continue
+            builder = _begin(row, path, ends)
+            cursor = connection.execute(f"SELECT {select} FROM messages WHERE session_id = ? ORDER BY id", (row["id"],))
+            _read_messages(builder, cursor)
+            yield builder.take()
+
+
+def lineage(path: Path, native_id: str) -> tuple[str, Relation | None]:
+    """The first session of the chain that a session goes on with, and how it goes on with the one before it.
+
+    A sub-agent begins a chain of its own. What the database does not know is a chain of one.
+    """
+    with open_readonly(path) as connection:
+        if not {"id", "parent_session_id"} <= _columns(connection, "sessions"):
+            return native_id, None
+        columns = [column for column in _SESSION_COLUMNS.split() if column in _columns(connection, "sessions")]
+        select = f"SELECT {', '.join(columns)} FROM sessions WHERE id = ?"
+        top, first, seen = native_id, None, {native_id}
+        row = connection.execute(select, (top,)).fetchone()
+        while row is not None and (parent := _text(row["parent_session_id"])) and parent not in seen:
+            above = connection.execute(select, (parent,)).fetchone()
+            found = _relation(dict(row), None if above is None else dict(above).get("end_reason"))
+            first = first or found
+            if found == "subagent":
+                break
+            top, row = parent, above
+            seen.add(parent)
+        return top, first
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
+    return {str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")}
+
+
+def _begin(row: _Row, path: Path, ends: dict[str, Any]) -> SessionBuilder:
+    builder = SessionBuilder(SessionRef(AGENT, str(row["id"])), format=NAME, path=str(path))
+    builder.title = _text(row.get("title"))
+    builder.cwd = _text(row.get("cwd"))
+    builder.model = _text(row.get("model"))
+    builder.end_reason = _text(row.get("end_reason"))
+    for column in ("started_at", "ended_at"):
+        if (time := time_of(row.get(column))) is not None:
+            builder.seen_at(time)
+    if parent := _text(row.get("parent_session_id")):
+        builder.parent = SessionRef(AGENT, parent)
+        builder.relation = _relation(row, ends.get(parent))
+    builder.total_usage = _usage(row)
+    builder.cost_usd = _cost(row)
+    return builder
+
+
+def _relation(row: _Row, parent_end: object) -> Relation:
+    config = row.get("model_config") or ""
+    if row.get("source") == "subagent" or "_delegate_from" in str(config):
+        return "subagent"
+    if "_branched_from" in str(config) or parent_end == "branched":
+        return "fork"
+    return "compression" if parent_end in ("compression", "orphaned_compression") else "resume"
+
+
+def _usage(row: _Row) -> Usage | None:
+    """The row's totals. Columns default to 0, so a row of zeros was never accounted."""
+    columns = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+    figures = [row.get(column) for column in columns]
+    known = [figure if isinstance(figure, int) else None for figure in figures]
+    return Usage(*known) if any(known) else None
+
+
+def _cost(row: _Row) -> float | None:
+    """What Hermes recorded, unless it says itself that it does not know: then its 0.0 means nothing."""
+    actual, estimated = row.get("actual_cost_usd"), row.get("estimated_cost_usd")
+    if actual:
+        return float(actual)
+    return float(estimated) if estimated and row.get("cost_status") != "unknown" else None
+
+
+def _read_messages(builder: SessionBuilder, rows: sqlite3.Cursor) -> None:
+    summarised: Counter[tuple[object, ...]] = Counter()
+    for record in rows:
+        row = dict(record)
+        place = int(row["id"])
+        content = _content(row.get("content"))
+        key = (row.get("role"), content, row.get("tool_call_id"), row.get("tool_calls"))
+        is_old = row.get("active") == 0 and row.get("compacted") == 1
+        if is_old:
+            summarised[key] += 1
+        elif summarised[key] > 0:
+            # Compaction in place inserts what it keeps once more: the same message, not a new one.
+            summarised[key] -= 1
+            continue
+        _read_row(builder, row, content, place)
+
+
+def _read_row(builder: SessionBuilder, row: _Row, content: str, place: int) -> None:
+    time = time_of(row.get("timestamp"))
+    role = str(row.get("role"))
+    if role == "tool":
+        call_id = _text(row.get("tool_call_id")) or ""
+        interrupted = row.get("effect_disposition") in ("none", "unknown")
+        builder.result(call_id, content, Marks(interrupted=interrupted), time=time, place=place)
+        return
+    known = _ROLES.get(role)
+    if known is None:
+        builder.unreadable(f"message {place}", f"a message of the unknown role {role[:40]!r}")
+        return
+    summary = known == "user" and content.startswith(_SUMMARY)
+    if summary:
+        builder.compaction()
+    builder.message(known, content, time=time, place=place, summary=summary)
+    for number, call in enumerate(_calls(builder, row, place)):
+        function = call.get("function")
+        function = function if isinstance(function, dict) else {}
+        call_id = _text(call.get("id")) or _text(call.get("call_id")) or f"{place}.{number}"
+        tool = _text(function.get("name")) or _text(call.get("name")) or "unnamed"
+        arguments = arguments_of(function.get("arguments", call.get("arguments")))
+        builder.call(call_id, tool, arguments, time=time, place=place)
+
+
+def _calls(builder: SessionBuilder, row: _Row, place: int) -> list[dict[str, Any]]:
+    text = row.get("tool_calls")
+    if not isinstance(text, str) or not text:
+        return []
+    try:
+        calls = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+        builder.unreadable(f"message {place}", f"its calls are not JSON ({error})")
+        return []
+    if not isinstance(calls, list):
+        builder.unreadable(f"message {place}", "its calls are not a list")
+        return []
+    return [call for call in calls if isinstance(call, dict)]
+
+
+def _content(content: object) -> str:
+    if isinstance(content, str) and content.startswith(_STRUCTURED):
+        try:
+            return text_of(msgspec.json.decode(content[len(_STRUCTURED) :]))
+        except (msgspec.DecodeError, RecursionError, UnicodeError):
+            return content
+    if isinstance(content, bytes):
+        return content.decode("utf-8", "replace")
+    return "" if content is None else str(content)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

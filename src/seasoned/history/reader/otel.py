@@ -1,0 +1,405 @@
+"""OpenTelemetry spans of the GenAI conventions: chats with a model, and executions of tools."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.history.builder import SessionBuilder
+from seasoned.history.call_pairing import CallPairing
+from seasoned.history.chat import ROLES
+from seasoned.history.coerce import (
+    arguments_of,
+    count,
+    first_of,
+    identity,
+    kind_of,
+    record,
+    sequence,
+    string,
+    text_of,
+    time_of,
+    told,
+    without,
+)
+from seasoned.history.formats import Sample
+from seasoned.history.json_file import decode, reading, spread, values
+from seasoned.session import Marks, Role, Session, SessionRef, Unreadable, Usage
+
+_ERROR = frozenset({"2", "ERROR", "STATUS_CODE_ERROR", "StatusCode.ERROR"})
+
+
+class _SpanEvent(msgspec.Struct):
+    """Something that happened within a span."""
+
+    name: str
+    attributes: dict[str, Any]
+
+
+class _OtelSpan(msgspec.Struct):
+    """What of a span matters here."""
+
+    trace: str | None
+    name: str
+    attributes: dict[str, Any]
+    events: list[_SpanEvent]
+    start: float | None
+    end: float | None
+    failed: bool
+    message: str
+    """What its status says, where it failed."""
+    place: int = 0
+    where: str = ""
+
+
+def is_span(value: object) -> bool:
+    """Whether a record looks like one span, outside of any batch."""
+    fields = record(value)
+    return "attributes" in fields and (
+        {"traceId", "trace_id"} & fields.keys() != set() or "trace_id" in record(fields.get("context"))
+    )
+
+
+def spans_of(value: dict[str, Any]) -> Iterator[object]:
+    """The spans of a record: a batch of OTLP, a list under a key, or the record itself."""
+    batches = first_of(value, "resourceSpans", "resource_spans")
+    if batches is None:
+        held = first_of(value, "spans", "data") if not is_span(value) else None
+        yield from held if isinstance(held, list) else [value]
+        return
+    for batch in map(record, sequence(batches)):
+        scopes = first_of(batch, "scopeSpans", "scope_spans", "instrumentationLibrarySpans")
+        for scope in map(record, sequence(scopes)):
+            yield from sequence(scope.get("spans"))
+
+
+def span_of(value: object) -> _OtelSpan | None:
+    """One span; None where it is none."""
+    fields = record(value)
+    if not ({"attributes", "name"} & fields.keys()):
+        return None
+    attributes = attributes_of(fields.get("attributes"))
+    status = fields.get("status")
+    code = first_of(record(status), "code", "status_code") if isinstance(status, dict) else status
+    failed = str(first_of(fields, "status_code") if code is None else code) in _ERROR or bool(
+        string(attributes.get("error.type"))
+    )
+    return _OtelSpan(
+        trace=identity(first_of(fields, "traceId", "trace_id"))
+        or identity(record(fields.get("context")).get("trace_id")),
+        name=string(fields.get("name")) or "",
+        attributes=attributes,
+        events=[
+            _SpanEvent(string(event.get("name")) or "", attributes_of(event.get("attributes")))
+            for event in map(record, sequence(fields.get("events")))
+        ],
+        start=time_of(first_of(fields, "startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime")),
+        end=time_of(first_of(fields, "endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")),
+        failed=failed,
+        message=string(first_of(record(status), "message", "description")) or "",
+    )
+
+
+def attributes_of(value: object) -> dict[str, Any]:
+    """Attributes as an object, from OTLP's list of keys and values too."""
+    if isinstance(value, dict):
+        return value
+    return {key: _plain(pair.get("value")) for pair in map(record, sequence(value)) if (key := string(pair.get("key")))}
+
+
+def _plain(value: object) -> Any:
+    fields = record(value)
+    for key in ("stringValue", "boolValue", "doubleValue", "bytesValue"):
+        if key in fields:
+            return fields[key]
+    if "intValue" in fields:
+        written = fields["intValue"]
+        return (
+            int(written)
+            if isinstance(written, str) and written.lstrip("-").isdecimal() and len(written) < 20
+            else written
+        )
+    if "arrayValue" in fields:
+        return [_plain(item) for item in sequence(record(fields["arrayValue"]).get("values"))]
+    if "kvlistValue" in fields:
+        return attributes_of(record(fields["kvlistValue"]).get("values"))
+    return None if isinstance(value, dict) else value
+
+
+def structured(value: object) -> Any:
+    """A value that may have been written as JSON in a text."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return decode(value.encode("utf-8", "replace"))
+        except msgspec.DecodeError:
+            return value
+    return value
+
+
+NAME = "otel"
+_AGENT = "otel"
+_CHATS = frozenset({"chat", "text_completion", "generate_content"})
+_EVENT_ROLES = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+    "gen_ai.choice": "assistant",
+}
+
+
+def recognises(sample: Sample) -> bool:
+    """Whether the first records are batches of spans, or spans about a model or a tool."""
+    if sample.kind not in ("lines", "document"):
+        return False
+    for value in sample.records:
+        if "resourceSpans" in value or "resource_spans" in value:
+            return True
+        if is_span(value) and any(key.startswith("gen_ai.") for key in record(value.get("attributes"))):
+            return True
+    return False
+
+
+def read(path: Path) -> Iterator[Session]:
+    """A session a conversation, or a trace where conversations have no id."""
+    return spread(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+
+
+def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
+    lost: list[Unreadable] = []
+    spans: list[_OtelSpan] = []
+    for part in values(path):
+        if isinstance(part, Unreadable):
+            lost.append(part)
+            continue
+        if not isinstance(part.value, dict):
+            lost.append(Unreadable(part.where, f"{kind_of(part.value)} where spans should be"))
+            continue
+        for value in spans_of(part.value):
+            try:
+                span = span_of(value)
+            except (RecursionError, OverflowError):
+                span = None
+            if span is None:
+                lost.append(Unreadable(part.where, "something that is no span"))
+            elif _is_telling(span):
+                span.place, span.where = part.place, part.where
+                spans.append(span)
+    for native, group in _grouped(spans, path.stem).items():
+        yield _session(path, native, group)
+    yield from lost
+
+
+def _is_telling(span: _OtelSpan) -> bool:
+    return any(key.startswith("gen_ai.") for key in span.attributes) or any(
+        event.name.startswith("gen_ai.") for event in span.events
+    )
+
+
+def _grouped(spans: list[_OtelSpan], stem: str) -> dict[str, list[_OtelSpan]]:
+    """By conversation; a span that names none belongs to the only conversation of its trace, or to the trace."""
+    named: dict[str | None, set[str]] = {}
+    for span in spans:
+        if (conversation := _conversation(span)) is not None:
+            named.setdefault(span.trace, set()).add(conversation)
+    groups: dict[str, list[_OtelSpan]] = {}
+    for span in spans:
+        around = named.get(span.trace, set())
+        only = next(iter(around)) if len(around) == 1 else None
+        groups.setdefault(_conversation(span) or only or span.trace or stem, []).append(span)
+    return groups
+
+
+def _conversation(span: _OtelSpan) -> str | None:
+    return identity(first_of(span.attributes, "gen_ai.conversation.id", "session.id"))
+
+
+def _operation(span: _OtelSpan) -> str:
+    named = string(span.attributes.get("gen_ai.operation.name"))
+    if named is not None:
+        return named
+    return "execute_tool" if "gen_ai.tool.name" in span.attributes else "chat"
+
+
+def _session(path: Path, native: str, spans: list[_OtelSpan]) -> SessionBuilder:
+    builder = SessionBuilder(SessionRef(_AGENT, native), format=NAME, path=str(path))
+    teller = _SpanTeller(builder)
+    # Spans are exported when they end, so that those around others come last.
+    spans.sort(key=lambda span: span.start or 0.0)
+    has_chats = any(_operation(span) in _CHATS for span in spans)
+    for position, span in enumerate(spans):
+        with reading(builder, span.where):
+            operation = _operation(span)
+            if operation == "execute_tool":
+                teller.execute(span, position)
+            elif operation in _CHATS or not has_chats:
+                teller.chat(span, position)
+    with reading(builder, "the end"):
+        teller.finish()
+    return builder
+
+
+class _SpanTeller:
+    """Tells the spans of one session in the order of time."""
+
+    def __init__(self, builder: SessionBuilder) -> None:
+        self._builder = builder
+        self._calls = CallPairing(builder)
+        self._told: Counter[int] = Counter()
+        self._ends: dict[str, _OtelSpan] = {}
+        self._speaks = False
+
+    def chat(self, span: _OtelSpan, place: int) -> None:
+        """One request to a model, which repeats what was said before, and its answer."""
+        attributes = span.attributes
+        for moment in (span.start, span.end):
+            if moment is not None:
+                self._builder.seen_at(moment)
+        model = string(first_of(attributes, "gen_ai.response.model", "gen_ai.request.model"))
+        asked, answered = _messages(span)
+        system = structured(attributes.get("gen_ai.system_instructions"))
+        if system:
+            asked.insert(0, {"role": "system", "parts": system if isinstance(system, list) else [system]})
+        before: Counter[int] = Counter()
+        for message in asked:
+            self._tell(message, span.start, place, before, None, None)
+        usage = _usage(attributes)
+        if not answered and usage is not None:
+            answered = [{"role": "assistant", "parts": []}]
+        for index, message in enumerate(answered):
+            self._tell(message, span.end, place, before, model, usage if index == 0 else None)
+        self._told |= before
+        self._builder.model = model or self._builder.model
+
+    def execute(self, span: _OtelSpan, place: int) -> None:
+        """One execution of a tool: what was asked for may be known from the chat before it."""
+        attributes = span.attributes
+        name = string(attributes.get("gen_ai.tool.name")) or span.name.removeprefix("execute_tool ").strip()
+        given = identity(attributes.get("gen_ai.tool.call.id"))
+        if not name:
+            self._builder.unreadable(span.where, "an execution without the name of a tool")
+            return
+        if not self._calls.knows(given):
+            if not self._speaks:
+                self._builder.message("assistant", time=span.start, place=place)
+                self._speaks = True
+            arguments = arguments_of(structured(attributes.get("gen_ai.tool.call.arguments")))
+            given = self._calls.make(given, name, arguments, time=span.start, place=place)
+        assert given is not None
+        marks = Marks(failed=True) if span.failed else Marks()
+        result = attributes.get("gen_ai.tool.call.result")
+        if result is None and not span.failed:
+            # The content may not have been recorded here; the next chat may show it.
+            self._ends[given] = span
+            return
+        text = _result_text(result) if result is not None else span.message or str(attributes.get("error.type") or "")
+        self._calls.answer(given, text, marks, time=span.end, place=place)
+        self._speaks = False
+
+    def finish(self) -> None:
+        """Executions that ended, and whose result nobody recorded."""
+        for call_id in self._calls.open:
+            if (span := self._ends.get(call_id)) is not None and span.end is not None:
+                self._calls.answer(call_id, "", time=span.end)
+
+    def _tell(
+        self,
+        message: object,
+        time: float | None,
+        place: int,
+        before: Counter[int],
+        model: str | None,
+        usage: Usage | None,
+    ) -> None:
+        fields = record(message)
+        role: Role | None = ROLES.get(string(fields.get("role")) or "")
+        parts = [record(part) for part in sequence(fields.get("parts"))]
+        if role is None:
+            self._builder.unreadable(f"span {place}", f"a message whose role is {str(fields.get('role'))[:40]!r}")
+            return
+        words = "\n".join([text for part in parts if (text := _words(part))])
+        calls = [part for part in parts if part.get("type") == "tool_call"]
+        results = [part for part in parts if part.get("type") == "tool_call_response"]
+        mark = hash((role, words, *[identity(part.get("id")) for part in (*calls, *results)]))
+        before[mark] += 1
+        if before[mark] <= self._told[mark]:
+            return
+        if role != "tool" and (words or not results):
+            self._builder.message(role, words, time=time, place=place, model=model, usage=usage)
+            self._speaks = role == "assistant"
+            self._calls.turn()
+        for part in calls:
+            name = string(part.get("name"))
+            if name is None:
+                self._builder.unreadable(f"span {place}", "a tool call without the name of a tool")
+                continue
+            self._calls.make(part.get("id"), name, arguments_of(part.get("arguments")), time=time, place=place)
+        for part in results:
+            text = _result_text(first_of(part, "response", "result", "content"))
+            self._calls.answer(part.get("id"), text, time=time, place=place)
+            self._speaks = False
+
+
+def _words(part: dict[str, Any]) -> str:
+    kind = part.get("type")
+    return "" if kind in ("tool_call", "tool_call_response", "reasoning", "thinking") else text_of(part)
+
+
+def _result_text(value: object) -> str:
+    """The result as text: an object that is no block of content stays JSON."""
+    if isinstance(value, dict) and not {"text", "content", "output"} & value.keys():
+        return msgspec.json.encode(value).decode()
+    return text_of(value)
+
+
+def _messages(span: _OtelSpan) -> tuple[list[Any], list[Any]]:
+    """What was asked and answered: from attributes, from events of today, or from those of earlier conventions."""
+    places = [span.attributes] + [event.attributes for event in span.events]
+    asked = next((p["gen_ai.input.messages"] for p in places if "gen_ai.input.messages" in p), None)
+    answered = next((p["gen_ai.output.messages"] for p in places if "gen_ai.output.messages" in p), None)
+    if asked is not None or answered is not None:
+        return list(sequence(structured(asked))), list(sequence(structured(answered)))
+    old = [(_EVENT_ROLES[e.name], e.name, e.attributes) for e in span.events if e.name in _EVENT_ROLES]
+    return (
+        [_old_message(role, fields) for role, name, fields in old if name != "gen_ai.choice"],
+        [_old_message(role, fields) for role, name, fields in old if name == "gen_ai.choice"],
+    )
+
+
+def _old_message(role: str, attributes: dict[str, Any]) -> dict[str, Any]:
+    inner = record(structured(attributes.get("message"))) or attributes
+    content = first_of(inner, "content", "gen_ai.event.content")
+    if role == "tool":
+        return {"role": role, "parts": [{"type": "tool_call_response", "id": inner.get("id"), "response": content}]}
+    parts: list[dict[str, Any]] = [{"type": "text", "content": text_of(content)}] if content is not None else []
+    for call in map(record, sequence(structured(inner.get("tool_calls")))):
+        function = record(call.get("function")) or call
+        parts.append(
+            {
+                "type": "tool_call",
+                "id": call.get("id"),
+                "name": function.get("name"),
+                "arguments": function.get("arguments"),
+            }
+        )
+    return {"role": role, "parts": parts}
+
+
+def _usage(attributes: dict[str, Any]) -> Usage | None:
+    read = count(attributes.get("gen_ai.usage.cache_read.input_tokens"))
+    written = count(attributes.get("gen_ai.usage.cache_creation.input_tokens"))
+    sent = count(first_of(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"))
+    return told(
+        Usage(
+            # By the conventions the input includes what came from the cache.
+            input=without(sent, read, written),
+            output=count(first_of(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens")),
+            cache_read=read,
+            cache_write=written,
+            reasoning=count(attributes.get("gen_ai.usage.reasoning.output_tokens")),
+        )
+    )

@@ -1,0 +1,149 @@
+"""ShareGPT conversations: `from` and `value`, with calls and results as XML in the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.history.builder import SessionBuilder
+from seasoned.history.call_pairing import CallPairing
+from seasoned.history.chat import ROLES
+from seasoned.history.coerce import (
+    arguments_of,
+    first_of,
+    identity,
+    kind_of,
+    record,
+    sequence,
+    string,
+    text_of,
+    time_of,
+)
+from seasoned.history.formats import Sample
+from seasoned.history.json_file import JsonValue, decode, reading, spread, values
+from seasoned.session import Session, SessionRef, Unreadable
+
+NAME = "sharegpt"
+_CALL = re.compile(r"<tool_call>\s*(.*?)\s*(?:</tool_call>|\Z)", re.DOTALL)
+_RESPONSE = re.compile(r"<tool_response>\s*(.*?)\s*(?:</tool_response>|\Z)", re.DOTALL)
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+_HERMES_KEYS = frozenset({"completed", "api_calls", "toolsets_used", "tool_stats", "prompt_index"})
+
+
+def recognises(sample: Sample) -> bool:
+    """Whether a record holds turns with `from` and `value`."""
+    if sample.kind not in ("document", "lines"):
+        return False
+    return any("from" in record(t) for value in sample.records for t in sequence(value.get("conversations")))
+
+
+def read(path: Path) -> Iterator[Session]:
+    """A session a record."""
+    return spread(_parts(path), SessionRef("sharegpt", path.stem), format=NAME, path=path)
+
+
+def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
+    seen: set[str] = set()
+    for index, part in enumerate(values(path)):
+        if isinstance(part, Unreadable):
+            yield part
+            continue
+        turns = record(part.value).get("conversations")
+        if not isinstance(turns, list):
+            yield Unreadable(part.where, f"{kind_of(turns)} where a conversation should be")
+            continue
+        builder = _begin(path, part, index, seen)
+        with reading(builder, part.where):
+            _tell(builder, turns, part.where)
+        yield builder
+
+
+def _begin(path: Path, part: JsonValue[Any], index: int, seen: set[str]) -> SessionBuilder:
+    value = part.value
+    own = identity(first_of(value, "id", "prompt_index"))
+    native = identity(value.get("session_id")) or f"{path.stem}/{index if own is None else own}"
+    if native in seen:
+        native = f"{native}#{index}"
+    seen.add(native)
+    # Hermes saves its trajectories in this shape, and says how the run went beside them.
+    agent = "hermes" if _HERMES_KEYS & value.keys() else "sharegpt"
+    builder = SessionBuilder(SessionRef(agent, native), format=NAME, path=str(path))
+    builder.model = string(first_of(value, "model", "model_name"))
+    if isinstance(done := value.get("completed"), bool):
+        builder.end_reason = "completed" if done else "not completed"
+    with reading(builder, part.where):
+        if (time := time_of(first_of(value, "timestamp", "created_at"))) is not None:
+            builder.seen_at(time)
+    return builder
+
+
+def _tell(builder: SessionBuilder, turns: list[Any], where: str) -> None:
+    calls = CallPairing(builder)
+    for position, turn in enumerate(turns):
+        place = f"{where}, turn {position}"
+        following = record(turns[position + 1]) if position + 1 < len(turns) else {}
+        with reading(builder, place):
+            _tell_turn(builder, calls, turn, following, place, position)
+
+
+def _tell_turn(
+    builder: SessionBuilder, calls: CallPairing, turn: object, following: dict[str, Any], where: str, place: int
+) -> None:
+    speaker = string(record(turn).get("from")) or ""
+    role = ROLES.get("tool" if speaker == "observation" else speaker)
+    text = text_of(record(turn).get("value"))
+    if role is None:
+        builder.unreadable(where, f"a turn from {speaker[:40]!r}" if speaker else "a turn from nobody")
+    elif role == "tool":
+        for response in _RESPONSE.findall(text) or [text]:
+            given, name, result = _result(response)
+            known = calls.knows(given)
+            calls.answer(given if known else None, result, tool=None if known else name, place=place)
+    else:
+        spoken = _THOUGHT.sub("", text) if role == "assistant" else text
+        builder.message(role, _CALL.sub("", spoken).strip() if role == "assistant" else text, place=place)
+        if role == "assistant":
+            calls.turn()
+            _tell_calls(builder, calls, _CALL.findall(spoken), _ids(following), where, place)
+
+
+def _ids(following: dict[str, Any]) -> list[str | None]:
+    """The ids that the next turn's results name: the calls themselves carry none."""
+    if following.get("from") not in ("tool", "observation"):
+        return []
+    return [_result(response)[0] for response in _RESPONSE.findall(text_of(following.get("value")))]
+
+
+def _tell_calls(
+    builder: SessionBuilder, calls: CallPairing, written: list[str], ids: list[str | None], where: str, place: int
+) -> None:
+    for index, text in enumerate(written):
+        try:
+            call = record(decode(text.encode("utf-8", "replace")))
+        except msgspec.DecodeError as error:
+            builder.unreadable(where, f"a tool call that is no JSON: {error}")
+            continue
+        name = string(call.get("name"))
+        if name is None:
+            builder.unreadable(where, "a tool call without the name of a tool")
+            continue
+        given = ids[index] if len(ids) == len(written) else None
+        calls.make(given, name, arguments_of(first_of(call, "arguments", "parameters")), place=place)
+
+
+def _result(text: str) -> tuple[str | None, str | None, str]:
+    """The id, the tool and the content of a result, where it says them; otherwise its text."""
+    try:
+        value = decode(text.encode("utf-8", "replace"))
+    except msgspec.DecodeError:
+        return None, None, text
+    fields = record(value)
+    if "content" not in fields or not {"name", "tool_call_id"} & fields.keys():
+        return None, None, text
+    content = fields["content"]
+    inner = content if isinstance(content, str) else msgspec.json.encode(content).decode()
+    return identity(fields.get("tool_call_id")), string(fields.get("name")), inner

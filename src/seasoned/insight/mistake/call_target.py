@@ -1,0 +1,362 @@
+"""What a call is aimed at, so that a later call can be seen as another attempt at the same thing."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property, lru_cache
+from typing import Any
+
+import msgspec
+
+from seasoned.command.parse import Step, deciding, names, parse
+from seasoned.command.tool import command_of, output_form
+from seasoned.insight.mistake.similarity import CUT, IDS, alike, flat, identifies, leaves, letters, nearly, share
+from seasoned.insight.track import JudgedCall
+from seasoned.lazy_regex import LazyRegex
+from seasoned.session import ToolCall
+
+PATH_NAMES = (
+    *("file_path", "path", "filename", "notebook_path", "target_file", "file", "filepath", "relative_path"),
+    *("absolute_path", "absolutePath", "TargetFile", "AbsolutePath", "dir_path", "uri", "relative_workspace_path"),
+)
+_PATTERN_NAMES = ("pattern", "query", "regex", "glob", "search_term", "Query", "q")
+_WHOLE_FILE = ("content", "file_text", "contents", "file_content")
+MANNER = names(
+    "timeout timeout_ms yield_time_ms max_output_tokens justification run_in_background limit offset explanation"
+    " with_escalated_permissions output_mode head_limit -n -A -B -C -i"
+)
+"""Arguments that say how a call is made and not what for: that two calls share them means nothing."""
+_NAME = LazyRegex(r"[^\W\d_][\w:-]{1,29}\Z")
+_OLD = ("old_string", "old_str", "old_text", "search", "oldText", "old_source")
+_NEW = ("new_string", "new_str", "new_text", "replace", "newText", "new_source")
+_PATCHED = LazyRegex(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,400})$", re.MULTILINE)
+_SCENERY = names(
+    "cd pushd popd echo printf export set unset sleep true : pwd source . test [ [[ wait mkdir which type command read"
+    " return exit local declare trap date"
+)
+_OPERAND = names(
+    "cat ls rg grep egrep fgrep ag ack sed awk gawk find fd cp mv rm rmdir touch head tail less more nl wc sort uniq"
+    " cut tr tee diff cmp comm stat file du df tree chmod chown ln tar zip unzip gzip gunzip zcat xxd hexdump strings"
+    " realpath basename dirname readlink md5 md5sum sha256sum shasum rsync jq yq column paste split bat open dd od"
+    " curl wget ssh scp python python2 python3 node deno ruby perl php bash sh zsh lua sqlite3 psql mysql java"
+    " kill pkill ps lsof"
+)
+"""Programs whose first argument is what they work on and no subcommand."""
+_CHECKS = names(
+    "pytest py.test unittest tox nox ruff mypy pyright black isort flake8 pylint eslint biome prettier jest vitest"
+    " mocha tsc golangci-lint gofmt goimports shellcheck phpunit rspec ctest gcc g++ clang javac rustc cmake ninja"
+)
+_CHECKING = names("test build vet check lint run clippy fmt compile typecheck install ci verify tidy generate")
+_ALONE = names("commit push pull fetch rebase merge stash status init")
+_TASKS = names("run run-script exec pr issue repo api compose release workflow worktree remote stash")
+_SEARCHES = names("rg grep egrep fgrep ag ack find fd")
+_REMOTE = names("gh curl wget http glab hub aws gcloud az kubectl")
+_FILTERS = names("grep egrep fgrep rg awk sed cut sort uniq wc jq")
+_SCRIPTED = names("sed awk head tail cut wc tr")
+_SELECTS = names("-run -k -t -m --grep --filter --testNamePattern --tests -p")
+_COMMON = names(
+    "README.md __init__.py __main__.py index.ts index.js index.tsx index.html main.go main.py mod.rs lib.rs main.rs"
+    " package.json go.mod Makefile setup.py SKILL.md config.json settings.json types.ts"
+)
+NO_PATH = LazyRegex(
+    r"not exist|no such|not found|enoent|eisdir|directory|cannot access|can't read|cannot open|outside", re.IGNORECASE
+)
+
+
+class ProgramRun(msgspec.Struct, frozen=True):
+    """One program of a command, by what it was to do."""
+
+    label: str
+    """The program and its subcommand: `git commit`, `pytest`, `npm run lint`."""
+    program: str
+    operands: tuple[str, ...]
+    selects: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    is_check: bool = False
+    is_inline: bool = False
+    decides: bool = True
+
+
+class CallTarget(msgspec.Struct, frozen=True, dict=True):
+    """What one call was for."""
+
+    tool: str
+    speech: str
+    arguments: dict[str, Any]
+    path: str | None = None
+    runs: tuple[ProgramRun, ...] = ()
+    command: str | None = None
+    """The shell command that it ran; None when it ran none."""
+    is_whole: bool = False
+    complaint: str = ""
+
+    @cached_property
+    def text(self) -> str:
+        """What was run or asked for, in full."""
+        if self.command is not None:
+            return self.command
+        asked = {name: value for name, value in self.arguments.items() if name not in PATH_NAMES and name not in MANNER}
+        return " ".join(leaves(asked))
+
+    @cached_property
+    def lines(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The lines that an edit looked for, and those that it wrote: what tells two edits of one file apart."""
+        if self.speech != "file_write":
+            return (), ()
+        return _edit_lines(self.arguments, self.text) if self.command is None else _patch_lines(self.text)
+
+    @property
+    def label(self) -> str:
+        """The program that mattered most, for a shell; else the tool."""
+        if self.runs:
+            return self.runs[-1].label
+        return "apply_patch" if self.speech == "file_write" and "*** Begin Patch" in self.text else self.tool
+
+
+def target_of(call: JudgedCall) -> CallTarget:
+    """What a call is aimed at; a failed one also with what it complained of."""
+    arguments = call.arguments
+    plain = ToolCall("", call.tool, arguments)
+    speech = str(output_form(plain))
+    complaint = f"{call.reason} {(call.result or '')[:600]}" if call.has_failed else ""
+    command = command_of(plain) if speech == "shell" else None
+    if command is not None:
+        patched = _PATCHED.compiled.search(command[:4000]) if "*** " in command else None
+        if patched is None:
+            runs = runs_of(command)
+            return CallTarget(call.tool, speech, arguments, None, runs, command, complaint=complaint)
+        path = patched.group(1).strip()
+        return CallTarget(call.tool, "file_write", arguments, path, (), command, complaint=complaint)
+    path = next((arguments[name] for name in PATH_NAMES if isinstance(arguments.get(name), str)), None)
+    is_whole = any(name in arguments for name in _WHOLE_FILE)
+    aim = CallTarget(call.tool, speech, arguments, path, (), None, is_whole, complaint)
+    if path is None and speech.startswith("file"):
+        return msgspec.structs.replace(aim, path=_path_in(call.tool, aim.text))
+    return aim
+
+
+def _edit_lines(arguments: dict[str, Any], text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if "*** Begin Patch" in text:
+        return _patch_lines(text)
+    old, new = ("\n".join(str(arguments[name]) for name in some if name in arguments) for some in (_OLD, _NEW))
+    return (_plain_lines(old), _plain_lines(new)) if old or new else ((), _plain_lines(text))
+
+
+def _patch_lines(patch: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    body = [line for line in patch.partition("*** Begin Patch")[2].splitlines() if not line.startswith(("***", "@@"))]
+    old = "\n".join(line[1:] for line in body if line[:1] in "- ")
+    return _plain_lines(old), _plain_lines("\n".join(line[1:] for line in body if line[:1] == "+"))
+
+
+def _plain_lines(text: str) -> tuple[str, ...]:
+    """Lines by their letters alone, without the half one where a text was cut; wrong blanks are a common mistake."""
+    lines = (text if "\n" in text else text.replace("\\n", "\n"))[:4000].splitlines()
+    kept = lines[:-1] if len(lines) > 1 and CUT.compiled.search(text) else lines
+    return tuple(plain for plain in (letters(line) for line in kept) if len(plain) >= 4)
+
+
+def _path_in(tool: str, text: str) -> str | None:
+    """The path inside a patch, or behind the word that is the tool's own name."""
+    patched = _PATCHED.compiled.search(text[:4000])
+    if patched is not None:
+        return patched.group(1).strip()
+    words = text[:400].split(None, 2)
+    has_path = len(words) > 1 and words[0] == tool and ("." in words[1] or "/" in words[1])
+    return words[1] if has_path else None
+
+
+@lru_cache(maxsize=1024)
+def runs_of(command: str) -> tuple[ProgramRun, ...]:
+    """The programs that a command is about, in order; what only prepares or filters is left out."""
+    steps = parse(command)
+    decided = {id(step) for step in deciding(steps)}
+    found: list[ProgramRun] = []
+    in_pipe = is_filtered = False
+    for step in reversed(steps):
+        # The head of a pipe does the work, and the end of the pipe decides: both are one.
+        decides = id(step) in decided or in_pipe
+        if step.join == "|":
+            in_pipe, is_filtered = decides, is_filtered or step.program in _FILTERS
+            continue
+        if step.program not in _SCENERY and any(c.isalnum() for c in step.program):
+            run = _run(step, decides)
+            # Of a check behind a filter only some lines were seen: that it passed is not known.
+            found.append(msgspec.structs.replace(run, decides=False) if is_filtered and run.is_check else run)
+        in_pipe = is_filtered = False
+    return tuple(reversed(found))
+
+
+def _run(step: Step, decides: bool) -> ProgramRun:
+    program, words = step.program, step.words
+    if program.startswith("python") and len(words) > 1 and words[0] == "-m":
+        program, words = words[1], words[2:]
+    options = tuple(word.partition("=")[0] for word in words if word.startswith("-") and len(word) > 1)
+    selects = tuple(words[at + 1] for at, word in enumerate(words[:-1]) if word in _SELECTS)
+    is_inline = program in _OPERAND and (any(word in ("-c", "-e", "-") for word in words) or not words)
+    operands = [word for word in words if not word.startswith("-") and word not in selects]
+    label = program
+    if (
+        program not in _OPERAND
+        and program not in _CHECKS
+        and "." not in program
+        and _is_name(step.sub)
+        and step.sub in operands
+    ):
+        operands.remove(step.sub)
+        label = f"{program} {step.sub}"
+        if step.sub in _TASKS and operands and _is_name(operands[0]):
+            label = f"{label} {operands.pop(0)}"
+    is_check = program in _CHECKS or bool(_CHECKING.intersection(label.split()[1:])) or program in ("make", "just")
+    return ProgramRun(label, program, tuple(operands), selects, options, is_check, is_inline, decides)
+
+
+def _is_name(word: str) -> bool:
+    return (
+        1 < len(word) <= 30 and word[0].isalpha() and word.replace("-", "").replace(":", "").replace("_", "").isalnum()
+    )
+
+
+def blamed(aim: CallTarget) -> tuple[ProgramRun, ...]:
+    """The programs that a failure is about: the one that complained by its name, else all that decide."""
+    words = aim.complaint.split(":", 2)
+    said = {word.split()[-1] for word in words[:2] if word.split()}
+    named = tuple(run for run in aim.runs if run.program in said)
+    return named or tuple(run for run in aim.runs if run.decides) or aim.runs
+
+
+def reaches(failed: CallTarget, later: CallTarget) -> bool:
+    """Whether a later call is another attempt at what failed, and not merely one with the same tool."""
+    if failed.runs and later.runs:
+        return all(any(_repeats(failed, run, later, other) for other in later.runs) for run in blamed(failed))
+    if failed.speech in ("file_read", "file_write") and failed.speech == later.speech:
+        return _same_file(failed, later)
+    if failed.tool != later.tool or failed.runs or later.runs:
+        return False
+    if failed.arguments == later.arguments:
+        return True
+    if failed.speech == "search":
+        return _same_search(failed, later)
+    if failed.speech == "python":
+        return share(failed.text, later.text) >= 0.5
+    return _mostly_alike(failed.arguments, later.arguments)
+
+
+def _same_file(failed: CallTarget, later: CallTarget) -> bool:
+    if failed.path is None or later.path is None:
+        return failed.tool == later.tool and failed.path == later.path and _same_edit(failed, later)
+    if not _same_path(failed, later):
+        return False
+    if failed.speech == "file_read" or failed.is_whole or later.is_whole:
+        return True
+    return _same_edit(failed, later)
+
+
+def _same_edit(failed: CallTarget, later: CallTarget) -> bool:
+    """Whether half of the lines that the smaller edit looked for, or wrote, are in the other one too."""
+    if any(failed.arguments.get(name) and failed.arguments[name] == later.arguments.get(name) for name in _OLD):
+        return True
+    if failed.arguments == later.arguments:
+        return True
+    for mine, theirs in zip(failed.lines, later.lines, strict=True):
+        few, many = sorted((mine, theirs), key=len)
+        if few and 2 * sum(any(nearly(line, other) for other in many[:60]) for line in few[:60]) >= len(few[:60]):
+            return True
+    return False
+
+
+def _same_path(failed: CallTarget, later: CallTarget) -> bool:
+    """The same file, or the same name elsewhere where it was the place that was wrong."""
+    one, other = _plain(failed.path or ""), _plain(later.path or "")
+    if one == other or one.endswith("/" + other) or other.endswith("/" + one):
+        return True
+    return bool(NO_PATH.compiled.search(failed.complaint)) and _same_name(one, other)
+
+
+def _plain(path: str) -> str:
+    return path.strip().strip("'\"").removeprefix("file://").removeprefix("./").rstrip("/")
+
+
+def _same_name(one: str, other: str) -> bool:
+    name = one.rsplit("/", 1)[-1]
+    return name == other.rsplit("/", 1)[-1] and len(name) > 2 and name not in _COMMON and "*" not in name
+
+
+def _same_search(failed: CallTarget, later: CallTarget) -> bool:
+    for name in _PATTERN_NAMES:
+        one, other = failed.arguments.get(name), later.arguments.get(name)
+        if isinstance(one, str) and isinstance(other, str):
+            return alike(one, other) or (len(one) > 3 and one.casefold() in other.casefold())
+    return False
+
+
+def _mostly_alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether most of what two calls were given is the same, or half of it with something that only this thing has."""
+    named = (one.keys() | other.keys()) - MANNER
+    same = [name for name in named if _is_shared(name, one, other)]
+    if 3 * len(same) >= 2 * len(named):
+        return bool(same)
+    return 2 * len(same) >= len(named) and any(identifies(one.get(name, other.get(name))) for name in same)
+
+
+def _is_shared(name: str, one: dict[str, Any], other: dict[str, Any]) -> bool:
+    if name in one and name in other:
+        return alike(one[name], other[name])
+    # A value that moved to another name is still the same value.
+    given, elsewhere = flat(one.get(name, other.get(name))), set(leaves(other if name in one else one))
+    return any(len(value) > 2 and value in elsewhere for value in given)
+
+
+def _repeats(failed: CallTarget, run: ProgramRun, later: CallTarget, other: ProgramRun) -> bool:
+    """Whether one program of a later command does again what one of the failed command was to do."""
+    if run.label != other.label or not other.decides:
+        return False
+    if run.is_inline or other.is_inline:
+        return run.is_inline == other.is_inline and share(failed.text, later.text) >= 0.6
+    if set(run.operands) == set(other.operands) and run.selects == other.selects:
+        return bool(run.operands or run.is_check or run.options == other.options or " " in run.label)
+    if run.is_check:
+        return _covers(run, other)
+    if run.program == "git" and run.label.split()[-1] in _ALONE:
+        return True
+    return any(_same_operand(run, a, b) for a in run.operands for b in other.operands)
+
+
+def _covers(run: ProgramRun, other: ProgramRun) -> bool:
+    """Whether a check looked at all that the failed one did: a narrower one that passes repairs nothing."""
+    if other.selects and not _selects_all(run.selects, other.selects):
+        return False
+    wide = {".", "./...", "...", "./"}
+    if not other.operands or wide.intersection(other.operands):
+        return True
+    theirs = [_plain(word).removesuffix("/...") for word in other.operands]
+    return bool(run.operands) and all(
+        any(_within(_plain(word).removesuffix("/..."), place) for place in theirs) for word in run.operands
+    )
+
+
+def _selects_all(before: tuple[str, ...], after: tuple[str, ...]) -> bool:
+    mine, theirs = ([part for word in words for part in word.split("|")] for words in (before, after))
+    return bool(mine) and all(any(part in whole for part in theirs) for whole in mine)
+
+
+def _within(path: str, place: str) -> bool:
+    return path == place or path.startswith((place + "/", place + "::")) or _same_name(path, place)
+
+
+def _same_operand(run: ProgramRun, one: str, other: str) -> bool:
+    """Whether two operands name the same thing: a file by its name, a pattern or an address by its letters."""
+    is_path = "/" in one or "." in one[1:]
+    if (
+        len(one) < 3
+        or one.isdigit()
+        or (not is_path and run.program in ("sed", "awk", "head", "tail", "cut", "wc", "tr"))
+    ):
+        return False
+    if one == other:
+        return True
+    if run.program in _REMOTE:
+        ids = set(IDS.compiled.findall(one))
+        return is_path and bool(ids) and ids <= set(IDS.compiled.findall(other))
+    if is_path and run.program not in _SEARCHES:
+        return _same_name(_plain(one), _plain(other))
+    return run.program in _SEARCHES and letters(one) == letters(other) and len(letters(one)) > 3

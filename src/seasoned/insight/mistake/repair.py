@@ -1,0 +1,270 @@
+"""Which failed calls were repaired in their session, by which later call, and what made the difference."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from seasoned.command.parse import names, parse
+from seasoned.insight.mistake.call_target import (
+    MANNER,
+    NO_PATH,
+    PATH_NAMES,
+    CallTarget,
+    ProgramRun,
+    blamed,
+    reaches,
+    target_of,
+)
+from seasoned.insight.mistake.signature import mask
+from seasoned.insight.mistake.similarity import leaves
+from seasoned.insight.track import JudgedCall
+from seasoned.lazy_regex import LazyRegex
+
+WITHIN = 10
+"""How many calls later a repair may come. What comes later than that may have many other causes."""
+_NAMED = 2
+_NAME_CHARS = 40
+_ASIDE = names("timeout timeout_ms yield_time_ms max_output_tokens justification explanation run_in_background")
+"""Arguments that are chosen anew with every call and make no difference."""
+_PREPARES = names("mkdir sleep source")
+_VARIABLE = LazyRegex(r"(?<![\w$])([A-Z][A-Z0-9_]{2,40})=")
+_CALLED_WRONGLY = LazyRegex(
+    r"directory not found|no such file or directory|setup failed|unknown (?:flag|option|command)|unrecogni[sz]ed"
+    r"|no task|usage:",
+    re.IGNORECASE,
+)
+_LOOKS = names(
+    "cat ls rg grep egrep fgrep ag ack head tail less more nl wc sort uniq find fd tree stat file du df diff jq ps curl"
+)
+_GIT_LOOKS = names("status diff log show branch rev-parse ls-files ls-tree cat-file blame reflog remote describe")
+
+
+class Repair(msgspec.Struct, frozen=True):
+    """A failed call and the call that reached what it was after."""
+
+    failed: int
+    repaired: int
+    calls: int
+    """How many calls it took."""
+    how: str
+    """What made the difference, in plain and positive words."""
+    changed: tuple[str, ...] = ()
+    """Names of the arguments that were changed, added or taken away."""
+    via: tuple[str, ...] = ()
+    """What was done in between and mattered: tools, or the programs of a shell."""
+
+
+def repairs(
+    calls: Sequence[JudgedCall], *, within: int = WITHIN, aims: CallTargets | None = None
+) -> tuple[Repair, ...]:
+    """For every failed call the first later one that worked and was aimed at the same; none where there is none."""
+    failed = [at for at, call in enumerate(calls) if call.has_failed]
+    if not failed:
+        return ()
+    aims = aims or CallTargets(calls)
+    ends: dict[int, int] = {}
+    for at in reversed(failed):
+        end = _end(aims, at, within, ends)
+        if end is not None:
+            ends[at] = end
+    return tuple(_repair(aims, at, ends[at]) for at in failed if at in ends)
+
+
+class CallTargets:
+    """The aims of calls, each worked out when it is first asked for."""
+
+    def __init__(self, calls: Sequence[JudgedCall]) -> None:
+        self.calls = calls
+        self._known: dict[int, CallTarget] = {}
+
+    def __getitem__(self, at: int) -> CallTarget:
+        if at not in self._known:
+            self._known[at] = target_of(self.calls[at])
+        return self._known[at]
+
+
+def _end(aims: CallTargets, at: int, within: int, ends: dict[int, int]) -> int | None:
+    """Where a failed call was repaired: directly, or by way of a further failed attempt at the same."""
+    calls = aims.calls
+    for later in range(at + 1, min(at + within, len(calls) - 1) + 1):
+        call = calls[later]
+        # Calls of one message are made together: none of them answers what another one met.
+        if not call.is_counted or call.message <= calls[at].message or not _may(calls[at], call):
+            continue
+        # What the user took back reached nothing, whatever the tool said.
+        if later not in ends if call.has_failed else call.is_corrected:
+            continue
+        if reaches(aims[at], aims[later]):
+            end = ends[later] if call.has_failed else later
+            if end <= at + within:
+                return end
+    return None
+
+
+def _may(failed: JudgedCall, later: JudgedCall) -> bool:
+    """Only calls of one tool or one kind are looked at closely; a shell may be about files too."""
+    return failed.tool == later.tool or failed.kind == later.kind or "file" in (failed.kind, later.kind)
+
+
+def _repair(aims: CallTargets, at: int, end: int) -> Repair:
+    failed, repaired = aims[at], aims[end]
+    changed = _changed(failed, repaired)
+    met = list(_via(aims, at, end, changed))
+    via = tuple(dict.fromkeys(label for label, _ in met))[-3:]
+    how = _how(failed, repaired, changed, _after(met))
+    return Repair(at, end, end - at, how, tuple(_quoted(name) for name in changed), via)
+
+
+def _changed(failed: CallTarget, repaired: CallTarget) -> tuple[str, ...]:
+    """Names whose values differ, in the order in which the repaired call gave them."""
+    before, after = failed.arguments, repaired.arguments
+    given = [*after, *[name for name in before if name not in after]]
+    aside = _ASIDE | {"description"} if failed.speech == "shell" else _ASIDE
+    return tuple(name for name in given if name not in aside and before.get(name) != after.get(name))
+
+
+def _via(aims: CallTargets, at: int, end: int, changed: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
+    """What worked in between and mattered, each with whether it was about the same file."""
+    failed, repaired = aims[at], aims[end]
+    old = set(leaves(failed.arguments))
+    new = [leaf for leaf in leaves(repaired.arguments) if leaf not in old and 4 <= len(leaf) <= 200]
+    new += [word for run in repaired.runs for word in run.operands if len(word) >= 4 and word not in failed.text]
+    # The same program with nothing else asked of it: then what changed the world in between made the difference.
+    needs_cause = bool(failed.runs) and (not changed or any(run.is_check for run in blamed(failed)))
+    for position in range(at + 1, end):
+        call = aims.calls[position]
+        if call.counts_as != "ok" or call.message <= aims.calls[at].message:
+            continue
+        between = aims[position]
+        if repaired.path is not None and _is_about(between, repaired.path):
+            yield between.label, True
+        elif needs_cause and (between.speech == "file_write" or _changes(between)):
+            yield (between.label if between.speech == "file_write" else _changer(between)), False
+        elif call.result and any(leaf in call.result for leaf in new):
+            yield between.label, False
+
+
+def _is_about(between: CallTarget, path: str) -> bool:
+    return between.path == path or any(path in run.operands for run in between.runs)
+
+
+def _changes(aim: CallTarget) -> bool:
+    """Whether a command changed something and did not merely look."""
+    return any(not _looks(run) for run in aim.runs) and not all(run.is_check for run in aim.runs)
+
+
+def _changer(aim: CallTarget) -> str:
+    return next((run.label for run in reversed(aim.runs) if not _looks(run)), aim.label)
+
+
+def _looks(run: ProgramRun) -> bool:
+    if run.program == "git":
+        return run.label.split()[-1] in _GIT_LOOKS
+    return run.program in _LOOKS or run.is_inline or (run.program == "sed" and "-i" not in run.options)
+
+
+def _how(failed: CallTarget, repaired: CallTarget, changed: tuple[str, ...], after: str) -> str:
+    if failed.tool != repaired.tool:
+        return f"with {_code(repaired.tool)} instead of {_code(failed.tool)}"
+    if failed.runs and repaired.runs:
+        difference = _difference(failed, repaired)
+        is_check = any(run.is_check for run in blamed(failed))
+        if is_check and difference and _CALLED_WRONGLY.compiled.search(failed.complaint):
+            return difference
+        return after if after and is_check else _joined(difference, after) or "same call again"
+    if failed.label == "apply_patch":
+        return _joined("with another patch" if changed else "", after) or "same call again"
+    return _joined(_given(failed, repaired, changed), after) or "same call again"
+
+
+def _after(met: list[tuple[str, bool]]) -> str:
+    """What went before it: a look at the same file says more than anything else, and the last more than the first."""
+    if not met:
+        return ""
+    looked = [label for label, is_same in met if is_same]
+    return f"after {_code(looked[0])} of the same file" if looked else f"after {_code(met[-1][0])}"
+
+
+def _joined(difference: str, after: str) -> str:
+    return ", ".join(part for part in (difference, after) if part)
+
+
+def _given(failed: CallTarget, repaired: CallTarget, changed: tuple[str, ...]) -> str:
+    """Which arguments made the difference; where the place was wrong, the place did."""
+    placed = [name for name in changed if name in PATH_NAMES]
+    if placed and NO_PATH.compiled.search(failed.complaint):
+        return f"with {_list(placed)} changed"
+    changed = tuple(name for name in changed if name not in MANNER) or changed
+    added = [name for name in changed if name not in failed.arguments]
+    gone = [name for name in changed if name not in repaired.arguments]
+    other = [name for name in changed if name not in added and name not in gone]
+    parts = []
+    if added:
+        parts.append(f"with {_list(added)} given")
+    if gone:
+        parts.append(f"without {_list(gone)}")
+    if other and not (added and gone):
+        parts.append(f"with {_list(other)} changed")
+    return ", ".join(parts)
+
+
+def _difference(failed: CallTarget, repaired: CallTarget) -> str:
+    """How one command differs from another that runs the same program."""
+    if failed.text == repaired.text:
+        return "from another folder" if failed.arguments.get("workdir") != repaired.arguments.get("workdir") else ""
+    labels = {run.label for run in blamed(failed)}
+    before, after = ([run for run in aim.runs if run.label in labels] for aim in (failed, repaired))
+    if [run.operands for run in before] != [run.operands for run in after]:
+        return f"with other arguments to {_code(after[-1].label if after else repaired.label)}"
+    had, has = ({option for run in runs for option in run.options} for runs in (before, after))
+    if has - had:
+        return f"with {_list(sorted(has - had))}"
+    if had - has:
+        return f"without {_list(sorted(had - has))}"
+    return _around(failed, repaired)
+
+
+def _around(failed: CallTarget, repaired: CallTarget) -> str:
+    """What differs about a command beside the program that failed."""
+    steps, before = parse(repaired.text), parse(failed.text)
+    known = {step.program for step in before}
+    labels = {run.label for run in failed.runs}
+    new = [run.label for run in repaired.runs[:-1] if run.label not in labels]
+    new += [
+        step.program
+        for step in steps[:-1]
+        if step.program in ("mkdir", "sleep", "source") and step.program not in known
+    ]
+    if new:
+        return f"with {_code(new[0])} before it"
+    variables = [set(_VARIABLE.compiled.findall(aim.text[:4000])) for aim in (repaired, failed)]
+    if variables[0] - variables[1]:
+        return f"with {_list(sorted(variables[0] - variables[1]))} set"
+    if _folder(failed) != _folder(repaired):
+        return "from another folder"
+    words = {step.words for step in before}
+    other = [step.program for step in steps if step.program in known and step.words not in words]
+    named = {run.program: run.label for run in repaired.runs}
+    return f"with other arguments to {_code(named.get(other[-1], other[-1]))}" if other else ""
+
+
+def _folder(aim: CallTarget) -> tuple[object, ...]:
+    return (aim.arguments.get("workdir"), *[step.words for step in parse(aim.text) if step.program == "cd"])
+
+
+def _list(given: Sequence[str]) -> str:
+    shown = " and ".join(_code(name) for name in given[:_NAMED])
+    return shown if len(given) <= _NAMED else f"{shown} and {len(given) - _NAMED} more"
+
+
+def _code(name: str) -> str:
+    return f"`{_quoted(name)}`"
+
+
+def _quoted(name: str) -> str:
+    """A name from a session, short and without what could break out of its place."""
+    kept = "".join([c for c in name if c.isprintable() and c not in "`<>"])
+    return kept[:_NAME_CHARS] or mask(name)[:_NAME_CHARS] or "?"

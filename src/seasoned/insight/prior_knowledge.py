@@ -1,0 +1,212 @@
+"""What was known before a compression and is not seen after: commands, paths, argument shapes, corrected mistakes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from seasoned.command.parse import names, parse
+from seasoned.insight.mistake.call_target import NO_PATH, PATH_NAMES, CallTarget, blamed, target_of
+from seasoned.insight.mistake.repair import repairs
+from seasoned.insight.mistake.signature import signature
+from seasoned.insight.track import JudgedCall
+from seasoned.lazy_regex import LazyRegex
+
+State = Literal["made again", "failed after", "not used"]
+Outcome = Literal["ok", "failed", "used"]
+FEWEST_USES = 2
+"""What worked once may have been luck."""
+_ORDER: tuple[State, ...] = ("made again", "failed after", "not used")
+
+
+class LostKnowledge(msgspec.Struct, frozen=True):
+    """One thing that was known. `not used` may only mean that the work moved on; the other states say more."""
+
+    what: str
+    state: State
+    before: int
+    """How often it worked before; for a mistake, how often it was made."""
+    after: int
+    """How often it was used after; for a mistake, how often it was made."""
+    failed_after: int
+
+
+class Topic(msgspec.Struct, frozen=True):
+    """How much of one kind was known before, and what of it is lost, the most telling first."""
+
+    known: int
+    lost: tuple[LostKnowledge, ...]
+
+    def count(self, state: State) -> int:
+        return sum(one.state == state for one in self.lost)
+
+
+class Knowledge(msgspec.Struct, frozen=True):
+    """What was known before and what of it is not seen after."""
+
+    commands: Topic
+    paths: Topic
+    shapes: Topic
+    mistakes: Topic
+    """Failures that were repaired before; lost are those that were made again."""
+
+
+class _Uses(msgspec.Struct):
+    """How one thing fared on one side. A use of a joint command that failed says nothing about its parts."""
+
+    ok: int = 0
+    failed: int = 0
+    all: int = 0
+
+    def add(self, outcome: Outcome) -> None:
+        self.all += 1
+        self.ok += outcome == "ok"
+        self.failed += outcome == "failed"
+
+    def __iadd__(self, other: _Uses) -> _Uses:
+        self.ok, self.failed, self.all = self.ok + other.ok, self.failed + other.failed, self.all + other.all
+        return self
+
+
+Find = Callable[[JudgedCall], Iterator[tuple[str, Outcome]]]
+Lookup = Callable[[str], _Uses]
+
+
+def lost_knowledge(before: Sequence[JudgedCall], after: Sequence[JudgedCall]) -> Knowledge:
+    """Known is what worked at least twice and more often than not; what failed at least half of the time is lost."""
+    return Knowledge(
+        commands=_topic(before, after, _commands, _by_name),
+        paths=_topic(before, after, _paths, _by_path),
+        shapes=_topic(before, after, _shapes, _by_name),
+        mistakes=_mistakes(before, after),
+    )
+
+
+def _topic(
+    before: Sequence[JudgedCall],
+    after: Sequence[JudgedCall],
+    find: Find,
+    by: Callable[[Mapping[str, _Uses]], Lookup],
+) -> Topic:
+    then, uses_of = _tally(before, find), by(_tally(after, find))
+    known = {what: uses for what, uses in then.items() if uses.ok >= FEWEST_USES and uses.ok > uses.failed}
+    lost = []
+    for what, uses in known.items():
+        here = uses_of(what)
+        if not here.all:
+            lost.append(LostKnowledge(what, "not used", uses.ok, 0, 0))
+        elif here.failed and here.failed >= here.ok:
+            lost.append(LostKnowledge(what, "failed after", uses.ok, here.all, here.failed))
+    return Topic(len(known), _most_telling_first(lost))
+
+
+def _tally(calls: Sequence[JudgedCall], find: Find) -> dict[str, _Uses]:
+    uses: dict[str, _Uses] = {}
+    for call in calls:
+        if call.is_counted:
+            for what, outcome in dict(find(call)).items():
+                uses.setdefault(what, _Uses()).add(outcome)
+    return uses
+
+
+def _most_telling_first(lost: Sequence[LostKnowledge]) -> tuple[LostKnowledge, ...]:
+    return tuple(sorted(lost, key=lambda one: (_ORDER.index(one.state), -one.failed_after, -one.before, one.what)))
+
+
+def _by_name(now: Mapping[str, _Uses]) -> Lookup:
+    return lambda what: now.get(what) or _Uses()
+
+
+def _mistakes(before: Sequence[JudgedCall], after: Sequence[JudgedCall]) -> Topic:
+    """Failures that were repaired before and happen again after; what the environment or a check did is no mistake."""
+    repaired = {signature(before[one.failed]) for one in repairs(before) if _is_mistake(before[one.failed])}
+    then, now = (Counter([signature(call) for call in calls if _is_mistake(call)]) for calls in (before, after))
+    lost = [LostKnowledge(what, "made again", then[what], now[what], now[what]) for what in repaired if now[what]]
+    return Topic(len(repaired), _most_telling_first(lost))
+
+
+def _is_mistake(call: JudgedCall) -> bool:
+    return call.has_failed and call.fault != "environment" and not _only_finds(target_of(call))
+
+
+_WRONG_USE = LazyRegex(
+    r"command not found|unknown|unrecogni[sz]ed|no rule to make|usage:|invalid option|missing script|no such option",
+    re.IGNORECASE,
+)
+
+
+def _commands(call: JudgedCall) -> Iterator[tuple[str, Outcome]]:
+    """Program and subcommand of what a shell call was about."""
+    if call.command is None:
+        return
+    aim = target_of(call)
+    guilty = {run.label for run in blamed(aim)} if call.has_failed and not _only_finds(aim) else set()
+    for run in aim.runs:
+        outcome: Outcome = "used"
+        if not call.has_failed:
+            outcome = "ok" if run.decides else "used"
+        elif guilty == {run.label}:
+            outcome = "failed"
+        yield run.label, outcome
+
+
+def _only_finds(aim: CallTarget) -> bool:
+    """A check that finds something was called rightly, unless it complains of how it was called."""
+    checks = bool(aim.runs) and all(run.is_check for run in blamed(aim))
+    return checks and not _WRONG_USE.compiled.search(aim.complaint)
+
+
+_READERS = names("cat head tail nl wc less more bat sed")
+_PATH = LazyRegex(r"(?:~?/|\.{1,2}/)?(?:[\w.@+-]{1,80}/){0,20}[\w.@+-]{0,80}[\w+-]\.\w{1,8}\Z")
+
+
+def _paths(call: JudgedCall) -> Iterator[tuple[str, Outcome]]:
+    """Files that a call was given, and those that a shell call only reads; failed where the place was the trouble."""
+    outcome: Outcome = "ok"
+    if call.has_failed:
+        complaint = f"{call.reason} {(call.result or '')[:600]}"
+        outcome = "failed" if NO_PATH.compiled.search(complaint) else "used"
+    command = call.command
+    if command is None:
+        for name, value in call.arguments.items():
+            if name in PATH_NAMES and isinstance(value, str) and value:
+                yield _tidy(value), outcome
+        return
+    steps = parse(command)
+    if call.has_failed and len(steps) > 1:
+        outcome = "used"
+    for step in steps:
+        if step.program in _READERS:
+            yield from [(_tidy(word), outcome) for word in step.words if _PATH.compiled.match(word)]
+
+
+def _tidy(path: str) -> str:
+    path = path.replace("\\", "/")
+    while path.startswith("./"):
+        path = path[2:]
+    return path.rstrip("/") or path
+
+
+def _by_path(now: Mapping[str, _Uses]) -> Lookup:
+    """Uses of one file, however far up its path was written: `src/a.py` and `/home/x/src/a.py` are taken for one."""
+    by_end: dict[str, list[str]] = {}
+    for path in now:
+        by_end.setdefault(path.rpartition("/")[2], []).append(path)
+
+    def look_up(what: str) -> _Uses:
+        uses = _Uses()
+        for path in by_end.get(what.rpartition("/")[2], ()):
+            if path == what or path.endswith(f"/{what}") or what.endswith(f"/{path}"):
+                uses += now[path]
+        return uses
+
+    return look_up
+
+
+def _shapes(call: JudgedCall) -> Iterator[tuple[str, Outcome]]:
+    """A tool with the names of the arguments that it was given."""
+    yield f"{call.tool}({', '.join(sorted(call.arguments))})", "failed" if call.has_failed else "ok"

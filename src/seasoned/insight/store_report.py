@@ -1,0 +1,98 @@
+"""The report on all that a store holds: made at once, or by a process of its own that says how far it is."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from seasoned.errors import NotFound
+from seasoned.insight.cohort import LENGTHS
+from seasoned.insight.report import Report, report
+from seasoned.insight.track import Track, compressed, tracks
+from seasoned.outcome.error_rate import NOTHING_MORE, Include
+from seasoned.store import Store, open_store
+
+_EVERY = 200
+"""Sessions after which it is said how far the work is."""
+Tell = Callable[[int, int], None]
+
+
+class Revision(msgspec.Struct, frozen=True):
+    """What a store holds, as far as one row can tell it."""
+
+    sessions: int
+    calls: int
+    forgotten: int
+
+    def takes_back(self, earlier: Revision) -> bool:
+        """Whether something of an earlier state is gone: what was said about that may not be shown any more."""
+        return self.forgotten > earlier.forgotten or self.sessions < earlier.sessions or self.calls < earlier.calls
+
+
+def revision(store: Store) -> Revision:
+    """Another value after sessions or calls have come or gone; asking costs nothing, however many there are."""
+    row = store.row("insight.revision")
+    assert row is not None  # sums give one row, of nothing too
+    return Revision(row["sessions"], row["calls"], row["forgotten"])
+
+
+def report_on(
+    store: Store,
+    *,
+    made_at: float,
+    paths: Sequence[Path] = (),
+    agent: str | None = None,
+    lengths: Sequence[int] = LENGTHS,
+    include: Include = NOTHING_MORE,
+    tell: Tell | None = None,
+) -> Report:
+    """The report on what a store holds."""
+    totals = store.rows("session.totals")
+    agents = [row["agent"] for row in totals]
+    if not agents:
+        raise NotFound("There are no sessions to report on: give a path with histories, or run `seasoned scan` first.")
+    if agent is not None and agent not in agents:
+        raise NotFound(f"No sessions of {agent!r}: there are {', '.join(agents)}.")
+    every = sum(row["sessions"] for row in totals if agent in (None, row["agent"]))
+    found = tracks(store, include=include, agent=agent)
+    return report(
+        found if tell is None else _told(found, every, tell),
+        compressed=compressed(store, include=include, agent=agent),
+        made_at=made_at,
+        title=f"Sessions of {agent}" if agent else f"Sessions of {', '.join(agents)}",
+        sources=[str(path) for path in paths],
+        include=include,
+        lengths=lengths,
+    )
+
+
+def _told(found: Iterable[Track], every: int, tell: Tell) -> Iterator[Track]:
+    for number, track in enumerate(found):
+        if number % _EVERY == 0:
+            tell(number, every)
+        yield track
+    tell(every, every)
+
+
+def main(path: str) -> None:
+    """Make the report on a store; lines say how far it is, the last one how long the answer is that follows."""
+    out = sys.stdout.buffer
+
+    def tell(done: int, every: int) -> None:
+        out.write(f"{done} {every}\n".encode())
+        out.flush()
+
+    with open_store(Path(path)) as store:
+        made = report_on(store, made_at=time.time(), tell=tell)
+    data = msgspec.msgpack.encode(made)
+    out.write(f"answer {len(data)}\n".encode())
+    out.write(data)
+    out.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,130 @@
+"""After rows were written: lineages, copies that count once, and the totals of every session."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable
+
+from seasoned.command.tool import task_type_of
+from seasoned.store import Store
+
+_COUNTS = ("ok", "failed", "unclear", "declined", "cancelled", "interrupted", "trivial")
+
+
+def update_aggregates(store: Store, touched: Iterable[int]) -> None:
+    """Bring everything that hangs on the touched sessions up to date, in one transaction."""
+    sessions = sorted(set(touched))
+    if not sessions:
+        return
+    # One statement for all of them: a statement for each session would take longer than reading some of them.
+    store.run("session.begin_touched")
+    with store.write():
+        store.run("session.clear_touched")
+        _touch(store, sessions)
+        _touch(store, _settle_repeated(store))
+        _settle_roots(store)
+        _touch(store, _settle_lineages(store))
+        _settle_totals(store)
+        store.run("recall.wait")
+
+
+def _touch(store: Store, sessions: Iterable[int]) -> None:
+    store.run_many("session.touch", [(session_id,) for session_id in sessions])
+
+
+def _settle_repeated(store: Store) -> set[int]:
+    """Calls whose id is unique anywhere and that lie in several sessions: the first one is the call."""
+    repeated = [row["call_id"] for row in store.rows("call.repeated")]
+    changed: set[int] = set()
+    for call_id in sorted(repeated):
+        rows = store.rows("call.with_call_id", {"call_id": call_id})
+        changed |= _set_copies(store, rows)
+        for row in rows[1:]:
+            if row["parent_agent"] is None and row["session_id"] != rows[0]["session_id"]:
+                # A fork that leaves no link back is known by the calls it brought along.
+                store.run(
+                    "session.set_parent",
+                    {
+                        "id": row["session_id"],
+                        "parent_agent": rows[0]["agent"],
+                        "parent_native_id": rows[0]["native_id"],
+                        "relation": "fork",
+                    },
+                )
+    return changed
+
+
+def _set_copies(store: Store, rows: list[sqlite3.Row]) -> set[int]:
+    """Make the first row the call and the others its copies; the sessions where that changed something."""
+    changed: set[int] = set()
+    for number, row in enumerate(rows):
+        copy_of = None if number == 0 else rows[0]["id"]
+        if row["copy_of"] != copy_of:
+            store.run("call.set_copy_of", (copy_of, row["id"]))
+            changed.add(row["session_id"])
+    return changed
+
+
+def _settle_roots(store: Store) -> None:
+    """The first session of every chain; a chain that runs in a circle ends where it meets itself."""
+    links = {(row["agent"], row["native_id"]): row for row in store.rows("session.links")}
+    ids: dict[tuple[str, str], int | None] = {ref: row["id"] for ref, row in links.items()}
+    for ref, row in links.items():
+        top, seen = ref, {ref}
+        while top in links:
+            above = (links[top]["parent_agent"], links[top]["parent_native_id"])
+            if above in seen or _id_of(store, above, ids) is None:
+                break
+            seen.add(above)
+            top = above
+        root_id = _id_of(store, top, ids)
+        if row["root_id"] != root_id:
+            store.run("session.set_root", {"id": row["id"], "root_id": root_id})
+            store.run("session.set_root", {"id": root_id, "root_id": root_id})
+
+
+def _id_of(store: Store, ref: tuple[str, str], ids: dict[tuple[str, str], int | None]) -> int | None:
+    if ref not in ids:
+        row = store.row("session.find_ref", {"agent": ref[0], "native_id": ref[1]})
+        ids[ref] = None if row is None else row["id"]
+    return ids[ref]
+
+
+def _settle_lineages(store: Store) -> set[int]:
+    """Calls whose id is unique only within their lineage, copied from one of its sessions to the next."""
+    changed: set[int] = set()
+    for root in store.rows("session.touched_roots"):
+        by_call: dict[str, list[sqlite3.Row]] = {}
+        for row in store.rows("call.weak_in_lineage", {"root_id": root["root_id"]}):
+            by_call.setdefault(row["call_id"], []).append(row)
+        for rows in by_call.values():
+            changed |= _set_copies(store, rows)
+    return changed
+
+
+def _settle_totals(store: Store) -> None:
+    counts: dict[int, Counter[str]] = {}
+    kinds: dict[int, Counter[str]] = {}
+    for row in store.rows("call.counts"):
+        count = counts.setdefault(row["session_id"], Counter())
+        if row["is_copy"]:
+            count["copies"] += row["calls"]
+        elif row["counts_as"] is not None:
+            count["calls"] += row["calls"]
+            count[row["counts_as"]] += row["calls"]
+            if row["counts_as"] != "trivial":
+                kinds.setdefault(row["session_id"], Counter())[row["kind"]] += row["calls"]
+    totals = [
+        {
+            "id": session_id,
+            "calls": count["calls"],
+            "copies": count["copies"],
+            "task_type": task_type_of(kinds.get(session_id, {})),
+            **{name: count[name] for name in _COUNTS},
+        }
+        for session_id, count in counts.items()
+    ]
+    store.run_many("session.set_aggregates", totals)
+    store.run("call.clear_tools")
+    store.run("call.save_tools")

@@ -1,0 +1,325 @@
+"""Reads one file and turns what it says into rows. Runs in the reading processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.command.tool import kind_of, tool_of
+from seasoned.errors import SourceError
+from seasoned.history.formats import named, recognise
+from seasoned.history.incremental import Resume
+from seasoned.history.read import is_unique_id
+from seasoned.outcome.error_rate import count_name
+from seasoned.outcome.judge import judge
+from seasoned.outcome.recorded_label import label
+from seasoned.outcome.verdict import JUDGE
+from seasoned.redact.redactor import CUT_MARGIN, Redactor, is_clean
+from seasoned.scan.intent import INTENT_CHARS, corrections, intents
+from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Mode, SessionRows
+from seasoned.session import Session, ToolCall, Unreadable
+
+RESULT_CHARS = 500
+_CONTENT_CHARS = 160
+"""What a tool only passes on (files, matches, pages), or writes to a file, is not kept beyond this."""
+_HEAD_CHARS = 300
+_TAIL_CHARS = 180
+_VALUE_CHARS = 400
+_TIGHT_CHARS = 120
+_ARGUMENTS_CHARS = 8000
+_ITEMS = 50
+_DEPTH = 8
+_PASSED_ON = ("file_read", "search", "web", "file_write")
+_encode_short = msgspec.json.Encoder().encode
+
+
+class ShortCall(msgspec.Struct, frozen=True):
+    """What is kept of a call."""
+
+    arguments: str
+    result: str | None
+    reason: str
+
+
+def shorten(call: ToolCall, verdict: str, reason: str, redactor: Redactor) -> ShortCall:
+    """The call with every argument's name kept, long texts cut and secrets out."""
+    # What is met while cutting: the texts with a margin beyond each cut, and what comes again in many a call.
+    texts: list[str] = []
+    common: list[str] = []
+    speaks = tool_of(call.tool).form
+    longest = _CONTENT_CHARS if speaks == "file_write" else _VALUE_CHARS
+    arguments = _encode_short(_cut_pairs(call.arguments, longest, texts, common, _DEPTH)).decode("utf-8", "replace")
+    result = None if call.result is None else call.result.text
+    if result is not None and verdict == "ok" and len(result) > _CONTENT_CHARS and speaks in _PASSED_ON:
+        # A file that was written is shown back: what matters is the sentence that says so.
+        first = result[:_CONTENT_CHARS].partition("\n")[0] if speaks == "file_write" else ""
+        result = f"{first} [{result.count(chr(10)) + 1} lines, {len(result)} characters]".lstrip()
+    short = None if result is None else _cut_result(result, verdict, texts)
+    (common if verdict == "ok" else texts).append(reason)
+    if len(arguments) <= _ARGUMENTS_CHARS and is_clean(redactor, texts, common):
+        return ShortCall(arguments, short, reason)
+    # Rare: something may be secret, so every part is redacted for itself, by the names of its values too.
+    return ShortCall(
+        _redacted_arguments(call.arguments, longest, redactor),
+        None if result is None else _redacted_result(result, verdict, redactor),
+        redactor.text(reason),
+    )
+
+
+def _cut_result(text: str, verdict: str, texts: list[str]) -> str:
+    """The beginning of a result; of a failed one the end too, where the reason often stands."""
+    if len(text) <= RESULT_CHARS:
+        texts.append(text)
+        return text
+    if verdict == "failed":
+        texts += [text[: _HEAD_CHARS + CUT_MARGIN], text[-_TAIL_CHARS - CUT_MARGIN :]]
+        return f"{text[:_HEAD_CHARS]} … {text[-_TAIL_CHARS:]}"
+    texts.append(text[: RESULT_CHARS + CUT_MARGIN])
+    return f"{text[: RESULT_CHARS - 2]} …"
+
+
+def _cut_pairs(value: dict[Any, Any], limit: int, texts: list[str], names: list[str], depth: int) -> dict[str, Any]:
+    cut = {}
+    for key, item in value.items() if len(value) <= _ITEMS else list(value.items())[:_ITEMS]:
+        name = str(key)
+        names.append(name)
+        if isinstance(item, str) and len(item) <= limit:
+            texts.append(item)
+            cut[name] = item
+        else:
+            cut[name] = _cut(item, limit, texts, names, depth - 1)
+    return cut
+
+
+def _cut(value: Any, limit: int, texts: list[str], names: list[str], depth: int) -> Any:
+    if isinstance(value, str):
+        if len(value) <= limit:
+            texts.append(value)
+            return value
+        texts.append(value[: limit + CUT_MARGIN])
+        return f"{value[:limit]} … [{len(value)} characters]"
+    if isinstance(value, dict):
+        return "…" if depth == 0 else _cut_pairs(value, limit, texts, names, depth)
+    if isinstance(value, list | tuple):
+        # In a list of words a flag names the word after it: ["--password", "…"].
+        names += [item[2:] for item in value[:_ITEMS] if isinstance(item, str) and item.startswith("--")]
+        return "…" if depth == 0 else [_cut(item, limit, texts, names, depth - 1) for item in value[:_ITEMS]]
+    return value
+
+
+def _redacted_arguments(arguments: dict[str, Any], longest: int, redactor: Redactor) -> str:
+    for limit in (longest, _TIGHT_CHARS):
+        value = redactor.value(_redacted(arguments, limit, redactor, _DEPTH))
+        text = _encode_short(value).decode("utf-8", "replace")
+        if len(text) <= _ARGUMENTS_CHARS:
+            return text
+    names = [redactor.text(str(name))[:_TIGHT_CHARS] for name in list(arguments)[:_ITEMS]]
+    return _encode_short(dict.fromkeys(names, "…")).decode("utf-8", "replace")
+
+
+def _redacted_result(text: str, verdict: str, redactor: Redactor) -> str:
+    if len(text) <= RESULT_CHARS:
+        return redactor.text(text)
+    if verdict == "failed":
+        return f"{redactor.head(text, _HEAD_CHARS)} … {redactor.tail(text, _TAIL_CHARS)}"
+    return f"{redactor.head(text, RESULT_CHARS - 2)} …"
+
+
+def _redacted(value: Any, limit: int, redactor: Redactor, depth: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= limit else f"{redactor.head(value, limit)} … [{len(value)} characters]"
+    if isinstance(value, dict):
+        pairs = list(value.items())[:_ITEMS]
+        return "…" if depth == 0 else {str(k): _redacted(v, limit, redactor, depth - 1) for k, v in pairs}
+    if isinstance(value, list | tuple):
+        return "…" if depth == 0 else [_redacted(item, limit, redactor, depth - 1) for item in value[:_ITEMS]]
+    return value
+
+
+_CHECKED_BYTES = 1024
+_encode = msgspec.json.Encoder().encode
+
+
+class FileReader:
+    """Reads jobs with one redactor and one way of judging."""
+
+    def __init__(self, redactor: Redactor, mode: Mode = "full") -> None:
+        self.redactor = redactor
+        self.mode = mode
+        self._words: str | None = None
+        self._redacted = ""
+
+    def read(self, job: FileJob) -> Iterator[Batch]:
+        """The file in parts, so that memory does not grow with it."""
+        path = Path(job.path)
+        try:
+            module = job.format or recognise(path)
+            if module is None:
+                yield self._batch(job, NOT_A_HISTORY)
+            elif hasattr(import_module(f"seasoned.history.reader.{module}"), "read_on"):
+                yield from self._read_growing(job, module, path)
+            elif hasattr(import_module(f"seasoned.history.reader.{module}"), "stamps"):
+                yield from self._read_stamped(job, module, path)
+            else:
+                yield from self._read_whole(job, module, named(module).read(path))
+        except SourceError as error:
+            yield self._batch(job, job.format or NOT_A_HISTORY, failure=str(error))
+
+    def _read_growing(self, job: FileJob, module: str, path: Path) -> Iterator[Batch]:
+        resume = _resume(job, path)
+        read_on: Callable[[Path, Resume | None], Iterator[Any]] = import_module(
+            f"seasoned.history.reader.{module}"
+        ).read_on
+        is_first, begun = resume is None, resume.offset if resume else 0
+        cut_at = None if resume is None else f"line {resume.lines + 1}"
+        for stretch in read_on(path, resume):
+            yield self._batch(
+                job,
+                module,
+                sessions=[self.rows(session) for session in stretch.sessions],
+                unreadable=_places(stretch.unreadable, stretch.sessions),
+                resume=_encode(stretch.resume).decode(),
+                check_digest=_digest_before(path, stretch.resume.offset),
+                is_first=is_first,
+                was_cut_at=cut_at,
+                done=stretch.is_last,
+                bytes_read=stretch.resume.offset - begun,
+            )
+            is_first, cut_at, begun = False, None, stretch.resume.offset
+
+    def _read_stamped(self, job: FileJob, module: str, path: Path) -> Iterator[Batch]:
+        """A database whose sessions say by themselves whether they have changed."""
+        source = import_module(f"seasoned.history.reader.{module}")
+        stamps: dict[str, str] = source.stamps(path)
+        known: dict[str, str] = msgspec.json.decode(job.stamps) if job.stamps else {}
+        changed = {native_id for native_id, stamp in stamps.items() if known.get(native_id) != stamp}
+        sessions = source.read(path, changed if known else None)
+        yield from self._read_whole(job, module, sessions, stamps=_encode(stamps).decode())
+
+    def _read_whole(
+        self, job: FileJob, module: str, sessions: Iterator[Session], stamps: str | None = None
+    ) -> Iterator[Batch]:
+        is_first = True
+        for session in sessions:
+            yield self._batch(
+                job,
+                module,
+                sessions=[self.rows(session)],
+                unreadable=_places((), (session,)),
+                is_first=is_first,
+                done=False,
+            )
+            is_first = False
+        yield self._batch(job, module, stamps=stamps, is_first=is_first, bytes_read=job.size)
+
+    def _batch(self, job: FileJob, module: str, **fields: Any) -> Batch:
+        filled = {"sessions": [], "unreadable": [], **fields}
+        return Batch(job.path, module, job.size, job.mtime_ns, named=job.named, **filled)
+
+    def rows(self, session: Session) -> SessionRows:
+        """A session, or a stretch of it, judged, shortened and redacted."""
+        usage = session.usage
+        redact = self.redactor.text
+        agent = session.ref.agent
+        return SessionRows(
+            agent,
+            session.ref.native_id,
+            None if session.title is None else redact(session.title)[:200],
+            None if session.cwd is None else redact(session.cwd),
+            session.model,
+            session.started,
+            session.ended,
+            session.parent.agent if session.parent else None,
+            session.parent.native_id if session.parent else None,
+            session.relation,
+            session.end_reason,
+            session.succeeded,
+            session.message_count,
+            _encode(session.compactions).decode(),
+            usage.input if usage else None,
+            usage.output if usage else None,
+            usage.cache_read if usage else None,
+            usage.cache_write if usage else None,
+            usage.reasoning if usage else None,
+            session.cost_usd,
+            [
+                *[self._call_row(call, agent, words) for call, words in intents(session) if not call.synthetic],
+                *[self._call_row(call, agent, None) for call in session.late if not call.synthetic],
+            ],
+            corrections(session),
+            list(session.warm),
+        )
+
+    def _intent(self, words: str | None) -> str | None:
+        """What was said before, short and redacted; the calls of a message share it."""
+        if words is None:
+            return None
+        if words is not self._words:
+            self._words = words
+            self._redacted = " ".join(self.redactor.head(words.strip(), INTENT_CHARS).split())
+        return self._redacted
+
+    def _blind(self, call: ToolCall, agent: str) -> ToolCall:
+        # Imported here because every reading process would wait for it, and a scan into the store never needs it.
+        from seasoned.outcome.recorded_label import blind
+
+        return blind(call, agent=agent, strict=self.mode == "strict")
+
+    def _call_row(self, call: ToolCall, agent: str, words: str | None) -> CallRow:
+        judged = call if self.mode == "full" else self._blind(call, agent)
+        verdict = judge(judged, agent=agent)
+        flag = label(call, agent=agent)
+        short = shorten(call, verdict.verdict, verdict.reason, self.redactor)
+        return (
+            call.id,
+            call.index,
+            call.message,
+            call.tool,
+            kind_of(call),
+            count_name(call, verdict),
+            short.arguments,
+            short.result,
+            call.time,
+            call.place,
+            verdict.verdict,
+            verdict.evidence,
+            verdict.fault,
+            short.reason,
+            JUDGE if self.mode == "full" else f"{JUDGE}-{self.mode}",
+            None if flag is None else int(flag),
+            int(is_unique_id(call.id)),
+            self._intent(words),
+        )
+
+
+def _places(unreadable: tuple[Unreadable, ...], sessions: tuple[Session, ...]) -> list[tuple[str, str]]:
+    found = [*unreadable, *[one for session in sessions for one in session.unreadable]]
+    return [(one.place, one.reason) for one in found]
+
+
+def _resume(job: FileJob, path: Path) -> Resume | None:
+    """Where to go on, if the file still is the one that was read: grown, not rewritten."""
+    if job.resume is None:
+        return None
+    try:
+        resume = msgspec.json.decode(job.resume, type=Resume)
+    except msgspec.DecodeError:
+        return None
+    if resume.offset > job.size or _digest_before(path, resume.offset) != job.check_digest:
+        return None
+    return resume
+
+
+def _digest_before(path: Path, offset: int) -> str:
+    """A digest of the bytes right before the place where reading goes on."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(offset - _CHECKED_BYTES, 0))
+            return blake2b(file.read(min(offset, _CHECKED_BYTES)), digest_size=16).hexdigest()
+    except OSError as error:
+        raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error

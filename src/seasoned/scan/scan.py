@@ -1,0 +1,230 @@
+"""The whole of a scan: which files have news, read them, write them, settle what hangs on them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+
+from seasoned.errors import SourceError
+from seasoned.history.discover import Candidate, candidates
+from seasoned.outcome.verdict import JUDGE
+from seasoned.redact.key import Secrecy
+from seasoned.scan.rows import NOT_A_HISTORY, Batch, FileJob, Mode
+from seasoned.store import Store, open_store, open_temporary
+
+_COMMIT_CALLS = 400
+Progress = Callable[[int, int], None]
+
+
+class ScanReport(msgspec.Struct, frozen=True):
+    """What a scan did."""
+
+    files: int
+    read: int
+    unchanged: int
+    no_history: int
+    sessions: int
+    calls: int
+    unreadable: int
+    failures: tuple[tuple[str, str], ...]
+    """Files that could not be read at all, and why."""
+    gone: int
+    bytes: int
+    seconds: float
+
+
+class ScanTarget:
+    """Where a scan writes: a store that is made only when there is something to write."""
+
+    def __init__(self, path: Path | None, *, before_first_write: Callable[[], None] | None = None) -> None:
+        self.path = path
+        self._before_first_write = before_first_write
+        self._store: Store | None = None
+
+    def existing(self) -> Store | None:
+        """The store, if there is one already."""
+        if self._store is None and self.path is not None and self.path.exists():
+            self._store = open_store(self.path)
+        return self._store
+
+    def open(self) -> Store:
+        """The store to write to, made now where there was none."""
+        if self._before_first_write is not None:
+            self._before_first_write()
+            self._before_first_write = None
+        if self._store is None:
+            self._store = open_temporary() if self.path is None else open_store(self.path)
+        return self._store
+
+
+def scan(
+    target: ScanTarget,
+    paths: Iterable[Path],
+    secrecy: Secrecy,
+    *,
+    mode: Mode = "full",
+    discovered: bool = False,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    clock: Callable[[], float] = time.time,
+) -> ScanReport:
+    """Read what is new under the paths.
+
+    A file that the user named and that cannot be read raises before anything is written; of paths that were
+    `discovered`, one that is locked or damaged is reported and the others are read.
+    """
+    begun = time.perf_counter()
+    roots = [os.path.abspath(path) for path in paths]  # noqa: PTH100 (links stay as the user named them)
+    found = list(candidates((Path(root) for root in roots), named=not discovered))
+    known = _known(target)
+    jobs = [job for candidate in found if (job := _job(candidate, known.get(candidate.path))) is not None]
+    total = sum(job.size for job in jobs)
+    tally = _ScanTally(progress, total)
+    touched = _take_in(target, jobs, tally, secrecy, mode, workers, clock) if jobs else 0
+    gone = _mark_gone(target, roots, {candidate.path for candidate in found}, known, clock)
+    return ScanReport(
+        files=len(found),
+        read=tally.read,
+        unchanged=len(found) - len(jobs),
+        no_history=tally.no_history,
+        sessions=touched,
+        calls=tally.calls,
+        unreadable=tally.unreadable,
+        failures=tuple(tally.failures),
+        gone=gone,
+        bytes=total,
+        seconds=time.perf_counter() - begun,
+    )
+
+
+def _take_in(
+    target: ScanTarget,
+    jobs: list[FileJob],
+    tally: _ScanTally,
+    secrecy: Secrecy,
+    mode: Mode,
+    workers: int | None,
+    clock: Callable[[], float],
+) -> int:
+    """Read the jobs, write and settle what they hold; how many sessions have news."""
+    # Imported here because most scans find nothing new and should answer at once.
+    from seasoned.scan.worker_pool import read_all
+
+    batches = read_all(jobs, secrecy, mode, workers or os.cpu_count() or 1)
+    # While others read: what is only needed when the first batch comes.
+    from seasoned.scan.aggregates import update_aggregates
+    from seasoned.scan.store_writer import StoreWriter
+
+    writer: StoreWriter | None = None
+    waiting: list[Batch] = []
+    calls = 0
+    for batch in batches:
+        tally.add(batch)
+        if batch.failure is not None:
+            continue
+        waiting.append(batch)
+        calls += sum(len(session.calls) for session in batch.sessions)
+        if calls >= _COMMIT_CALLS:
+            writer = writer or StoreWriter(target.open(), clock)
+            writer.write(waiting)
+            waiting, calls = [], 0
+    if waiting:
+        writer = writer or StoreWriter(target.open(), clock)
+        writer.write(waiting)
+    if writer is None:
+        return 0
+    update_aggregates(writer.store, writer.touched)
+    return len(writer.touched)
+
+
+class _ScanTally:
+    """Counts batches as they come, and stops at a named file that cannot be read."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self.progress = progress
+        self.total = total
+        self.bytes_read = self.read = self.no_history = self.calls = self.unreadable = 0
+        self.failures: list[tuple[str, str]] = []
+
+    def add(self, batch: Batch) -> None:
+        if batch.failure is not None or batch.format == NOT_A_HISTORY:
+            if batch.named:
+                raise SourceError(
+                    batch.failure
+                    or f"{batch.path!r} is no history that Seasoned can read: see the docs for the formats."
+                )
+            if batch.failure is not None:
+                self.failures.append((batch.path, batch.failure))
+            else:
+                self.no_history += 1
+        elif batch.done:
+            self.read += 1
+        self.calls += sum(len(session.calls) for session in batch.sessions)
+        self.unreadable += len(batch.unreadable)
+        self.bytes_read += batch.bytes_read
+        if self.progress is not None:
+            self.progress(self.bytes_read, self.total)
+
+
+def _known(target: ScanTarget) -> dict[str, FileJob]:
+    """What the store knows of each source, as the job it would be if nothing had changed."""
+    store = target.existing()
+    if store is None:
+        return {}
+    known = {}
+    for row in store.each("source.all"):
+        same_judge = row["judge"] == JUDGE
+        known[row["path"]] = FileJob(
+            row["path"],
+            row["size"] if same_judge else -1,
+            row["mtime_ns"],
+            named=row["gone_at"] is not None,
+            format=row["format"] or None,
+            resume=row["resume"] if same_judge else None,
+            check_digest=row["check_digest"],
+            stamps=row["stamps"] if same_judge and row["size"] >= 0 else None,
+        )
+    return known
+
+
+def _job(candidate: Candidate, known: FileJob | None) -> FileJob | None:
+    """What to read of a file; None when nothing has changed since the last time."""
+    if known is None:
+        return FileJob(candidate.path, candidate.size, candidate.mtime_ns, candidate.named)
+    if known.size == candidate.size and known.mtime_ns == candidate.mtime_ns and not candidate.named:
+        return None
+    if known.size == candidate.size and known.mtime_ns == candidate.mtime_ns and known.format is not None:
+        return None
+    return FileJob(
+        candidate.path,
+        candidate.size,
+        candidate.mtime_ns,
+        candidate.named,
+        resume=known.resume,
+        check_digest=known.check_digest,
+        stamps=known.stamps,
+        format=known.format if known.resume is not None else None,
+    )
+
+
+def _mark_gone(
+    target: ScanTarget, roots: list[str], found: set[str], known: dict[str, FileJob], clock: Callable[[], float]
+) -> int:
+    """Sources under the scanned paths that are no longer there: what was learned from them stays."""
+    missing = [
+        path
+        for path, job in known.items()
+        if path not in found
+        and not job.named
+        and any(path == root or path.startswith(f"{root}{os.sep}") for root in roots)
+    ]
+    store = target.existing()
+    if missing and store is not None:
+        with store.write():
+            for path in missing:
+                store.run("source.set_gone", {"path": path, "gone_at": clock()})
+    return len(missing)

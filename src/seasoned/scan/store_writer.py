@@ -1,0 +1,75 @@
+"""Writes batches into the store. A file's rows and how far it was read go in together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from seasoned.outcome.verdict import JUDGE
+from seasoned.scan.rows import Batch, SessionRows
+from seasoned.store import Store
+
+_LISTS = ("calls", "corrections", "marks")
+
+
+class StoreWriter:
+    """Writes batches, and remembers which sessions must be settled afterwards."""
+
+    def __init__(self, store: Store, clock: Callable[[], float]) -> None:
+        self.store = store
+        self.clock = clock
+        self.touched: set[int] = set()
+
+    def write(self, batches: list[Batch]) -> None:
+        """All of them in one transaction."""
+        with self.store.write():
+            for batch in batches:
+                self._write(batch)
+
+    def _write(self, batch: Batch) -> None:
+        source_id = self.write_source(batch)
+        if batch.is_first:
+            self.store.run("source.clear_unreadable", {"source_id": source_id})
+        if batch.was_cut_at is not None:
+            self.store.run("source.clear_unreadable_at", {"source_id": source_id, "place": batch.was_cut_at})
+        if batch.unreadable:
+            self.store.run_many("source.add_unreadable", [(source_id, *one) for one in batch.unreadable])
+        for session in batch.sessions:
+            if session.messages or session.calls:
+                self.write_session(session, source_id)
+
+    def write_source(self, batch: Batch) -> int:
+        """What a batch was read from, inside a transaction that is open."""
+        row = self.store.row(
+            "source.save",
+            {
+                "path": batch.path,
+                "format": batch.format,
+                # Until all of a file is written it counts as not read to its end.
+                "size": batch.size if batch.done else -1,
+                "mtime_ns": batch.mtime_ns,
+                "judge": JUDGE,
+                "resume": batch.resume,
+                "check_digest": batch.check_digest,
+                "stamps": batch.stamps,
+                "scanned_at": self.clock(),
+            },
+        )
+        assert row is not None
+        return int(row["id"])
+
+    def write_session(self, session: SessionRows, source_id: int | None) -> int | None:
+        """One session with its calls, inside a transaction that is open; None where a person had it forgotten."""
+        fields = {name: getattr(session, name) for name in SessionRows.__struct_fields__ if name not in _LISTS}
+        row = self.store.row("session.save", {**fields, "source_id": source_id})
+        if row is None:
+            return None
+        session_id = int(row["id"])
+        self.touched.add(session_id)
+        self.store.run_many("call.save", [(session_id, *call) for call in session.calls])
+        # What was taken back may have been read long before the words that took it back.
+        self.store.run_many(
+            "call.set_corrected",
+            [{"session_id": session_id, "message": message} for message in session.corrections],
+        )
+        self.store.run_many("guard.mark_session", [(session_id, mark) for mark in session.marks])
+        return session_id

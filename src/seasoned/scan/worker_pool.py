@@ -1,0 +1,207 @@
+"""Reads files in several processes and hands over batches as they come."""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from seasoned.errors import CannotDo
+from seasoned.redact.key import Secrecy
+from seasoned.scan.rows import Batch, FileJob, Mode
+
+WORTH_A_PROCESS = 4 << 20
+"""Bytes to read from which on starting processes pays."""
+_MOST_TICKETS = 8000
+"""So many tickets of four bytes always fit into a pipe."""
+_PIPE_BYTES = 1 << 20
+"""As much can wait to be written, so that nobody stops reading while the store is busy."""
+_SIZE_BYTES = 8
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Batch).decode
+_DONE = b""
+_ENDED = "A reading process ended before its work was done: run the scan again."
+
+
+def read_all(jobs: list[FileJob], secrecy: Secrecy, mode: Mode, workers: int) -> Iterator[Batch]:
+    """Every batch of every job, in no particular order between files. The processes start at once."""
+    workers = min(workers, len(jobs), 1 + sum(job.size for job in jobs) // WORTH_A_PROCESS)
+    if workers <= 1:
+        return _read_here(jobs, secrecy, mode)
+    # Largest first to whoever is free.
+    jobs = sorted(jobs, key=lambda job: -job.size)
+    if sys.platform == "linux":
+        return _ForkedWorkers(jobs, secrecy, mode, workers).batches()
+    return _read_in_spawned(jobs, secrecy, mode, workers)
+
+
+def _read_here(jobs: Iterable[FileJob], secrecy: Secrecy, mode: Mode) -> Iterator[Batch]:
+    # Imported by whoever reads: the processes do it at the same time, and a scan without news never does.
+    from seasoned.scan.file_reader import FileReader
+
+    reader = FileReader(secrecy.redactor(), mode)
+    for job in jobs:
+        yield from reader.read(job)
+
+
+class _ForkedWorkers:
+    """Processes that share what is already imported. Plain forks and pipes: multiprocessing takes long to import."""
+
+    def __init__(self, jobs: list[FileJob], secrecy: Secrecy, mode: Mode, workers: int) -> None:
+        # What is there by now stays to the end of the processes: their collector need not look at it again.
+        gc.freeze()
+        tickets = _tickets(len(jobs))
+        self._processes: list[int] = []
+        self._ends: list[int] = []
+        for _ in range(workers):
+            receiver, sender = os.pipe()
+            process = os.fork()
+            if process == 0:
+                for end in (*self._ends, receiver):
+                    os.close(end)
+                _work(sender, _taken(jobs, tickets), secrecy, mode)
+            os.close(sender)
+            _widen(receiver)
+            self._processes.append(process)
+            self._ends.append(receiver)
+        os.close(tickets)
+        gc.unfreeze()
+
+    def batches(self) -> Iterator[Batch]:
+        ready = select.poll()
+        for end in self._ends:
+            ready.register(end, select.POLLIN)
+        try:
+            while self._ends:
+                for end, _ in ready.poll():
+                    data = _receive(end)
+                    if data == _DONE:
+                        ready.unregister(end)
+                        self._ends.remove(end)
+                        os.close(end)
+                    else:
+                        yield _decode(data)
+        finally:
+            if self._ends:
+                self._stop()
+            for process in self._processes:
+                os.waitpid(process, 0)
+
+    def _stop(self) -> None:
+        import signal
+
+        for end in self._ends:
+            os.close(end)
+        for process in self._processes:
+            os.kill(process, signal.SIGTERM)
+
+
+def _tickets(jobs: int) -> int:
+    """The reading end of a pipe that holds the numbers of the jobs: whoever is free takes the next."""
+    reading, writing = os.pipe()
+    os.write(writing, b"".join([number.to_bytes(4, "big") for number in range(min(jobs, _MOST_TICKETS))]))
+    os.close(writing)
+    return reading
+
+
+def _taken(jobs: list[FileJob], tickets: int) -> Iterator[FileJob]:
+    """The jobs that fall to this process."""
+    while ticket := os.read(tickets, 4):
+        yield from jobs[int.from_bytes(ticket, "big") :: _MOST_TICKETS]
+
+
+def _widen(pipe: int) -> None:
+    import fcntl
+
+    with suppress(OSError):  # where the system allows no more, it is only slower
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+
+
+def _receive(end: int) -> bytes:
+    size = int.from_bytes(_read_exactly(end, _SIZE_BYTES), "big")
+    return _read_exactly(end, size) if size else _DONE
+
+
+def _read_exactly(end: int, size: int) -> bytes:
+    pieces = []
+    while size:
+        piece = os.read(end, size)
+        if not piece:
+            raise CannotDo(_ENDED)
+        pieces.append(piece)
+        size -= len(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def _send(end: int, data: bytes) -> None:
+    view = memoryview(len(data).to_bytes(_SIZE_BYTES, "big") + data)
+    while view:
+        view = view[os.write(end, view) :]
+
+
+def _work(sender: int, jobs: Iterable[FileJob], secrecy: Secrecy, mode: Mode) -> None:
+    """What a forked process does, to its end."""
+    # The process is short and what it makes is handed over: collecting cycles would only cost time.
+    gc.disable()
+    done = False
+    try:
+        for batch in _read_here(jobs, secrecy, mode):
+            _send(sender, _encode(batch))
+        _send(sender, _DONE)
+        done = True
+    except (BrokenPipeError, KeyboardInterrupt):
+        pass  # whoever wanted the batches has stopped
+    finally:
+        if (error := sys.exc_info()[1]) is not None:
+            sys.excepthook(type(error), error, error.__traceback__)
+        # Nothing is left to be cleaned up but memory, which the system does quicker than the interpreter.
+        os._exit(0 if done else 1)
+
+
+def _read_in_spawned(jobs: list[FileJob], secrecy: Secrecy, mode: Mode, workers: int) -> Iterator[Batch]:
+    """Where forking is not safe (macOS, Windows): new interpreters, each of which takes every n-th job."""
+    from multiprocessing import connection, get_context
+
+    context = get_context("spawn")
+    processes: list[Any] = []
+    ends: list[Any] = []
+    for number in range(workers):
+        receiver, sender = context.Pipe(duplex=False)
+        share = jobs[number::workers]
+        process = context.Process(target=_work_spawned, args=(sender, share, secrecy, mode), daemon=True)
+        process.start()
+        sender.close()
+        processes.append(process)
+        ends.append(receiver)
+    try:
+        while ends:
+            ready: list[Any] = list(connection.wait(ends))
+            for end in ready:
+                try:
+                    data = end.recv_bytes()
+                except EOFError:
+                    raise CannotDo(_ENDED) from None
+                if data == _DONE:
+                    ends.remove(end)
+                    end.close()
+                else:
+                    yield _decode(data)
+    finally:
+        for process in processes:
+            if ends:
+                process.terminate()
+            process.join()
+
+
+def _work_spawned(sender: Any, jobs: list[FileJob], secrecy: Secrecy, mode: Mode) -> None:
+    gc.disable()
+    for batch in _read_here(jobs, secrecy, mode):
+        sender.send_bytes(_encode(batch))
+    sender.send_bytes(_DONE)
+    sender.close()

@@ -1,0 +1,185 @@
+"""Takes forgotten sessions out of what was learned from them: examples, notes, templates, blocks and evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from seasoned.store.database import Store
+from seasoned.store.interface import Database
+
+
+class Loss(msgspec.Struct, frozen=True, order=True):
+    """What one version of a template lost when sessions were forgotten."""
+
+    name: str
+    version: int
+    lost: int
+    """Examples that showed calls of the forgotten sessions."""
+    left: int
+    """Examples that it still has."""
+    seen_elsewhere: int = 0
+    """Of the lost ones, how many other sessions showed as well: building the template anew can bring them back."""
+    is_gone: bool = False
+    """Nothing was left to show, so that there is no such version any more."""
+
+
+def unlearn(store: Store, session_ids: Iterable[int]) -> list[Loss]:
+    """Remove what shows these sessions, and that they taught the rest. Runs inside a write transaction.
+
+    Returns what each version of a template lost, by name and version; one that only lost a witness is not told of.
+    """
+    refs = set()
+    for session_id in session_ids:
+        row = store.row("session.track", {"id": session_id})
+        if row is not None:
+            ref = f"{row['agent']}:{row['native_id']}"
+            refs.add(ref)
+            store.run("template.drop_block", {"lineage_root": ref})
+            if row["root_id"] == session_id:
+                store.run("template.drop_block", {"lineage_root": f"#{session_id}"})
+    found = {
+        (row["key"], row["version"]): row["document"]
+        for ref in refs
+        for row in store.rows("template.of_session", {"session": ref})
+    }
+    losses = []
+    if found:
+        revision = _raise_revision(store)
+        for (key, version), document in found.items():
+            losses.append(_rewrite(store, key, version, document, refs, revision))
+    taught: set[str] = set()
+    for ref in refs:
+        taught |= {row["example_id"] for row in store.rows("template.examples_from", {"session": ref})}
+        store.run("template.drop_example_source", {"session": ref})
+        store.run("template.drop_source", {"session": ref})
+        store.run("template.drop_evidence", {"pattern": f"%{_escaped(ref)}%"})
+    _drop_examples(store, {one for one in taught if store.row("template.has_source", {"example_id": one}) is None})
+    return sorted(one for one in losses if one.lost or one.is_gone)
+
+
+def unlearn_everything(store: Store) -> None:
+    """Remove every template with its use, every state and every block. Runs inside a write transaction."""
+    for table in ("names", "template_usage", "example_usage", "example_source", "states", "blocks"):
+        store.run(f"template.forget_{table}")
+    _raise_revision(store)
+
+
+def _rewrite(store: Store, key: str, version: int, document: str, refs: set[str], revision: int) -> Loss:
+    """The template without these sessions; no template, where nothing is left to show."""
+    template = msgspec.json.decode(document)
+    at = {"key": key, "version": version}
+    taught = {*template["sources"], *(one["session"] for example in template["examples"] for one in example["sources"])}
+    # The words of a forgotten session go, also where others made the same call: theirs are not in this document.
+    lost = [example for example in template["examples"] if _is_shown_from(example, template, refs)]
+    elsewhere = sum(any(one["session"] not in refs for one in example["sources"]) for example in lost)
+    template["examples"] = [_without(example, refs) for example in template["examples"] if example not in lost]
+    template["sources"] = [session for session in template["sources"] if session not in refs]
+    for name in ("notes", "workflows"):
+        # They only say how many taught them: each forgotten session may have been one of those.
+        for item in template[name]:
+            item["support"] -= len(taught & refs)
+        template[name] = [item for item in template[name] if item["support"] > 0]
+    is_gone = not (template["examples"] or template["notes"])
+    if not is_gone:
+        text = msgspec.json.encode(template).decode()
+        store.run(
+            "template.rewrite", {**at, "revision": revision, "examples": len(template["examples"]), "document": text}
+        )
+    else:
+        store.run("template.delete_one", at)
+    return Loss(template["name"], version, len(lost), len(template["examples"]), elsewhere, is_gone)
+
+
+def _is_shown_from(example: dict[str, Any], template: dict[str, Any], refs: set[str]) -> bool:
+    """Whether the example's own words are those of a forgotten session: its first source is the call that it shows."""
+    # An example that does not say where it comes from comes from the sessions of its template.
+    sessions = {source["session"] for source in example["sources"][:1]} or set(template["sources"])
+    return bool(sessions) and sessions <= refs
+
+
+def _without(example: dict[str, Any], refs: set[str]) -> dict[str, Any]:
+    kept = [source for source in example["sources"] if source["session"] not in refs]
+    lost = {source["root"] for source in example["sources"]} - {source["root"] for source in kept}
+    nameless = [{**one, "root": _nameless(one["root"])} if one["root"] in refs else one for one in kept]
+    return {**example, "sources": nameless, "support": max(1, example["support"] - len(lost))}
+
+
+def _nameless(root: str) -> str:
+    """Sessions that went on from a forgotten one stay one lineage; its name goes."""
+    return f"#{blake2b(root.encode(), digest_size=8).hexdigest()}"
+
+
+def _drop_examples(store: Store, ids: set[str]) -> None:
+    """What is said about examples that are gone, and the blocks that show them."""
+    if not ids:
+        return
+    for row in store.rows("template.blocks"):
+        if not ids.isdisjoint(msgspec.json.decode(row["example_ids"])):
+            store.run("template.drop_block_in", {"lineage_root": row["lineage_root"], "format": row["format"]})
+    for example_id in ids:
+        store.run("template.drop_states", {"example_id": example_id})
+        store.run("template.drop_shown", {"example_id": example_id})
+
+
+def _raise_revision(store: Store) -> int:
+    row = store.row("template.raise_revision")
+    return 0 if row is None else int(row["revision"])
+
+
+def _escaped(text: str) -> str:
+    """As it stands in JSON, with nothing in it that a pattern would take for its own."""
+    inside = msgspec.json.encode(text).decode()[1:-1]
+    return inside.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
+OF_A_SESSION = (
+    "experiment.drop_assignment",
+    "experiment.drop_exposure",
+    "experiment.drop_foregone",
+    "gateway.forget_view",
+    "gateway.forget_chains",
+    "gateway.forget_name",
+    "trace.forget_run",
+)
+EVERYTHING = (
+    "experiment.forget_assignments",
+    "experiment.forget_exposures",
+    "experiment.forget_foregone",
+    "experiment.forget_splits",
+    "gateway.forget_views",
+    "gateway.forget_all_chains",
+    "gateway.forget_requests",
+    "trace.forget_runs",
+)
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """Requests for confirmation that sessions made. They are never changed: else the audit would prove nothing."""
+
+    requests: int = 0
+    pending: int = 0
+    """Of these, how many nobody has decided yet."""
+
+
+def refs_of(store: Store, session_ids: Iterable[int]) -> list[str]:
+    """The names of sessions, as other tables have them."""
+    rows = (store.row("forget.ref", {"id": one}) for one in session_ids)
+    return [f"{row['agent']}:{row['native_id']}" for row in rows if row is not None]
+
+
+def forget_elsewhere(database: Database, refs: Sequence[str]) -> None:
+    """Remove what these sessions left in a database apart from the store; what others left there is theirs."""
+    with database.write():
+        for statement in OF_A_SESSION:
+            database.run_many(statement, [{"session": ref} for ref in refs])
+
+
+def count_asked(database: Database, refs: Collection[str]) -> Asked:
+    """What people were asked by these sessions."""
+    wanted = set(refs)
+    rows = [row for row in database.rows("trace.asked") if row["session_key"] in wanted]
+    return Asked(sum(int(row["requests"]) for row in rows), sum(int(row["pending"]) for row in rows))
