@@ -22,8 +22,8 @@ import msgspec
 
 import seasoned
 from seasoned.agent.model import Choice, choose_model, local_file
-from seasoned.cli.experimenting import Wanted, run_all
-from seasoned.cli.playing import Player
+from seasoned.app.player import Player
+from seasoned.cli.experiment.show import Wanted, run_all
 from seasoned.config import Config, load
 from seasoned.errors import CannotDo, SeasonedError
 from seasoned.experiment.analysis.analyse import Analysis, AnalysisPlan

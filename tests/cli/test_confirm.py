@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from seasoned.cli.confirm_granting import user_name
+from seasoned.cli.confirm.grant import user_name
 from seasoned.cli.main import app, main
 from seasoned.config import load
 from seasoned.confirm.people.change import first_admin

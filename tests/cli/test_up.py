@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx2
 
-from seasoned.cli.confirm_granting import user_name
+from seasoned.cli.confirm.grant import user_name
 from seasoned.config import load
 from tests.agent.test_chat import terminal
 from tests.cli.run import seasoned

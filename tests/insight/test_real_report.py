@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from seasoned.cli.place import scan_into_store
+from seasoned.app.stores import scan_into_store
 from seasoned.config import load
 from seasoned.insight.page.sections import render
 from seasoned.insight.profile import profile

@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from mcp_types import ListResourcesResult
 
 from mcp import Client, MCPError
-from seasoned.cli.place import scan_into_store
+from seasoned.app.stores import scan_into_store
 from seasoned.config import load
 from seasoned.template.recall.lookup import Recall, recall
 from tests.confirm.serving import Serving, serving

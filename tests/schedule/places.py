@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from seasoned.cli.working import build_parts
+from seasoned.app.scheduler import build_parts
 from seasoned.config import Config, load
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.schedule.job import Job, RunRecord, Slot

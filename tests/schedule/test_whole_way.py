@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from seasoned.cli.working import start_scheduler
+from seasoned.app.scheduler import start_scheduler
 from seasoned.config import Config
 from seasoned.schedule import add, board, history
 from seasoned.schedule.claim import plan_due, start_due

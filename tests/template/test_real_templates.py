@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.cli.place import scan_into_store
+from seasoned.app.stores import scan_into_store
 from seasoned.config import load
 from seasoned.insight.mistake.repair import repairs
 from seasoned.insight.track import tracks

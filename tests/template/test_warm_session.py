@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from seasoned.cli.place import scan_into_store
+from seasoned.app.stores import scan_into_store
 from seasoned.config import load
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store

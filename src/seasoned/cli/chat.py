@@ -2,12 +2,401 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import signal
 import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from seasoned.agent.model import Choice, choose_model
 from seasoned.cli.options import json_option
+from seasoned.cli.output import console, print_json, printable
+from seasoned.config import Config, load
+from seasoned.errors import CannotDo
+from seasoned.redact.key import Secrecy, load_key
+from seasoned.text import plural
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+
+    from seasoned.agent.conversation import Conversation
+    from seasoned.agent.event import Event, Turn
+    from seasoned.agent.record import Recorded
+    from seasoned.agent.review.background import Reviewer
+    from seasoned.agent.runtime import Confirm, Question
+
+_COLOURS = {"ok": "green", "failed": "red", "unclear": "yellow"}
+_HELP = """/new    begin a new conversation
+/exit   leave (also Ctrl-D)
+/help   show this
+Ctrl-C ends the turn that is under way."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was asked for on the command line, checked before anything heavy is imported."""
+
+    config: Config
+    secrecy: Secrecy
+    choice: Choice
+    folder: Path
+    toolsets: tuple[str, ...] | None
+    warm: str | None
+    recorded: Recorded | None
+
+    @staticmethod
+    def make(
+        *,
+        model: str | None,
+        base_url: str | None,
+        warm: str | None,
+        resume: str | None,
+        folder: Path,
+        toolsets: tuple[str, ...] | None,
+    ) -> Plan:
+        """The plan, or the reason why it cannot be carried out."""
+        config = load()
+        recorded = _recorded(config, resume) if resume is not None else None
+        if recorded is not None and model is None:
+            model, base_url = recorded.about.model, base_url or recorded.about.base_url
+        choice = choose_model(config, model, base_url)
+        if warm is not None and warm != "auto":
+            from seasoned.app.stores import stored
+            from seasoned.template.library.storage import load as load_template
+
+            with stored(config) as store:
+                load_template(store, warm)
+        secrecy = Secrecy(load_key(config.home), config.redact)
+        return Plan(config, secrecy, choice, folder, toolsets, warm, recorded)
+
+    def start(self, confirm: Confirm | None = None, tell: Callable[[str], None] = lambda line: None) -> Conversation:
+        """The conversation. Importing what it needs takes a second."""
+        from seasoned.agent.runtime import deny
+        from seasoned.agent.start import Wish, start
+        from seasoned.app.scheduler import job_desk
+
+        wish = Wish(choice=self.choice, folder=self.folder, toolsets=self.toolsets, warm=self.warm)
+        config, secrecy, jobs = self.config, self.secrecy, job_desk(self.config, self.secrecy)
+        confirm = confirm or deny
+        return start(config, secrecy, wish, recorded=self.recorded, confirm=confirm, tell=tell, jobs=jobs)
+
+
+def _recorded(config: Config, text: str) -> Recorded:
+    from seasoned.agent.record import load_recorded
+    from seasoned.app.stores import stored
+
+    with stored(config) as store:
+        return load_recorded(store, text)
+
+
+def talk_once(plan: Plan, prompt: str, *, as_json: bool) -> None:
+    """One turn. Nobody is asked here: what must be allowed goes to the confirmation service, or is denied."""
+    called: list[dict[str, Any]] = []
+    screen = None if as_json else Screen(console(), console(stderr=True))
+    conversation = plan.start() if screen is None else plan.start(tell=screen.note)
+
+    def hear(event: Event) -> None:
+        from seasoned.agent.event import Called
+
+        if isinstance(event, Called):
+            verdict = event.verdict
+            found = {"verdict": verdict.verdict, "fault": verdict.fault, "reason": verdict.reason}
+            called.append({"call": event.call_id, "tool": event.tool, "arguments": event.arguments, **found})
+        if screen is not None:
+            screen.show(event)
+
+    with asyncio.Runner() as runner:
+        try:
+            with _connected(conversation, runner):
+                turn = _run(conversation, prompt, hear, runner)
+        finally:
+            note = conversation.close()
+    if as_json:
+        print_json("chat", _answer(plan, conversation, turn, called, note))
+    elif screen is not None:
+        screen.end(turn)
+    if turn.stopped is not None:
+        raise CannotDo(turn.reason or "The turn was stopped.")
+
+
+def _answer(
+    plan: Plan, conversation: Conversation, turn: Turn, called: list[dict[str, Any]], note: str | None
+) -> dict[str, Any]:
+    from msgspec.structs import asdict
+
+    warmth = conversation.warmth
+    return {
+        "session": conversation.ref.native_id,
+        "model": plan.choice.name,
+        "text": turn.text,
+        "requests": turn.requests,
+        "calls": called,
+        "usage": asdict(turn.usage),
+        "cost_usd": turn.cost_usd,
+        "seconds": turn.seconds,
+        "first_token_seconds": turn.first_token_seconds,
+        "stopped": turn.stopped,
+        "reason": turn.reason,
+        "warm": None if warmth is None else {"template": warmth.template, "reason": warmth.reason},
+        "notes": [*turn.notes, *([note] if note else [])],
+    }
+
+
+def talk(plan: Plan) -> None:
+    """Turn after turn, until the user leaves."""
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401  arrows and history at the prompt
+
+    out = console()
+    screen = Screen(out, out)
+    asking = _Asking(screen)
+    # While the user types the first words, what the conversation needs is imported.
+    with ThreadPoolExecutor(max_workers=1) as loader, asyncio.Runner() as runner:
+        started = loader.submit(plan.start, asking, screen.note)
+        _greet(plan, out)
+        while True:
+            try:
+                with contextlib.ExitStack() as connection:
+                    leaves = _talk(plan, screen, started, runner, connection)
+            finally:
+                _close(started, screen)
+            if leaves:
+                return
+            started = loader.submit(replace(plan, recorded=None).start, asking, screen.note)
+            out.print("A new conversation.", style="dim")
+
+
+def _talk(
+    plan: Plan,
+    screen: Screen,
+    started: Future[Conversation],
+    runner: asyncio.Runner,
+    connection: contextlib.ExitStack,
+) -> bool:
+    """One conversation, until the user wants a new one (False) or leaves (True)."""
+    conversation: Conversation | None = None
+    reviewer: Reviewer | None = None
+    while True:
+        if reviewer is not None:
+            screen.tell(reviewer.take_lines())
+        try:
+            said = input("\n> ").strip()
+        except EOFError:
+            screen.out.print()
+            return True
+        except KeyboardInterrupt:
+            screen.out.print("\n/exit leaves.", style="dim")
+            continue
+        if said in ("/exit", "/quit"):
+            return True
+        if said == "/new":
+            return False
+        if said == "/help":
+            screen.out.print(_HELP)
+        elif said.startswith("/") and " " not in said:
+            screen.out.print(
+                f"There is no command {printable(said)!r}: /help shows them.", style="yellow", markup=False
+            )
+        elif said:
+            if conversation is None:
+                conversation = started.result()
+                connection.enter_context(_connected(conversation, runner))
+                reviewer = _reviewer(plan, conversation)
+                connection.callback(reviewer.close)
+            turn = _run(conversation, said, screen.show, runner)
+            screen.end(turn)
+            if reviewer is not None:
+                reviewer.after_turn(conversation, turn)
+
+
+def _reviewer(plan: Plan, conversation: Conversation) -> Reviewer:
+    from seasoned.agent.review.start import start_reviewer
+
+    return start_reviewer(plan.config, conversation, plan.choice)
+
+
+def _close(started: Future[Conversation], screen: Screen) -> None:
+    """End a conversation that has begun; one that could not begin has said why."""
+    if started.exception() is None and (note := started.result().close()) is not None:
+        screen.warn(note)
+
+
+def _greet(plan: Plan, out: Console) -> None:
+    from rich.text import Text
+
+    warm = f" · warm: {plan.warm}" if plan.warm else ""
+    out.print(Text(f"{plan.choice.name} · {plan.folder.resolve()}{warm} · /help", style="dim"))
+    if plan.recorded is not None:
+        about = plan.recorded.about
+        told = f"Going on with {about.ref.native_id}: {plan.recorded.title or 'untitled'}"
+        out.print(Text(printable(f"{told} ({plural(len(plan.recorded.bodies), 'message')})"), style="dim"))
+
+
+@contextlib.contextmanager
+def _connected(conversation: Conversation, runner: asyncio.Runner) -> Iterator[None]:
+    """The connection to the model, open between turns."""
+    runner.run(conversation.__aenter__())
+    try:
+        yield
+    finally:
+        runner.run(conversation.__aexit__(None, None, None))
+
+
+def _run(conversation: Conversation, prompt: str, hear: Callable[[Event], None], runner: asyncio.Runner) -> Turn:
+    """One turn; Ctrl-C ends it, and not the program."""
+
+    async def turn() -> Turn:
+        loop = asyncio.get_running_loop()
+        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+            # Not everywhere can a loop hear signals; there Ctrl-C cancels the turn from outside.
+            loop.add_signal_handler(signal.SIGINT, conversation.stop)
+        try:
+            return await conversation.turn(prompt, on_event=hear)
+        finally:
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.remove_signal_handler(signal.SIGINT)
+
+    return runner.run(turn())
+
+
+class _Asking:
+    """Asks the person at the terminal before a call is made that destroys or reaches out."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
+    async def __call__(self, question: Question) -> bool:
+        self._screen.pause()
+        if not sys.stdin.isatty():
+            return False
+        from rich.text import Text
+
+        told = " ".join(f"{name}={value!r}" for name, value in question.arguments.items())
+        out = self._screen.out
+        out.print(Text(f"\n{question.tool} {printable(told)[:2000]}", style="bold"))
+        out.print(Text(f"It {printable(question.reason)}.", style="yellow"))
+        # Ctrl-C says no here; the loop hears of it too, afterwards, and ends the turn.
+        heard_by = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            return input("Allow it? [y/N] ").strip().lower() in ("y", "yes")
+        except (EOFError, KeyboardInterrupt):
+            return False
+        finally:
+            signal.signal(signal.SIGINT, heard_by)
+
+
+class Screen:
+    """Shows what happens: words as they come, one line for each call."""
+
+    def __init__(self, out: Console, beside: Console) -> None:
+        self.out = out
+        self._beside = beside
+        self._open: dict[str, str] = {}
+        self._status: Status | None = None
+        self._is_in_line = False
+
+    def show(self, event: Event) -> None:
+        from rich.text import Text
+
+        from seasoned.agent.event import Called, Calling, Compressed, Said
+
+        if isinstance(event, Said):
+            self.pause()
+            self.out.print(Text(printable(event.text)), end="")
+            self._is_in_line = not event.text.endswith("\n")
+        elif isinstance(event, Calling):
+            self._open[event.call_id] = f"{event.tool} {_told(event.arguments)}"
+            self._wait()
+        elif isinstance(event, Called):
+            self._open.pop(event.call_id, None)
+            self.pause()
+            line = Text("  ")
+            line.append(f"{event.verdict.verdict:<8}", style=_COLOURS[event.verdict.verdict])
+            line.append(f"{printable(event.tool)} ", style="bold")
+            line.append(_told(event.arguments))
+            line.append(f"  {event.seconds:.1f} s", style="dim")
+            if event.verdict.verdict != "ok":
+                line.append(f"  {printable(event.verdict.reason)[:120]}", style="dim")
+            self._print_beside(line)
+            self._wait()
+        elif isinstance(event, Compressed):
+            self.pause()
+            self._print_beside(Text("The context was nearly full: the conversation goes on with a summary.", "dim"))
+
+    def end(self, turn: Turn) -> None:
+        """What the turn took, and why it stopped where it did not end by itself."""
+        from rich.text import Text
+
+        self.pause()
+        self._open.clear()
+        parts = [plural(turn.requests, "request")]
+        if turn.usage.prompt is not None:
+            parts.append(f"{plural(turn.usage.prompt, 'token')} in, {plural(turn.usage.output or 0, 'token')} out")
+        if turn.cost_usd is not None:
+            parts.append(f"${turn.cost_usd:.4f}")
+        self._print_beside(Text(" · ".join([*parts, f"{turn.seconds:.1f} s"]), style="dim"))
+        if turn.reason is not None:
+            self.warn(turn.reason)
+        for note in turn.notes:
+            self.warn(note)
+
+    def tell(self, lines: Iterable[str]) -> None:
+        """What happened in the background meanwhile."""
+        from rich.text import Text
+
+        for line in lines:
+            self._print_beside(Text(printable(line), style="dim"))
+
+    def note(self, line: str) -> None:
+        """What is waited for, from whichever thread."""
+        self.pause()
+        self.warn(line)
+
+    def warn(self, text: str) -> None:
+        from rich.text import Text
+
+        self._print_beside(Text(printable(text), style="yellow"))
+
+    def pause(self) -> None:
+        """Take away the line that says what is waited for."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def _wait(self) -> None:
+        if self._open and self._beside.is_terminal:
+            from rich.text import Text
+
+            self.pause()
+            self._end_line()
+            self._status = self._beside.status(Text(next(reversed(self._open.values()))[:100]))
+            self._status.start()
+
+    def _print_beside(self, line: Any) -> None:
+        self._end_line()
+        # One line for each: what is longer than the terminal is cut, not wrapped.
+        self._beside.print(line, no_wrap=True, overflow="ellipsis", crop=True)
+
+    def _end_line(self) -> None:
+        if self._is_in_line:
+            self.out.print()
+            self._is_in_line = False
+
+
+def _told(arguments: dict[str, Any]) -> str:
+    """Arguments in one line: a single one by its value alone."""
+    if len(arguments) == 1:
+        text = str(next(iter(arguments.values())))
+    else:
+        text = " ".join(f"{name}={value!r}" for name, value in arguments.items())
+    return printable(" ".join(text.split()))[:200]
 
 
 @click.command()
@@ -45,7 +434,6 @@ def chat(
     \b
     Example: seasoned chat --warm auto
     """
-    from seasoned.cli.talking import Plan, talk, talk_once
     from seasoned.errors import UsageError
 
     if as_json and once is None:

@@ -2,17 +2,165 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from seasoned.cli.options import PATHS_HELP, include_option, json_option, paths_argument
+from seasoned.cli.output import print_json, table
+from seasoned.insight.compare import ComparedSide, Comparison
+from seasoned.insight.compression import CompressionCheck, PooledCheck, around, check, sentence
+from seasoned.insight.json_answer import MOST_SHOWN, comparison_answer, compression_answer, pooled_answer, topics
+from seasoned.insight.prior_knowledge import Knowledge, lost_knowledge
+from seasoned.insight.rate_text import share
+from seasoned.insight.tolerance import Judgement
+from seasoned.insight.track import Track
+from seasoned.outcome.error_rate import Counts
+from seasoned.session import SessionRef
+from seasoned.text import plural
 
 if TYPE_CHECKING:
     from seasoned.insight.track import Track
     from seasoned.outcome.error_rate import Include
+
+_CAUSE = "What comes later in a session is also other work: this shows a change and not its cause."
+_MOVED_ON = "“Not used” may only mean that the work moved on."
+
+
+def print_check(asked: SessionRef, chain: Sequence[Track], *, include: tuple[str, ...], as_json: bool) -> None:
+    """One lineage of compressions."""
+    if as_json:
+        print_json("compress-check", {**compression_answer(asked, chain), "include": list(include)})
+        return
+    found = check(chain)
+    click.secho(str(asked), bold=True)
+    if len(chain) > 1:
+        click.echo(f"Continued over {len(chain)} sessions: {', '.join(track.ref.native_id for track in chain)}")
+    click.echo(sentence(found))
+    if not found.has_compression:
+        return
+    if found.judgement.more_calls:
+        click.echo("One session hardly ever has so many; a folder of sessions is judged together.")
+    click.echo(_CAUSE + (f" Counted too: {', '.join(include)}." if include else ""))
+    _print_boundaries(found)
+    _print_lost(lost_knowledge(*around(chain)))
+
+
+def print_pooled(found: PooledCheck, *, include: tuple[str, ...], as_json: bool) -> None:
+    """Many lineages together, and each in a line."""
+    if as_json:
+        print_json("compress-check", {**pooled_answer(found), "include": list(include)})
+        return
+    click.echo(sentence(found))
+    if not found.checks:
+        return
+    click.echo(_CAUSE + (f" Counted too: {', '.join(include)}." if include else ""))
+    click.echo(
+        f"{plural(len(found.checks), 'lineage')} with a compression, {found.without} without; "
+        f"{found.pairs} with calls that count on both sides.\n"
+    )
+    table(
+        ["agent", "session", "before", "failed", "rate", "after", "failed after", "rate after", "preserved"],
+        [
+            (
+                one.sessions[0].agent,
+                one.sessions[0].native_id,
+                *_cells(one.before),
+                *_cells(one.after),
+                _word(one.judgement),
+            )
+            for one in found.checks
+        ],
+        right=["before", "failed", "rate", "after", "failed after", "rate after"],
+        whole=["agent", "session"],
+    )
+    click.echo(
+        "\nEach line is judged by itself: of many, some say yes or no by chance. "
+        "`seasoned compress-check SESSION` shows what one of them lost."
+    )
+
+
+def _cells(counts: Counts | None) -> tuple[object, ...]:
+    return (None, None, None) if counts is None else (counts.counted, counts.failed, share(counts.error_rate))
+
+
+def _word(judgement: Judgement) -> str:
+    return {True: "yes", False: "no", None: "cannot tell"}[judgement.preserved]
+
+
+def _print_boundaries(found: CompressionCheck) -> None:
+    click.echo()
+    table(
+        ["compression", "session", "at message", "before", "failed", "rate", "after", "failed after", "rate after"],
+        [
+            (one.kind, one.session.native_id, one.message, *_cells(one.before), *_cells(one.after))
+            for one in found.boundaries
+        ],
+        right=["at message", "before", "failed", "rate", "after", "failed after", "rate after"],
+        whole=["session"],
+    )
+
+
+def _print_lost(lost: Knowledge) -> None:
+    click.echo()
+    for name, topic, known in topics(lost):
+        said = [f"{topic.count(one)} {one}" for one in ("made again", "failed after", "not used") if topic.count(one)]
+        if topic.known:
+            rest = f", of these {' and '.join(said)}" if said else "; none is lost"
+            click.echo(f"{name}: {topic.known} {known}{rest}")
+    shown = [(name, one) for name, topic, _ in topics(lost) for one in topic.lost[:MOST_SHOWN]]
+    if not shown:
+        return
+    click.echo(f"{_MOVED_ON}\n")
+    table(
+        ["what", "known before", "state", "before", "after", "failed after"],
+        [(name, one.what, one.state, one.before, one.after, one.failed_after) for name, one in shown],
+        right=["before", "after", "failed after"],
+    )
+
+
+def print_comparison(found: Comparison, *, as_sets: bool, include: tuple[str, ...], as_json: bool) -> None:
+    """What two sides say."""
+    if as_json:
+        print_json("compare", {**comparison_answer(found, as_sets=as_sets), "include": list(include)})
+        return
+    table(
+        ["", "sessions" if as_sets else "session", "calls", "failed", "error rate"],
+        [_row("warm", found.warm, as_sets=as_sets), _row("cold", found.cold, as_sets=as_sets)],
+        right=["calls", "failed", "error rate"],
+        whole=["session"],
+    )
+    click.echo(f"\n{found.sentence}")
+    if (tools := _tools_sentence(found)) is not None:
+        click.echo(tools)
+    for note in found.notes:
+        click.echo(note)
+    if include:
+        click.echo(f"Counted too: {', '.join(include)}.")
+
+
+def _row(name: str, side: ComparedSide, *, as_sets: bool) -> tuple[object, ...]:
+    who = f"{len(side.sessions)} in {side.lineages} lineages" if as_sets else str(side.sessions[0])
+    return name, who, side.total, side.errors, share(side.error_rate)
+
+
+def _tools_sentence(found: Comparison) -> str | None:
+    """The improvement at one mix of tools, where there are sets."""
+    if found.standardised is None:
+        return None
+    estimate, covered = found.standardised.estimate, found.standardised.covered
+    if estimate.value is None:
+        return f"With the tools held fixed nothing can be said: {estimate.reason}."
+    way = "less" if estimate.value >= 0 else "more"
+    sign = 1 if estimate.value >= 0 else -1
+    ends = ""
+    if estimate.interval is not None:
+        low, high = sorted((100 * sign * estimate.interval.low, 100 * sign * estimate.interval.high))
+        ends = f" (95 % interval {low:.1f} to {high:.1f})".replace("-", "−")
+    part = "" if covered > 0.995 else f"; the tools that both sides use make {share(covered)} of the calls"
+    return f"With the same mix of tools on both sides: {100 * abs(estimate.value):.1f} points {way}{ends}{part}."
 
 
 @click.command(epilog=PATHS_HELP)
@@ -34,8 +182,7 @@ def compare(
     Example: seasoned compare 53ea19c1 40904d81
     Example: seasoned compare --set ~/warm-runs ~/cold-runs
     """
-    from seasoned.cli.comparison import print_comparison
-    from seasoned.cli.place import need_numbers
+    from seasoned.app.stores import need_numbers
     from seasoned.insight.compare import compare_sessions, compare_sets
     from seasoned.outcome.error_rate import Include
 
@@ -50,11 +197,12 @@ def compare(
 
 def _one(text: str, paths: tuple[Path, ...], include: Include) -> Track:
     """The one session that is meant."""
-    from seasoned.cli.place import sessions_for
+    from seasoned.app.stores import sessions_for
+    from seasoned.cli.output import ReadingBar
     from seasoned.errors import NotFound, UsageError
     from seasoned.insight.track import tracks
 
-    with sessions_for(text, paths) as (store, ids):
+    with sessions_for(text, paths, progress=ReadingBar) as (store, ids):
         if not ids:
             raise NotFound(f"{text!r} holds no sessions: `seasoned sessions {text}` shows what was read.")
         if len(ids) > 1:
@@ -67,24 +215,25 @@ def _one(text: str, paths: tuple[Path, ...], include: Include) -> Track:
 
 def _members(text: str, paths: tuple[Path, ...], include: Include) -> Iterator[Track]:
     """The sessions of a set: all of a path, or those with these ids, found in one store."""
-    from seasoned.cli.place import exists, look, sessions_for
+    from seasoned.app.stores import exists, look, sessions_for
+    from seasoned.cli.output import ReadingBar
     from seasoned.config import load
     from seasoned.insight.track import tracks
     from seasoned.store.search import find_session
 
     names = _names(text)
     if all(map(exists, names)):
-        with look(load(), [Path(name) for name in names])[1] as store:
+        with look(load(), [Path(name) for name in names], progress=ReadingBar)[1] as store:
             yield from tracks(store, include=include)
         return
-    with sessions_for(names[0], paths) as (store, ids):
+    with sessions_for(names[0], paths, progress=ReadingBar) as (store, ids):
         ids += [find_session(store, name)["id"] for name in names[1:]]
         yield from tracks(store, include=include, sessions=set(ids))
 
 
 def _names(text: str) -> list[str]:
     """Paths or ids: one, several between commas, or those in a file."""
-    from seasoned.cli.place import exists
+    from seasoned.app.stores import exists
     from seasoned.errors import NotFound, UsageError
 
     if exists(text):
@@ -119,15 +268,15 @@ def compress_check(session: str, paths: tuple[Path, ...], include: tuple[str, ..
     \b
     Example: seasoned compress-check 53ea19c1
     """
-    from seasoned.cli.compression import print_check, print_pooled
-    from seasoned.cli.place import need_numbers, sessions_for
+    from seasoned.app.stores import need_numbers, sessions_for
+    from seasoned.cli.output import ReadingBar
     from seasoned.errors import NotFound
     from seasoned.insight.compression import check_many, fill, is_compressed, outlines
     from seasoned.insight.track import tracks
     from seasoned.outcome.error_rate import Include
 
     switches = Include(**dict.fromkeys(include, True))
-    with sessions_for(session, paths) as (store, ids):
+    with sessions_for(session, paths, progress=ReadingBar) as (store, ids):
         if not ids:
             raise NotFound(f"{session!r} holds no sessions: `seasoned sessions {session}` shows what was read.")
         chains = outlines(store)

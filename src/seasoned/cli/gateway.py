@@ -2,11 +2,152 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
+from seasoned.app.confirm import need_server
 from seasoned.cli.options import json_option
+from seasoned.cli.output import print_json, table, when
+from seasoned.config import command_environment, load
+from seasoned.store import Database, open_database
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from seasoned.gateway.account import Total
+    from seasoned.gateway.history_total import HistoryTotal
+    from seasoned.gateway.key import GatewayKey
+    from seasoned.gateway.service import Service
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What the options ask for."""
+
+    host: str
+    port: int
+    upstream: str | None
+    wants_keys: bool
+    records: bool
+    warms: bool
+    tls_certificate: Path | None
+    tls_key: Path | None
+    allow_plain: bool
+    settings_file: Path | None
+
+
+def make_service(wanted: Wanted | None = None) -> Service:
+    """The gateway of this configuration, with what the options change."""
+    from seasoned.gateway.service import Service
+    from seasoned.gateway.setting import FILE, load_settings
+
+    config = load()
+    given = None if wanted is None else wanted.settings_file
+    settings = load_settings(given or config.home / FILE, upstream_url=None if wanted is None else wanted.upstream)
+    if wanted is not None:
+        settings = msgspec.structs.replace(
+            settings,
+            mode="keys" if wanted.wants_keys else settings.mode,
+            record=settings.record and wanted.records,
+            warm=settings.warm and wanted.warms,
+        )
+    return Service(config, settings, environment=command_environment(), apart=True)
+
+
+def run_gateway(wanted: Wanted) -> None:
+    """Serve until interrupted, and say where."""
+    need_server("uvicorn", "httptools", "httpx2", "prometheus_client", "starlette")
+    from seasoned.app.log import open_log
+    from seasoned.confirm.policy import Listen
+    from seasoned.gateway.listen import serve
+
+    listen = Listen(
+        host=wanted.host,
+        port=wanted.port,
+        tls_certificate=wanted.tls_certificate,
+        tls_key=wanted.tls_key,
+        allow_plain=wanted.allow_plain,
+    )
+    service = make_service(wanted)
+    open_log(load(), service.secrecy, verbose=False)
+
+    def ready(address: str) -> None:
+        click.echo(f"Listening on {address}")
+        click.echo(f"OPENAI_BASE_URL={address}/v1  ANTHROPIC_BASE_URL={address}")
+        for one in service.settings.upstream:
+            click.echo(f"{one.name}: {one.base_url}")
+
+    serve(service, listen, ready=ready)
+
+
+def make_key(name: str, *, usd_per_day: float | None, tokens_per_day: int | None, stops: bool, as_json: bool) -> None:
+    """A new key, shown this once."""
+    from seasoned.gateway.key import make_key as make
+
+    with _opened() as database:
+        made, token = make(
+            database, name, now=time.time(), usd_per_day=usd_per_day, tokens_per_day=tokens_per_day, stops=stops
+        )
+    if as_json:
+        print_json("gateway-key", {**_fields(made), "token": token})
+        return
+    click.echo(f"{made.name} may use the gateway now, with this key, shown this once:")
+    click.echo(token)
+
+
+def print_keys(*, as_json: bool) -> None:
+    """Every key."""
+    from seasoned.gateway.key import list_keys
+
+    with _opened() as database:
+        found = list_keys(database)
+    if as_json:
+        print_json("gateway-keys", {"count": len(found), "keys": [_fields(one) for one in found]})
+        return
+    rows = [
+        (
+            one.name,
+            when(one.created_at),
+            when(one.revoked_at),
+            None if one.usd_per_day is None else f"${one.usd_per_day:.2f}",
+            one.tokens_per_day,
+            "stop" if one.stops else "tell",
+        )
+        for one in found
+    ]
+    table(["name", "made", "revoked", "a day", "tokens", "beyond"], rows, whole=["name"], right=["a day", "tokens"])
+
+
+def revoke_key(name: str, *, as_json: bool) -> None:
+    """End a key."""
+    from seasoned.gateway.key import revoke_key as revoke
+
+    with _opened() as database:
+        ended = revoke(database, name, now=time.time())
+    if as_json:
+        print_json("gateway-key", {**_fields(ended), "token": None})
+    else:
+        click.echo(f"{ended.name} is revoked since {when(ended.revoked_at)}.")
+
+
+@contextmanager
+def _opened() -> Iterator[Database]:
+    database = open_database(load(), durable=True)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+def _fields(key: GatewayKey) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.to_builtins(key)
+    return fields
+
 
 _file = click.Path(path_type=Path, dir_okay=False, readable=False)
 
@@ -48,8 +189,6 @@ def gateway(
     """
     if context.invoked_subcommand is not None:
         return
-    from seasoned.cli.gateway_running import Wanted, run_gateway
-
     run_gateway(
         Wanted(
             host=host,
@@ -83,8 +222,6 @@ def make(name: str, usd_per_day: float | None, tokens_per_day: int | None, stop:
     \b
     Example: seasoned gateway key make laptop --usd-per-day 5 --stop
     """
-    from seasoned.cli.gateway_running import make_key
-
     make_key(name, usd_per_day=usd_per_day, tokens_per_day=tokens_per_day, stops=stop, as_json=as_json)
 
 
@@ -96,8 +233,6 @@ def list_(as_json: bool) -> None:
     \b
     Example: seasoned gateway key list
     """
-    from seasoned.cli.gateway_running import print_keys
-
     print_keys(as_json=as_json)
 
 
@@ -110,6 +245,97 @@ def revoke(name: str, as_json: bool) -> None:
     \b
     Example: seasoned gateway key revoke laptop
     """
-    from seasoned.cli.gateway_running import revoke_key
-
     revoke_key(name, as_json=as_json)
+
+
+@click.command()
+@click.option(
+    "--by",
+    type=click.Choice(["session", "model", "day", "key"]),
+    default="day",
+    show_default=True,
+    help="What to sum by.",
+)
+@click.option("--days", type=click.IntRange(1, 36_500), help="Only the last so many days. By default all.")
+@click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="Rows at most, of each.")
+@json_option
+def usage(by: str, days: int | None, limit: int, as_json: bool) -> None:
+    """Show tokens and cost: what went through the gateway, and apart from it what was read from histories.
+
+    Input is without what came from a cache or went into one. What no price is known for is counted apart, never as
+    zero. A session that went through the gateway and has a history too is only in the first.
+
+    \b
+    Example: seasoned usage --by model --days 7
+    """
+    from seasoned.cli.output import print_json
+    from seasoned.config import load
+    from seasoned.gateway.account import totals
+    from seasoned.gateway.history_total import history_totals
+    from seasoned.store import open_database, open_store
+
+    since = 0.0 if days is None else time.time() - days * 86_400
+    config = load()
+    database = open_database(config)
+    try:
+        through = totals(database, by, since=since)  # type: ignore[arg-type]  # the choice allows no other
+        known = {one.name for one in totals(database, "session") if one.name is not None}
+    finally:
+        database.close()
+    with open_store(config.store_path) as store:
+        read = history_totals(store, by, since=since, without=known)  # type: ignore[arg-type]
+    if as_json:
+        answer: dict[str, Any] = {"by": by, "since": since or None, "count": len(through)}
+        answer |= {"rows": [_row(one, "requests") for one in through[:limit]]}
+        answer |= {"history_count": len(read), "histories": [_row(one, "sessions") for one in read[:limit]]}
+        print_json("usage", answer)
+        return
+    if through:
+        click.echo("Through the gateway:")
+        _print(by, "requests", through[:limit])
+    else:
+        click.echo("Nothing went through the gateway yet: `seasoned gateway` runs it.")
+    if read:
+        click.echo("\nRead from histories, as the agents themselves count:")
+        _print(by, "sessions", read[:limit])
+
+
+def _row(one: Total | HistoryTotal, counted: str) -> dict[str, Any]:
+    from seasoned.session import Usage
+
+    return {
+        "name": one.name,
+        counted: getattr(one, counted),
+        **{f"{name}_tokens": getattr(one.usage, name) for name in Usage.__struct_fields__},
+        "cost_usd": one.cost_usd,
+        "unpriced": one.unpriced,
+        "unrecorded": one.unrecorded,
+        "last_at": one.last_at,
+    }
+
+
+def _print(by: str, counted: str, rows: Sequence[Total | HistoryTotal]) -> None:
+    from seasoned.cli.output import table, when
+    from seasoned.session import Usage
+
+    figures = [counted, "input", "output", "cache read", "cache write", "reasoning", "cost $", "no price"]
+    # Most have none, and a table is wide enough.
+    gaps = any(one.unrecorded for one in rows)
+    figures += ["not recorded"] if gaps else []
+    table(
+        [by, *figures, "last"],
+        [
+            (
+                one.name,
+                getattr(one, counted),
+                *[getattr(one.usage, name) for name in Usage.__struct_fields__],
+                None if one.cost_usd is None else f"{one.cost_usd:.4f}",
+                one.unpriced,
+                *([one.unrecorded] if gaps else []),
+                when(one.last_at),
+            )
+            for one in rows
+        ],
+        whole=[by],
+        right=figures,
+    )

@@ -2,12 +2,220 @@
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from seasoned.cli.options import PATHS_HELP, include_option, json_option, paths_argument, store_option
+from seasoned.cli.output import print_json, printable, shown, table
+from seasoned.errors import CannotDo, UsageError
+from seasoned.insight.json_answer import track_answer
+from seasoned.insight.profile import Profile
+from seasoned.insight.rate_text import points_between, share, share_between
+from seasoned.insight.report import Report
+from seasoned.insight.store_report import report_on as report_on_all
+from seasoned.insight.track import Track
+from seasoned.insight.trials import Figure
+from seasoned.outcome.error_rate import Include
+from seasoned.stats.interval import Estimate
+from seasoned.store import Store
+from seasoned.text import plural
+
+
+def report_on(
+    store: Store,
+    *,
+    paths: Sequence[Path] = (),
+    agent: str | None = None,
+    lengths: str = "50,100",
+    include: Sequence[str] = (),
+) -> Report:
+    """The report on what a store holds."""
+    return report_on_all(
+        store,
+        made_at=time.time(),
+        paths=paths,
+        agent=agent,
+        lengths=_ends(lengths),
+        include=Include(**dict.fromkeys(include, True)),
+    )
+
+
+def _ends(lengths: str) -> list[int]:
+    try:
+        return [int(part) for part in lengths.split(",")]
+    except ValueError:
+        raise UsageError(f"--lengths are numbers of messages such as 50,100, not {lengths!r}") from None
+
+
+_MARK = "<!-- seasoned:report -->"
+_RECURRENCES_SHOWN = 5
+
+
+def write_page(made: Report, path: Path) -> Path:
+    """Write the page; only an older report is ever overwritten."""
+    from seasoned.insight.page.sections import render
+
+    try:
+        if path.exists() and _MARK not in path.read_text("utf-8", "replace")[:1000]:
+            raise UsageError(f"{str(path)!r} exists and is not a report of Seasoned: choose another file with -o.")
+        html = render(made).replace("<!doctype html>", f"<!doctype html>\n{_MARK}", 1)
+        # It quotes sessions: nobody else may read it, not even for a moment.
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            path.chmod(0o600)
+            file.write(html)
+    except OSError as error:
+        raise CannotDo(
+            f"The page {str(path)!r} cannot be written ({error.strerror}): choose another file with -o."
+        ) from error
+    return path
+
+
+def print_report(made: Report) -> None:
+    """The summary for people."""
+    click.echo(
+        f"{plural(made.sessions, 'session')}, {plural(made.counts.total, 'call')}. "
+        f"Error rate {share_between(made.cohort.overall.rate)}."
+        + (f" Counted too: {', '.join(made.include)}." if made.include else "")
+    )
+    print_verdict(made)
+    click.echo("\nError rate by length of the session and by where in it the call stands:\n")
+    _print_figures("messages", made.cohort.by_length)
+    click.echo()
+    _print_figures("part of session", made.cohort.by_fifth)
+    print_recurrences(made)
+
+
+def print_verdict(made: Report) -> None:
+    """What the data supports, in words."""
+    click.echo("\nDo sessions get better with experience? ", nl=False)
+    click.secho(f"{made.verdict.answer[0].upper()}{made.verdict.answer[1:]}.", bold=True)
+    click.echo(made.verdict.sentence)
+    for reason in made.verdict.reasons:
+        click.echo(f"  - {reason}")
+
+
+def print_recurrences(made: Report) -> None:
+    """The errors that come back in most sessions, with the repair that worked."""
+    if not made.recurrences:
+        click.echo("\nNo error came back in a second session.")
+        return
+    click.echo(f"\nErrors that come back ({made.recurring} kinds):\n")
+    table(
+        ["error", "tool", "failures", "sessions", "repaired", "what repaired it"],
+        [
+            (
+                printable(one.signature),
+                one.tool if one.program is None else f"{one.tool}: {one.program}",
+                one.failures,
+                one.sessions,
+                one.repaired,
+                one.repair,
+            )
+            for one in made.recurrences[:_RECURRENCES_SHOWN]
+        ],
+        right=["failures", "sessions", "repaired"],
+    )
+
+
+def _print_figures(name: str, figures: Sequence[Figure]) -> None:
+    table(
+        [name, "sessions", "calls", "failed", "error rate", "95 % interval", "with fixed tool mix"],
+        [
+            (
+                figure.label,
+                figure.sessions,
+                figure.calls,
+                figure.failed,
+                share(figure.rate.value),
+                _interval(figure.rate),
+                _with_interval(figure.fixed_mix),
+            )
+            for figure in figures
+        ],
+        right=["sessions", "calls", "failed", "error rate", "95 % interval", "with fixed tool mix"],
+        whole=[name],
+    )
+
+
+def _interval(estimate: Estimate) -> str:
+    interval = estimate.interval
+    return "–" if interval is None else f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
+
+
+def _with_interval(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.value is None:
+        return "–"
+    return f"{share(estimate.value)} ({_interval(estimate)})"
+
+
+def print_profiles(profiles: list[tuple[Track, Profile]], *, as_json: bool, include: tuple[str, ...]) -> None:
+    """One session in full, several as a list."""
+    if as_json:
+        answers = [{**track_answer(track, found), "include": list(include)} for track, found in profiles]
+        print_json("profile", answers[0] if len(answers) == 1 else {"count": len(answers), "profiles": answers})
+    elif len(profiles) == 1:
+        _print_one(*profiles[0], include)
+    else:
+        _print_many(profiles)
+
+
+def _print_one(track: Track, found: Profile, include: tuple[str, ...]) -> None:
+    click.secho(str(track.ref), bold=True)
+    if track.title:
+        click.echo(shown(track.title))
+    counts = found.counts
+    left_out = counts.total - counts.counted - counts.unclear
+    click.echo(
+        f"{plural(found.messages or 0, 'message')} · {plural(found.calls, 'call')}: {counts.ok} ok, "
+        f"{counts.failed} failed, {counts.unclear} unclear, {left_out} left out"
+        + (f" · counted too: {', '.join(include)}" if include else "")
+    )
+    if not counts.counted:
+        click.echo("No call of this session counts, so its error rate is unknown.")
+        return
+    click.echo(f"Error rate        {share_between(found.error_rate)}")
+    click.echo(f"First fifth       {share_between(found.early)}")
+    click.echo(f"Last fifth        {share_between(found.late)}")
+    click.echo(f"Proficiency gain  {points_between(found.gain)}; negative is improvement")
+    click.echo(f"Task {shown(found.task_type)} · mostly {shown(found.dominant_tool_type)} tools")
+    tokens = [f"{name.replace('_', ' ')} {shown(getattr(found.usage, name))}" for name in found.usage.__struct_fields__]
+    cost = "cost unknown" if found.cost_usd is None else f"{found.cost_usd:.4f} USD"
+    click.echo(f"Tokens: {', '.join(tokens)} · {cost}\n")
+    table(
+        ["tool", "calls", "ok", "failed", "unclear", "left out", "success rate"],
+        [
+            (tool, use.calls, use.ok, use.failed, use.unclear, use.left_out, share(use.success_rate))
+            for tool, use in found.tools.items()
+        ],
+        right=["calls", "ok", "failed", "unclear", "left out", "success rate"],
+    )
+
+
+def _print_many(profiles: list[tuple[Track, Profile]]) -> None:
+    table(
+        ["agent", "session", "messages", "calls", "failed", "error rate", "early", "late", "task"],
+        [
+            (
+                track.ref.agent,
+                track.ref.native_id,
+                found.messages,
+                found.calls,
+                found.counts.failed,
+                share(found.error_rate.value),
+                share(found.early.value),
+                share(found.late.value),
+                found.task_type,
+            )
+            for track, found in profiles
+        ],
+        right=["messages", "calls", "failed", "error rate", "early", "late"],
+        whole=["agent", "session"],
+    )
 
 
 @click.command(epilog=PATHS_HELP)
@@ -23,14 +231,14 @@ def profile(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_
     \b
     Example: seasoned profile 53ea19c1
     """
-    from seasoned.cli.place import sessions_for
-    from seasoned.cli.profile import print_profiles
+    from seasoned.app.stores import sessions_for
+    from seasoned.cli.output import ReadingBar
     from seasoned.errors import NotFound
     from seasoned.insight.profile import profile as profile_of
     from seasoned.insight.track import tracks
     from seasoned.outcome.error_rate import Include
 
-    with sessions_for(session, paths) as (store, ids):
+    with sessions_for(session, paths, progress=ReadingBar) as (store, ids):
         switches = Include(**dict.fromkeys(include, True))
         found = [(track, profile_of(track)) for track in tracks(store, include=switches, sessions=ids)]
     if not found:
@@ -62,13 +270,11 @@ def report(
     \b
     Example: seasoned report ~/.claude/projects -o claude.html
     """
-    from seasoned.cli.output import print_json
-    from seasoned.cli.place import need_numbers, store_for
-    from seasoned.cli.report import print_report, write_page
-    from seasoned.cli.reporting import report_on
+    from seasoned.app.stores import need_numbers, store_for
+    from seasoned.cli.output import ReadingBar, print_json
 
     need_numbers("report")
-    with store_for(paths, use_store=use_store) as store:
+    with store_for(paths, use_store=use_store, progress=ReadingBar) as store:
         made = report_on(store, paths=paths, agent=source, lengths=lengths, include=include)
     if output is not None or not as_json:
         written = write_page(made, output or Path("report.html"))

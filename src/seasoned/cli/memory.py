@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from seasoned.cli.learned import add_decisions, desk_for, folder_option, memory_folder, tell
+from seasoned.cli.change import add_decisions, desk_for, folder_option, memory_folder, tell
 from seasoned.cli.options import json_option
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from seasoned.config import is_quiet
+
+_PROGRESS_AFTER_SECONDS = 0.7
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,3 +88,31 @@ def when(time: float | None) -> str:
 def shows_progress() -> bool:
     """Whether somebody watches: a terminal on stderr, and no log of a build."""
     return sys.stderr.isatty() and not is_quiet()
+
+
+class ReadingBar:
+    """A bar that appears only when the work takes long enough to wonder."""
+
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._bar is None:
+            if not shows_progress() or time.monotonic() - self._begun < _PROGRESS_AFTER_SECONDS:
+                return
+            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("Reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+            self._bar = Progress(*columns, console=console(stderr=True), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task("Reading", total=total)
+        self._bar.update(self._task, completed=done, total=total)
+
+    def __enter__(self) -> ReadingBar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -71,14 +71,19 @@ def review(
 
 def _read_session(config: Config, text: str | None, paths: tuple[Path, ...]) -> Session:
     """The session that is meant, as its source has it."""
-    from seasoned.cli.place import look, stored
+    from seasoned.app.stores import look, stored
+    from seasoned.cli.output import ReadingBar
     from seasoned.errors import NotFound, UsageError
     from seasoned.history.formats import read_file
     from seasoned.store.search import find_session
 
     if text is None and paths:
         raise UsageError("Say which session of these files is meant, by its id.")
-    with look(config, paths)[1] if paths or not config.store_path.exists() else stored(config) as store:
+    with (
+        look(config, paths, progress=ReadingBar)[1]
+        if paths or not config.store_path.exists()
+        else stored(config) as store
+    ):
         if text is None:
             newest = store.row("review.newest_session")
             if newest is None:
@@ -102,7 +107,7 @@ def _choose(config: Config, settings: Settings, model: str | None, base_url: str
 
 def _context(config: Config, *, staging: bool, will_write: bool = True) -> Context:
     from seasoned.agent.context import Context
-    from seasoned.cli.place import key_of
+    from seasoned.app.stores import key_of
     from seasoned.redact.key import Secrecy
 
     key, keep = key_of(config)
@@ -159,7 +164,7 @@ def _show_plan(
     import time
 
     from seasoned.agent.review.ledger import over_budget, spent_today
-    from seasoned.cli.learned import known_store
+    from seasoned.cli.change import known_store
     from seasoned.cli.output import print_json
     from seasoned.errors import CannotDo
 
@@ -201,7 +206,7 @@ def _show_ledger(config: Config, settings: Settings, session: str | None, limit:
     import time
 
     from seasoned.agent.review.ledger import reviews, spent_today
-    from seasoned.cli.learned import known_store
+    from seasoned.cli.change import known_store
     from seasoned.cli.output import print_json, printable, table, when
     from seasoned.store.search import find_session
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from seasoned.cli.learned import add_decisions, desk_for, folder_option, known_store, skill_folder, tell, text_of
+from seasoned.cli.change import add_decisions, desk_for, folder_option, known_store, skill_folder, tell, text_of
 from seasoned.cli.options import json_option
 
 from_option = click.option(

@@ -2,21 +2,168 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 import time
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from seasoned.cli.listening import Wanted, listen_options
 from seasoned.cli.options import PATHS_HELP, json_option, paths_argument
+from seasoned.cli.output import percent, table, when
+from seasoned.cli.serve import Wanted, listen_options
+from seasoned.scan.scan import ScanReport
+from seasoned.store import Store
+from seasoned.text import plural
 
 if TYPE_CHECKING:
     from seasoned.config import Config
+    from seasoned.confirm.people.credential import Credential
+    from seasoned.confirm.request.book import Book
     from seasoned.redact import Redactor
     from seasoned.store import Store
+
+_TOOLS_SHOWN = 8
+
+
+def summary_answer(store: Store, report: ScanReport, *, is_sample: bool) -> dict[str, Any]:
+    """The summary for programs."""
+    return {
+        "is_sample": is_sample,
+        "files": report.files,
+        "seconds": report.seconds,
+        "unreadable": report.unreadable,
+        "agents": [dict(row) for row in store.rows("session.totals")],
+        "tools": [dict(row) for row in store.rows("call.by_tool", {"limit": 1000})],
+    }
+
+
+def print_summary(store: Store, report: ScanReport) -> None:
+    """The summary for people."""
+    agents = store.rows("session.totals")
+    if not agents:
+        click.echo("No sessions yet.")
+        return
+    click.echo(
+        f"{plural(report.files, 'file')} looked at in {report.seconds:.2f} s, "
+        f"{plural(report.read, 'file')} with news.\n"
+    )
+    table(
+        ["agent", "sessions", "messages", "calls", "failed", "error rate", "unclear", "left out", "last"],
+        [
+            (
+                row["agent"],
+                row["sessions"],
+                row["messages"],
+                row["calls"],
+                row["failed"],
+                percent(row["failed"], row["ok"] + row["failed"]),
+                row["unclear"],
+                row["declined"] + row["cancelled"] + row["interrupted"] + row["trivial"],
+                when(row["last"]),
+            )
+            for row in agents
+        ],
+        right=["sessions", "messages", "calls", "failed", "error rate", "unclear", "left out"],
+        whole=["last"],
+    )
+    failing = [row for row in store.rows("call.by_tool", {"limit": _TOOLS_SHOWN}) if row["failed"]]
+    if failing:
+        click.echo("\nTools whose calls fail most often:\n")
+        table(
+            ["tool", "calls", "failed", "error rate", "in sessions"],
+            [
+                (
+                    row["tool"],
+                    row["calls"],
+                    row["failed"],
+                    percent(row["failed"], row["ok"] + row["failed"]),
+                    row["sessions"],
+                )
+                for row in failing
+            ],
+            right=["calls", "failed", "error rate", "in sessions"],
+        )
+    click.echo(
+        "\nError rate = failed / (ok + failed); declined, cancelled and interrupted calls, trivial tools and copies"
+        "\nare left out. Next: `seasoned sessions`, `seasoned show SESSION`, `seasoned agreement`."
+    )
+    unreadable = store.rows("source.unreadable")
+    if unreadable:
+        first = unreadable[0]
+        click.echo(
+            f"{plural(len(unreadable), 'record')} could not be read; the first is "
+            f"{Path(first['path']).name}, {first['place']}: {first['reason']}."
+        )
+
+
+_ALONE = "# You alone decide what your own agents ask for: nobody else looks at it.\nsingle_operator = true\n"
+
+
+def operator_here() -> Credential | None:
+    """Whoever proves to be one who decides, for a link that decides; None for one who only reads."""
+    from seasoned.app.confirm import open_book
+    from seasoned.cli.confirm.request import DECIDING
+    from seasoned.confirm.people.credential import credentials
+
+    if not sys.stdin.isatty():
+        return None
+    with open_book() as book:
+        known = [one for one in credentials(book.database) if one.role in DECIDING and one.revoked_at is None]
+        if not known:
+            return _first(book)
+        return _known(book, known[0].name) if len(known) == 1 else None
+
+
+def _known(book: Book, name: str) -> Credential | None:
+    from seasoned.cli.confirm.passphrase import ask_passphrase
+    from seasoned.confirm.people.passphrase import authenticate_passphrase
+    from seasoned.errors import Unauthorised
+
+    typed = ask_passphrase(f"Passphrase of {name}, to decide in the browser; or only Enter, to read: ")
+    if not typed:
+        return None
+    try:
+        return authenticate_passphrase(book.database, name, typed, now=book.clock())
+    except Unauthorised as error:
+        click.echo(f"{str(error).capitalize()}. The link only lets you read.", err=True)
+        return None
+
+
+def _first(book: Book) -> Credential | None:
+    """The first admin with a passphrase of theirs, or nobody yet."""
+    from seasoned.cli.confirm.grant import user_name
+    from seasoned.cli.confirm.passphrase import ask_passphrase
+    from seasoned.config import load
+    from seasoned.confirm.people.change import first_admin
+    from seasoned.confirm.people.passphrase import make_verifier
+    from seasoned.confirm.policy import FILE, policy_bytes
+    from seasoned.errors import UsageError
+
+    click.echo("Agents can ask you before they do what is risky. Only you may answer, so choose a passphrase that no")
+    click.echo("file holds, of four words or more. Only Enter puts that off: you can read all the same.")
+    name = re.sub(r"[^a-z0-9._@+-]", "", user_name().lower()).lstrip("._@+-")[:64] or "operator"
+    first = ask_passphrase(f"New passphrase for {name}: ")
+    if not first:
+        return None
+    try:
+        if first != ask_passphrase("The same again: "):
+            raise UsageError("the two were not the same")
+        make_verifier(first)
+        policy = load().home / FILE
+        if not policy.exists() and click.confirm("Do you alone decide what your own agents ask for?", default=True):
+            policy.write_text(_ALONE, encoding="utf-8")
+            policy.chmod(0o600)
+        digest = sha256(policy_bytes(policy)).hexdigest()
+        made, _ = first_admin(book.database, name, first, now=book.clock(), person=user_name(), policy_sha256=digest)
+    except UsageError as error:
+        click.echo(f"{str(error).capitalize()}: nothing was set up. Try again the next time.", err=True)
+        return None
+    return made
+
 
 _PREVIEW_TOKENS = 400
 _DAY = 86400.0
@@ -61,16 +208,16 @@ def up(wanted: Wanted, paths: tuple[Path, ...], serve: bool | None, as_json: boo
 
 def _show(config: Config, paths: tuple[Path, ...], *, is_sample: bool, as_json: bool, kept: Path | None = None) -> None:
     """The summary, and the first templates; samples are kept only where a path says so."""
-    from seasoned.cli.place import key_of, look, scan_into_store, stored
-    from seasoned.cli.summary import print_summary, summary_answer
+    from seasoned.app.stores import key_of, look, scan_into_store, stored
+    from seasoned.cli.output import ReadingBar
     from seasoned.redact import Redactor
     from seasoned.template.recall.index import fill
 
     if is_sample:
-        report, store = look(config, [samples_folder()], path=kept)
+        report, store = look(config, [samples_folder()], path=kept, progress=ReadingBar)
         fill(store)
     else:
-        report, scanned = scan_into_store(config, paths)
+        report, scanned = scan_into_store(config, paths, progress=ReadingBar)
         store = scanned or stored(config)
     with store:
         if as_json:
@@ -94,7 +241,6 @@ def _serve(wanted: Wanted, *, histories: Path | None = None) -> None:
     if any(find_spec(name) is None for name in ("fastapi", "uvicorn", "httpx2", "jinja2", "argon2", "cryptography")):
         click.echo("\nAll of it as pages in a browser: pip install 'seasoned[server]'.")
         return
-    from seasoned.cli.first_time import operator_here
     from seasoned.cli.serve import serve_all
 
     click.echo()
@@ -107,15 +253,14 @@ def _serve(wanted: Wanted, *, histories: Path | None = None) -> None:
 
 def _print_insight(store: Store) -> None:
     """What the report says first; where its libraries are missing, how to get them."""
-    from seasoned.cli.place import missing_numbers
+    from seasoned.app.stores import missing_numbers
 
     if not store.rows("session.totals"):
         return
     if missing_numbers():
         click.echo("\nWhether sessions get better, and which errors come back: pip install 'seasoned[insight]'.")
         return
-    from seasoned.cli.report import print_recurrences, print_verdict
-    from seasoned.cli.reporting import report_on
+    from seasoned.cli.insight import print_recurrences, print_verdict, report_on
 
     made = report_on(store)
     print_verdict(made)
@@ -125,8 +270,8 @@ def _print_insight(store: Store) -> None:
 
 def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
     """Builds the first templates, or refreshes them, and shows what a new session would be given."""
-    from seasoned.cli.library import example_count, print_retired, print_too_old
     from seasoned.cli.output import printable
+    from seasoned.cli.template.show import example_count, print_retired, print_too_old
     from seasoned.template.library.storage import snapshot
     from seasoned.template.library.upkeep import auto, retire_stale, too_old
     from seasoned.template.library.usage import template_use

@@ -13,7 +13,7 @@ from seasoned.agent.model import Choice
 from seasoned.agent.runtime import Question
 from seasoned.agent.start import Wish, start, toolset_names
 from seasoned.agent.toolsets import danger_of
-from seasoned.cli.working import job_desk
+from seasoned.app.scheduler import job_desk
 from seasoned.config import load
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.schedule.board import jobs

@@ -1,0 +1,103 @@
+"""Asks for a passphrase on the terminal itself: never from an argument, the environment, or a pipe."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from seasoned.config import load
+from seasoned.confirm.client.sync import ConfirmClient, configured_client
+from seasoned.errors import CannotDo, UsageError
+
+_NO_TERMINAL = (
+    "The passphrase is asked for on a terminal, and there is none here: run this where a person sits, or decide from"
+    " elsewhere with --url and an approver's token."
+)
+_MOST_BYTES = 4096
+_MOST_TOKEN = 4096
+
+
+def ask_passphrase(prompt: str) -> str:
+    """What a person types, unseen."""
+    if os.name == "nt":
+        # It reads the console, not stdin.
+        from getpass import getpass
+
+        return getpass(prompt)
+    with _terminal() as terminal:
+        os.write(terminal, prompt.encode())
+        return _read_line(terminal)
+
+
+def ask_new_passphrase(name: str) -> str:
+    """A passphrase that was typed twice in the same way."""
+    first = ask_passphrase(f"New passphrase for {name}: ")
+    if first != ask_passphrase("The same again: "):
+        raise UsageError("The two were not the same: nothing was changed. Try again.")
+    return first
+
+
+@contextmanager
+def _terminal() -> Iterator[int]:
+    """The terminal that this process belongs to, without echo."""
+    import termios
+
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+    except OSError as error:
+        raise CannotDo(_NO_TERMINAL) from error
+    try:
+        before = termios.tcgetattr(terminal)
+        silent = [*before]
+        silent[3] &= ~termios.ECHO
+        try:
+            # What was typed ahead is thrown away: it was not meant for this question.
+            termios.tcsetattr(terminal, termios.TCSAFLUSH, silent)
+            yield terminal
+        finally:
+            termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
+            os.write(terminal, b"\n")
+    except termios.error as error:
+        raise CannotDo(_NO_TERMINAL) from error
+    finally:
+        os.close(terminal)
+
+
+def _read_line(terminal: int) -> str:
+    typed = b""
+    while not typed.endswith(b"\n"):
+        part = os.read(terminal, _MOST_BYTES)
+        typed += part
+        if not part or len(typed) > _MOST_BYTES:
+            break
+    try:
+        return typed.rstrip(b"\r\n").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError("What was typed is no text in UTF-8: try again.") from error
+
+
+def service_client(url: str | None, token_file: Path | None) -> ConfirmClient:
+    """The service over HTTP: with what was given, else as configured."""
+    if url is None and token_file is None:
+        return configured_client()
+    address = url or load().confirm_url
+    if address is None:
+        raise UsageError("Say where the service is: --url http://127.0.0.1:7327, or set confirm_url.")
+    if token_file is None and address.startswith("unix:"):
+        return ConfirmClient(address, None)
+    return ConfirmClient(address, read_token(token_file))
+
+
+def read_token(file: Path | None) -> str:
+    """The token in a file; without one, as it is typed. Never from an argument: every process can read those."""
+    if file is None:
+        return ask_passphrase("Token: ").strip()
+    try:
+        with file.open("rb") as handle:
+            return handle.read(_MOST_TOKEN).decode("ascii").strip()
+    except OSError as error:
+        raise CannotDo(f"The token in {str(file)!r} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{str(file)!r} holds no token: it is a line that begins with ssn_.") from error
