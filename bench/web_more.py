@@ -8,9 +8,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from seasoned.agent import memory
-from seasoned.agent.desk import Desk
-from seasoned.agent.provenance import Provenance
+from seasoned.agent.memory import memory_file
+from seasoned.agent.memory.journal import Journal, Provenance
 from seasoned.config import Config
 from seasoned.experiment.live.assignment import ArmShare, assign, keep_split, new_split
 from seasoned.redact.key import Secrecy, load_key
@@ -75,7 +74,7 @@ def _remember(store: Store, home: Path, session: str) -> None:
     beside = home.with_name(f"{home.name}-learned")
     # What is there already is not learned again, and a new store would know of no change.
     shutil.rmtree(beside, ignore_errors=True)
-    desk = Desk(
+    desk = Journal(
         store=store,
         redactor=Secrecy(load_key(home)).redactor(),
         home=beside,
@@ -83,7 +82,7 @@ def _remember(store: Store, home: Path, session: str) -> None:
         skill_folder=beside / "skills",
     )
     for number in range(20):
-        memory.add(desk, "notes", f"Service {number} listens on port {5000 + number}.", by=by)
+        memory_file.add(desk, "notes", f"Service {number} listens on port {5000 + number}.", by=by)
 
 
 def _requests(rng: random.Random, sessions: list[str], now: float) -> Iterator[tuple[object, ...]]:

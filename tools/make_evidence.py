@@ -21,7 +21,7 @@ from statistics import median
 import msgspec
 
 import seasoned
-from seasoned.agent.model import Choice, choose_model, local_file
+from seasoned.agent.loop.model import ModelChoice, choose_model, local_file
 from seasoned.app.player import Player
 from seasoned.cli.experiment.show import Wanted, run_all
 from seasoned.config import Config, load
@@ -130,7 +130,9 @@ def _make(asked: argparse.Namespace) -> None:
     _say(f"{asked.output} is written, after {(time.time() - begun) / 60:.0f} minutes.")
 
 
-def _plan(config: Config, asked: argparse.Namespace, player: Player, choice: Choice, secrecy: Secrecy) -> list[Share]:
+def _plan(
+    config: Config, asked: argparse.Namespace, player: Player, choice: ModelChoice, secrecy: Secrecy
+) -> list[Share]:
     """What fits into the budget, said before it begins. A few runs of the train part tell how fast the model is."""
     names = [name for name in asked.sets.split(",") if name]
     tasks = {name: load_tasks(name) for name in names}
@@ -223,7 +225,7 @@ def _design(name: str, arms: Sequence[str], asked: argparse.Namespace) -> Design
     )
 
 
-def evidence_page(store: Store, names: Sequence[str], part: str, choice: Choice) -> str:
+def evidence_page(store: Store, names: Sequence[str], part: str, choice: ModelChoice) -> str:
     """The page, from the runs that are recorded."""
     lines = [
         "# Evidence: does a warm start help?",
@@ -255,7 +257,7 @@ def evidence_page(store: Store, names: Sequence[str], part: str, choice: Choice)
     return "\n".join(lines)
 
 
-def _section(store: Store, name: str, part: str, choice: Choice) -> list[str]:
+def _section(store: Store, name: str, part: str, choice: ModelChoice) -> list[str]:
     experiment = f"{name}-{part}"
     try:
         (found,) = analyses(store, experiment, model=choice.name)
@@ -355,7 +357,7 @@ def _versions() -> str:
     return ", ".join(parts)
 
 
-def _model(choice: Choice) -> str:
+def _model(choice: ModelChoice) -> str:
     if choice.path is None:
         return choice.name
     whole = sha256()

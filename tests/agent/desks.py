@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from seasoned.agent.desk import Desk
-from seasoned.agent.provenance import Provenance
+from seasoned.agent.memory.journal import Journal, Provenance
 from seasoned.redact import Redactor
 from seasoned.store import open_store
 
@@ -25,8 +24,8 @@ REVIEW = Provenance(
 )
 
 
-def desk_at(home: Path, **more: Any) -> Desk:
-    """A desk whose folders lie side by side below a home."""
+def desk_at(home: Path, **more: Any) -> Journal:
+    """A journal whose folders lie side by side below a home."""
     values: dict[str, Any] = {
         "store": open_store(home / "seasoned.db"),
         "redactor": Redactor(b"k" * 32),
@@ -35,7 +34,7 @@ def desk_at(home: Path, **more: Any) -> Desk:
         "skill_folder": home / "skills",
         "clock": lambda: NOW,
     }
-    return Desk(**{**values, **more})
+    return Journal(**{**values, **more})
 
 
 def everything_below(folder: Path) -> dict[str, bytes]:

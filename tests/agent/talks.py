@@ -10,14 +10,13 @@ from typing import Any
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, ToolCallPart, ToolReturnPart
 from pydantic_ai.models import Model
 
-from seasoned.agent.compress import Compressor
-from seasoned.agent.context import Context
-from seasoned.agent.conversation import Conversation
-from seasoned.agent.event import Event, Turn
-from seasoned.agent.limits import Limits
-from seasoned.agent.record import About, Scribe, new_ref
-from seasoned.agent.runtime import Confirm, Runtime, deny
-from seasoned.agent.toolsets import build_toolsets, danger_of
+from seasoned.agent.loop.compress import Compressor
+from seasoned.agent.loop.context import Context
+from seasoned.agent.loop.conversation import Conversation, TurnLimits
+from seasoned.agent.loop.record import BackgroundRecorder, ConversationInfo, new_ref
+from seasoned.agent.loop.runtime import Confirm, Runtime, deny
+from seasoned.agent.loop.stream_events import Event, Turn
+from seasoned.agent.toolset.registry import build_toolsets, danger_of
 from seasoned.config import command_environment
 from seasoned.redact.key import Secrecy
 
@@ -56,7 +55,7 @@ def conversation_at(
     path: Path,
     model: Model,
     *,
-    limits: Limits | None = None,
+    limits: TurnLimits | None = None,
     confirm: Confirm = deny,
     toolsets: Sequence[str] = ("terminal", "file"),
     is_recorded: bool = True,
@@ -66,7 +65,7 @@ def conversation_at(
     home, folder = folders(path)
     runtime = runtime_at(path, model, toolsets, **more)
     ref = new_ref()
-    about = About(
+    about = ConversationInfo(
         ref=ref, model="scripted", instructions=runtime.instructions, toolsets=tuple(toolsets), cwd=str(folder)
     )
     return Conversation(
@@ -74,7 +73,7 @@ def conversation_at(
         ref=ref,
         limits=limits,
         confirm=confirm,
-        scribe=Scribe(home / "seasoned.db", SECRECY, about) if is_recorded else None,
+        scribe=BackgroundRecorder(home / "seasoned.db", SECRECY, about) if is_recorded else None,
         compress=Compressor(home / "seasoned.db", SECRECY),
     )
 

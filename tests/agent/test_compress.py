@@ -17,11 +17,10 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from seasoned.agent.compress import OPENS, tail_start, transcript, with_known
-from seasoned.agent.event import Compressed, Event
-from seasoned.agent.known import Known, known_in
-from seasoned.agent.limits import Limits
-from seasoned.agent.model import Choice, open_model
+from seasoned.agent.loop.compress import OPENS, LearnedFact, learned_facts, tail_start, transcript, with_known
+from seasoned.agent.loop.conversation import TurnLimits
+from seasoned.agent.loop.model import ModelChoice, open_model
+from seasoned.agent.loop.stream_events import ContextCompressed, Event
 from seasoned.history.formats import read_file
 from seasoned.session import SessionRef
 from seasoned.store import open_store
@@ -29,7 +28,7 @@ from seasoned.testing import Answer, ScriptedModel, call, serve_script
 from tests.agent.talks import check_calls_are_answered, conversation_at, folders, say
 from tests.cli.run import answer
 
-LIMITS = Limits(context_tokens=10_000)
+LIMITS = TurnLimits(context_tokens=10_000)
 WORK = [
     "python3 --version",
     "python3 --version",
@@ -68,11 +67,11 @@ def test_a_full_context_is_continued_in_a_child_with_summary_and_tail(tmp_path: 
         Answer("5433.", input_tokens=700),
     ]
     with serve_script(*steps) as server:
-        conversation = conversation_at(tmp_path, open_model(Choice("m", server.base_url)), limits=LIMITS)
+        conversation = conversation_at(tmp_path, open_model(ModelChoice("m", server.base_url)), limits=LIMITS)
         first = conversation.ref
         turns = say(conversation, "run it all", "which port?", on_event=events.append)
     assert [turn.text for turn in turns] == ["All ran.", "5433."]
-    (compressed,) = [event for event in events if isinstance(event, Compressed)]
+    (compressed,) = [event for event in events if isinstance(event, ContextCompressed)]
     assert (compressed.parent, compressed.child) == (first, conversation.ref)
     opening = conversation.history[0].parts[0].content  # type: ignore[union-attr]
     assert str(opening).startswith(OPENS)
@@ -97,7 +96,7 @@ def test_the_check_of_compressions_sees_it(tmp_path: Path) -> None:
     full = Answer("Done.", input_tokens=9_000, output_tokens=10)
     steps = [*work(), full, "Short.", *work(), Answer("Yes.", input_tokens=700)]
     with serve_script(*steps) as server:
-        conversation = conversation_at(tmp_path, open_model(Choice("m", server.base_url)), limits=LIMITS)
+        conversation = conversation_at(tmp_path, open_model(ModelChoice("m", server.base_url)), limits=LIMITS)
         say(conversation, "run it all", "once more")
     found = answer("compress-check", folders(tmp_path)[0] / "seasoned.db")
     assert found["has_compression"] is True
@@ -109,7 +108,7 @@ def test_what_the_summary_lost_of_what_was_known_is_kept_beside_it(tmp_path: Pat
     steps = [*work(), full, "Nothing much happened.", Answer("Yes.", input_tokens=700)]
     with serve_script(*steps) as server:
         conversation = conversation_at(
-            tmp_path, open_model(Choice("m", server.base_url)), limits=Limits(context_tokens=10_000, tail=0.01)
+            tmp_path, open_model(ModelChoice("m", server.base_url)), limits=TurnLimits(context_tokens=10_000, tail=0.01)
         )
         say(conversation, "run it all", "sure?")
     opening = str(conversation.history[0].parts[0].content)  # type: ignore[union-attr]
@@ -126,7 +125,7 @@ def test_copies_count_once_and_the_summary_is_accounted_for_by_its_purpose(tmp_p
     full = Answer("Done.", input_tokens=9_000, output_tokens=10)
     steps = [*work(), full, Answer("Short.", input_tokens=2_000, output_tokens=9), Answer("Yes.", input_tokens=700)]
     with serve_script(*steps) as server:
-        conversation = conversation_at(tmp_path, open_model(Choice("m", server.base_url)), limits=LIMITS)
+        conversation = conversation_at(tmp_path, open_model(ModelChoice("m", server.base_url)), limits=LIMITS)
         say(conversation, "run it all", "sure?")
     with open_store(folders(tmp_path)[0] / "seasoned.db") as store:
         parent, child = store.rows("session.tracks", {"agent": "seasoned"})
@@ -143,7 +142,7 @@ def test_copies_count_once_and_the_summary_is_accounted_for_by_its_purpose(tmp_p
 def test_a_model_that_cannot_summarise_does_not_end_the_conversation(tmp_path: Path) -> None:
     full = Answer("Done.", input_tokens=9_000, output_tokens=10)
     with serve_script(full, RuntimeError("no summary today"), Answer("Going on.", input_tokens=300)) as server:
-        conversation = conversation_at(tmp_path, open_model(Choice("m", server.base_url)), limits=LIMITS)
+        conversation = conversation_at(tmp_path, open_model(ModelChoice("m", server.base_url)), limits=LIMITS)
         _, turn = say(conversation, "my wish is marmalade", "go on")
     assert turn.text == "Going on."
     assert "my wish is marmalade" in str(conversation.history[0])
@@ -154,18 +153,18 @@ def test_what_cannot_be_made_smaller_is_not_compressed_for_ever(tmp_path: Path) 
     (folder / "long.txt").write_text("words and more words\n" * 1500)
     events: list[Event] = []
     steps = [call("read_file", path="long.txt", limit=1500), "A summary.", "Read.", "Short.", "Still here."]
-    conversation = conversation_at(tmp_path, ScriptedModel(*steps), limits=Limits(context_tokens=4_000))
+    conversation = conversation_at(tmp_path, ScriptedModel(*steps), limits=TurnLimits(context_tokens=4_000))
     first, *_ = say(conversation, "read it", on_event=events.append)
     assert first.stopped is None
-    assert len([event for event in events if isinstance(event, Compressed)]) <= 2
+    assert len([event for event in events if isinstance(event, ContextCompressed)]) <= 2
 
 
 def test_a_conversation_whose_window_nobody_knows_is_never_compressed(tmp_path: Path) -> None:
     events: list[Event] = []
     with serve_script(Answer("One.", input_tokens=900_000), "Two.") as server:
-        conversation = conversation_at(tmp_path, open_model(Choice("m", server.base_url)))
+        conversation = conversation_at(tmp_path, open_model(ModelChoice("m", server.base_url)))
         say(conversation, "a", "b", on_event=events.append)
-    assert not [event for event in events if isinstance(event, Compressed)]
+    assert not [event for event in events if isinstance(event, ContextCompressed)]
 
 
 @st.composite
@@ -205,10 +204,10 @@ def test_a_transcript_keeps_to_its_room_and_says_what_it_left_out(history: list[
 
 
 def test_a_summary_that_kept_everything_is_left_as_it_is() -> None:
-    known = [Known("command: make test", ("make test",))]
+    known = [LearnedFact("command: make test", ("make test",))]
     assert with_known("Run make test.", known) == "Run make test."
     assert with_known("Run it.", known).endswith("- command: make test")
 
 
 def test_of_an_empty_history_nothing_is_known() -> None:
-    assert known_in([], SessionRef("seasoned", "x")) == []
+    assert learned_facts([], SessionRef("seasoned", "x")) == []

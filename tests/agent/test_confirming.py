@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from pydantic_ai.messages import ModelMessage, ToolReturnPart
 
-from seasoned.agent.confirming import confirming
-from seasoned.agent.context import Context
-from seasoned.agent.runtime import Denial, Question, deny
+from seasoned.agent.loop.confirmation import confirming
+from seasoned.agent.loop.context import Context
+from seasoned.agent.loop.runtime import Denial, Question, deny
 from seasoned.agent.toolset.danger import Danger
-from seasoned.agent.toolsets import danger_of
+from seasoned.agent.toolset.registry import danger_of
 from seasoned.config import Config, load
 from seasoned.confirm.policy import AllowRule, Policy
 from seasoned.testing import ScriptedModel, call, serve_script
@@ -245,10 +245,10 @@ def test_an_approval_is_begun_only_in_the_conversation_that_asked_and_for_what_i
 def test_the_confirm_toolset_is_offered_only_where_there_is_a_service(
     config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from seasoned.agent.model import Choice
-    from seasoned.agent.start import Wish, toolset_names
+    from seasoned.agent.loop.model import ModelChoice
+    from seasoned.agent.loop.start import ConversationOptions, toolset_names
 
-    wish = Wish(choice=Choice("openai:x"), folder=tmp_path)
+    wish = ConversationOptions(choice=ModelChoice("openai:x"), folder=tmp_path)
     assert "confirm" in toolset_names(config, wish)
     monkeypatch.delenv("SEASONED_CONFIRM_URL")
     assert "confirm" not in toolset_names(load(), wish)

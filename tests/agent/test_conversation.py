@@ -19,10 +19,10 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from seasoned.agent.event import Called, Calling, Event, Said, Turn
-from seasoned.agent.limits import Limits
-from seasoned.agent.model import Choice, open_model
-from seasoned.agent.runtime import Question, fork_agent
+from seasoned.agent.loop.conversation import TurnLimits
+from seasoned.agent.loop.model import ModelChoice, open_model
+from seasoned.agent.loop.runtime import Question, fork_agent
+from seasoned.agent.loop.stream_events import CallFinished, CallStarted, Event, TextEvent, Turn
 from seasoned.testing import Answer, ScriptedModel, call, serve_script
 from tests.agent.talks import check_calls_are_answered, conversation_at, folders, runtime_at, say
 
@@ -41,10 +41,12 @@ def test_words_and_calls_are_told_as_they_happen_and_calls_are_judged(tmp_path: 
     events: list[Event] = []
     model = ScriptedModel([call("terminal", command="exit 3"), call("terminal", command="echo hi")], "It said hi.")
     (turn,) = say(conversation_at(tmp_path, model), "try", on_event=events.append)
-    assert [type(event) for event in events[:2]] == [Calling, Calling]
-    verdicts = {event.arguments["command"]: event.verdict.verdict for event in events if isinstance(event, Called)}
+    assert [type(event) for event in events[:2]] == [CallStarted, CallStarted]
+    verdicts = {
+        event.arguments["command"]: event.verdict.verdict for event in events if isinstance(event, CallFinished)
+    }
     assert verdicts == {"exit 3": "failed", "echo hi": "ok"}
-    assert "".join(event.text for event in events if isinstance(event, Said)) == "It said hi."
+    assert "".join(event.text for event in events if isinstance(event, TextEvent)) == "It said hi."
     assert (turn.requests, turn.calls, turn.failed, turn.stopped) == (2, 2, 1, None)
 
 
@@ -73,15 +75,15 @@ def test_wrong_arguments_are_told_to_the_model_and_count_as_failed(tmp_path: Pat
 @pytest.mark.parametrize(
     ("limits", "steps", "stopped"),
     [
-        (Limits(steps=3), [call("terminal", command="true")] * 9, "steps"),
-        (Limits(turn_seconds=1.5), [call("terminal", command="sleep 60")], "time"),
-        (Limits(turn_seconds=1.0), [Answer("late", wait_seconds=30)], "time"),
-        (Limits(output_tokens=40), ["word " * 200], "tokens"),
-        (Limits(), [ConnectionError("the line is dead")], "error"),
+        (TurnLimits(steps=3), [call("terminal", command="true")] * 9, "steps"),
+        (TurnLimits(turn_seconds=1.5), [call("terminal", command="sleep 60")], "time"),
+        (TurnLimits(turn_seconds=1.0), [Answer("late", wait_seconds=30)], "time"),
+        (TurnLimits(output_tokens=40), ["word " * 200], "tokens"),
+        (TurnLimits(), [ConnectionError("the line is dead")], "error"),
     ],
 )
 def test_a_turn_that_goes_too_far_is_ended_and_the_next_one_works(
-    tmp_path: Path, limits: Limits, steps: list[object], stopped: str
+    tmp_path: Path, limits: TurnLimits, steps: list[object], stopped: str
 ) -> None:
     model = ScriptedModel(*steps)  # type: ignore[arg-type]
     conversation = conversation_at(tmp_path, model, limits=limits)
@@ -152,7 +154,7 @@ def test_what_destroys_is_denied_when_nobody_can_be_asked(tmp_path: Path) -> Non
     (turn,) = say(conversation_at(tmp_path, model), "clean up", on_event=events.append)
     assert (folder / "build").exists()
     assert turn.text == "I was not allowed to."
-    (called,) = [event for event in events if isinstance(event, Called)]
+    (called,) = [event for event in events if isinstance(event, CallFinished)]
     assert called.verdict.fault == "user_declined"
 
 
@@ -180,7 +182,7 @@ def test_tokens_are_those_that_the_provider_counted_and_an_unknown_price_stays_u
         Answer("done", input_tokens=1100, output_tokens=5),
     ]
     with serve_script(*steps) as server:
-        model = open_model(Choice("some-model", server.base_url))
+        model = open_model(ModelChoice("some-model", server.base_url))
         (turn,) = say(conversation_at(tmp_path, model), "go")
     assert (turn.usage.input, turn.usage.output, turn.cost_usd, turn.requests) == (2100, 25, None, 2)
 
@@ -225,7 +227,7 @@ BLOCK = ModelMessagesTypeAdapter.validate_python(
 
 def test_the_prefix_is_sent_with_every_request_in_the_same_bytes_and_is_no_part_of_the_history(tmp_path: Path) -> None:
     with serve_script(call("terminal", command="true"), "one", "two") as server:
-        model = open_model(Choice("some-model", server.base_url))
+        model = open_model(ModelChoice("some-model", server.base_url))
         conversation = conversation_at(tmp_path, model, prefix=tuple(BLOCK))
         say(conversation, "go", "again")
         first, *others = [body.partition(b'"content":"go"')[0] for body in server.bodies]
@@ -245,7 +247,7 @@ def test_a_fork_sends_the_same_bytes_before_its_own_words_and_changes_nothing(tm
     ]
     _, folder = folders(tmp_path)
     with serve_script(*steps) as server:
-        model = open_model(Choice("some-model", server.base_url))
+        model = open_model(ModelChoice("some-model", server.base_url))
         conversation = conversation_at(tmp_path, model, toolsets=("terminal", "memory"), prefix=tuple(BLOCK))
 
         async def talk() -> list[ModelMessage]:
@@ -274,7 +276,7 @@ def test_a_fork_sends_the_same_bytes_before_its_own_words_and_changes_nothing(tm
 
 def test_a_model_that_is_asked_in_vain_is_told_in_one_sentence(tmp_path: Path) -> None:
     with serve_script(RuntimeError("out of order")) as server:
-        (turn,) = say(conversation_at(tmp_path, open_model(Choice("m", server.base_url))), "hello?")
+        (turn,) = say(conversation_at(tmp_path, open_model(ModelChoice("m", server.base_url))), "hello?")
     assert turn.stopped == "error"
     assert "out of order" in (turn.reason or "")
 
@@ -301,9 +303,9 @@ def test_memory_and_skills_are_kept_with_who_wrote_them(tmp_path: Path) -> None:
     assert "Python 3.11" in (home / "memory" / "MEMORY.md").read_text()
     assert (home / "skills" / "release-work" / "SKILL.md").exists()
     assert conversation.runtime.context is not None
-    with conversation.runtime.context.desk() as desk:
+    with conversation.runtime.context.journal() as journal:
         any_of_them = dict.fromkeys(["kind", "target", "state", "session", "before"])
-        rows = desk.store.rows("learned.list", {**any_of_them, "limit": 9})
+        rows = journal.store.rows("learned.list", {**any_of_them, "limit": 9})
     assert {(row["actor"], row["session"], row["task"]) for row in rows} == {
         ("agent", str(conversation.ref), "remember this")
     }
@@ -312,7 +314,7 @@ def test_memory_and_skills_are_kept_with_who_wrote_them(tmp_path: Path) -> None:
 
 
 def test_two_runtimes_of_the_same_folder_offer_the_same_tools(tmp_path: Path) -> None:
-    from seasoned.agent.toolsets import TOOLSETS, listed_tools
+    from seasoned.agent.toolset.registry import TOOLSETS, listed_tools
 
     one, other = (runtime_at(tmp_path, ScriptedModel(), TOOLSETS) for _ in range(2))
     assert listed_tools(one.toolsets) == listed_tools(other.toolsets)

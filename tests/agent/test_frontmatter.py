@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.agent.frontmatter import compose, parse, quoted
+from seasoned.agent.skill.frontmatter import compose, parse, quoted
 from seasoned.errors import UsageError
 
 

@@ -12,10 +12,10 @@ import pytest
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.tools import ToolDefinition
 
-from seasoned.agent.event import Called, Event
-from seasoned.agent.fetch import fetch_model, take_model
-from seasoned.agent.local import answer_schema, flatten, read_answer, tools_text
-from seasoned.agent.model import LOCAL_FILE, Choice, open_model
+from seasoned.agent.loop.local_model import answer_schema, flatten, read_answer, tools_text
+from seasoned.agent.loop.model import LOCAL_FILE, ModelChoice, open_model
+from seasoned.agent.loop.model_download import fetch_model, take_model
+from seasoned.agent.loop.stream_events import CallFinished, Event
 from seasoned.errors import CannotDo
 from seasoned.history.formats import read_file
 from seasoned.outcome.judge import judge_session
@@ -130,13 +130,13 @@ def model_file() -> Path:
 def test_a_real_model_calls_a_tool_uses_its_result_and_is_recorded_and_judged(tmp_path: Path) -> None:
     home, folder = folders(tmp_path)
     (folder / "notes.txt").write_text("The secret word is marmalade.\n")
-    model = open_model(Choice("local", path=model_file()))
+    model = open_model(ModelChoice("local", path=model_file()))
     events: list[Event] = []
     conversation = conversation_at(
         tmp_path, model, instructions="You are an agent. Use a tool, then say what you found in one sentence."
     )
     (turn,) = say(conversation, "Read the file notes.txt and tell me the secret word.", on_event=events.append)
-    called = [event for event in events if isinstance(event, Called)]
+    called = [event for event in events if isinstance(event, CallFinished)]
     assert [(event.tool, event.arguments, event.verdict.verdict) for event in called] == [
         ("read_file", {"path": "notes.txt"}, "ok")
     ]
@@ -163,7 +163,7 @@ def test_a_file_that_is_no_model_is_refused_in_one_sentence(tmp_path: Path) -> N
     file = tmp_path / "no.gguf"
     file.write_bytes(b"this is no model")
     with pytest.raises(CannotDo, match="is it a GGUF file"):
-        open_model(Choice("local", path=file))
+        open_model(ModelChoice("local", path=file))
 
 
 def test_the_words_that_close_a_warm_block_are_not_the_models_own() -> None:

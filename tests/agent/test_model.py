@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.agent.model import DEFAULTS, LOCAL_FILE, Choice, choose_model, open_model
+from seasoned.agent.loop.model import DEFAULTS, LOCAL_FILE, ModelChoice, choose_model, open_model
 from seasoned.config import Config, api_key, load
 from seasoned.errors import CannotDo, NotFound, UsageError
 
@@ -28,7 +28,7 @@ def test_without_a_key_and_without_a_local_model_one_sentence_says_what_to_do(ho
 def test_a_key_decides_where_nothing_else_does(monkeypatch: pytest.MonkeyPatch, key: str, provider: str) -> None:
     monkeypatch.setenv(key, "k")
     choice = choose_model(load())
-    assert choice == Choice(DEFAULTS[provider])
+    assert choice == ModelChoice(DEFAULTS[provider])
     assert open_model(choice).system == provider
 
 
@@ -41,7 +41,7 @@ def test_what_is_asked_for_outranks_what_is_configured(monkeypatch: pytest.Monke
 
 def test_a_server_takes_any_name_and_needs_no_key() -> None:
     choice = choose_model(load(), "llama3.3", "http://127.0.0.1:1/v1")
-    assert choice == Choice("llama3.3", "http://127.0.0.1:1/v1")
+    assert choice == ModelChoice("llama3.3", "http://127.0.0.1:1/v1")
     model = open_model(choice)
     assert (model.model_name, model.system) == ("llama3.3", "compatible")
     assert choose_model(load(), None, "http://127.0.0.1:1/v1").name == "default"

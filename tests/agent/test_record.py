@@ -26,9 +26,16 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from seasoned.agent.body import body_of, messages_of, redacted
-from seasoned.agent.conversation import Conversation
-from seasoned.agent.record import About, Scribe, load_recorded, new_ref
+from seasoned.agent.loop.conversation import Conversation
+from seasoned.agent.loop.record import (
+    BackgroundRecorder,
+    ConversationInfo,
+    body_of,
+    load_recorded,
+    messages_of,
+    new_ref,
+    redacted,
+)
 from seasoned.errors import NotFound
 from seasoned.history.formats import read_file, recognise
 from seasoned.outcome.judge import judge_session
@@ -81,9 +88,9 @@ def test_the_store_and_the_reader_say_the_same_of_a_conversation(tmp_path: Path)
 def test_every_request_is_accounted_for_with_what_the_provider_counted(tmp_path: Path) -> None:
     steps = [Answer("one", input_tokens=90, output_tokens=3), Answer("two", input_tokens=120, output_tokens=4)]
     with serve_script(*steps) as server:
-        from seasoned.agent.model import Choice, open_model
+        from seasoned.agent.loop.model import ModelChoice, open_model
 
-        say(conversation_at(tmp_path, open_model(Choice("m", server.base_url))), "a", "b")
+        say(conversation_at(tmp_path, open_model(ModelChoice("m", server.base_url))), "a", "b")
     with open_store(store_of(tmp_path)) as store:
         rows = store.rows("message.requests_of", {"session_id": 1})
     assert [(row["input_tokens"], row["output_tokens"], row["cost_usd"], row["purpose"]) for row in rows] == [
@@ -157,7 +164,7 @@ def test_a_conversation_is_taken_up_again_where_it_ended(tmp_path: Path) -> None
         runtime_at(tmp_path, model),
         ref=recorded.about.ref,
         history=messages_of(recorded.bodies),
-        scribe=Scribe(store_of(tmp_path), SECRECY, recorded.about, recorded=recorded),
+        scribe=BackgroundRecorder(store_of(tmp_path), SECRECY, recorded.about, recorded=recorded),
     )
     say(again, "once more")
     check_calls_are_answered(model.requests[0])
@@ -226,7 +233,7 @@ def test_a_process_that_is_killed_leaves_a_whole_record(tmp_path: Path) -> None:
         runtime_at(tmp_path, ScriptedModel("Here I am.")),
         ref=recorded.about.ref,
         history=messages_of(recorded.bodies),
-        scribe=Scribe(store_of(tmp_path), SECRECY, recorded.about, recorded=recorded),
+        scribe=BackgroundRecorder(store_of(tmp_path), SECRECY, recorded.about, recorded=recorded),
     )
     (turn,) = say(again, "still there?")
     assert turn.text == "Here I am."
@@ -292,6 +299,6 @@ def test_a_damaged_message_is_counted_and_shown_and_the_rest_is_read(tmp_path: P
 
 def test_what_is_recorded_names_its_session_and_lineage() -> None:
     ref = SessionRef("seasoned", "1")
-    assert About(ref=ref, model="m", instructions="").lineage_root == "seasoned:1"
-    child = About(ref=SessionRef("seasoned", "2"), model="m", instructions="", parent=ref, root=ref)
+    assert ConversationInfo(ref=ref, model="m", instructions="").lineage_root == "seasoned:1"
+    child = ConversationInfo(ref=SessionRef("seasoned", "2"), model="m", instructions="", parent=ref, root=ref)
     assert child.lineage_root == "seasoned:1"

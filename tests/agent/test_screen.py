@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.agent.screen import objection
+from seasoned.agent.memory.screen import objection
 from seasoned.redact import Redactor
 
 REDACTOR = Redactor(b"k" * 32)

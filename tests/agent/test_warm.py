@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.agent.body import messages_of
-from seasoned.agent.conversation import Conversation
-from seasoned.agent.limits import Limits
-from seasoned.agent.model import Choice
-from seasoned.agent.record import load_recorded
-from seasoned.agent.start import Wish, start
+from seasoned.agent.loop.conversation import Conversation, TurnLimits
+from seasoned.agent.loop.model import ModelChoice
+from seasoned.agent.loop.record import load_recorded, messages_of
+from seasoned.agent.loop.start import ConversationOptions, start
 from seasoned.agent.warm import known_block, warm_block
 from seasoned.config import Config, load
 from seasoned.errors import NotFound
@@ -39,7 +37,9 @@ def config_with_template(path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
 
 
 def started(config: Config, path: Path, url: str, warm: str | None = "code-work") -> Conversation:
-    wish = Wish(choice=Choice("m", url), folder=folders(path)[1], toolsets=("terminal", "file"), warm=warm)
+    wish = ConversationOptions(
+        choice=ModelChoice("m", url), folder=folders(path)[1], toolsets=("terminal", "file"), warm=warm
+    )
     return start(config, SECRECY, wish)
 
 
@@ -93,7 +93,7 @@ def test_a_template_that_changes_does_not_change_a_conversation_that_began_with_
         with open_store(config.store_path) as store:
             save(store, template("code-work", example("terminal", arguments={"command": "another one"})))
             recorded = load_recorded(store, conversation.ref.native_id)
-        wish = Wish(choice=Choice("m", server.base_url), folder=folders(tmp_path)[1])
+        wish = ConversationOptions(choice=ModelChoice("m", server.base_url), folder=folders(tmp_path)[1])
         again = start(config, SECRECY, wish, recorded=recorded)
         say(again, "still the same?")
         first, second = [before_the_first_words(body) for body in server.bodies]
@@ -107,7 +107,7 @@ def test_a_conversation_that_is_compressed_keeps_its_block(tmp_path: Path, monke
     steps = [Answer("One.", input_tokens=9_000), "A summary.", Answer("Two.", input_tokens=500)]
     with serve_script(*steps) as server:
         conversation = started(config, tmp_path, server.base_url)
-        conversation.limits = Limits(context_tokens=10_000)
+        conversation.limits = TurnLimits(context_tokens=10_000)
         say(conversation, "check it", "and again")
         first, asked, last = [json.loads(body)["messages"] for body in server.bodies]
     size = next(at for at, message in enumerate(first) if message["content"] == "check it")
@@ -121,7 +121,9 @@ def test_auto_takes_what_fits_and_says_why_where_nothing_does(tmp_path: Path, mo
     with serve_script("One.", "Two.") as server:
         warm = started(config, tmp_path, server.base_url, "auto")
         say(warm, "check it")
-        wish = Wish(choice=Choice("m", server.base_url), folder=folders(tmp_path)[1], toolsets=("web",), warm="auto")
+        wish = ConversationOptions(
+            choice=ModelChoice("m", server.base_url), folder=folders(tmp_path)[1], toolsets=("web",), warm="auto"
+        )
         cold = start(config, SECRECY, wish)
         say(cold, "check it")
     assert warm.warmth is not None

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.agent import memory, skill_writing
-from seasoned.agent.provenance import Provenance, changes
+from seasoned.agent.memory import memory_file
+from seasoned.agent.memory.journal import Provenance, changes
+from seasoned.agent.skill import edit
 from seasoned.store import Store, open_store
 from tests.agent.desks import desk_at
 from tests.cli.run import answer, seasoned
@@ -34,9 +35,9 @@ def teach(home: Path, ref: str) -> None:
     agent = Provenance(actor="agent", origin="chat", session=ref, platform="cli", tool="memory", task=WORD)
     review = Provenance(actor="review", origin="review", session="seasoned:r1", parent=ref, platform="cli", task=WORD)
     desk = desk_at(home)
-    memory.add(desk, "notes", f"{WORD} one.", by=agent)
-    skill_writing.create(desk, "build", f"{WORD}.", description=f"{WORD}.", by=review)
-    memory.add(desk_at(home, staging=True), "notes", f"{WORD} waits.", by=review)
+    memory_file.add(desk, "notes", f"{WORD} one.", by=agent)
+    edit.create(desk, "build", f"{WORD}.", description=f"{WORD}.", by=review)
+    memory_file.add(desk_at(home, staging=True), "notes", f"{WORD} waits.", by=review)
     with desk.store.write():
         run = desk.store.connection.execute
         run(
@@ -64,7 +65,7 @@ def test_no_table_and_no_file_tells_of_a_forgotten_session(everything: bool, sam
     native_id = answer("sessions", "--store")["sessions"][0]["session_id"]
     teach(home / ".seasoned", f"codex:{native_id}")
     own = Provenance(actor="person", origin="person", platform="cli")
-    memory.add(desk_at(home / ".seasoned"), "notes", "Stays.", by=own)
+    memory_file.add(desk_at(home / ".seasoned"), "notes", "Stays.", by=own)
     with open_store(home / ".seasoned" / "seasoned.db") as store:
         assert {"learned", "review", "review_count", "run", "material"} <= set(traces(store, native_id, WORD))
     found = answer("forget", *(["--all"] if everything else [native_id]), "--yes")
@@ -81,7 +82,9 @@ def test_what_could_not_be_taken_back_is_said(samples: Path, home: Path) -> None
     seasoned("scan", samples / "codex")
     native_id = answer("sessions", "--store")["sessions"][0]["session_id"]
     desk = desk_at(home / ".seasoned")
-    memory.add(desk, "notes", f"{WORD} one.", by=Provenance(actor="agent", origin="chat", session=f"codex:{native_id}"))
+    memory_file.add(
+        desk, "notes", f"{WORD} one.", by=Provenance(actor="agent", origin="chat", session=f"codex:{native_id}")
+    )
     (home / ".seasoned" / "memory" / "MEMORY.md").write_text("Written by hand.", "utf-8")
     done = seasoned("forget", native_id, "--yes")
     assert "Still there: The entry" in done.stderr and "Forgot codex:" in done.stdout

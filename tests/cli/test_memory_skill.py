@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seasoned.agent import memory, skill_writing
+from seasoned.agent.memory import memory_file
+from seasoned.agent.skill import edit
 from tests.agent.desks import REVIEW, desk_at
 from tests.cli.run import answer, seasoned
 
@@ -103,8 +104,8 @@ def test_a_shared_folder_can_be_named(tmp_path: Path) -> None:
 def test_a_person_accepts_and_rejects_what_waits(home: Path) -> None:
     with desk_at(home / ".seasoned", staging=True).store as store:
         desk = desk_at(home / ".seasoned", staging=True, store=store)
-        memory.add(desk, "notes", "A fact.", by=REVIEW)
-        skill_writing.create(desk, "ship", "Ship it.", description="Ship.", by=REVIEW)
+        memory_file.add(desk, "notes", "A fact.", by=REVIEW)
+        edit.create(desk, "ship", "Ship it.", description="Ship.", by=REVIEW)
     (waiting,) = answer("memory", "history", "--waiting")["changes"]
     assert (waiting["actor"], waiting["parent"], waiting["call_id"]) == ("review", "seasoned:s1", "call_9")
     assert "notes: A fact." in seasoned("memory", "history").stdout

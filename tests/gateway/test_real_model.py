@@ -29,7 +29,7 @@ def served() -> Iterator[tuple[str, str]]:
     path = model_file()
     from pydantic_ai.models.openai import OpenAIChatModel
 
-    from seasoned.agent.local import open_local
+    from seasoned.agent.loop.local_model import open_local
 
     model = open_local(path).wrapped
     assert isinstance(model, OpenAIChatModel)

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from seasoned.agent.lock import locked
 from seasoned.config import Config, load
+from seasoned.file_lock import locked
 from seasoned.hooks.review_trigger import DueSession, count_turn, review_folder
 from seasoned.hooks.reviewer import review_all
 from tests.history.claude_lines import ClaudeFile

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from seasoned.agent.record import load_recorded
+from seasoned.agent.loop.record import load_recorded
 from seasoned.config import Config
 from seasoned.schedule.job import Job, RunRecord, Slot
 from seasoned.schedule.rights import allowed_toolsets

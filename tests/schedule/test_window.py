@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from seasoned.agent.model import Choice
-from seasoned.agent.window import detect_window, is_cloud, provider_of
+from seasoned.agent.loop.model import ModelChoice, detect_window, is_cloud, provider_of
 from seasoned.schedule.window import MIN_CONTEXT, Window, find_window, objection
 from seasoned.testing import serve_script
 from tests.schedule.made import job
@@ -70,7 +69,7 @@ def test_a_model_below_the_limit_is_refused_before_any_request_leaves(field: str
 def test_a_server_that_tells_its_window_is_believed() -> None:
     listed = {"data": [{"id": "other", "max_model_len": 1}, {"id": "tiny", "meta": {"n_ctx_train": 4096}}]}
     with serve_web(lambda path: listed) as web:
-        assert detect_window(Choice("tiny", f"{web.url}/v1")) == 4096
+        assert detect_window(ModelChoice("tiny", f"{web.url}/v1")) == 4096
         record = run_job(job(), config_at_home(base_url=f"{web.url}/v1", model="tiny"))
         assert {path for path, _, _ in web.heard} == {"/v1/models"}
     assert (record.fault, "4,096" in record.reason) == ("context", True)
@@ -79,7 +78,7 @@ def test_a_server_that_tells_its_window_is_believed() -> None:
 @pytest.mark.parametrize("answer", [[], {"data": 3}, {"data": [{"id": "m", "context_length": True}]}, {"data": [7]}])
 def test_a_server_that_tells_nothing_useful_leaves_the_window_unknown(answer: Any) -> None:
     with serve_web(lambda path: answer) as web:
-        assert detect_window(Choice("m", f"{web.url}/v1")) is None
+        assert detect_window(ModelChoice("m", f"{web.url}/v1")) is None
 
 
 def test_when_detection_fails_the_job_runs() -> None:
@@ -110,9 +109,9 @@ def test_an_override_lets_a_small_model_run() -> None:
     ],
 )
 def test_a_model_is_in_the_cloud_unless_its_server_is_near(url: str | None, is_elsewhere: bool) -> None:
-    assert is_cloud(Choice("openai:x", url)) is is_elsewhere
+    assert is_cloud(ModelChoice("openai:x", url)) is is_elsewhere
 
 
 def test_a_provider_is_named_without_credentials() -> None:
-    assert provider_of(Choice("openai:x")) == "openai"
-    assert provider_of(Choice("x", "https://user:hush@api.example.com/v1")) == "api.example.com"
+    assert provider_of(ModelChoice("openai:x")) == "openai"
+    assert provider_of(ModelChoice("x", "https://user:hush@api.example.com/v1")) == "api.example.com"

@@ -15,6 +15,8 @@ PACKAGES = (
     "session",
     "marks",
     "config",
+    "atomic_write",
+    "file_lock",
     "price",
     "lazy_regex",
     "command",

@@ -7,10 +7,10 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from seasoned.agent import memory, skill_writing
-from seasoned.agent.desk import Desk
-from seasoned.agent.provenance import Provenance
-from seasoned.agent.review.ledger import Closing, Opening, begin, end
+from seasoned.agent.memory import memory_file
+from seasoned.agent.memory.journal import Journal, Provenance
+from seasoned.agent.review.ledger import ReviewEnd, ReviewStart, begin, end
+from seasoned.agent.skill import edit
 from seasoned.config import Config
 from seasoned.experiment.live.assignment import (
     ArmShare,
@@ -84,21 +84,21 @@ def fill_learned(home: Path, *, session: str = "codex:a") -> None:
         task="Mend the nightly export",
     )
     with store_of(home) as store:
-        desk = Desk(
+        desk = Journal(
             store=store,
             redactor=Secrecy(load_key(home)).redactor(),
             home=home,
             memory_folder=home / "memory",
             skill_folder=home / "skills",
         )
-        assert memory.add(desk, "notes", "The staging database listens on <b>port 5433</b>.", by=by).ok
-        assert memory.add(desk, "user", "Prefers short answers and metric units.", by=by).ok
+        assert memory_file.add(desk, "notes", "The staging database listens on <b>port 5433</b>.", by=by).ok
+        assert memory_file.add(desk, "user", "Prefers short answers and metric units.", by=by).ok
         text = "# Release notes\n\n1. Read the log since the last tag.\n2. Newest first.\n"
-        assert skill_writing.create(desk, "release-notes", text, description="Write release notes.", by=by).ok
-        assert skill_writing.patch(desk, "release-notes", "Newest first.", "Breaking changes first.", by=by).ok
+        assert edit.create(desk, "release-notes", text, description="Write release notes.", by=by).ok
+        assert edit.patch(desk, "release-notes", "Newest first.", "Breaking changes first.", by=by).ok
         waiting = replace(desk, staging=True)
-        assert memory.add(waiting, "notes", "Run the linter before the tests.", by=by).ok
-        opening = Opening(
+        assert memory_file.add(waiting, "notes", "Run the linter before the tests.", by=by).ok
+        opening = ReviewStart(
             ref=SessionRef("seasoned", "review-1"),
             session=SessionRef(*session.split(":", 1)),
             context="on demand",
@@ -109,7 +109,7 @@ def fill_learned(home: Path, *, session: str = "codex:a") -> None:
             task=None,
         )
         number = begin(store, opening, now=time.time() - 60)
-        end(store, number, Closing(state="kept", calls=3, kept=2, staged=1, said="Kept 2 notes; 1 waits."), now=1.0)
+        end(store, number, ReviewEnd(state="kept", calls=3, kept=2, staged=1, said="Kept 2 notes; 1 waits."), now=1.0)
 
 
 def fill_gateway(home: Path, *, requests: int = 300, database_url: str | None = None) -> None:

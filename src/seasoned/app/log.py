@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from logging.handlers import RotatingFileHandler
 
+from seasoned.atomic_write import make_private_folder
 from seasoned.config import Config
 from seasoned.redact.key import Secrecy
-from seasoned.store.database import make_private_folder
 
 _BYTES = 1_000_000
 _KEPT = 3

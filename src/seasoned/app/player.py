@@ -12,13 +12,11 @@ from pydantic_ai.messages import ModelMessagesTypeAdapter
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.toolsets import FunctionToolset
 
-from seasoned.agent.body import body_of
-from seasoned.agent.conversation import Conversation
-from seasoned.agent.event import Turn
-from seasoned.agent.limits import Limits
-from seasoned.agent.model import Choice, open_model
-from seasoned.agent.record import About, Scribe, new_ref
-from seasoned.agent.runtime import Runtime
+from seasoned.agent.loop.conversation import Conversation, TurnLimits
+from seasoned.agent.loop.model import ModelChoice, open_model
+from seasoned.agent.loop.record import BackgroundRecorder, ConversationInfo, body_of, new_ref
+from seasoned.agent.loop.runtime import Runtime
+from seasoned.agent.loop.stream_events import Turn
 from seasoned.config import Config
 from seasoned.errors import StoreError
 from seasoned.experiment.run.runner import AgentRun, AgentRunResult, ModelUnreachable
@@ -39,7 +37,7 @@ _Result = TypeVar("_Result")
 class Player:
     """Has the conversations of an experiment with one model, several at once where it allows."""
 
-    def __init__(self, config: Config, secrecy: Secrecy, choice: Choice) -> None:
+    def __init__(self, config: Config, secrecy: Secrecy, choice: ModelChoice) -> None:
         self._config = config
         self._secrecy = secrecy
         self._choice = choice
@@ -83,7 +81,7 @@ class Player:
             prefix=tuple(ModelMessagesTypeAdapter.validate_json(play.warm)) if play.warm else (),
             settings=self._settings(play),
         )
-        about = About(
+        about = ConversationInfo(
             ref=ref,
             model=play.model,
             base_url=self._choice.base_url,
@@ -95,8 +93,8 @@ class Player:
         talk = Conversation(
             runtime,
             ref=ref,
-            limits=Limits(steps=play.steps, turn_seconds=play.seconds, output_tokens=_OUTPUT_TOKENS),
-            scribe=Scribe(self._config.store_path, self._secrecy, about),
+            limits=TurnLimits(steps=play.steps, turn_seconds=play.seconds, output_tokens=_OUTPUT_TOKENS),
+            scribe=BackgroundRecorder(self._config.store_path, self._secrecy, about),
         )
         turn = await talk.turn(play.prompt)
         note = await asyncio.to_thread(talk.close, turn.stopped)

@@ -26,8 +26,8 @@ from seasoned.schedule.script import FLOOD_BYTES, FOLDER, OUTPUT_CHARACTERS, End
 from seasoned.store import Database, open_database
 
 if TYPE_CHECKING:
-    from seasoned.agent.conversation import Conversation
-    from seasoned.agent.model import Choice
+    from seasoned.agent.loop.conversation import Conversation
+    from seasoned.agent.loop.model import ModelChoice
 
 PLATFORM = "cron"
 _LOOK_SECONDS = 1.0
@@ -101,8 +101,8 @@ def kinds_in(secrecy: Secrecy, text: str) -> list[str]:
 
 def build_parts(config: Config, secrecy: Secrecy) -> Parts:
     """What a run needs from outside, made of the configuration."""
-    from seasoned.agent.skill import view
-    from seasoned.agent.window import detect_window
+    from seasoned.agent.loop.model import detect_window
+    from seasoned.agent.skill.library import view
 
     return Parts(
         run_agent=lambda task, beat: _run_agent(config, secrecy, task, beat),
@@ -121,16 +121,15 @@ def build_parts(config: Config, secrecy: Secrecy) -> Parts:
 
 def _run_command(command: Sequence[str], *, folder: Path, time_seconds: float, stop: Callable[[], bool]) -> Ended:
     from seasoned.agent.toolset.process import run
-    from seasoned.agent.toolset.reach import Limits
+    from seasoned.agent.toolset.scope import ToolLimits
 
-    limits = Limits(time_seconds=time_seconds, output_characters=OUTPUT_CHARACTERS, flood_bytes=FLOOD_BYTES)
+    limits = ToolLimits(time_seconds=time_seconds, output_characters=OUTPUT_CHARACTERS, flood_bytes=FLOOD_BYTES)
     return run(command, folder=folder, limits=limits, environment=command_environment(), stop=stop)
 
 
 def _choose(config: Config, job: Job, route: Route | None) -> Chosen:
-    from seasoned.agent.model import choose_model
-    from seasoned.agent.start import Wish, toolset_names
-    from seasoned.agent.window import is_cloud, provider_of
+    from seasoned.agent.loop.model import choose_model, is_cloud, provider_of
+    from seasoned.agent.loop.start import ConversationOptions, toolset_names
 
     name, base_url = job.model, None
     if name is None and route is not None:
@@ -143,7 +142,7 @@ def _choose(config: Config, job: Job, route: Route | None) -> Chosen:
         provider=provider_of(choice),
         base_url=choice.base_url,
         is_cloud=is_cloud(choice),
-        toolsets=toolset_names(config, Wish(choice=choice, folder=config.home)),
+        toolsets=toolset_names(config, ConversationOptions(choice=choice, folder=config.home)),
     )
 
 
@@ -160,14 +159,14 @@ def _of_provider(provider: str, name: str | None, base_url: str | None) -> tuple
     return f"{provider}:{name}", base_url
 
 
-def _choice(config: Config, chosen: Chosen) -> Choice:
-    from seasoned.agent.model import choose_model
+def _choice(config: Config, chosen: Chosen) -> ModelChoice:
+    from seasoned.agent.loop.model import choose_model
 
     return choose_model(config, chosen.model, chosen.base_url)
 
 
 def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable[[], bool]) -> AgentAnswer:
-    from seasoned.agent.start import Wish, start
+    from seasoned.agent.loop.start import ConversationOptions, start
 
     folder = Path(task.folder) if task.folder is not None else check_folder(config.home / "jobs" / task.job_id)
     if not folder.is_dir():
@@ -178,7 +177,7 @@ def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable
         turn_steps=task.steps or config.turn_steps,
         context_length=task.context_length or config.context_length,
     )
-    wish = Wish(
+    wish = ConversationOptions(
         choice=_choice(config, task.chosen),
         folder=folder,
         toolsets=task.toolsets,

@@ -12,9 +12,7 @@ import click
 from seasoned.cli.options import json_option
 
 if TYPE_CHECKING:
-    from seasoned.agent.desk import Desk
-    from seasoned.agent.provenance import Change
-    from seasoned.agent.reply import Reply
+    from seasoned.agent.memory.journal import Change, Journal, WriteReply
     from seasoned.config import Config
     from seasoned.store import Store
 
@@ -44,16 +42,16 @@ def known_store(config: Config) -> Iterator[Store]:
 
 
 @contextmanager
-def desk_for(*, memory: Path | None = None, skills: Path | None = None) -> Iterator[Desk]:
+def desk_for(*, memory: Path | None = None, skills: Path | None = None) -> Iterator[Journal]:
     """The user's desk, with the store open."""
-    from seasoned.agent.desk import Desk
+    from seasoned.agent.memory.journal import Journal
     from seasoned.config import load
     from seasoned.redact import Redactor, load_key
     from seasoned.store import open_store
 
     config = load()
     with open_store(config.store_path) as store:
-        yield Desk(
+        yield Journal(
             store=store,
             redactor=Redactor(load_key(config.home), config.redact),
             home=config.home,
@@ -62,7 +60,7 @@ def desk_for(*, memory: Path | None = None, skills: Path | None = None) -> Itera
         )
 
 
-def tell(reply: Reply, as_json: bool) -> None:
+def tell(reply: WriteReply, as_json: bool) -> None:
     """Say what became of a write; what was refused ends with exit code 1."""
     from seasoned.cli.output import print_json
 
@@ -113,7 +111,7 @@ def add_decisions(group: click.Group, kind: Literal["memory", "skill"]) -> None:
 
 def _add_decision(group: click.Group, kind: str, name: str, sentence: str) -> None:
     def decide(change: int, as_json: bool) -> None:
-        from seasoned.agent import undo
+        from seasoned.agent.memory import undo
 
         with desk_for() as desk:
             reply = getattr(undo, name)(desk, change)
@@ -128,7 +126,7 @@ def _add_decision(group: click.Group, kind: str, name: str, sentence: str) -> No
 
 
 def _show_changes(kind: Literal["memory", "skill"], limit: int, *, waiting: bool, as_json: bool) -> None:
-    from seasoned.agent.provenance import changes
+    from seasoned.agent.memory.journal import changes
     from seasoned.cli.output import print_json, table, when
     from seasoned.config import load
 
@@ -148,7 +146,7 @@ def _show_changes(kind: Literal["memory", "skill"], limit: int, *, waiting: bool
 
 
 def _what(change: Change) -> str:
-    from seasoned.agent.wording import preview
+    from seasoned.agent.memory.journal import preview
 
     if change.kind == "memory":
         return f"{change.target}: {preview(change.after or change.before or '')}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from seasoned.agent.model import Choice, choose_model
+from seasoned.agent.loop.model import ModelChoice, choose_model
 from seasoned.cli.options import json_option
 from seasoned.cli.output import console, print_json, printable
 from seasoned.config import Config, load
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status
 
-    from seasoned.agent.conversation import Conversation
-    from seasoned.agent.event import Event, Turn
-    from seasoned.agent.record import Recorded
+    from seasoned.agent.loop.conversation import Conversation
+    from seasoned.agent.loop.record import RecordedConversation
+    from seasoned.agent.loop.runtime import Confirm, Question
+    from seasoned.agent.loop.stream_events import Event, Turn
     from seasoned.agent.review.background import Reviewer
-    from seasoned.agent.runtime import Confirm, Question
 
 _COLOURS = {"ok": "green", "failed": "red", "unclear": "yellow"}
 _HELP = """/new    begin a new conversation
@@ -45,11 +45,11 @@ class Plan:
 
     config: Config
     secrecy: Secrecy
-    choice: Choice
+    choice: ModelChoice
     folder: Path
     toolsets: tuple[str, ...] | None
     warm: str | None
-    recorded: Recorded | None
+    recorded: RecordedConversation | None
 
     @staticmethod
     def make(
@@ -78,18 +78,18 @@ class Plan:
 
     def start(self, confirm: Confirm | None = None, tell: Callable[[str], None] = lambda line: None) -> Conversation:
         """The conversation. Importing what it needs takes a second."""
-        from seasoned.agent.runtime import deny
-        from seasoned.agent.start import Wish, start
+        from seasoned.agent.loop.runtime import deny
+        from seasoned.agent.loop.start import ConversationOptions, start
         from seasoned.app.scheduler import job_desk
 
-        wish = Wish(choice=self.choice, folder=self.folder, toolsets=self.toolsets, warm=self.warm)
+        wish = ConversationOptions(choice=self.choice, folder=self.folder, toolsets=self.toolsets, warm=self.warm)
         config, secrecy, jobs = self.config, self.secrecy, job_desk(self.config, self.secrecy)
         confirm = confirm or deny
         return start(config, secrecy, wish, recorded=self.recorded, confirm=confirm, tell=tell, jobs=jobs)
 
 
-def _recorded(config: Config, text: str) -> Recorded:
-    from seasoned.agent.record import load_recorded
+def _recorded(config: Config, text: str) -> RecordedConversation:
+    from seasoned.agent.loop.record import load_recorded
     from seasoned.app.stores import stored
 
     with stored(config) as store:
@@ -103,9 +103,9 @@ def talk_once(plan: Plan, prompt: str, *, as_json: bool) -> None:
     conversation = plan.start() if screen is None else plan.start(tell=screen.note)
 
     def hear(event: Event) -> None:
-        from seasoned.agent.event import Called
+        from seasoned.agent.loop.stream_events import CallFinished
 
-        if isinstance(event, Called):
+        if isinstance(event, CallFinished):
             verdict = event.verdict
             found = {"verdict": verdict.verdict, "fault": verdict.fault, "reason": verdict.reason}
             called.append({"call": event.call_id, "tool": event.tool, "arguments": event.arguments, **found})
@@ -217,7 +217,7 @@ def _talk(
 
 
 def _reviewer(plan: Plan, conversation: Conversation) -> Reviewer:
-    from seasoned.agent.review.start import start_reviewer
+    from seasoned.agent.review.background import start_reviewer
 
     return start_reviewer(plan.config, conversation, plan.choice)
 
@@ -305,16 +305,16 @@ class Screen:
     def show(self, event: Event) -> None:
         from rich.text import Text
 
-        from seasoned.agent.event import Called, Calling, Compressed, Said
+        from seasoned.agent.loop.stream_events import CallFinished, CallStarted, ContextCompressed, TextEvent
 
-        if isinstance(event, Said):
+        if isinstance(event, TextEvent):
             self.pause()
             self.out.print(Text(printable(event.text)), end="")
             self._is_in_line = not event.text.endswith("\n")
-        elif isinstance(event, Calling):
+        elif isinstance(event, CallStarted):
             self._open[event.call_id] = f"{event.tool} {_told(event.arguments)}"
             self._wait()
-        elif isinstance(event, Called):
+        elif isinstance(event, CallFinished):
             self._open.pop(event.call_id, None)
             self.pause()
             line = Text("  ")
@@ -326,7 +326,7 @@ class Screen:
                 line.append(f"  {printable(event.verdict.reason)[:120]}", style="dim")
             self._print_beside(line)
             self._wait()
-        elif isinstance(event, Compressed):
+        elif isinstance(event, ContextCompressed):
             self.pause()
             self._print_beside(Text("The context was nearly full: the conversation goes on with a summary.", "dim"))
 

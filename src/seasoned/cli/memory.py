@@ -11,7 +11,7 @@ from seasoned.cli.change import add_decisions, desk_for, folder_option, memory_f
 from seasoned.cli.options import json_option
 
 if TYPE_CHECKING:
-    from seasoned.agent.desk import MemoryName
+    from seasoned.agent.memory.journal import MemoryName
 
 user_option = click.option("--user", is_flag=True, help="What is known of the user, instead of the notes.")
 
@@ -30,8 +30,8 @@ def show(folder: Path | None, as_json: bool) -> None:
     \b
     Example: seasoned memory list
     """
-    from seasoned.agent.desk import FILES, NOTES_LIMIT, USER_LIMIT
-    from seasoned.agent.memory import read
+    from seasoned.agent.memory.journal import FILES, NOTES_LIMIT, USER_LIMIT
+    from seasoned.agent.memory.memory_file import read
     from seasoned.cli.output import print_json, printable
     from seasoned.config import load
 
@@ -72,8 +72,8 @@ def add(text: str, user: bool, folder: Path | None, as_json: bool) -> None:
     \b
     Example: seasoned memory add "The database listens on port 5433."
     """
-    from seasoned.agent.memory import add as keep
-    from seasoned.agent.provenance import PERSON
+    from seasoned.agent.memory.journal import PERSON
+    from seasoned.agent.memory.memory_file import add as keep
 
     with desk_for(memory=folder) as desk:
         reply = keep(desk, _which(user), text, by=PERSON)
@@ -92,8 +92,8 @@ def replace(piece: str, text: str, user: bool, folder: Path | None, as_json: boo
     \b
     Example: seasoned memory replace 5433 "The database listens on port 5434."
     """
-    from seasoned.agent.memory import replace as put
-    from seasoned.agent.provenance import PERSON
+    from seasoned.agent.memory.journal import PERSON
+    from seasoned.agent.memory.memory_file import replace as put
 
     with desk_for(memory=folder) as desk:
         reply = put(desk, _which(user), piece, text, by=PERSON)
@@ -111,8 +111,8 @@ def remove(piece: str, user: bool, folder: Path | None, as_json: bool) -> None:
     \b
     Example: seasoned memory remove 5433
     """
-    from seasoned.agent.memory import remove as drop
-    from seasoned.agent.provenance import PERSON
+    from seasoned.agent.memory.journal import PERSON
+    from seasoned.agent.memory.memory_file import remove as drop
 
     with desk_for(memory=folder) as desk:
         reply = drop(desk, _which(user), piece, by=PERSON)
@@ -129,9 +129,8 @@ def take(source: Path | None, folder: Path | None, as_json: bool) -> None:
     \b
     Example: seasoned memory import ~/.hermes/memories
     """
-    from seasoned.agent.memory import take_from
-    from seasoned.agent.provenance import Provenance
-    from seasoned.agent.wording import preview
+    from seasoned.agent.memory.journal import Provenance, preview
+    from seasoned.agent.memory.memory_file import import_entries
     from seasoned.cli.output import print_json, printable
     from seasoned.config import load
     from seasoned.text import plural
@@ -139,7 +138,7 @@ def take(source: Path | None, folder: Path | None, as_json: bool) -> None:
     source = source or load().hermes_home / "memories"
     by = Provenance(actor="person", origin="import", platform="cli")
     with desk_for(memory=folder) as desk:
-        replies = take_from(desk, source, by=by)
+        replies = import_entries(desk, source, by=by)
     taken = sum(reply.state == "kept" for _, reply in replies)
     refused = [(entry, reply) for entry, reply in replies if not reply.ok]
     if as_json:

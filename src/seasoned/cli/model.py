@@ -20,7 +20,7 @@ def fetch(as_json: bool) -> None:
     \b
     Example: seasoned model fetch
     """
-    from seasoned.agent.fetch import fetch_model
+    from seasoned.agent.loop.model_download import fetch_model
     from seasoned.cli.output import print_json
     from seasoned.config import load
 

@@ -10,11 +10,11 @@ import click
 from seasoned.cli.options import json_option, paths_argument
 
 if TYPE_CHECKING:
-    from seasoned.agent.context import Context
-    from seasoned.agent.model import Choice
+    from seasoned.agent.loop.context import Context
+    from seasoned.agent.loop.model import ModelChoice
+    from seasoned.agent.review.due import ReviewSettings
     from seasoned.agent.review.ledger import Review
-    from seasoned.agent.review.on_demand import Errand
-    from seasoned.agent.review.settings import Settings
+    from seasoned.agent.review.prompt import ReviewRequest
     from seasoned.config import Config
     from seasoned.session import Session
 
@@ -52,7 +52,7 @@ def review(
     \b
     Example: seasoned review --ledger
     """
-    from seasoned.agent.review.settings import settings_of
+    from seasoned.agent.review.due import settings_of
     from seasoned.config import load
 
     config = load()
@@ -99,14 +99,14 @@ def _read_session(config: Config, text: str | None, paths: tuple[Path, ...]) -> 
     raise NotFound(f"{ref!r} cannot be reviewed: the file that it came from no longer holds it.")
 
 
-def _choose(config: Config, settings: Settings, model: str | None, base_url: str | None) -> Choice:
-    from seasoned.agent.model import choose_model
+def _choose(config: Config, settings: ReviewSettings, model: str | None, base_url: str | None) -> ModelChoice:
+    from seasoned.agent.loop.model import choose_model
 
     return choose_model(config, model or (None if base_url else settings.model), base_url)
 
 
 def _context(config: Config, *, staging: bool, will_write: bool = True) -> Context:
-    from seasoned.agent.context import Context
+    from seasoned.agent.loop.context import Context
     from seasoned.app.stores import key_of
     from seasoned.redact.key import Secrecy
 
@@ -122,17 +122,17 @@ def _context(config: Config, *, staging: bool, will_write: bool = True) -> Conte
     )
 
 
-def _errand(context: Context, config: Config, session: Session, topic: Any, window: int | None) -> Errand:
-    from seasoned.agent.review.on_demand import make_ready
+def _errand(context: Context, config: Config, session: Session, topic: Any, window: int | None) -> ReviewRequest:
+    from seasoned.agent.review.prompt import make_ready
 
     return make_ready(session, context, topic=topic, own=config.home / "review", window=window)
 
 
 def _review(
-    config: Config, settings: Settings, session: Session, topic: Any, choice: Choice, *, staging: bool
+    config: Config, settings: ReviewSettings, session: Session, topic: Any, choice: ModelChoice, *, staging: bool
 ) -> Review:
     """Ask the model, with the library that takes a second to import."""
-    from seasoned.agent.review.of_session import review_session
+    from seasoned.agent.review.run import review_session
 
     return review_session(config, settings, _context(config, staging=staging), session, topic, choice)
 
@@ -152,7 +152,7 @@ def _tell(done: Review, *, as_json: bool) -> None:
 
 def _show_plan(
     config: Config,
-    settings: Settings,
+    settings: ReviewSettings,
     session: Session,
     topic: Any,
     model: str | None,
@@ -202,7 +202,7 @@ def _show_plan(
         click.echo(str(answer["problem"]), err=True)
 
 
-def _show_ledger(config: Config, settings: Settings, session: str | None, limit: int, *, as_json: bool) -> None:
+def _show_ledger(config: Config, settings: ReviewSettings, session: str | None, limit: int, *, as_json: bool) -> None:
     import time
 
     from seasoned.agent.review.ledger import reviews, spent_today

@@ -28,7 +28,7 @@ def show(folder: Path | None, as_json: bool) -> None:
     \b
     Example: seasoned skill list
     """
-    from seasoned.agent.skill import Usage, author, skills, usage
+    from seasoned.agent.skill.library import SkillUsage, author, skills, usage
     from seasoned.cli.output import print_json, table
     from seasoned.config import load
 
@@ -36,7 +36,7 @@ def show(folder: Path | None, as_json: bool) -> None:
     place = skill_folder(config, folder)
     with known_store(config) as store:
         counts = usage(store, place)
-        rows = [(one, author(store, one), counts.get(one.id, Usage())) for one in skills(place)]
+        rows = [(one, author(store, one), counts.get(one.id, SkillUsage())) for one in skills(place)]
     if as_json:
         answers = [
             {
@@ -83,7 +83,7 @@ def view(name: str, file: str | None, folder: Path | None, as_json: bool) -> Non
     \b
     Example: seasoned skill view release-notes references/style.md
     """
-    from seasoned.agent.skill import view as look
+    from seasoned.agent.skill.library import view as look
     from seasoned.cli.output import print_json, printable
     from seasoned.config import load
 
@@ -127,8 +127,8 @@ def create(
     \b
     Example: seasoned skill create release-notes --description "Write release notes." --from notes.md
     """
-    from seasoned.agent.provenance import PERSON
-    from seasoned.agent.skill_writing import create as make
+    from seasoned.agent.memory.journal import PERSON
+    from seasoned.agent.skill.edit import create as make
 
     body = text_of(text, source)
     with desk_for(skills=folder) as desk:
@@ -149,8 +149,8 @@ def patch(name: str, old: str, new: str, file: str, folder: Path | None, as_json
     \b
     Example: seasoned skill patch release-notes "newest last" "newest first"
     """
-    from seasoned.agent.provenance import PERSON
-    from seasoned.agent.skill_writing import patch as change
+    from seasoned.agent.memory.journal import PERSON
+    from seasoned.agent.skill.edit import patch as change
 
     with desk_for(skills=folder) as desk:
         reply = change(desk, name, old, new, file=file, by=PERSON)
@@ -170,8 +170,8 @@ def write_file(name: str, file: str, text: str | None, source: Path | None, fold
     \b
     Example: seasoned skill write-file release-notes references/style.md --from style.md
     """
-    from seasoned.agent.provenance import PERSON
-    from seasoned.agent.skill_writing import write_file as write
+    from seasoned.agent.memory.journal import PERSON
+    from seasoned.agent.skill.edit import write_file as write
 
     content = text_of(text, source)
     with desk_for(skills=folder) as desk:
@@ -190,8 +190,8 @@ def remove(name: str, file: str | None, folder: Path | None, as_json: bool) -> N
     \b
     Example: seasoned skill remove release-notes
     """
-    from seasoned.agent.provenance import PERSON
-    from seasoned.agent.skill_writing import delete, remove_file
+    from seasoned.agent.memory.journal import PERSON
+    from seasoned.agent.skill.edit import delete, remove_file
 
     with desk_for(skills=folder) as desk:
         reply = delete(desk, name, by=PERSON) if file is None else remove_file(desk, name, file, by=PERSON)

@@ -139,15 +139,15 @@ def _take_back(store: Store, sessions: list[int] | None) -> list[str]:
     if not taught:
         return []
     # Imported here: most sessions taught neither memory nor skills.
-    from seasoned.agent.desk import Desk
-    from seasoned.agent.undo import forget as take_back
+    from seasoned.agent.memory.journal import Journal
+    from seasoned.agent.memory.undo import forget as take_back
     from seasoned.app.stores import key_of
     from seasoned.cli.change import memory_folder, skill_folder
     from seasoned.config import load
     from seasoned.redact import Redactor
 
     config = load()
-    desk = Desk(
+    desk = Journal(
         store=store,
         redactor=Redactor(key_of(config)[0], config.redact),
         home=config.home,
@@ -220,9 +220,9 @@ def restore(backup: Path, yes: bool) -> None:
     \b
     Example: seasoned restore ~/seasoned-backup.db
     """
+    from seasoned.atomic_write import make_private_folder
     from seasoned.config import load
     from seasoned.store.backup import restore as put_back
-    from seasoned.store.database import make_private_folder
 
     config = load()
     if config.store_path.exists() and not yes and not click.confirm(f"Replace {config.store_path}?"):

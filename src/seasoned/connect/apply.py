@@ -10,8 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.agent.lock import locked
-from seasoned.agent.whole import ORDINARY, digest, write_whole
+from seasoned.atomic_write import ORDINARY, digest, make_private_folder, write_atomic
 from seasoned.connect.plan import (
     ConnectPlan,
     FileChange,
@@ -23,7 +22,7 @@ from seasoned.connect.plan import (
     read_present,
 )
 from seasoned.errors import CannotDo, NotFound
-from seasoned.store.database import make_private_folder
+from seasoned.file_lock import locked
 
 _Edit = tuple[int, int, list[bytes]]
 """Lines from, lines to, and what stands there instead."""
@@ -204,7 +203,7 @@ def _write(path: Path, data: bytes | None, unfinished: Path) -> None:
     if data is None:
         real.unlink(missing_ok=True)
         return
-    write_whole(real, data, unfinished=unfinished, mode=ORDINARY)
+    write_atomic(real, data, unfinished=unfinished, mode=ORDINARY)
 
 
 def _missing_folders(path: Path) -> list[Path]:
@@ -217,7 +216,7 @@ def _keep(folder: Path, data: bytes | None) -> str | None:
         return None
     name = digest(data)
     if not (folder / name).is_file():
-        write_whole(folder / name, data, unfinished=folder.parent / ".unfinished")
+        write_atomic(folder / name, data, unfinished=folder.parent / ".unfinished")
     return name
 
 
@@ -244,7 +243,7 @@ def _load(folder: Path) -> _ConnectRecord | None:
 
 def _save(folder: Path, record: _ConnectRecord) -> None:
     data = msgspec.json.format(msgspec.json.encode(record, enc_hook=str))
-    write_whole(folder / "record.json", data, unfinished=folder.parent / ".unfinished")
+    write_atomic(folder / "record.json", data, unfinished=folder.parent / ".unfinished")
 
 
 def _time(clock: Callable[[], float]) -> str:

@@ -14,8 +14,8 @@ from uuid import uuid4
 
 import msgspec
 
+from seasoned.atomic_write import make_private_folder
 from seasoned.session import Usage
-from seasoned.store.database import make_private_folder
 
 try:
     import fcntl

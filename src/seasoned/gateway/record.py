@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.agent.record import About, Recorded, Recorder
+from seasoned.agent.loop.record import ConversationInfo, RecordedConversation, Recorder
 from seasoned.gateway.finished import Finished
 from seasoned.gateway.fold import Known, News, expect_summary, fold
 from seasoned.gateway.talk import ref_apart
@@ -130,7 +130,7 @@ class Archive:
         talk, session = exchange.talk, str(ref)
         found = self._open.get(session)
         if found is None:
-            about = About(
+            about = ConversationInfo(
                 ref=ref,
                 model=asked.model,
                 instructions=asked.system,
@@ -144,7 +144,7 @@ class Archive:
         self._open.move_to_end(session)
         return found
 
-    def _take_up(self, about: About, owner: str) -> _Open:
+    def _take_up(self, about: ConversationInfo, owner: str) -> _Open:
         recorder = Recorder(self._store, self._secrecy, about, clock=self._clock, unsettled=self._unsettled)
         recorded = load(self._store, about)
         row = self._store.row("gateway.view", {"session": str(about.ref)})
@@ -160,7 +160,7 @@ class Archive:
         self._store.run("gateway.keep_view", view)
 
 
-def load(store: Store, about: About) -> Recorded | None:
+def load(store: Store, about: ConversationInfo) -> RecordedConversation | None:
     """A conversation as far as it was recorded; None where it is new."""
     row = store.row("session.find_ref", {"agent": about.ref.agent, "native_id": about.ref.native_id})
     if row is None:
@@ -176,7 +176,7 @@ def load(store: Store, about: About) -> Recorded | None:
     builder.take()
     track = store.row("session.track", {"id": row["id"]})
     title = None if track is None else track["title"]
-    return Recorded(about=about, bodies=tuple(bodies), carry=builder.carry(), title=title)
+    return RecordedConversation(about=about, bodies=tuple(bodies), carry=builder.carry(), title=title)
 
 
 def _said(message: Message, results: dict[str, Result], tools: dict[str, str], at: float) -> dict[str, Any]:

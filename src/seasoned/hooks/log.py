@@ -12,8 +12,8 @@ _MOST_BYTES = 500_000
 
 def log(home: Path, text: str) -> None:
     """Add a line, redacted; a log that cannot be written is no reason to fail."""
+    from seasoned.atomic_write import make_private_folder
     from seasoned.redact.key import Secrecy, new_key
-    from seasoned.store.database import make_private_folder
 
     with suppress(OSError):
         folder = home / "logs"

@@ -12,14 +12,12 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.agent.lock import locked
-from seasoned.agent.review.due import Count, Topic, topic_due
-from seasoned.agent.review.settings import settings_of
-from seasoned.agent.whole import digest, write_whole
+from seasoned.agent.review.due import ReviewCount, Topic, settings_of, topic_due
+from seasoned.atomic_write import digest, make_private_folder, write_atomic
 from seasoned.config import Config, load
 from seasoned.errors import CannotDo
+from seasoned.file_lock import locked
 from seasoned.hooks.event import Agent, read_event
-from seasoned.store.database import make_private_folder
 
 _CALLS: dict[Agent, tuple[bytes, ...]] = {
     "claude-code": (b'"type":"tool_use"',),
@@ -41,7 +39,7 @@ class _CountedSession(msgspec.Struct, frozen=True):
 class _AgentCount(msgspec.Struct, frozen=True):
     """What an agent has had since its sessions were last reviewed."""
 
-    count: Count = Count()
+    count: ReviewCount = ReviewCount()
     seen: dict[str, _CountedSession] = {}
 
 
@@ -103,7 +101,7 @@ def count_turn(config: Config, agent: Agent, session: str, path: Path, turn: str
         return False
     due = DueSession(agent, session, str(path), topic)
     data = msgspec.json.encode(due)
-    write_whole(folder / f"{digest(f'{agent}:{session}')[:16]}.due", data, unfinished=folder / ".unfinished")
+    write_atomic(folder / f"{digest(f'{agent}:{session}')[:16]}.due", data, unfinished=folder / ".unfinished")
     begin_reviewing(config)
     return True
 
@@ -143,13 +141,13 @@ def _count(config: Config, agent: Agent, session: str, path: Path, turn: str) ->
     seen = known.seen.get(session, _CountedSession())
     calls, size = _calls_since(agent, path, seen.bytes)
     is_new_turn = bool(turn) and turn != seen.turn
-    count = Count(known.count.turns + is_new_turn, known.count.calls + calls)
+    count = ReviewCount(known.count.turns + is_new_turn, known.count.calls + calls)
     topic = topic_due(count, settings_of(config))
     if topic is not None:
         count = count.without(topic)
     others = {name: one for name, one in known.seen.items() if name != session}
     kept = dict([*others.items(), (session, _CountedSession(size, turn or seen.turn))][-_MOST_SESSIONS:])
-    write_whole(file, msgspec.json.encode(_AgentCount(count, kept)), unfinished=file.parent / ".unfinished")
+    write_atomic(file, msgspec.json.encode(_AgentCount(count, kept)), unfinished=file.parent / ".unfinished")
     return topic
 
 

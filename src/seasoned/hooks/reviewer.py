@@ -10,10 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.agent.lock import locked
 from seasoned.config import Config, command_environment, load
 from seasoned.connect.plan import LinkedFolder, make_links
 from seasoned.errors import CannotDo
+from seasoned.file_lock import locked
 from seasoned.hooks.log import log
 from seasoned.hooks.review_trigger import DueSession, has_model, review_folder
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 from weakref import finalize
 
+from seasoned.atomic_write import make_private_folder
 from seasoned.config import Config
 from seasoned.errors import RuleBroken, StoreError
 from seasoned.store.interface import Database, Params
@@ -200,12 +201,6 @@ def open_temporary() -> Store:
     connection.execute("PRAGMA journal_mode = OFF")
     migrate(connection, "temporary store")
     return Store(connection, "")
-
-
-def make_private_folder(folder: Path) -> None:
-    """The folder, readable by its owner alone where Seasoned makes it."""
-    if not folder.is_dir():
-        folder.mkdir(parents=True, mode=0o700, exist_ok=True)
 
 
 def _connect(path: str, *, by_turns: bool = False) -> sqlite3.Connection:

@@ -14,15 +14,23 @@ from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
-from seasoned.agent import undo
-from seasoned.agent.desk import FILES, NOTES_LIMIT, USER_LIMIT, Desk, MemoryName
-from seasoned.agent.memory import Memory, read
-from seasoned.agent.provenance import Change, changes, find
-from seasoned.agent.reply import Reply
+from seasoned.agent.memory import undo
+from seasoned.agent.memory.journal import (
+    FILES,
+    NOTES_LIMIT,
+    USER_LIMIT,
+    Change,
+    Journal,
+    MemoryName,
+    WriteReply,
+    changes,
+    find,
+    preview,
+)
+from seasoned.agent.memory.memory_file import MemoryFile, read
 from seasoned.agent.review.ledger import Review, reviews
-from seasoned.agent.skill import Skill, Usage, author, skills, usage, view
-from seasoned.agent.whole import digest
-from seasoned.agent.wording import preview
+from seasoned.agent.skill.library import Skill, SkillUsage, author, skills, usage, view
+from seasoned.atomic_write import digest
 from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
@@ -43,7 +51,7 @@ _NAMES: dict[MemoryName, str] = {"notes": "Notes", "user": "What is known of you
 _MOST_WAITING = 50
 _MOST_REVIEWS = 30
 _MOST_KNOWN = 500
-_VERBS: dict[str, Callable[..., Reply]] = {"undo": undo.undo, "accept": undo.accept, "reject": undo.reject}
+_VERBS: dict[str, Callable[..., WriteReply]] = {"undo": undo.undo, "accept": undo.accept, "reject": undo.reject}
 _CHANGES = (
     Column("change", "change", is_number=True),
     Column("at", "when", is_whole=True),
@@ -87,7 +95,7 @@ class Noted(msgspec.Struct, frozen=True):
     """One file of memory."""
 
     name: str
-    memory: Memory
+    memory: MemoryFile
     entries: tuple[Entry, ...]
 
 
@@ -123,7 +131,7 @@ async def decide(request: HTTPRequest, here: Here, change: int, verb: str) -> Re
         await decider(here)
     config, redactor, name = service_of(request).config, redactor_of(request), here.visit.name
 
-    def act(store: Store) -> Reply:
+    def act(store: Store) -> WriteReply:
         return _VERBS[verb](_desk(store, config, redactor), change, decided_by=f"person ({name})")
 
     reply = await histories_of(request).read(act)
@@ -144,7 +152,7 @@ async def show_skill(request: HTTPRequest, here: Here, name: str, file: str | No
             "found": found,
             "text": redactor.text(found.text),
             "by": author(store, found.skill),
-            "usage": usage(store, folder).get(found.skill.id, Usage()),
+            "usage": usage(store, folder).get(found.skill.id, SkillUsage()),
             "changed": changes(store, kind="skill", target=found.skill.id, limit=_MOST_REVIEWS),
         }
 
@@ -231,8 +239,8 @@ def _noted(config: Config, which: MemoryName, wrote: dict[str, Change], redactor
     return Noted(_NAMES[which], memory, entries)
 
 
-def _desk(store: Store, config: Config, redactor: Redactor) -> Desk:
-    return Desk(
+def _desk(store: Store, config: Config, redactor: Redactor) -> Journal:
+    return Journal(
         store=store,
         redactor=redactor,
         home=config.home,
@@ -300,12 +308,12 @@ def _skills_table(store: Store, config: Config, redactor: Redactor) -> Table:
         found, counted = skills(folder), usage(store, folder)
     except (CannotDo, UsageError) as error:
         return Table(name="skills", title="Skills", columns=_SKILLS, rows=[], empty=str(error))
-    rows = [_skill_row(one, author(store, one), counted.get(one.id, Usage()), redactor) for one in found]
+    rows = [_skill_row(one, author(store, one), counted.get(one.id, SkillUsage()), redactor) for one in found]
     empty = "No skills yet: a review writes them, and so do you with `seasoned skill create NAME --from FILE`."
     return Table(name="skills", title="Skills", columns=_SKILLS, rows=rows, empty=empty)
 
 
-def _skill_row(one: Skill, by: str, count: Usage, redactor: Redactor) -> tuple[Cell, ...]:
+def _skill_row(one: Skill, by: str, count: SkillUsage, redactor: Redactor) -> tuple[Cell, ...]:
     said = one.description if one.problem is None else f"damaged: {one.problem}"
     return (
         Cell(one.id, href=skill_link(one.id)),

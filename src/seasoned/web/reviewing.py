@@ -26,10 +26,10 @@ def _review(service: ConfirmService, session: Session, tell: Tell) -> Done:
     if find_spec("pydantic_ai") is None:
         raise CannotDo("A review needs the agent: pip install 'seasoned[agent]'.")
     # Imported here: the library of models takes a second, and most servers never review.
-    from seasoned.agent.context import Context
-    from seasoned.agent.model import choose_model
-    from seasoned.agent.review.of_session import review_session
-    from seasoned.agent.review.settings import settings_of
+    from seasoned.agent.loop.context import Context
+    from seasoned.agent.loop.model import choose_model
+    from seasoned.agent.review.due import settings_of
+    from seasoned.agent.review.run import review_session
 
     config = service.config
     settings = settings_of(config)

@@ -9,19 +9,18 @@ from typing import Any
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import Model
 
-from seasoned.agent.context import Context
-from seasoned.agent.conversation import Conversation
-from seasoned.agent.desk import MemoryName
-from seasoned.agent.memory import read
-from seasoned.agent.record import About, Scribe, new_ref
+from seasoned.agent.loop.context import Context
+from seasoned.agent.loop.conversation import Conversation
+from seasoned.agent.loop.record import BackgroundRecorder, ConversationInfo, new_ref
+from seasoned.agent.loop.runtime import Runtime
+from seasoned.agent.memory.journal import MemoryName
+from seasoned.agent.memory.memory_file import read
 from seasoned.agent.review.background import Reviewer
-from seasoned.agent.review.due import Topic
+from seasoned.agent.review.due import ReviewSettings, Topic
 from seasoned.agent.review.fork import task_of, whole_fork
 from seasoned.agent.review.ledger import Review, reviews
-from seasoned.agent.review.run import Plan, carry_out, review_prompt
-from seasoned.agent.review.settings import Settings
-from seasoned.agent.runtime import Runtime
-from seasoned.agent.toolsets import build_toolsets
+from seasoned.agent.review.run import ReviewPlan, carry_out, review_prompt
+from seasoned.agent.toolset.registry import build_toolsets
 from seasoned.redact.key import Secrecy
 from seasoned.store import Store, open_store
 
@@ -54,9 +53,9 @@ def runtime_of(model: Model, home: Path, folder: Path, *, prefix: Sequence[Model
 
 def conversation_of(runtime: Runtime, *, is_recorded: bool = False) -> Conversation:
     ref = new_ref()
-    about = About(ref=ref, model="scripted", instructions=runtime.instructions, platform="test")
+    about = ConversationInfo(ref=ref, model="scripted", instructions=runtime.instructions, platform="test")
     assert runtime.context is not None
-    scribe = Scribe(store_path(runtime.context.home), SECRECY, about) if is_recorded else None
+    scribe = BackgroundRecorder(store_path(runtime.context.home), SECRECY, about) if is_recorded else None
     return Conversation(runtime, ref=ref, scribe=scribe)
 
 
@@ -68,10 +67,10 @@ def open_at(home: Path) -> Store:
     return open_store(store_path(home))
 
 
-def reviewer_of(conversation: Conversation, settings: Settings | None = None, **more: Any) -> Reviewer:
+def reviewer_of(conversation: Conversation, settings: ReviewSettings | None = None, **more: Any) -> Reviewer:
     assert conversation.runtime.context is not None
     return Reviewer(
-        settings or Settings(memory_turns=1, skill_calls=1),
+        settings or ReviewSettings(memory_turns=1, skill_calls=1),
         store_path=store_path(conversation.runtime.context.home),
         lineage_root=str(conversation.ref),
         **more,
@@ -79,20 +78,20 @@ def reviewer_of(conversation: Conversation, settings: Settings | None = None, **
 
 
 async def review_now(
-    conversation: Conversation, *, topic: Topic = "both", settings: Settings | None = None, **more: Any
+    conversation: Conversation, *, topic: Topic = "both", settings: ReviewSettings | None = None, **more: Any
 ) -> Review:
     """One review of a conversation, without a thread."""
     context = conversation.runtime.context
     assert context is not None
     history = conversation.snapshot()
-    plan = Plan(
+    plan = ReviewPlan(
         session=conversation.ref,
         occasion="background",
         topic=topic,
         fork=whole_fork(conversation.runtime, history, review_prompt(topic, context)),
         context=context,
         task=task_of(history),
-        settings=settings or Settings(),
+        settings=settings or ReviewSettings(),
     )
     return await carry_out(plan, **more)
 

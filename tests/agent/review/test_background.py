@@ -24,14 +24,13 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model
 
-from seasoned.agent.conversation import Conversation
-from seasoned.agent.event import Said, Turn
-from seasoned.agent.limits import Limits
-from seasoned.agent.model import Choice, open_model
+from seasoned.agent.loop.conversation import Conversation, TurnLimits
+from seasoned.agent.loop.model import ModelChoice, open_model
+from seasoned.agent.loop.runtime import Runtime
+from seasoned.agent.loop.stream_events import TextEvent, Turn
 from seasoned.agent.review.background import Reviewer
+from seasoned.agent.review.due import ReviewSettings
 from seasoned.agent.review.ledger import Review
-from seasoned.agent.review.settings import Settings
-from seasoned.agent.runtime import Runtime
 from seasoned.testing import Answer, ScriptedModel, call, serve_script
 from tests.agent.review.talks import (
     conversation_of,
@@ -63,7 +62,7 @@ def test_a_review_begins_when_it_is_due_and_says_one_line(tmp_path: Path) -> Non
     keep = call("memory", action="add", text="Mira counts to three.")
     model = ScriptedModel("One.", "Two.", "Three.", keep, "Kept.", "Four.")
     conversation = conversation_of(runtime_of(model, tmp_path / "home", tmp_path / "work"))
-    reviewer = reviewer_of(conversation, Settings(memory_turns=3, skill_calls=0), on_review=told.append)
+    reviewer = reviewer_of(conversation, ReviewSettings(memory_turns=3, skill_calls=0), on_review=told.append)
     assert turns(conversation, reviewer, "a", "b") == [False, False]
     assert turns(conversation, reviewer, "c") == [True]
     assert reviewer.wait(LONG)
@@ -77,7 +76,7 @@ def test_a_review_begins_when_it_is_due_and_says_one_line(tmp_path: Path) -> Non
 def test_calls_of_tools_make_a_review_of_skills_due(tmp_path: Path) -> None:
     model = ScriptedModel([call("skills_list"), call("skills_list")], call("skills_list"), "Done.", "Nothing to save.")
     conversation = conversation_of(runtime_of(model, tmp_path / "home", tmp_path / "work"))
-    reviewer = reviewer_of(conversation, Settings(memory_turns=10, skill_calls=3))
+    reviewer = reviewer_of(conversation, ReviewSettings(memory_turns=10, skill_calls=3))
     assert turns(conversation, reviewer, "Which skills?") == [True]
     assert reviewer.wait(LONG)
     assert [review.topic for review in ledger_of(tmp_path / "home")] == ["skills"]
@@ -87,7 +86,7 @@ def test_calls_of_tools_make_a_review_of_skills_due(tmp_path: Path) -> None:
 def test_the_count_goes_on_when_a_conversation_is_taken_up_again(tmp_path: Path) -> None:
     model = ScriptedModel("One.", "Two.", "Three.", "Nothing to save.", "Four.")
     conversation = conversation_of(runtime_of(model, tmp_path / "home", tmp_path / "work"))
-    settings = Settings(memory_turns=3, skill_calls=0)
+    settings = ReviewSettings(memory_turns=3, skill_calls=0)
     first = reviewer_of(conversation, settings)
     assert turns(conversation, first, "a", "b") == [False, False]
     first.close()
@@ -104,7 +103,7 @@ def test_the_count_goes_on_when_a_conversation_is_taken_up_again(tmp_path: Path)
 def test_a_turn_without_a_final_answer_begins_no_review_but_counts(tmp_path: Path, ending: dict[str, Any]) -> None:
     model = ScriptedModel("One.", "Nothing to save.")
     conversation = conversation_of(runtime_of(model, tmp_path / "home", tmp_path / "work"))
-    reviewer = reviewer_of(conversation, Settings(memory_turns=2, skill_calls=0))
+    reviewer = reviewer_of(conversation, ReviewSettings(memory_turns=2, skill_calls=0))
     whole = asyncio.run(conversation.turn("a"))
     assert isinstance(whole, Turn)
     broken = replace(whole, **{"text": "", **ending})
@@ -117,7 +116,7 @@ def test_a_turn_without_a_final_answer_begins_no_review_but_counts(tmp_path: Pat
 def test_zero_switches_reviews_off(tmp_path: Path) -> None:
     model = ScriptedModel(*["Fine."] * 30)
     conversation = conversation_of(runtime_of(model, tmp_path / "home", tmp_path / "work"))
-    reviewer = reviewer_of(conversation, Settings(memory_turns=0, skill_calls=0))
+    reviewer = reviewer_of(conversation, ReviewSettings(memory_turns=0, skill_calls=0))
     assert turns(conversation, reviewer, *["x"] * 30) == [False] * 30
     reviewer.close()
     assert not (tmp_path / "home").exists()
@@ -134,7 +133,7 @@ def test_a_fork_sends_byte_for_byte_what_the_conversation_sent(tmp_path: Path) -
     ) as server:
 
         def opened() -> Model:
-            return open_model(Choice("scripted", server.base_url))
+            return open_model(ModelChoice("scripted", server.base_url))
 
         runtime = runtime_of(opened(), home, tmp_path / "work", prefix=WARM)
         conversation = conversation_of(runtime, is_recorded=True)
@@ -197,13 +196,13 @@ def test_a_slow_review_delays_no_word_of_the_next_turn(tmp_path: Path) -> None:
     with serve_script("First answer.", slow, "Second answer, in several words.") as server:
 
         def opened() -> Model:
-            return open_model(Choice("scripted", server.base_url))
+            return open_model(ModelChoice("scripted", server.base_url))
 
         conversation = conversation_of(runtime_of(opened(), home, tmp_path / "work"))
-        reviewer = reviewer_of(conversation, Settings(memory_turns=1, skill_calls=0), open_model=opened)
+        reviewer = reviewer_of(conversation, ReviewSettings(memory_turns=1, skill_calls=0), open_model=opened)
 
         def hear(event: object) -> None:
-            if isinstance(event, Said) and happened[-1] != "a word":
+            if isinstance(event, TextEvent) and happened[-1] != "a word":
                 happened.append("a word")
 
         async def go() -> None:
@@ -227,7 +226,7 @@ def test_a_review_that_raises_does_not_disturb_the_turn_and_is_told_once(
 ) -> None:
     model = ScriptedModel("One.", RuntimeError("broken"), "Two.", RuntimeError("broken again"), "Three.")
     conversation = conversation_of(runtime_of(model, tmp_path / "home", tmp_path / "work"))
-    reviewer = reviewer_of(conversation, Settings(memory_turns=1, skill_calls=0))
+    reviewer = reviewer_of(conversation, ReviewSettings(memory_turns=1, skill_calls=0))
     with caplog.at_level(logging.WARNING, "seasoned.review"):
         for prompt in ("a", "b"):
             assert turns(conversation, reviewer, prompt) == [True]
@@ -246,7 +245,7 @@ def test_what_cannot_even_begin_is_told_once_too(tmp_path: Path) -> None:
     def no_model() -> Model:
         raise OSError("no such model")
 
-    reviewer = reviewer_of(conversation, Settings(memory_turns=1, skill_calls=0), open_model=no_model)
+    reviewer = reviewer_of(conversation, ReviewSettings(memory_turns=1, skill_calls=0), open_model=no_model)
     for prompt in ("a", "b"):
         assert turns(conversation, reviewer, prompt) == [True]
         assert reviewer.wait(LONG)
@@ -259,7 +258,7 @@ def test_whoever_is_told_may_fail_without_harm(tmp_path: Path) -> None:
 
     model = ScriptedModel("One.", call("memory", action="add", text="A fact."), "Kept.")
     conversation = conversation_of(runtime_of(model, tmp_path / "home", tmp_path / "work"))
-    reviewer = reviewer_of(conversation, Settings(memory_turns=1, skill_calls=0), on_review=fail)
+    reviewer = reviewer_of(conversation, ReviewSettings(memory_turns=1, skill_calls=0), on_review=fail)
     assert turns(conversation, reviewer, "a") == [True]
     assert reviewer.wait(LONG)
     assert reviewer.take_lines() == ["Kept: memory +1"] and notes_of(tmp_path / "home") == ["A fact."]
@@ -287,7 +286,7 @@ def test_another_model_is_given_a_digest_and_only_the_tools_that_work(tmp_path: 
 def test_a_history_that_fills_the_window_is_digested(tmp_path: Path) -> None:
     model = ScriptedModel("x " * 2_000, "Nothing to save.")
     runtime: Runtime = runtime_of(model, tmp_path / "home", tmp_path / "work")
-    conversation = Conversation(runtime, limits=Limits(context_tokens=2_000))
+    conversation = Conversation(runtime, limits=TurnLimits(context_tokens=2_000))
     reviewer = reviewer_of(conversation)
     assert turns(conversation, reviewer, "Write much.") == [True]
     assert reviewer.wait(LONG)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from seasoned.agent.review.due import Topic
-from seasoned.agent.review.gate import ALLOWED, Gate
-from seasoned.agent.review.instruction import instructions
+from seasoned.agent.review.fork import ALLOWED, ReviewGate
+from seasoned.agent.review.prompt import instructions
 from seasoned.errors import CannotDo
 
 ALL: tuple[Topic, ...] = ("memory", "skills", "both")
@@ -86,7 +86,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def test_the_gate_lets_memory_and_skills_through_and_nothing_else() -> None:
-    gate = Gate()
+    gate = ReviewGate()
     assert [gate(tool) for tool in ALLOWED] == [None] * 4
     assert ALLOWED == ("memory", "skills_list", "skill_view", "skill_manage")
     for tool in ("terminal", "MEMORY", "memory ", "skill", "", "warm_session"):

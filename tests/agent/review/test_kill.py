@@ -12,18 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.agent import memory
-from seasoned.agent.desk import FILES
-from seasoned.agent.provenance import PERSON, changes
+from seasoned.agent.memory import memory_file
+from seasoned.agent.memory.journal import FILES, PERSON, changes
 from seasoned.agent.review.ledger import reviews
-from seasoned.agent.skill import skills
-from seasoned.agent.skill_writing import create
+from seasoned.agent.skill.edit import create
+from seasoned.agent.skill.library import skills
 from tests.agent.review.talks import STEPS, context_at, open_at
 
 CHILD = """
 import asyncio, itertools, sys
 from pathlib import Path
-from seasoned.agent.review.settings import Settings
+from seasoned.agent.review.due import ReviewSettings
 from seasoned.testing import ScriptedModel, call
 from tests.agent.review.talks import STEPS, conversation_of, review_now, runtime_of
 
@@ -49,7 +48,7 @@ async def go():
     conversation = conversation_of(runtime_of(model, home, home / "work"))
     await conversation.turn("Work.")
     while True:
-        await review_now(conversation, settings=Settings(tokens_per_day=None))
+        await review_now(conversation, settings=ReviewSettings(tokens_per_day=None))
 
 asyncio.run(go())
 """
@@ -85,16 +84,16 @@ def _assert_whole(home: Path) -> None:
     with open_at(home) as store:
         assert store.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     for which in FILES:
-        assert memory.read(home / "memory", which, limit=2_200).problem is None
+        assert memory_file.read(home / "memory", which, limit=2_200).problem is None
     found = skills(home / "skills")
     assert [skill.problem for skill in found if skill.problem] == []
     for skill in found:
         for file in skill.files:
             assert (skill.path / file).read_text("utf-8") == "text " * 200
-    with context_at(home).desk() as desk:
-        assert memory.add(desk, "user", "Still writable.", by=PERSON).ok
-        assert memory.remove(desk, "user", "Still writable.", by=PERSON).ok
-        assert memory.add(desk, "notes", "Settled.", by=PERSON).ok
-        assert memory.remove(desk, "notes", "Settled.", by=PERSON).ok
-        assert create(desk, f"after-{os.urandom(4).hex()}", STEPS, description="Settles.", by=PERSON).ok
-        assert changes(desk.store, state="writing") == [], "what was cut off is known to be made, or not made"
+    with context_at(home).journal() as journal:
+        assert memory_file.add(journal, "user", "Still writable.", by=PERSON).ok
+        assert memory_file.remove(journal, "user", "Still writable.", by=PERSON).ok
+        assert memory_file.add(journal, "notes", "Settled.", by=PERSON).ok
+        assert memory_file.remove(journal, "notes", "Settled.", by=PERSON).ok
+        assert create(journal, f"after-{os.urandom(4).hex()}", STEPS, description="Settles.", by=PERSON).ok
+        assert changes(journal.store, state="writing") == [], "what was cut off is known to be made, or not made"

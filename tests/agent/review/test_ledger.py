@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from seasoned.agent.review.due import Count, load_count, save_count
+from seasoned.agent.review.due import ReviewCount, ReviewSettings, load_count, save_count
 from seasoned.agent.review.ledger import (
-    Closing,
-    Opening,
-    Spent,
+    ReviewEnd,
+    ReviewSpending,
+    ReviewStart,
     begin,
     count,
     end,
@@ -20,7 +20,6 @@ from seasoned.agent.review.ledger import (
     reviews,
     spent_today,
 )
-from seasoned.agent.review.settings import Settings
 from seasoned.session import SessionRef
 from seasoned.store import Store, open_temporary
 
@@ -35,7 +34,7 @@ def store() -> Iterator[Store]:
 
 
 def open_review(store: Store, name: str = "r1", now: float = NOW) -> int:
-    opening = Opening(
+    opening = ReviewStart(
         ref=SessionRef("seasoned", name),
         session=PARENT,
         context="background",
@@ -57,15 +56,15 @@ def test_requests_add_up_in_the_row_and_in_the_day(store: Store) -> None:
     row = open_review(store)
     count(store, row, PARENT, answer(100, 0.25), now=NOW)
     count(store, row, PARENT, answer(200), now=NOW)
-    review = end(store, row, Closing(state="nothing", said="Nothing to save."), now=NOW + 3)
+    review = end(store, row, ReviewEnd(state="nothing", said="Nothing to save."), now=NOW + 3)
     assert (review.requests, review.input_tokens, review.output_tokens, review.cache_read_tokens) == (2, 290, 20, 10)
     assert (review.cost_usd, review.unpriced) == (0.25, 1)
-    assert spent_today(store, now=NOW) == Spent(2, 320, 0.25, 1)
+    assert spent_today(store, now=NOW) == ReviewSpending(2, 320, 0.25, 1)
     assert reviews(store, now=NOW) == [review]
 
 
 def test_a_review_without_a_request_has_no_tokens_rather_than_zero(store: Store) -> None:
-    review = end(store, open_review(store), Closing(state="budget", said="Used up."), now=NOW)
+    review = end(store, open_review(store), ReviewEnd(state="budget", said="Used up."), now=NOW)
     assert (review.requests, review.input_tokens, review.cost_usd) == (0, None, None)
 
 
@@ -80,18 +79,20 @@ def test_yesterday_does_not_count(store: Store) -> None:
 @pytest.mark.parametrize(
     ("spent", "expected", "is_over"),
     [
-        (Spent(1, 900, 0.0, 0), 100, False),
-        (Spent(1, 900, 0.0, 0), 101, True),
-        (Spent(1, 1_000, 0.0, 0), 0, True),
-        (Spent(1, 10, 0.49, 0), 10, False),
-        (Spent(1, 10, 0.5, 0), 10, True),
-        (Spent(0, 0, 0.0, 0), 1_001, True),
+        (ReviewSpending(1, 900, 0.0, 0), 100, False),
+        (ReviewSpending(1, 900, 0.0, 0), 101, True),
+        (ReviewSpending(1, 1_000, 0.0, 0), 0, True),
+        (ReviewSpending(1, 10, 0.49, 0), 10, False),
+        (ReviewSpending(1, 10, 0.5, 0), 10, True),
+        (ReviewSpending(0, 0, 0.0, 0), 1_001, True),
     ],
 )
-def test_a_request_that_would_go_over_the_budget_is_not_made(spent: Spent, expected: int, is_over: bool) -> None:
-    settings = Settings(tokens_per_day=1_000, usd_per_day=0.5)
+def test_a_request_that_would_go_over_the_budget_is_not_made(
+    spent: ReviewSpending, expected: int, is_over: bool
+) -> None:
+    settings = ReviewSettings(tokens_per_day=1_000, usd_per_day=0.5)
     assert (over_budget(settings, spent, expected=expected) is not None) == is_over
-    assert over_budget(Settings(tokens_per_day=None, usd_per_day=None), spent, expected=expected) is None
+    assert over_budget(ReviewSettings(tokens_per_day=None, usd_per_day=None), spent, expected=expected) is None
 
 
 def test_a_review_whose_process_is_gone_is_lost(store: Store) -> None:
@@ -112,10 +113,10 @@ def test_reviews_of_one_session_can_be_asked_for(store: Store) -> None:
 
 def test_what_a_forgotten_session_left_in_the_ledger_can_be_taken_out(store: Store) -> None:
     open_review(store)
-    save_count(store, str(PARENT), Count(3, 4), now=NOW)
+    save_count(store, str(PARENT), ReviewCount(3, 4), now=NOW)
     assert store.run("review.forget_session", {"session": "codex:other"}) == 0
     assert store.run("review.forget_session", {"session": str(PARENT)}) == 1
     assert store.run("review.forget_count", {"session": str(PARENT)}) == 1
-    assert reviews(store, now=NOW) == [] and load_count(store, str(PARENT)) == Count()
+    assert reviews(store, now=NOW) == [] and load_count(store, str(PARENT)) == ReviewCount()
     open_review(store)
     assert store.run("review.forget_all") == 1 and store.run("review.forget_counts") == 0

@@ -11,14 +11,14 @@ from pydantic_ai import Tool
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 from pydantic_ai.toolsets import FunctionToolset
 
-from seasoned.agent import memory
-from seasoned.agent.conversation import Conversation
-from seasoned.agent.provenance import PERSON, changes
+from seasoned.agent.loop.conversation import Conversation
+from seasoned.agent.loop.runtime import Question
+from seasoned.agent.memory import memory_file
+from seasoned.agent.memory.journal import PERSON, changes
+from seasoned.agent.memory.undo import accept
+from seasoned.agent.review.due import ReviewSettings
 from seasoned.agent.review.ledger import Review
-from seasoned.agent.review.settings import Settings
-from seasoned.agent.runtime import Question
-from seasoned.agent.skill_writing import create
-from seasoned.agent.undo import accept
+from seasoned.agent.skill.edit import create
 from seasoned.testing import Answer, Call, ScriptedModel, Step, call
 from tests.agent.review.talks import (
     NOW,
@@ -178,7 +178,7 @@ def test_a_review_ends_after_its_iterations(tmp_path: Path) -> None:
 
 def test_a_review_ends_after_its_time(tmp_path: Path) -> None:
     one = talk(tmp_path, "Done.", Answer("Too late.", wait_seconds=30))
-    review = one.review("Hello.", settings=Settings(seconds=0.2))
+    review = one.review("Hello.", settings=ReviewSettings(seconds=0.2))
     assert (review.state, review.said) == ("time", "The review was ended after 0.2 seconds.")
 
 
@@ -186,7 +186,7 @@ def test_a_reached_budget_means_no_request(tmp_path: Path) -> None:
     one = talk(tmp_path, "Done.", "Nothing to save.")
 
     first = one.review("Hello.")
-    second = asyncio.run(review_now(one.conversation, settings=Settings(tokens_per_day=10)))
+    second = asyncio.run(review_now(one.conversation, settings=ReviewSettings(tokens_per_day=10)))
     assert first.state == "nothing" and len(one.model.requests) == 2
     assert (second.state, second.requests, second.input_tokens) == ("budget", 0, None)
     assert second.said.startswith("The budget of reviews is used up: ")
@@ -201,34 +201,34 @@ def test_writes_wait_for_a_person_in_staging_mode(tmp_path: Path) -> None:
         call("skill_manage", action="create", name="make-tables", description="Make tables.", content=STEPS),
         "Proposed.",
     )
-    review = one.review("Make a table.", settings=Settings(staging=True))
+    review = one.review("Make a table.", settings=ReviewSettings(staging=True))
     assert (review.state, review.kept, review.staged) == ("kept", 0, 2)
     assert review.said == (
         "Waits for you (`seasoned memory history` and `seasoned skill history`): memory +1; skill `make-tables` created"
     )
     assert notes_of(one.home) == [] and not (one.home / "skills/make-tables").exists()
-    with context_at(one.home).desk() as desk:
-        for change in changes(desk.store, state="staged"):
-            assert accept(desk, change.id).ok
+    with context_at(one.home).journal() as journal:
+        for change in changes(journal.store, state="staged"):
+            assert accept(journal, change.id).ok
     assert notes_of(one.home) == ["Mira likes tables."] and (one.home / "skills/make-tables/SKILL.md").exists()
 
 
 def test_a_skill_that_a_person_wrote_is_left_alone_unless_that_is_allowed(tmp_path: Path) -> None:
     patch = call("skill_manage", action="patch", name="ours", old_string="Run the build", new_string="Run make")
     one = talk(tmp_path, "Done.", patch, "Nothing.", patch, "Patched.")
-    with context_at(one.home).desk() as desk:
-        assert create(desk, "ours", STEPS, description="Written by hand.", by=PERSON).ok
+    with context_at(one.home).journal() as journal:
+        assert create(journal, "ours", STEPS, description="Written by hand.", by=PERSON).ok
 
     refused = one.review("Build it.")
-    allowed = asyncio.run(review_now(one.conversation, settings=Settings(allow_person_skills=True)))
+    allowed = asyncio.run(review_now(one.conversation, settings=ReviewSettings(allow_person_skills=True)))
     assert (refused.state, refused.kept) == ("nothing", 0)
     assert (allowed.state, allowed.said) == ("kept", "Kept: skill `ours` patched")
 
 
 def test_the_review_sees_what_is_kept_now(tmp_path: Path) -> None:
     one = talk(tmp_path, "Done.", "Nothing to save.")
-    with context_at(one.home).desk() as desk:
-        memory.add(desk, "user", "Mira is a baker.", by=PERSON)
+    with context_at(one.home).journal() as journal:
+        memory_file.add(journal, "user", "Mira is a baker.", by=PERSON)
 
     one.review("Hello.")
     asked = one.model.requests[-1][-1].parts[-1].content

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.agent.model import Choice
-from seasoned.agent.record import load_recorded
-from seasoned.agent.review.start import start_reviewer
-from seasoned.agent.start import Wish, start
+from seasoned.agent.loop.model import ModelChoice
+from seasoned.agent.loop.record import load_recorded
+from seasoned.agent.loop.start import ConversationOptions, start
+from seasoned.agent.review.background import start_reviewer
 from seasoned.config import Config, load
 from seasoned.redact.key import Secrecy
 from seasoned.store import open_store
@@ -30,7 +30,7 @@ def test_the_tenth_turn_is_reviewed_also_when_the_conversation_was_left_in_betwe
 ) -> None:
     keep = call("memory", action="add", target="user", text="Mira counts.")
     with serve_script(*[f"Answer {number}." for number in range(1, 11)], keep, "Kept.") as server:
-        wish = Wish(choice=Choice("scripted", server.base_url), folder=tmp_path)
+        wish = ConversationOptions(choice=ModelChoice("scripted", server.base_url), folder=tmp_path)
         first = start(config, SECRECY, wish)
         reviewer = start_reviewer(config, first, wish.choice)
         for number in range(4):
@@ -61,9 +61,9 @@ def test_a_small_model_reviews_nothing(config: Config, tmp_path: Path) -> None:
     model = tmp_path / "small.gguf"
     model.write_bytes(b"GGUF")
     with serve_script(*["Answer."] * 12) as server:
-        wish = Wish(choice=Choice("scripted", server.base_url), folder=tmp_path)
+        wish = ConversationOptions(choice=ModelChoice("scripted", server.base_url), folder=tmp_path)
         conversation = start(config, SECRECY, wish)
-        reviewer = start_reviewer(config, conversation, Choice("local", path=model))
+        reviewer = start_reviewer(config, conversation, ModelChoice("local", path=model))
         for _ in range(12):
             assert not reviewer.after_turn(conversation, asyncio.run(conversation.turn("Question.")))
         assert conversation.close() is None

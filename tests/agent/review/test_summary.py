@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from seasoned.agent.provenance import Change
-from seasoned.agent.review.summary import line_of
+from seasoned.agent.memory.journal import Change
+from seasoned.agent.review.run import line_of
 
 EMPTY = dict.fromkeys(Change.__struct_fields__)
 

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seasoned.agent.toolset.confined_folder import ConfinedFolder
 from seasoned.agent.toolset.file import read_file, search_files, write_file
-from seasoned.agent.toolset.inside import Folder
-from seasoned.agent.toolset.reach import Limits, Reach
-from seasoned.agent.toolset.seek import glob
+from seasoned.agent.toolset.scope import ToolLimits, ToolScope
+from seasoned.agent.toolset.search_script import glob
 from tests.agent.toolset.reading import verdict
 
 
 @pytest.fixture
-def reach(tmp_path: Path) -> Reach:
-    return Reach(folder=Folder(tmp_path))
+def reach(tmp_path: Path) -> ToolScope:
+    return ToolScope(folder=ConfinedFolder(tmp_path))
 
 
 def _judged(tool: str, answer: dict[str, Any], **arguments: Any) -> str:
@@ -28,14 +28,14 @@ def _judged(tool: str, answer: dict[str, Any], **arguments: Any) -> str:
     return verdict(tool, answer, **arguments)
 
 
-def test_a_file_is_read_with_its_size(reach: Reach, tmp_path: Path) -> None:
+def test_a_file_is_read_with_its_size(reach: ToolScope, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\ntwo\n")
     answer = read_file(reach, "a.txt")
     assert answer == {"path": "a.txt", "content": "one\ntwo\n", "total_lines": 2, "file_size": 8, "error": None}
     assert _judged("read_file", answer, path="a.txt") == "ok"
 
 
-def test_a_part_is_read_and_the_rest_is_pointed_to(reach: Reach, tmp_path: Path) -> None:
+def test_a_part_is_read_and_the_rest_is_pointed_to(reach: ToolScope, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("".join(f"line {n}\n" for n in range(1, 101)))
     answer = read_file(reach, "a.txt", offset=10, limit=2, line_numbers=True)
     assert answer["content"] == "10|line 10\n11|line 11\n"
@@ -43,12 +43,12 @@ def test_a_part_is_read_and_the_rest_is_pointed_to(reach: Reach, tmp_path: Path)
     assert _judged("read_file", answer, path="a.txt") == "ok"
 
 
-def test_lines_are_counted_as_editors_count_them(reach: Reach, tmp_path: Path) -> None:
+def test_lines_are_counted_as_editors_count_them(reach: ToolScope, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("a\x0cb\u2028c\x85d\r\ne".encode())
     assert read_file(reach, "a.txt")["total_lines"] == 2
 
 
-def test_an_empty_file_is_read_and_counts_as_ok(reach: Reach, tmp_path: Path) -> None:
+def test_an_empty_file_is_read_and_counts_as_ok(reach: ToolScope, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("")
     answer = read_file(reach, "a.txt")
     assert (answer["content"], answer["total_lines"]) == ("", 0)
@@ -70,7 +70,7 @@ def test_an_empty_file_is_read_and_counts_as_ok(reach: Reach, tmp_path: Path) ->
     ],
 )
 def test_what_cannot_be_read_is_said_and_counts_as_failed(
-    arguments: dict[str, Any], said: str, reach: Reach, tmp_path: Path
+    arguments: dict[str, Any], said: str, reach: ToolScope, tmp_path: Path
 ) -> None:
     (tmp_path / "a.txt").write_text("one\n")
     (tmp_path / "image.png").write_bytes(b"\x89PNG\0\0\0\0")
@@ -81,7 +81,7 @@ def test_what_cannot_be_read_is_said_and_counts_as_failed(
     assert _judged("read_file", answer, **arguments) == "failed"
 
 
-def test_bytes_that_are_no_text_are_shown_and_said(reach: Reach, tmp_path: Path) -> None:
+def test_bytes_that_are_no_text_are_shown_and_said(reach: ToolScope, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"caf\xe9\n")
     answer = read_file(reach, "a.txt")
     assert answer["content"] == "caf\\xe9\n"
@@ -89,7 +89,7 @@ def test_bytes_that_are_no_text_are_shown_and_said(reach: Reach, tmp_path: Path)
     assert _judged("read_file", answer, path="a.txt") == "ok"
 
 
-def test_other_encodings_that_say_what_they_are_are_read(reach: Reach, tmp_path: Path) -> None:
+def test_other_encodings_that_say_what_they_are_are_read(reach: ToolScope, tmp_path: Path) -> None:
     (tmp_path / "wide.txt").write_text("höllo\n", "utf-16")
     (tmp_path / "marked.txt").write_text("höllo\n", "utf-8-sig")
     assert read_file(reach, "wide.txt")["content"] == "höllo\n"
@@ -97,7 +97,7 @@ def test_other_encodings_that_say_what_they_are_are_read(reach: Reach, tmp_path:
 
 
 def test_long_content_is_cut_at_a_line_and_a_long_line_inside(tmp_path: Path) -> None:
-    reach = Reach(folder=Folder(tmp_path), limits=Limits(output_characters=100))
+    reach = ToolScope(folder=ConfinedFolder(tmp_path), limits=ToolLimits(output_characters=100))
     (tmp_path / "a.txt").write_text("x" * 60 + "\n" + "y" * 60 + "\n")
     (tmp_path / "b.txt").write_text("x" * 500)
     assert read_file(reach, "a.txt")["hint"] == "Lines 1 to 1 of 2. Read on with offset=2."
@@ -107,7 +107,7 @@ def test_long_content_is_cut_at_a_line_and_a_long_line_inside(tmp_path: Path) ->
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=200))
 def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, content: str) -> None:
-    reach = Reach(folder=Folder(tmp_path_factory.getbasetemp()))
+    reach = ToolScope(folder=ConfinedFolder(tmp_path_factory.getbasetemp()))
     answer = write_file(reach, "round/trip.txt", content)
     assert answer["bytes_written"] == len(content.encode())
     assert verdict("write_file", answer, path="round/trip.txt", content=content) == "ok"
@@ -115,7 +115,7 @@ def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, 
         assert read_file(reach, "round/trip.txt")["content"] == content
 
 
-def test_writing_makes_folders_and_says_whether_the_file_is_new(reach: Reach, tmp_path: Path) -> None:
+def test_writing_makes_folders_and_says_whether_the_file_is_new(reach: ToolScope, tmp_path: Path) -> None:
     answer = write_file(reach, "a/b/c.txt", "é")
     assert answer == {"path": "a/b/c.txt", "bytes_written": 2, "created": True, "error": None}
     assert write_file(reach, "a/b/c.txt", "")["created"] is False
@@ -133,7 +133,7 @@ def test_writing_makes_folders_and_says_whether_the_file_is_new(reach: Reach, tm
     ],
 )
 def test_what_cannot_be_written_is_said_and_counts_as_failed(
-    path: str, content: str, said: str, reach: Reach, tmp_path: Path
+    path: str, content: str, said: str, reach: ToolScope, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("x")
     answer = write_file(reach, path, content)
@@ -160,7 +160,7 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_lines_are_found_with_their_places(reach: Reach, tree: Path) -> None:
+def test_lines_are_found_with_their_places(reach: ToolScope, tree: Path) -> None:
     answer = search_files(reach, r"def \w+")
     assert answer["matches"] == [
         {"path": "src/app.py", "line": 1, "content": "def main():"},
@@ -170,7 +170,7 @@ def test_lines_are_found_with_their_places(reach: Reach, tree: Path) -> None:
     assert _judged("search_files", answer, pattern="def") == "ok"
 
 
-def test_a_search_is_narrowed_by_folder_file_and_name(reach: Reach, tree: Path) -> None:
+def test_a_search_is_narrowed_by_folder_file_and_name(reach: ToolScope, tree: Path) -> None:
     assert {m["path"] for m in search_files(reach, "main", file_glob="*.md")["matches"]} == {"notes.md"}
     assert {m["path"] for m in search_files(reach, "main", path="src/deep")["matches"]} == {"src/deep/test_app.py"}
     assert {m["path"] for m in search_files(reach, "main", path="src/app.py")["matches"]} == {"src/app.py"}
@@ -179,13 +179,13 @@ def test_a_search_is_narrowed_by_folder_file_and_name(reach: Reach, tree: Path) 
     }  # fmt: skip
 
 
-def test_no_match_is_an_answer_and_no_failure(reach: Reach, tree: Path) -> None:
+def test_no_match_is_an_answer_and_no_failure(reach: ToolScope, tree: Path) -> None:
     answer = search_files(reach, "nowhere to be found")
     assert (answer["total_count"], answer["matches"], answer["error"]) == (0, [], None)
     assert _judged("search_files", answer, pattern="x") == "ok"
 
 
-def test_files_are_found_by_name(reach: Reach, tree: Path) -> None:
+def test_files_are_found_by_name(reach: ToolScope, tree: Path) -> None:
     found = search_files(reach, "*.py", target="files")
     assert [m["path"] for m in found["matches"]] == ["link.py", "src/app.py", "src/deep/test_app.py"]
     assert [m["path"] for m in search_files(reach, "src/**/test_*.py", target="files")["matches"]] == [
@@ -193,7 +193,7 @@ def test_files_are_found_by_name(reach: Reach, tree: Path) -> None:
     ]
 
 
-def test_matches_are_capped_and_counted(reach: Reach, tmp_path: Path) -> None:
+def test_matches_are_capped_and_counted(reach: ToolScope, tmp_path: Path) -> None:
     (tmp_path / "many.txt").write_text("hit\n" * 1000)
     answer = search_files(reach, "hit", limit=3)
     assert (answer["total_count"], len(answer["matches"]), answer["truncated"]) == (1000, 3, True)
@@ -202,7 +202,7 @@ def test_matches_are_capped_and_counted(reach: Reach, tmp_path: Path) -> None:
 def test_a_pattern_without_end_is_ended(tmp_path: Path) -> None:
     (tmp_path / "early.txt").write_text("aaa!\n")
     (tmp_path / "trap.txt").write_text("a" * 60 + "\n")
-    reach = Reach(folder=Folder(tmp_path), limits=Limits(search_seconds=1.0))
+    reach = ToolScope(folder=ConfinedFolder(tmp_path), limits=ToolLimits(search_seconds=1.0))
     start = time.monotonic()
     answer = search_files(reach, r"(a+)+!")
     assert time.monotonic() - start < 4
@@ -222,13 +222,15 @@ def test_a_pattern_without_end_is_ended(tmp_path: Path) -> None:
         ({"pattern": "a", "target": "other"}, "must be 'content' or 'files'"),
     ],
 )
-def test_a_search_that_cannot_be_made_is_said(arguments: dict[str, Any], said: str, reach: Reach, tree: Path) -> None:
+def test_a_search_that_cannot_be_made_is_said(
+    arguments: dict[str, Any], said: str, reach: ToolScope, tree: Path
+) -> None:
     answer = search_files(reach, **arguments)
     assert said in answer["error"]
     assert _judged("search_files", answer, **arguments) == "failed"
 
 
-def test_names_that_are_no_text_are_found_and_shown(reach: Reach, tmp_path: Path) -> None:
+def test_names_that_are_no_text_are_found_and_shown(reach: ToolScope, tmp_path: Path) -> None:
     try:
         (tmp_path / "caf\udce9.txt").write_text("hit")
     except OSError:

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from seasoned.agent.toolset.inside import Folder
+from seasoned.agent.toolset.confined_folder import ConfinedFolder
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
 
 SECRET = b"the secret of the outside"
@@ -151,7 +151,7 @@ def test_a_thousand_paths_and_links_never_leave_the_folder(careful: bool, place:
     shutil.rmtree(place / "work", ignore_errors=True)
     shutil.rmtree(place / "outside", ignore_errors=True)
     ground = Ground(place)
-    folder = Folder(ground.root, careful=careful)
+    folder = ConfinedFolder(ground.root, careful=careful)
     reached: list[str] = []
     before = len(list(Path("/proc/self/fd").iterdir()))
     check_one()
@@ -173,7 +173,7 @@ def test_a_thousand_paths_and_links_never_leave_the_folder(careful: bool, place:
 )  # fmt: skip
 @pytest.mark.parametrize("careful", [True, False])
 def test_such_a_path_is_neither_read_nor_written(path: str, careful: bool, ground: Ground) -> None:
-    folder = Folder(ground.root, careful=careful)
+    folder = ConfinedFolder(ground.root, careful=careful)
     with pytest.raises(SeasonedError):
         folder.read(path, most=1000)
     with pytest.raises(SeasonedError):
@@ -183,7 +183,7 @@ def test_such_a_path_is_neither_read_nor_written(path: str, careful: bool, groun
 
 @pytest.mark.parametrize("careful", [True, False])
 def test_paths_inside_are_read_and_written(careful: bool, ground: Ground) -> None:
-    folder = Folder(ground.root, careful=careful)
+    folder = ConfinedFolder(ground.root, careful=careful)
     assert folder.read("notes.md", most=100) == b"inside"
     assert folder.read("./sub//a", most=100) == b"inside"
     assert folder.read(str(ground.root / "notes.md"), most=100) == b"inside"
@@ -203,7 +203,7 @@ def test_links_inside_may_point_upwards_as_long_as_they_stay(careful: bool, grou
     (ground.root / "sub" / "back").symlink_to("../notes.md")
     (ground.root / "sub" / "top").symlink_to("..")
     (ground.root / "sub" / "whole").symlink_to(ground.root / "sub")
-    folder = Folder(ground.root, careful=careful)
+    folder = ConfinedFolder(ground.root, careful=careful)
     assert folder.read("sub/back", most=100) == b"inside"
     assert folder.read("sub/top/sub/whole/back", most=100) == b"inside"
     assert folder.locate("sub/top/notes.md") == "notes.md"
@@ -214,7 +214,7 @@ def test_links_inside_may_point_upwards_as_long_as_they_stay(careful: bool, grou
 def test_a_folder_reached_by_a_link_can_be_named_by_it(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "named").symlink_to("real")
-    folder = Folder(tmp_path / "named")
+    folder = ConfinedFolder(tmp_path / "named")
     folder.write(str(tmp_path / "named" / "x"), b"1")
     assert (tmp_path / "real" / "x").read_bytes() == b"1"
 
@@ -226,7 +226,7 @@ def test_a_folder_reached_by_a_link_can_be_named_by_it(tmp_path: Path) -> None:
 def test_what_runs_commands_for_git_is_not_written_but_may_be_read(path: str, careful: bool, ground: Ground) -> None:
     (ground.root / "sub" / "hook").symlink_to(".git/hooks")
     (ground.root / "sub" / ".git" / "config").write_bytes(b"[core]")
-    folder = Folder(ground.root, careful=careful)
+    folder = ConfinedFolder(ground.root, careful=careful)
     with pytest.raises(UsageError, match=r"inside of \.git"):
         folder.write(path, b"x")
     assert folder.read("sub/.git/config", most=100) == b"[core]"
@@ -234,7 +234,7 @@ def test_what_runs_commands_for_git_is_not_written_but_may_be_read(path: str, ca
 
 
 def test_the_rights_of_a_replaced_file_are_kept_and_new_ones_follow_the_mask(ground: Ground) -> None:
-    folder = Folder(ground.root)
+    folder = ConfinedFolder(ground.root)
     script = ground.root / "sub" / "a"
     script.chmod(0o750)
     folder.write("sub/a", b"new")
@@ -250,13 +250,13 @@ def test_the_rights_of_a_replaced_file_are_kept_and_new_ones_follow_the_mask(gro
 def test_a_file_that_shares_its_content_with_one_outside_is_replaced_not_written_through(ground: Ground) -> None:
     (ground.root / "twin").hardlink_to(ground.outside / "secret")
     digest = _digest(ground.outside)
-    Folder(ground.root).write("twin", b"new")
+    ConfinedFolder(ground.root).write("twin", b"new")
     assert _digest(ground.outside) == digest
     assert (ground.root / "twin").read_bytes() == b"new"
 
 
 def test_pipes_sockets_and_devices_are_named_as_such(ground: Ground) -> None:
-    folder = Folder(ground.root)
+    folder = ConfinedFolder(ground.root)
     with socket.socket(socket.AF_UNIX) as bound:
         here = Path.cwd()
         os.chdir(ground.root)
@@ -272,7 +272,7 @@ def test_pipes_sockets_and_devices_are_named_as_such(ground: Ground) -> None:
 
 
 def test_what_is_not_there_is_said_with_what_is_near(ground: Ground) -> None:
-    folder = Folder(ground.root)
+    folder = ConfinedFolder(ground.root)
     with pytest.raises(NotFound, match=r"Near are: 'notes\.md'"):
         folder.read("note.md", most=10)
     with pytest.raises(NotFound, match="There is no folder 'nowhere' either"):
@@ -281,11 +281,11 @@ def test_what_is_not_there_is_said_with_what_is_near(ground: Ground) -> None:
 
 def test_a_file_that_is_too_large_is_not_read(ground: Ground) -> None:
     with pytest.raises(CannotDo, match="has 6 bytes"):
-        Folder(ground.root).read("notes.md", most=5)
+        ConfinedFolder(ground.root).read("notes.md", most=5)
 
 
 def test_a_working_folder_that_was_replaced_is_noticed(ground: Ground) -> None:
-    folder = Folder(ground.root)
+    folder = ConfinedFolder(ground.root)
     ground.root.rename(ground.root.with_name("moved"))
     shutil.copytree(ground.outside, ground.root)
     with pytest.raises(CannotDo, match="was replaced"):
@@ -293,14 +293,14 @@ def test_a_working_folder_that_was_replaced_is_noticed(ground: Ground) -> None:
 
 
 def test_no_unfinished_file_stays_when_a_write_fails(ground: Ground) -> None:
-    folder = Folder(ground.root)
+    folder = ConfinedFolder(ground.root)
     with pytest.raises(SeasonedError):
         folder.write("sub", b"x")
     assert not list(ground.root.rglob(".seasoned-*"))
 
 
 def test_a_link_that_is_swapped_in_at_any_moment_does_not_help(ground: Ground) -> None:
-    folder = Folder(ground.root)
+    folder = ConfinedFolder(ground.root)
     (ground.root / "door").mkdir()
     (ground.root / "door" / "secret").write_bytes(b"inside")
     (ground.root / "way").symlink_to(ground.outside)

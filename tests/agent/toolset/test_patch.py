@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.agent.toolset.inside import Folder
-from seasoned.agent.toolset.patch import patch
-from seasoned.agent.toolset.reach import Reach
+from seasoned.agent.toolset.confined_folder import ConfinedFolder
+from seasoned.agent.toolset.file import patch
+from seasoned.agent.toolset.scope import ToolScope
 from tests.agent.toolset.reading import verdict
 
 APP = "def price(weight):\n    if weight > 10:\n        return 9\n    return 5\n\n\ndef main():\n    return price(3)\n"
 
 
 @pytest.fixture
-def reach(tmp_path: Path) -> Reach:
+def reach(tmp_path: Path) -> ToolScope:
     (tmp_path / "app.py").write_text(APP)
-    return Reach(folder=Folder(tmp_path))
+    return ToolScope(folder=ConfinedFolder(tmp_path))
 
 
-def test_a_piece_is_replaced_and_shown(reach: Reach, tmp_path: Path) -> None:
+def test_a_piece_is_replaced_and_shown(reach: ToolScope, tmp_path: Path) -> None:
     answer = patch(reach, "app.py", "        return 9\n", "        return 12\n")
     assert (tmp_path / "app.py").read_text() == APP.replace("return 9", "return 12")
     assert (answer["success"], answer["replacements"], answer["error"]) == (True, 1, None)
@@ -31,7 +31,7 @@ def test_a_piece_is_replaced_and_shown(reach: Reach, tmp_path: Path) -> None:
     assert verdict("patch", answer, path="app.py") == "ok"
 
 
-def test_a_piece_that_stands_several_times_is_not_guessed(reach: Reach, tmp_path: Path) -> None:
+def test_a_piece_that_stands_several_times_is_not_guessed(reach: ToolScope, tmp_path: Path) -> None:
     answer = patch(reach, "app.py", "return", "yield")
     assert "stands 3 times in 'app.py' (lines 3, 4, 8)" in answer["error"]
     assert (tmp_path / "app.py").read_text() == APP
@@ -52,19 +52,19 @@ def test_a_piece_that_stands_several_times_is_not_guessed(reach: Reach, tmp_path
         ("", "old_string is empty"),
     ],
 )
-def test_a_piece_that_is_not_there_is_answered_with_what_is(old: str, said: str, reach: Reach) -> None:
+def test_a_piece_that_is_not_there_is_answered_with_what_is(old: str, said: str, reach: ToolScope) -> None:
     answer = patch(reach, "app.py", old, "x")
     assert said in answer["error"]
     assert answer["success"] is False
     assert verdict("patch", answer, path="app.py") == "failed"
 
 
-def test_a_change_that_changes_nothing_is_refused(reach: Reach) -> None:
+def test_a_change_that_changes_nothing_is_refused(reach: ToolScope) -> None:
     assert "nothing would change" in patch(reach, "app.py", "return 9", "return 9")["error"]
 
 
 @pytest.mark.parametrize("path", ["missing.py", "../app.py", ".git/config", "/etc/hosts"])
-def test_a_file_that_may_not_or_cannot_be_patched_is_said(path: str, reach: Reach, tmp_path: Path) -> None:
+def test_a_file_that_may_not_or_cannot_be_patched_is_said(path: str, reach: ToolScope, tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "config").write_text("a")
     answer = patch(reach, path, "a", "b")
@@ -73,7 +73,7 @@ def test_a_file_that_may_not_or_cannot_be_patched_is_said(path: str, reach: Reac
     assert (tmp_path / ".git" / "config").read_text() == "a"
 
 
-def test_line_ends_stay_as_they_are(reach: Reach, tmp_path: Path) -> None:
+def test_line_ends_stay_as_they_are(reach: ToolScope, tmp_path: Path) -> None:
     file = tmp_path / "dos.txt"
     file.write_bytes(b"one\r\ntwo\r\nthree\r\n")
     assert patch(reach, "dos.txt", "one\ntwo\n", "1\n2\n2b\n")["success"]
@@ -82,7 +82,7 @@ def test_line_ends_stay_as_they_are(reach: Reach, tmp_path: Path) -> None:
     assert file.read_bytes() == b"1\r\n2\r\n2b\r\n3\r\n4\r\n"
 
 
-def test_mixed_line_ends_stay_mixed(reach: Reach, tmp_path: Path) -> None:
+def test_mixed_line_ends_stay_mixed(reach: ToolScope, tmp_path: Path) -> None:
     file = tmp_path / "mixed.txt"
     file.write_bytes(b"a\r\nb\nc\r\nd\n")
     assert patch(reach, "mixed.txt", "b\nc\n", "B\nC\n")["success"]
@@ -90,7 +90,7 @@ def test_mixed_line_ends_stay_mixed(reach: Reach, tmp_path: Path) -> None:
     assert file.read_bytes().endswith(b"d\n")
 
 
-def test_a_missing_last_line_end_and_bytes_that_are_no_text_stay(reach: Reach, tmp_path: Path) -> None:
+def test_a_missing_last_line_end_and_bytes_that_are_no_text_stay(reach: ToolScope, tmp_path: Path) -> None:
     file = tmp_path / "odd.txt"
     file.write_bytes(b"\xef\xbb\xbfcaf\xe9 one\nlast")
     answer = patch(reach, "odd.txt", "one", "two")
@@ -98,7 +98,7 @@ def test_a_missing_last_line_end_and_bytes_that_are_no_text_stay(reach: Reach, t
     assert json.dumps(answer).encode()
 
 
-def test_the_right_to_run_is_kept(reach: Reach, tmp_path: Path) -> None:
+def test_the_right_to_run_is_kept(reach: ToolScope, tmp_path: Path) -> None:
     (tmp_path / "app.py").chmod(0o755)
     patch(reach, "app.py", "return 9", "return 8")
     assert (tmp_path / "app.py").stat().st_mode & 0o777 == 0o755
@@ -118,7 +118,7 @@ def test_nothing_but_the_piece_changes(
     folder.mkdir(exist_ok=True)
     text = before + old + after
     (folder / "x").write_bytes(text.encode())
-    answer = patch(Reach(folder=Folder(folder)), "x", old, new)
+    answer = patch(ToolScope(folder=ConfinedFolder(folder)), "x", old, new)
     if answer["success"] and "\n" not in text + new:
         assert (folder / "x").read_bytes().decode() == text.replace(old, new, 1)
     elif not answer["success"]:

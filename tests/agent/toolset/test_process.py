@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.agent.toolset.process import Finished, clean_environment, run, shell
-from seasoned.agent.toolset.reach import Limits
+from seasoned.agent.toolset.process import FinishedCommand, clean_environment, run, shell
+from seasoned.agent.toolset.scope import ToolLimits
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks for processes in /proc")
-SHORT = Limits(time_seconds=1.0, grace_seconds=0.5, processes=64)
+SHORT = ToolLimits(time_seconds=1.0, grace_seconds=0.5, processes=64)
 SLACK_SECONDS = 3.0
 """Starting two interpreters on a busy machine takes a moment."""
 
@@ -42,7 +42,7 @@ def _running(word: str) -> list[str]:
     return found
 
 
-def _run(command: str, folder: Path, limits: Limits = SHORT) -> Finished:
+def _run(command: str, folder: Path, limits: ToolLimits = SHORT) -> FinishedCommand:
     return run(shell(command), folder=folder, limits=limits, environment={"PATH": os.environ["PATH"]})
 
 
@@ -97,7 +97,7 @@ def test_a_command_of_a_hundred_thousand_characters_is_run(tmp_path: Path) -> No
     ],
 )
 def test_a_command_that_sleeps_for_ever_or_ignores_signals_is_ended(way: str, sleep: str, tmp_path: Path) -> None:
-    limits = Limits(time_seconds=1.0, grace_seconds=0.5)
+    limits = ToolLimits(time_seconds=1.0, grace_seconds=0.5)
     start = time.monotonic()
     done = _run(way.format(sleep=sleep), tmp_path, limits)
     frozen = 10.0 if "STOP $PPID" in way else 0.0  # then only patience is left to find it out
@@ -123,7 +123,7 @@ def test_a_command_that_sleeps_for_ever_or_ignores_signals_is_ended(way: str, sl
 def test_what_is_left_in_the_background_is_ended_with_the_command(way: str, sleep: str, tmp_path: Path) -> None:
     start = time.monotonic()
     done = _run(
-        f"{way.format(sleep=sleep)}\necho done; sleep 0.2", tmp_path, Limits(time_seconds=20, grace_seconds=0.5)
+        f"{way.format(sleep=sleep)}\necho done; sleep 0.2", tmp_path, ToolLimits(time_seconds=20, grace_seconds=0.5)
     )
     assert time.monotonic() - start < SLACK_SECONDS
     assert done.output.endswith("done\n")
@@ -163,7 +163,7 @@ def test_a_command_that_kills_its_watcher_is_ended_all_the_same(sleep: str, tmp_
 
 
 def test_a_flood_of_output_is_ended_and_its_ends_are_kept(tmp_path: Path) -> None:
-    limits = Limits(time_seconds=20, grace_seconds=0.5, flood_bytes=5_000_000, output_characters=1_000)
+    limits = ToolLimits(time_seconds=20, grace_seconds=0.5, flood_bytes=5_000_000, output_characters=1_000)
     start = time.monotonic()
     done = _run("echo first; yes flood", tmp_path, limits)
     assert time.monotonic() - start < SLACK_SECONDS
@@ -174,7 +174,7 @@ def test_a_flood_of_output_is_ended_and_its_ends_are_kept(tmp_path: Path) -> Non
 
 
 def test_long_output_keeps_its_head_and_tail_and_counts_the_rest(tmp_path: Path) -> None:
-    done = _run("seq 100000", tmp_path, Limits(time_seconds=20, output_characters=200))
+    done = _run("seq 100000", tmp_path, ToolLimits(time_seconds=20, output_characters=200))
     assert done.output.startswith("1\n2\n3\n")
     assert done.output.endswith("99999\n100000\n")
     assert done.characters == 588_895
@@ -187,7 +187,7 @@ def test_output_that_is_no_text_is_shown_as_far_as_it_can_be(tmp_path: Path) -> 
 
 def test_many_processes_are_ended_as_soon_as_they_are_too_many(sleep: str, tmp_path: Path) -> None:
     start = time.monotonic()
-    done = _run(f"for i in $(seq 400); do {sleep} & done; wait", tmp_path, Limits(time_seconds=30, processes=50))
+    done = _run(f"for i in $(seq 400); do {sleep} & done; wait", tmp_path, ToolLimits(time_seconds=30, processes=50))
     assert time.monotonic() - start < SLACK_SECONDS
     assert (done.ending, done.left) == ("processes", 0)
 
@@ -204,7 +204,7 @@ def test_a_fork_bomb_is_ended_and_leaves_no_process(way: str, tmp_path: Path) ->
     # They end by themselves after nine generations, should the limit ever fail: the machine of the tests must live on.
     mark = secrets.token_hex(8)
     start = time.monotonic()
-    done = _run(way.replace("MARK", mark), tmp_path, Limits(time_seconds=30, processes=50))
+    done = _run(way.replace("MARK", mark), tmp_path, ToolLimits(time_seconds=30, processes=50))
     assert time.monotonic() - start < SLACK_SECONDS
     assert done.ending in ("processes", "exit")
     assert done.left == 0
@@ -215,14 +215,14 @@ def test_memory_can_be_limited(tmp_path: Path) -> None:
     done = run(
         [sys.executable, "-I", "-c", "x = b'x' * 2_000_000_000"],
         folder=tmp_path,
-        limits=Limits(time_seconds=20, memory_bytes=500_000_000),
+        limits=ToolLimits(time_seconds=20, memory_bytes=500_000_000),
         environment={},
     )
     assert "MemoryError" in done.output
 
 
 def test_a_file_cannot_grow_beyond_its_limit(tmp_path: Path) -> None:
-    done = _run("head -c 3000000 /dev/zero > big", tmp_path, Limits(time_seconds=20, written_bytes=1_000_000))
+    done = _run("head -c 3000000 /dev/zero > big", tmp_path, ToolLimits(time_seconds=20, written_bytes=1_000_000))
     assert done.exit_code != 0
     assert (tmp_path / "big").stat().st_size <= 1_000_000
 
@@ -234,7 +234,7 @@ def test_a_run_can_be_stopped_from_outside(sleep: str, tmp_path: Path) -> None:
     done = run(
         shell(sleep),
         folder=tmp_path,
-        limits=Limits(time_seconds=60, grace_seconds=0.5),
+        limits=ToolLimits(time_seconds=60, grace_seconds=0.5),
         environment={"PATH": os.environ["PATH"]},
         stop=asked.is_set,
     )
@@ -246,9 +246,9 @@ def test_when_the_caller_is_killed_the_command_ends_too(sleep: str, tmp_path: Pa
     program = (
         "import os, pathlib\n"
         "from seasoned.agent.toolset.process import run, shell\n"
-        "from seasoned.agent.toolset.reach import Limits\n"
+        "from seasoned.agent.toolset.scope import ToolLimits\n"
         f"run(shell('echo $$ > started; setsid -f {sleep}; {sleep}'), folder=pathlib.Path({str(tmp_path)!r}),"
-        " limits=Limits(time_seconds=60, grace_seconds=0.2), environment=dict(os.environ))\n"
+        " limits=ToolLimits(time_seconds=60, grace_seconds=0.2), environment=dict(os.environ))\n"
     )
     caller = os.posix_spawn(sys.executable, [sys.executable, "-c", program], os.environ)
     _wait_until((tmp_path / "started").exists)

@@ -10,13 +10,10 @@ from typing import Any
 
 import pytest
 
-from seasoned.agent.toolset.code import execute_code
-from seasoned.agent.toolset.file import read_file, search_files, write_file
-from seasoned.agent.toolset.inside import Folder
-from seasoned.agent.toolset.patch import patch
-from seasoned.agent.toolset.reach import Reach
-from seasoned.agent.toolset.result import bind, plain
-from seasoned.agent.toolset.terminal import terminal
+from seasoned.agent.toolset.confined_folder import ConfinedFolder
+from seasoned.agent.toolset.file import patch, read_file, search_files, write_file
+from seasoned.agent.toolset.scope import ToolScope, bind, plain
+from seasoned.agent.toolset.terminal import execute_code, terminal
 from seasoned.agent.toolset.web import web_fetch
 
 TOOLS: list[Callable[..., dict[str, Any]]] = [
@@ -26,7 +23,7 @@ TOOLS: list[Callable[..., dict[str, Any]]] = [
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.__name__)
 def test_every_argument_is_described_and_typed(tool: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
-    bound = bind(tool, Reach(folder=Folder(tmp_path)))
+    bound = bind(tool, ToolScope(folder=ConfinedFolder(tmp_path)))
     signature = inspect.signature(bound)
     assert "reach" not in signature.parameters
     assert bound.__name__ == tool.__name__
@@ -40,7 +37,7 @@ def test_every_argument_is_described_and_typed(tool: Callable[..., dict[str, Any
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.__name__)
 def test_a_schema_can_be_made_of_every_tool(tool: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     tools = pytest.importorskip("pydantic_ai.tools", reason="needs the extra that runs agents")
-    made = tools.Tool(bind(tool, Reach(folder=Folder(tmp_path))))
+    made = tools.Tool(bind(tool, ToolScope(folder=ConfinedFolder(tmp_path))))
     schema = made.function_schema.json_schema
     assert made.name == tool.__name__
     assert schema["additionalProperties"] is False
@@ -49,7 +46,7 @@ def test_a_schema_can_be_made_of_every_tool(tool: Callable[..., dict[str, Any]],
 
 
 def test_a_bound_tool_answers_like_the_tool(tmp_path: Path) -> None:
-    write = bind(write_file, Reach(folder=Folder(tmp_path)))
+    write = bind(write_file, ToolScope(folder=ConfinedFolder(tmp_path)))
     assert write(path="a.txt", content="x") == {"path": "a.txt", "bytes_written": 1, "created": True, "error": None}
     assert (tmp_path / "a.txt").read_text() == "x"
 

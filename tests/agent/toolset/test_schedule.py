@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from seasoned.agent.model import Choice
-from seasoned.agent.runtime import Question
-from seasoned.agent.start import Wish, start, toolset_names
-from seasoned.agent.toolsets import danger_of
+from seasoned.agent.loop.model import ModelChoice
+from seasoned.agent.loop.runtime import Question
+from seasoned.agent.loop.start import ConversationOptions, start, toolset_names
+from seasoned.agent.toolset.registry import danger_of
 from seasoned.app.scheduler import job_desk
 from seasoned.config import load
 from seasoned.redact.key import Secrecy, load_key
@@ -34,7 +34,9 @@ def talk(*calls: Call, allow: bool = True) -> tuple[list[str], list[Question]]:
         return allow
 
     with serve_script(*calls, "Done.") as server:
-        wish = Wish(choice=Choice("scripted", server.base_url), folder=Path.home(), toolsets=("schedule",))
+        wish = ConversationOptions(
+            choice=ModelChoice("scripted", server.base_url), folder=Path.home(), toolsets=("schedule",)
+        )
         conversation = start(config, secrecy, wish, confirm=confirm, jobs=job_desk(config, secrecy))
         asyncio.run(conversation.turn("Remind me."))
         conversation.close()
@@ -105,10 +107,10 @@ def test_answers_go_only_where_a_person_has_configured() -> None:
 
 def test_the_tool_is_offered_only_where_jobs_can_be_kept() -> None:
     config = load()
-    wish = Wish(choice=Choice("scripted", "http://127.0.0.1:1/v1"), folder=Path.home())
+    wish = ConversationOptions(choice=ModelChoice("scripted", "http://127.0.0.1:1/v1"), folder=Path.home())
     assert "schedule" not in toolset_names(config, wish)
-    desk = job_desk(config, Secrecy(load_key(config.home), config.redact))
-    assert "schedule" in toolset_names(config, wish, None, desk)
+    journal = job_desk(config, Secrecy(load_key(config.home), config.redact))
+    assert "schedule" in toolset_names(config, wish, None, journal)
 
 
 def test_an_unknown_action_is_asked_about() -> None:

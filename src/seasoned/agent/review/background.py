@@ -14,20 +14,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from pydantic_ai import CancellationToken
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import Model
 
-from seasoned.agent.context import Context
-from seasoned.agent.conversation import Conversation
-from seasoned.agent.event import Turn
+from seasoned.agent.loop.context import Context
+from seasoned.agent.loop.conversation import Conversation
+from seasoned.agent.loop.model import ModelChoice, choose_model, open_model
+from seasoned.agent.loop.runtime import Runtime
+from seasoned.agent.loop.stream_events import Turn
 from seasoned.agent.review.digest import budget_for, digest_of
-from seasoned.agent.review.due import Count, Topic, load_count, save_count, topic_due
+from seasoned.agent.review.due import ReviewCount, ReviewSettings, Topic, load_count, save_count, settings_of, topic_due
 from seasoned.agent.review.fork import Fork, digest_fork, session_of, task_of, whole_fork
 from seasoned.agent.review.ledger import Review
-from seasoned.agent.review.run import Plan, carry_out, review_prompt
-from seasoned.agent.review.settings import Settings
-from seasoned.agent.runtime import Runtime
+from seasoned.agent.review.run import ReviewPlan, carry_out, review_prompt
+from seasoned.config import Config
 from seasoned.errors import SeasonedError
 from seasoned.session import SessionRef
 from seasoned.store import open_store
@@ -40,7 +42,7 @@ _log.addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Seen:
+class _ReviewedConversation:
     """What the reviewer takes with it from a conversation: copies, and values that never change."""
 
     session: SessionRef
@@ -56,7 +58,7 @@ class Reviewer:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: ReviewSettings,
         *,
         store_path: Path,
         lineage_root: str,
@@ -106,7 +108,7 @@ class Reviewer:
             assert topic is not None and context is not None
             self._count = self._count.without(topic)
             self._begin(
-                _Seen(
+                _ReviewedConversation(
                     session=conversation.ref,
                     topic=topic,
                     runtime=conversation.runtime,
@@ -142,15 +144,15 @@ class Reviewer:
             self.wait(_LAST_SECONDS)
         self._token.cancel()
 
-    def _begin(self, seen: _Seen) -> None:
+    def _begin(self, seen: _ReviewedConversation) -> None:
         # A daemon, as are the threads that it starts: none of them keeps the process alive.
         self._thread = threading.Thread(target=self._work, args=(seen,), name="seasoned-review", daemon=True)
         self._thread.start()
 
-    def _work(self, seen: _Seen) -> None:
+    def _work(self, seen: _ReviewedConversation) -> None:
         asyncio.run(self._guarded(seen))
 
-    async def _guarded(self, seen: _Seen) -> None:
+    async def _guarded(self, seen: _ReviewedConversation) -> None:
         """The boundary of a review: what breaks in it, or in who is told of it, ends here."""
         reviewing = asyncio.create_task(self._review(seen))
         await asyncio.wait({reviewing})
@@ -168,8 +170,8 @@ class Reviewer:
         if (error := telling.exception()) is not None:
             _log.warning("whoever is told of reviews failed: %r", error)
 
-    async def _review(self, seen: _Seen) -> Review:
-        plan = Plan(
+    async def _review(self, seen: _ReviewedConversation) -> Review:
+        plan = ReviewPlan(
             session=seen.session,
             occasion="background",
             topic=seen.topic,
@@ -180,7 +182,7 @@ class Reviewer:
         )
         return await carry_out(plan, token=self._token, clock=self._clock)
 
-    def _fork(self, seen: _Seen) -> Fork:
+    def _fork(self, seen: _ReviewedConversation) -> Fork:
         prompt = review_prompt(seen.topic, seen.context, self._own_instructions)
         if self._open_other is None:
             model = None if self._open_model is None else self._open_model()
@@ -212,15 +214,15 @@ class Reviewer:
             _log.warning("%s", line)
             self._tell(line)
 
-    def _load(self) -> Count:
+    def _load(self) -> ReviewCount:
         if not self._is_on:
-            return Count()
+            return ReviewCount()
         try:
             with open_store(self._store_path) as store:
                 return load_count(store, self._lineage_root)
         except (SeasonedError, sqlite3.Error) as error:
             _log.warning("the count of turns cannot be read: %s", error)
-            return Count()
+            return ReviewCount()
 
     def _save(self) -> None:
         """Keep the count, in a thread: a store that is locked delays no turn."""
@@ -235,3 +237,32 @@ class Reviewer:
                 save_count(store, self._lineage_root, self._count, now=self._clock())
         except (SeasonedError, sqlite3.Error) as error:
             _log.warning("the count of turns cannot be kept: %s", error)
+
+
+def start_reviewer(
+    config: Config,
+    conversation: Conversation,
+    choice: ModelChoice,
+    *,
+    on_review: Callable[[Review], None] = lambda review: None,
+) -> Reviewer:
+    """The reviewer of a conversation. A small model reviews nothing, unless another one does it in its place."""
+    settings = settings_of(config)
+    other = None if settings.model is None else choose_model(config, settings.model)
+    if other is None and choice.is_small:
+        settings = msgspec.structs.replace(settings, memory_turns=0, skill_calls=0)
+    root = str(conversation.ref) if conversation.scribe is None else conversation.scribe.about.lineage_root
+    return Reviewer(
+        settings,
+        store_path=config.store_path,
+        lineage_root=root,
+        open_model=lambda: open_model(choice, context_length=config.context_length),
+        open_other=None if other is None else lambda: open_model(other, context_length=config.context_length),
+        own_instructions=own_instructions(config),
+        on_review=on_review,
+    )
+
+
+def own_instructions(config: Config) -> Path:
+    """Where the user's own instructions of reviews would lie."""
+    return config.home / "review"

@@ -29,7 +29,7 @@ _WINDOW_SHARE = 0.6
 _BAR = "| "
 
 
-class Digest(msgspec.Struct, frozen=True):
+class SessionDigest(msgspec.Struct, frozen=True):
     """The text, and what it was made of."""
 
     text: str
@@ -47,7 +47,7 @@ def budget_for(window: int | None, prompt: str) -> int:
     return max(_LEAST_TOKENS, min(BUDGET, int(window * _WINDOW_SHARE) - count_tokens(prompt)))
 
 
-def digest_of(session: Session, redactor: Redactor, *, whole: int = WHOLE, budget: int = BUDGET) -> Digest:
+def digest_of(session: Session, redactor: Redactor, *, whole: int = WHOLE, budget: int = BUDGET) -> SessionDigest:
     """The digest of a session, without secrets and never over its budget."""
     said = [message for message in session.messages if not message.synthetic]
     cut = max(0, len(said) - whole)
@@ -63,7 +63,7 @@ def digest_of(session: Session, redactor: Redactor, *, whole: int = WHOLE, budge
     parts = [head, *([f"## Before that, collapsed ({cut} messages)\n\n{older}"] if cut else [])]
     parts.append(f"## The last {len(said) - cut} messages\n\n{last}")
     text = "\n\n".join(parts)
-    return Digest(text, len(said), len(said) - cut, count_tokens(text))
+    return SessionDigest(text, len(said), len(said) - cut, count_tokens(text))
 
 
 def _head(session: Session, redactor: Redactor, messages: int) -> str:

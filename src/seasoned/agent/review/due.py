@@ -2,32 +2,67 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-from seasoned.agent.review.settings import Settings
+from seasoned.config import Config
 from seasoned.store import Store
+
+_PREFIX = "review_"
+
+
+class ReviewSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """When a review is due, how far it may go, and what it may cost."""
+
+    memory_turns: int = 10
+    """Turns of the user after which memory is reviewed; 0 switches it off."""
+    skill_calls: int = 10
+    """Calls of tools after which skills are reviewed; 0 switches it off."""
+    iterations: int = 16
+    """Requests to the model in one review."""
+    seconds: float = 600.0
+    tokens_per_day: int | None = 2_000_000
+    """Tokens that all reviews of a day may take, in and out; None is no limit."""
+    usd_per_day: float | None = 2.0
+    """What they may cost; requests whose price nobody knows count by their tokens alone."""
+    staging: bool = False
+    """Whether what a review writes waits until a person accepts it."""
+    allow_person_skills: bool = False
+    """Whether a review may change skills that a person wrote."""
+    model: str | None = None
+    """Another, cheaper model. It is given a digest, since it could not use the conversation's cached prefix."""
+
+
+def settings_of(config: Config) -> ReviewSettings:
+    """The settings of reviews that a configuration holds; the rest are defaults."""
+    found: dict[str, Any] = {
+        name: getattr(config, _PREFIX + name)
+        for name in ReviewSettings.__struct_fields__
+        if hasattr(config, _PREFIX + name)
+    }
+    return ReviewSettings(**found)
+
 
 Topic = Literal["memory", "skills", "both"]
 
 
-class Count(msgspec.Struct, frozen=True):
+class ReviewCount(msgspec.Struct, frozen=True):
     """What a conversation has had since its memory, and since its skills were reviewed."""
 
     turns: int = 0
     calls: int = 0
 
-    def after(self, *, calls: int) -> Count:
+    def after(self, *, calls: int) -> ReviewCount:
         """The count after one more turn."""
-        return Count(self.turns + 1, self.calls + calls)
+        return ReviewCount(self.turns + 1, self.calls + calls)
 
-    def without(self, topic: Topic) -> Count:
+    def without(self, topic: Topic) -> ReviewCount:
         """The count after a review of this topic has begun."""
-        return Count(0 if topic != "skills" else self.turns, 0 if topic != "memory" else self.calls)
+        return ReviewCount(0 if topic != "skills" else self.turns, 0 if topic != "memory" else self.calls)
 
 
-def topic_due(count: Count, settings: Settings) -> Topic | None:
+def topic_due(count: ReviewCount, settings: ReviewSettings) -> Topic | None:
     """What should be reviewed now."""
     memory = 0 < settings.memory_turns <= count.turns
     skills = 0 < settings.skill_calls <= count.calls
@@ -36,13 +71,13 @@ def topic_due(count: Count, settings: Settings) -> Topic | None:
     return "memory" if memory else "skills" if skills else None
 
 
-def load_count(store: Store, lineage_root: str) -> Count:
+def load_count(store: Store, lineage_root: str) -> ReviewCount:
     """How far a conversation was when it was left."""
     row = store.row("review.count", {"lineage_root": lineage_root})
-    return Count() if row is None else Count(row["turns"], row["calls"])
+    return ReviewCount() if row is None else ReviewCount(row["turns"], row["calls"])
 
 
-def save_count(store: Store, lineage_root: str, count: Count, *, now: float) -> None:
+def save_count(store: Store, lineage_root: str, count: ReviewCount, *, now: float) -> None:
     """Keep the count, so that a conversation that is taken up again goes on counting."""
     with store.write():
         store.run(

@@ -14,19 +14,37 @@ from pydantic_ai.run import AgentRunResultEvent
 from pydantic_ai.toolsets import FunctionToolset
 from pydantic_ai.usage import UsageLimits
 
-from seasoned.agent.body import body_of
-from seasoned.agent.context import Context
-from seasoned.agent.learned_tool import MEMORY, SKILLS
-from seasoned.agent.review.digest import Digest
-from seasoned.agent.review.gate import Gate
-from seasoned.agent.review.instruction import digest_instructions
+from seasoned.agent.loop.context import Context
+from seasoned.agent.loop.context_size import context_tokens
+from seasoned.agent.loop.record import body_of
+from seasoned.agent.loop.runtime import Runtime, fork_agent
+from seasoned.agent.review.digest import SessionDigest
 from seasoned.agent.review.ledger import Form
-from seasoned.agent.runtime import Runtime, fork_agent
-from seasoned.agent.size import size_of
+from seasoned.agent.review.prompt import digest_instructions
+from seasoned.agent.toolset.memory_skill import MEMORY, SKILLS
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.reader.seasoned_db import NAME, read_message
 from seasoned.session import Session, SessionRef
 from seasoned.template.render.tokens import count_tokens
+
+ALLOWED: tuple[str, ...] = tuple(function.__name__ for function in (*MEMORY, *SKILLS))
+
+
+class ReviewGate:
+    """Answers for one review whether a tool may be called, and remembers what was refused."""
+
+    def __init__(self) -> None:
+        self.refused: list[str] = []
+
+    def __call__(self, tool: str) -> str | None:
+        """None, or the sentence that the model is told instead of a result."""
+        if tool in ALLOWED:
+            return None
+        self.refused.append(tool)
+        return (
+            f"{tool!r} was not run: this is a review, which may use only {', '.join(ALLOWED[:-1])} and {ALLOWED[-1]}. "
+            "It keeps what the conversation has taught and does nothing else. Go on with these, or end."
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +64,7 @@ class Fork:
         own = count_tokens(self.prompt)
         if not self.history:
             own += count_tokens(self.runtime.instructions)
-        return own + size_of([*self.runtime.prefix, *self.history])
+        return own + context_tokens([*self.runtime.prefix, *self.history])
 
 
 def whole_fork(runtime: Runtime, history: Sequence[ModelMessage], prompt: str, *, model: Model | None = None) -> Fork:
@@ -63,7 +81,7 @@ def whole_fork(runtime: Runtime, history: Sequence[ModelMessage], prompt: str, *
     )
 
 
-def digest_fork(model: Model, digest: Digest, prompt: str, *, owns_model: bool = False) -> Fork:
+def digest_fork(model: Model, digest: SessionDigest, prompt: str, *, owns_model: bool = False) -> Fork:
     """A fork for a model that has not followed the session: a digest, and the tools of memory and skills alone."""
     runtime = Runtime(
         model=model,
@@ -92,7 +110,7 @@ def task_of(history: Sequence[ModelMessage]) -> str | None:
 
 
 @dataclass
-class Watch(AbstractCapability[Context]):
+class RequestObserver(AbstractCapability[Context]):
     """Asks before every request of a review whether it may be made, and has each one accounted for."""
 
     may_ask: Callable[[int], None]
@@ -104,7 +122,7 @@ class Watch(AbstractCapability[Context]):
     async def before_model_request(
         self, ctx: RunContext[Context], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        self.may_ask(size_of(ctx.messages) if ctx.run_step > 1 else self.first)
+        self.may_ask(context_tokens(ctx.messages) if ctx.run_step > 1 else self.first)
         return request_context
 
     async def after_model_request(
@@ -115,7 +133,7 @@ class Watch(AbstractCapability[Context]):
 
 
 @dataclass
-class Heard:
+class ForkProgress:
     """What was heard of a review, also of one that did not come to its end."""
 
     calls: int = 0
@@ -126,9 +144,9 @@ async def run_fork(
     fork: Fork,
     *,
     context: Context,
-    gate: Gate,
-    watch: Watch,
-    heard: Heard,
+    gate: ReviewGate,
+    watch: RequestObserver,
+    heard: ForkProgress,
     iterations: int,
     seconds: float,
     token: CancellationToken,

@@ -12,17 +12,16 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.agent.record import count_request
-from seasoned.agent.review.due import Topic
-from seasoned.agent.review.settings import Settings
+from seasoned.agent.loop.record import count_request
+from seasoned.agent.review.due import ReviewSettings, Topic
 from seasoned.history.reader.seasoned_db import cost_of, usage_of
 from seasoned.session import SessionRef, Usage
 from seasoned.store import Store
 
 Occasion = Literal["background", "on demand"]
 Form = Literal["fork", "digest"]
-Ending = Literal["kept", "nothing", "budget", "steps", "time", "interrupted", "failed"]
-State = Literal["running", "kept", "nothing", "budget", "steps", "time", "interrupted", "failed", "lost"]
+ReviewEnding = Literal["kept", "nothing", "budget", "steps", "time", "interrupted", "failed"]
+ReviewState = Literal["running", "kept", "nothing", "budget", "steps", "time", "interrupted", "failed", "lost"]
 _LONGEST_SECONDS = 24 * 3600.0
 
 
@@ -43,7 +42,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     pid: int
     started_at: float
     ended_at: float | None
-    state: State
+    state: ReviewState
     requests: int
     input_tokens: int | None
     output_tokens: int | None
@@ -61,7 +60,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     """The review's own last words, redacted: where skills overlap, for one."""
 
 
-class Opening(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewStart(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a review before its first request."""
 
     ref: SessionRef
@@ -74,10 +73,10 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     task: str | None
 
 
-class Closing(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewEnd(msgspec.Struct, frozen=True, kw_only=True):
     """How a review ended."""
 
-    state: Ending
+    state: ReviewEnding
     calls: int = 0
     refused: int = 0
     kept: int = 0
@@ -86,7 +85,7 @@ class Closing(msgspec.Struct, frozen=True, kw_only=True):
     answer: str | None = None
 
 
-class Spent(msgspec.Struct, frozen=True):
+class ReviewSpending(msgspec.Struct, frozen=True):
     """What the reviews of one day have taken so far."""
 
     requests: int
@@ -95,7 +94,7 @@ class Spent(msgspec.Struct, frozen=True):
     unpriced: int
 
 
-def begin(store: Store, opening: Opening, *, now: float) -> int:
+def begin(store: Store, opening: ReviewStart, *, now: float) -> int:
     """Open a row, before anything is sent: a review whose process dies is known too."""
     params = {
         **msgspec.structs.asdict(opening),
@@ -126,7 +125,7 @@ def count(store: Store, review: int, session: SessionRef, body: Mapping[str, Any
         store.run("review.count_request", figures)
 
 
-def end(store: Store, review: int, closing: Closing, *, now: float) -> Review:
+def end(store: Store, review: int, closing: ReviewEnd, *, now: float) -> Review:
     """Close the row, and give it back."""
     with store.write():
         store.run("review.end", {**msgspec.structs.asdict(closing), "id": review, "ended_at": now})
@@ -141,11 +140,11 @@ def reviews(store: Store, *, session: str | None = None, limit: int = 50, now: f
     return [msgspec.structs.replace(one, state="lost") if _is_lost(one, now) else one for one in found]
 
 
-def spent_today(store: Store, *, now: float) -> Spent:
+def spent_today(store: Store, *, now: float) -> ReviewSpending:
     """What reviews have taken since midnight where the user is."""
     row = store.row("review.spent", {"since": midnight(now)})
     assert row is not None, "a sum always has a row"
-    return Spent(row["requests"], row["tokens"], row["cost_usd"], row["unpriced"])
+    return ReviewSpending(row["requests"], row["tokens"], row["cost_usd"], row["unpriced"])
 
 
 def midnight(now: float) -> float:
@@ -154,7 +153,7 @@ def midnight(now: float) -> float:
     return day.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
 
 
-def over_budget(settings: Settings, spent: Spent, *, expected: int = 0) -> str | None:
+def over_budget(settings: ReviewSettings, spent: ReviewSpending, *, expected: int = 0) -> str | None:
     """Why the next request may not be made, in one sentence; `expected` is what it would send, in tokens."""
     most = settings.tokens_per_day
     if most is not None and (spent.tokens >= most or spent.tokens + expected > most):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
@@ -13,31 +13,80 @@ from pydantic_ai import CancellationToken
 from pydantic_ai.exceptions import RunCancelled, RunTimedOut, UsageLimitExceeded
 from pydantic_ai.messages import ModelResponse
 
-from seasoned.agent.body import body_of
-from seasoned.agent.context import Context
-from seasoned.agent.provenance import changes
-from seasoned.agent.record import new_ref
-from seasoned.agent.review.due import Topic
-from seasoned.agent.review.fork import Fork, Heard, Watch, run_fork
-from seasoned.agent.review.gate import Gate
-from seasoned.agent.review.instruction import instructions, prompt_of
+from seasoned.agent.loop.context import Context
+from seasoned.agent.loop.model import ModelChoice, open_model
+from seasoned.agent.loop.record import body_of, new_ref
+from seasoned.agent.memory.journal import Change, changes
+from seasoned.agent.review.due import ReviewSettings, Topic
+from seasoned.agent.review.fork import Fork, ForkProgress, RequestObserver, ReviewGate, digest_fork, run_fork
 from seasoned.agent.review.ledger import (
-    Closing,
-    Ending,
     Occasion,
-    Opening,
     Review,
+    ReviewEnd,
+    ReviewEnding,
+    ReviewStart,
     begin,
     count,
     end,
     over_budget,
     spent_today,
 )
-from seasoned.agent.review.settings import Settings
-from seasoned.agent.review.summary import line_of
+from seasoned.agent.review.prompt import instructions, make_ready, prompt_of
+from seasoned.config import Config
 from seasoned.redact import Redactor
-from seasoned.session import SessionRef
+from seasoned.session import Session, SessionRef
 from seasoned.store import Store, open_store
+
+_MEMORY = {"add": "+", "replace": "~", "remove": "−"}
+_SHOWN = 6
+
+
+def line_of(changes: Iterable[Change]) -> str | None:
+    """The line, or None where nothing was written. What was said in the conversation before does not come into it."""
+    written = sorted(changes, key=lambda change: change.id)
+    kept = _told([change for change in written if change.state == "kept"])
+    staged = _told([change for change in written if change.state == "staged"])
+    parts = [f"Kept: {kept}"] if kept else []
+    if staged:
+        kinds = " and ".join(sorted({f"`seasoned {change.kind} history`" for change in written if _waits(change)}))
+        parts.append(f"Waits for you ({kinds}): {staged}")
+    return ". ".join(parts) or None
+
+
+def _waits(change: Change) -> bool:
+    return change.state == "staged"
+
+
+def _told(changes: Sequence[Change]) -> str:
+    """`memory +1; skill `x` patched`."""
+    parts = []
+    counts = {sign: sum(_MEMORY.get(change.action) == sign for change in changes) for sign in _MEMORY.values()}
+    if any(counts.values()):
+        parts.append("memory " + " ".join(f"{sign}{number}" for sign, number in counts.items() if number))
+    skills: dict[str, list[str]] = {}
+    for change in changes:
+        if change.kind == "skill":
+            done = skills.setdefault(change.target, [])
+            if (verb := _verb(change)) not in done:
+                done.append(verb)
+    parts += [f"skill `{name}` {', '.join(done)}" for name, done in list(skills.items())[:_SHOWN]]
+    if len(skills) > _SHOWN:
+        parts.append(f"{len(skills) - _SHOWN} more skills")
+    return "; ".join(parts)
+
+
+def _verb(change: Change) -> str:
+    if change.action == "patch" and change.file != "SKILL.md":
+        return f"patched in `{change.file}`"
+    verbs = {
+        "create": "created",
+        "patch": "patched",
+        "write_file": f"given `{change.file}`",
+        "remove_file": f"freed of `{change.file}`",
+        "delete": "put aside",
+    }
+    return verbs[change.action]
+
 
 NOTHING = "Nothing to save."
 _TASK_CHARS = 200
@@ -51,7 +100,7 @@ class _OverBudget(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class ReviewPlan:
     """A review that can begin."""
 
     session: SessionRef
@@ -62,7 +111,7 @@ class Plan:
     context: Context
     """Of the conversation, or of whoever asked for the review; the review gets one of its own."""
     task: str | None = None
-    settings: Settings = field(default_factory=Settings)
+    settings: ReviewSettings = field(default_factory=ReviewSettings)
 
 
 def review_prompt(topic: Topic, context: Context, own: Path | None = None) -> str:
@@ -76,12 +125,12 @@ def review_prompt(topic: Topic, context: Context, own: Path | None = None) -> st
 
 
 async def carry_out(
-    plan: Plan, *, token: CancellationToken | None = None, clock: Callable[[], float] = time.time
+    plan: ReviewPlan, *, token: CancellationToken | None = None, clock: Callable[[], float] = time.time
 ) -> Review:
     """Run a review, and return its line of the ledger. What goes wrong in it is said there, and not raised."""
     ref = new_ref(clock)
-    sitting = _Sitting(plan, ref, clock)
-    state: Ending = "interrupted"
+    sitting = _RunningReview(plan, ref, clock)
+    state: ReviewEnding = "interrupted"
     reason: str | None = "The review was interrupted."
     try:
         state, reason = await sitting.run(_context(plan, ref), token or CancellationToken())
@@ -90,12 +139,12 @@ async def carry_out(
     return done
 
 
-class _Sitting:
+class _RunningReview:
     """A review while it runs. No store stays open over a request: it belongs to a thread, which may be left behind."""
 
-    def __init__(self, plan: Plan, ref: SessionRef, clock: Callable[[], float]) -> None:
-        self._gate = Gate()
-        self._heard = Heard()
+    def __init__(self, plan: ReviewPlan, ref: SessionRef, clock: Callable[[], float]) -> None:
+        self._gate = ReviewGate()
+        self._heard = ForkProgress()
         self._plan = plan
         self._ref = ref
         self._clock = clock
@@ -103,13 +152,13 @@ class _Sitting:
         with _store(plan) as store:
             self._row = begin(store, _opening(plan, ref, self._redactor), now=clock())
 
-    def end(self, state: Ending, reason: str | None) -> Review:
+    def end(self, state: ReviewEnding, reason: str | None) -> Review:
         """Close the ledger: only what the store has under the review's own name was kept."""
         redactor, why = self._redactor, None if reason is None else self._redactor.head(reason, _REASON_CHARS)
         with _store(self._plan) as store:
             written = changes(store, session=str(self._ref), limit=_MOST_CHANGES)
             line = line_of(written)
-            closing = Closing(
+            closing = ReviewEnd(
                 state="kept" if line and state == "nothing" else state,
                 calls=self._heard.calls,
                 refused=len(self._gate.refused),
@@ -120,7 +169,7 @@ class _Sitting:
             )
             return end(store, self._row, closing, now=self._clock())
 
-    async def run(self, context: Context, token: CancellationToken) -> tuple[Ending, str | None]:
+    async def run(self, context: Context, token: CancellationToken) -> tuple[ReviewEnding, str | None]:
         """How it ended, and why where it did not end by itself."""
         settings = self._plan.settings
         working = asyncio.create_task(
@@ -128,7 +177,7 @@ class _Sitting:
                 self._plan.fork,
                 context=context,
                 gate=self._gate,
-                watch=Watch(self._may_ask, self._answered, self._plan.fork.size),
+                watch=RequestObserver(self._may_ask, self._answered, self._plan.fork.size),
                 heard=self._heard,
                 iterations=settings.iterations,
                 seconds=settings.seconds,
@@ -157,7 +206,9 @@ class _Sitting:
             count(store, self._row, self._plan.session, body_of(response), now=self._clock())
 
 
-def _ending(error: BaseException | None, is_cancelled: bool, settings: Settings) -> tuple[Ending, str | None]:
+def _ending(
+    error: BaseException | None, is_cancelled: bool, settings: ReviewSettings
+) -> tuple[ReviewEnding, str | None]:
     if isinstance(error, RunTimedOut):
         return "time", f"The review was ended after {settings.seconds:g} seconds."
     if is_cancelled or isinstance(error, RunCancelled):
@@ -171,8 +222,8 @@ def _ending(error: BaseException | None, is_cancelled: bool, settings: Settings)
     return "failed", f"The review failed: {type(error).__name__}: {' '.join(str(error).split())}"
 
 
-def _opening(plan: Plan, ref: SessionRef, redactor: Redactor) -> Opening:
-    return Opening(
+def _opening(plan: ReviewPlan, ref: SessionRef, redactor: Redactor) -> ReviewStart:
+    return ReviewStart(
         ref=ref,
         session=plan.session,
         context=plan.occasion,
@@ -184,7 +235,7 @@ def _opening(plan: Plan, ref: SessionRef, redactor: Redactor) -> Opening:
     )
 
 
-def _context(plan: Plan, ref: SessionRef) -> Context:
+def _context(plan: ReviewPlan, ref: SessionRef) -> Context:
     """Whoever writes is the review: its own session, with the one that it reviews as the parent."""
     return replace(
         plan.context,
@@ -199,5 +250,24 @@ def _context(plan: Plan, ref: SessionRef) -> Context:
     )
 
 
-def _store(plan: Plan) -> Store:
+def _store(plan: ReviewPlan) -> Store:
     return open_store(plan.context.home / "seasoned.db")
+
+
+def review_session(
+    config: Config, settings: ReviewSettings, context: Context, session: Session, topic: Topic, choice: ModelChoice
+) -> Review:
+    """Ask the model what the session taught, and keep that; the whole of it, until it is over."""
+    opened = open_model(choice, context_length=config.context_length)
+    window = config.context_length or opened.context_window
+    errand = make_ready(session, context, topic=topic, own=config.home / "review", window=window)
+    plan = ReviewPlan(
+        session=session.ref,
+        occasion="on demand",
+        topic=topic,
+        fork=digest_fork(opened, errand.digest, errand.prompt, owns_model=True),
+        context=context,
+        task=errand.task,
+        settings=settings,
+    )
+    return asyncio.run(carry_out(plan))

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic_ai import RunContext
 
-from seasoned.agent.context import Context
+from seasoned.agent.loop.context import Context
 from seasoned.confirm.client.asynchronous import in_thread
 from seasoned.confirm.client.http import CancellableCall
 from seasoned.confirm.client.sync import (

@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from seasoned.agent.toolset.reach import Limits
+from seasoned.agent.toolset.scope import ToolLimits
 from seasoned.errors import CannotDo
 from seasoned.redact.name import WORDS, Promise, promise
 
@@ -44,7 +44,7 @@ _QUIET = {
 """Nobody sits at this terminal: no colours, no pages, no questions."""
 
 
-class Finished(msgspec.Struct, frozen=True):
+class FinishedCommand(msgspec.Struct, frozen=True):
     """How a command ended and what it printed."""
 
     exit_code: int
@@ -60,7 +60,7 @@ class Finished(msgspec.Struct, frozen=True):
     """Processes that could not be ended."""
     seconds: float
 
-    def problem(self, limits: Limits) -> str | None:
+    def problem(self, limits: ToolLimits) -> str | None:
         """Why it did not come to its own end; None where it did."""
         said = {
             "exit": None,
@@ -95,11 +95,11 @@ def run(
     command: Sequence[str],
     *,
     folder: int | Path,
-    limits: Limits,
+    limits: ToolLimits,
     environment: Mapping[str, str],
     keep: Iterable[str] = (),
     stop: Callable[[], bool] | None = None,
-) -> Finished:
+) -> FinishedCommand:
     """Runs a command in a folder (a path, or the descriptor of an open one) and waits for its end."""
     if os.name != "posix":
         raise CannotDo(
@@ -112,12 +112,12 @@ def run(
     seen = {**_QUIET, **clean_environment(environment, keep), _MARK: mark}
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY) if isinstance(folder, Path) else os.dup(folder)
     try:
-        return _Run(words, opened, limits, seen, mark).wait(stop)
+        return _RunningCommand(words, opened, limits, seen, mark).wait(stop)
     finally:
         os.close(opened)
 
 
-class _Kept:
+class _OutputBuffer:
     """The beginning and the end of what was printed; the middle is counted and forgotten."""
 
     def __init__(self, limit: int) -> None:
@@ -144,14 +144,16 @@ class _Kept:
         return f"{self._head}\n[… {cut:,} characters left out …]\n{self._tail}"
 
 
-class _Run:
+class _RunningCommand:
     """One command on its way, seen from outside: its supervisor, the pipe it prints to, and the clock."""
 
-    def __init__(self, words: list[str], folder: int, limits: Limits, environment: dict[str, str], mark: str) -> None:
+    def __init__(
+        self, words: list[str], folder: int, limits: ToolLimits, environment: dict[str, str], mark: str
+    ) -> None:
         self._limits = limits
         self._mark = mark
         self._start = time.monotonic()
-        self._kept = _Kept(limits.output_characters)
+        self._kept = _OutputBuffer(limits.output_characters)
         self._read = 0
         self._answer = b""
         source, sink = os.pipe()
@@ -185,7 +187,7 @@ class _Run:
         with contextlib.suppress(BrokenPipeError):
             _write_all(self._supervisor.stdin.fileno(), json.dumps(request).encode() + b"\n")
 
-    def wait(self, stop: Callable[[], bool] | None) -> Finished:
+    def wait(self, stop: Callable[[], bool] | None) -> FinishedCommand:
         """Reads until the end of both pipes, or until patience is over."""
         assert self._supervisor.stdout is not None and self._supervisor.stdin is not None
         ending: Ending | None = None
@@ -212,7 +214,7 @@ class _Run:
         why: Ending = ending or answer.get("why", "lost")
         if ending is not None and answer.get("why") == "exit":
             why = ending if ending == "output" else "exit"
-        return Finished(
+        return FinishedCommand(
             _exit_code(why, answer.get("status")),
             self._kept.text(),
             self._kept.characters,

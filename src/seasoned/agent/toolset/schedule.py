@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from pydantic_ai import RunContext
 
-from seasoned.agent.context import Context
-from seasoned.agent.job_desk import JobDesk
+from seasoned.agent.loop.context import Context, JobScheduler
 from seasoned.agent.toolset.danger import Danger
 from seasoned.errors import SeasonedError, UsageError
 
@@ -47,22 +46,22 @@ async def schedule(
         delivery: Where answers go; "none", or left out, keeps them in the history.
         skills: Names of skills that the run should have before it.
     """
-    desk = ctx.deps.jobs
-    if desk is None:
+    scheduler = ctx.deps.jobs
+    if scheduler is None:
         return {"success": False, "error": "Nothing can be scheduled from this session: ask the user to do it."}
 
     def do() -> Answer:
         if action == "list":
-            return {"jobs": desk.jobs()}
+            return {"jobs": scheduler.jobs()}
         if not name:
             raise UsageError(f"the action {action!r} needs the name of the job.")
         if action == "add":
-            return _add(desk, name, when, prompt, zone, delivery, skills)
+            return _add(scheduler, name, when, prompt, zone, delivery, skills)
         if action == "history":
-            return {"runs": desk.history(name)}
+            return {"runs": scheduler.history(name)}
         if action == "remove":
-            return {"job": desk.remove(name)}
-        return {"job": desk.set_paused(name, is_paused=action == "pause")}
+            return {"job": scheduler.remove(name)}
+        return {"job": scheduler.set_paused(name, is_paused=action == "pause")}
 
     try:
         return {"success": True, **await asyncio.to_thread(do)}
@@ -71,7 +70,7 @@ async def schedule(
 
 
 def _add(
-    desk: JobDesk,
+    scheduler: JobScheduler,
     name: str,
     when: str | None,
     prompt: str | None,
@@ -81,7 +80,9 @@ def _add(
 ) -> Answer:
     if not when or not prompt:
         raise UsageError("a new job needs `when` and `prompt`.")
-    return {"job": desk.add(name=name, schedule=when, prompt=prompt, zone=zone, delivery=delivery, skills=skills or ())}
+    return {
+        "job": scheduler.add(name=name, schedule=when, prompt=prompt, zone=zone, delivery=delivery, skills=skills or ())
+    }
 
 
 SCHEDULE = (schedule,)

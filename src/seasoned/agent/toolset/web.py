@@ -22,19 +22,18 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 import msgspec
 
 from seasoned import __version__
-from seasoned.agent.toolset.address import Address, Resolver, addresses
 from seasoned.agent.toolset.process import run
-from seasoned.agent.toolset.reach import Limits, Reach
-from seasoned.agent.toolset.result import Answer, plain, tool
+from seasoned.agent.toolset.public_address import CheckedAddress, Resolver, addresses
+from seasoned.agent.toolset.scope import Answer, ToolLimits, ToolScope, plain, tool
 from seasoned.errors import CannotDo, UsageError
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TEXT = re.compile(r"text/|application/(?:[\w.+-]*\+)?(?:json|xml|javascript|yaml|x-yaml|toml|x-ndjson|ecmascript)\b")
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{2,30})", re.IGNORECASE)
-_PAGE = Path(__file__).with_name("page.py")
+_PAGE = Path(__file__).with_name("html_text.py")
 
 
-class Fetched(msgspec.Struct, frozen=True):
+class FetchedPage(msgspec.Struct, frozen=True):
     """What a server answered."""
 
     status: int
@@ -47,7 +46,7 @@ class Fetched(msgspec.Struct, frozen=True):
 
 
 @tool(status=None, content="")
-def web_fetch(reach: Reach, url: str) -> Answer:
+def web_fetch(reach: ToolScope, url: str) -> Answer:
     """Fetch a public web page or file and return its text.
 
     Only http and https, only text: HTML comes without its markup, with the addresses of links in parentheses. Nothing
@@ -76,11 +75,11 @@ def web_fetch(reach: Reach, url: str) -> Answer:
 def fetch(
     url: str,
     *,
-    limits: Limits,
+    limits: ToolLimits,
     allow_private: frozenset[str] = frozenset(),
     resolve: Resolver = socket.getaddrinfo,
     context: ssl.SSLContext | None = None,
-) -> Fetched:
+) -> FetchedPage:
     """Follows redirects, each checked like the first address, within one time limit for all of it."""
     deadline = time.monotonic() + limits.fetch_seconds
     for _ in range(limits.redirects + 1):
@@ -115,7 +114,7 @@ class _Connection(http.client.HTTPConnection):
     """Connects to the addresses that were checked; the name is for the server's eyes and its certificate."""
 
     def __init__(
-        self, host: str, port: int, found: list[Address], secure: ssl.SSLContext | None, deadline: float
+        self, host: str, port: int, found: list[CheckedAddress], secure: ssl.SSLContext | None, deadline: float
     ) -> None:
         super().__init__(f"[{host}]" if ":" in host else host, port)
         self._name = host
@@ -152,7 +151,12 @@ class _Connection(http.client.HTTPConnection):
 
 @contextlib.contextmanager
 def _asked(
-    parts: SplitResult, host: str, port: int, found: list[Address], secure: ssl.SSLContext | None, deadline: float
+    parts: SplitResult,
+    host: str,
+    port: int,
+    found: list[CheckedAddress],
+    secure: ssl.SSLContext | None,
+    deadline: float,
 ) -> Iterator[http.client.HTTPResponse]:
     connection = _Connection(host, port, found, secure, deadline)
     watch = threading.Timer(max(0.1, deadline - time.monotonic()), connection.cut)
@@ -182,7 +186,7 @@ def _asked(
             connection.live.close()
 
 
-def _taken(response: http.client.HTTPResponse, url: str, limits: Limits, deadline: float) -> Fetched:
+def _taken(response: http.client.HTTPResponse, url: str, limits: ToolLimits, deadline: float) -> FetchedPage:
     blocks: list[bytes] = []
     size = 0
     while size <= limits.fetch_bytes and (block := response.read1(65536)):
@@ -196,7 +200,7 @@ def _taken(response: http.client.HTTPResponse, url: str, limits: Limits, deadlin
         body, is_whole = _unpacked(body, limits.fetch_bytes, is_whole=is_whole)
     elif coding not in ("", "identity"):
         raise CannotDo(f"{url!r} is packed as {coding!r}, which cannot be read here.")
-    return Fetched(
+    return FetchedPage(
         response.status,
         url,
         response.headers.get_content_type() if response.headers.get("content-type") else "",
@@ -218,7 +222,7 @@ def _unpacked(body: bytes, most: int, *, is_whole: bool) -> tuple[bytes, bool]:
     raise CannotDo("The server says that its answer is packed, but it cannot be unpacked.")
 
 
-def _decoded(fetched: Fetched) -> str:
+def _decoded(fetched: FetchedPage) -> str:
     declared = _META_CHARSET.search(fetched.body[:2048])
     charset = fetched.charset or (declared.group(1).decode() if declared else "utf-8")
     try:
@@ -231,7 +235,7 @@ def _decoded(fetched: Fetched) -> str:
     return fetched.body.decode(codec.name, "replace")
 
 
-def _reduced(text: str, url: str, limits: Limits) -> tuple[str, str]:
+def _reduced(text: str, url: str, limits: ToolLimits) -> tuple[str, str]:
     with tempfile.TemporaryDirectory(prefix="seasoned-page-") as folder:
         (Path(folder) / "page").write_text(text, "utf-8", "replace")
         finished = run(

@@ -159,7 +159,7 @@ def add_job(wanted: Wanted, *, as_json: bool) -> None:
 
 def _known_toolsets() -> tuple[str, ...]:
     # Imported here: it brings the agent library along, which takes a second.
-    from seasoned.agent.toolsets import TOOLSETS
+    from seasoned.agent.toolset.registry import TOOLSETS
 
     return TOOLSETS
 

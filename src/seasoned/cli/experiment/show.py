@@ -243,7 +243,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 def run_and_report(wanted: Wanted, *, as_json: bool) -> None:
     """Run an experiment to its end or to its budget, and show what was found."""
     need_numbers("experiment")
-    from seasoned.agent.model import choose_model
+    from seasoned.agent.loop.model import choose_model
     from seasoned.app.player import Player
     from seasoned.experiment.task.task_file import load_tasks
     from seasoned.redact.key import Secrecy

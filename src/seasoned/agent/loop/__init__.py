@@ -1,0 +1,1 @@
+"""A conversation with a model: turns, tools, limits, recording, compression."""

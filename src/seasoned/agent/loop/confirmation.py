@@ -1,0 +1,62 @@
+"""Puts calls that destroy or reach out to the confirmation service, or without one to whoever is there."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from seasoned.agent.loop.runtime import Confirm, Denial, Question
+from seasoned.config import Config
+from seasoned.confirm.client.asynchronous import in_thread
+from seasoned.confirm.client.sync import RequestView, SaidNo, configured_client
+from seasoned.confirm.mapping import need_of_call
+from seasoned.errors import SeasonedError
+
+OTHER_ACTIONS = {"terminal": "destructive_command", "execute_code": "destructive_code"}
+"""What a dangerous call is called that is none of the ten: a policy may allow these for a session."""
+OTHER_ACTION = "dangerous_call"
+Tell = Callable[[str], None]
+
+
+def confirming(config: Config, *, otherwise: Confirm, session_key: str, folder: Path, tell: Tell) -> Confirm:
+    """Who is asked: the service, or without one `otherwise`, which is the terminal or nobody."""
+    if config.confirm_url is None:
+        return otherwise
+
+    async def ask(question: Question) -> bool | Denial:
+        # The call that runs is made of the same text later; this copy is what a person sees.
+        arguments = copy.deepcopy(question.arguments)
+        need = need_of_call(question.tool, arguments, agent="seasoned", folder=folder)
+        action = need.action if need is not None else OTHER_ACTIONS.get(question.tool, OTHER_ACTION)
+        description = need.description if need is not None else f"{question.tool}: it {question.reason}"
+        details: dict[str, Any] = {"tool": question.tool, "arguments": arguments}
+        details |= {**(need.details if need is not None else {}), "folder": str(folder)}
+
+        def waiting(seen: RequestView) -> None:
+            if seen.status == "pending":
+                tell(f"Waiting for a person to confirm {seen.action} (request {seen.id}).")
+
+        try:
+            client = configured_client(config)
+            await in_thread(
+                lambda line: client.confirm(
+                    action,
+                    description,
+                    details,
+                    label="seasoned",
+                    session_key=session_key,
+                    line=line,
+                    on_submitted=waiting,
+                )
+            )
+        except SaidNo as error:
+            return Denial(str(error))
+        except SeasonedError as error:
+            return Denial(f"{error} Find a way without this call, or ask the user to do it.")
+        if arguments != question.arguments:
+            return Denial("the arguments were changed while a person was asked. Make the call again.")
+        return True
+
+    return ask

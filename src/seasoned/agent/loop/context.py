@@ -1,0 +1,96 @@
+"""What tools are given with every call: where things are kept, and who writes on whose behalf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Event
+from typing import Any, Protocol
+
+from seasoned.agent.memory.journal import Actor, Journal, Origin, Provenance
+from seasoned.config import Config
+from seasoned.confirm.request.request import NewRequest
+from seasoned.redact.key import Secrecy
+from seasoned.store import open_store
+
+
+class JobScheduler(Protocol):
+    """Jobs as an agent sees them. Every method answers with plain values, or raises a SeasonedError."""
+
+    def jobs(self) -> list[dict[str, Any]]:
+        """Every job, with its next time."""
+        ...
+
+    def add(
+        self, *, name: str, schedule: str, prompt: str, zone: str, delivery: str | None, skills: Sequence[str]
+    ) -> dict[str, Any]:
+        """A new job, with its next times."""
+        ...
+
+    def set_paused(self, name: str, *, is_paused: bool) -> dict[str, Any]: ...
+
+    def remove(self, name: str) -> dict[str, Any]: ...
+
+    def history(self, name: str) -> list[dict[str, Any]]:
+        """Its last runs, the newest first."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """One turn of one session. A fork has a context of its own, so that what it writes says who wrote it."""
+
+    home: Path
+    secrecy: Secrecy
+    memory_folder: Path
+    skill_folder: Path
+    actor: Actor = "agent"
+    origin: Origin = "chat"
+    session: str | None = None
+    """`agent:native id`."""
+    parent: str | None = None
+    platform: str | None = "cli"
+    task: str | None = None
+    staging: bool = False
+    """Writes of memory and skills wait until a person accepts them."""
+    allow_person_skills: bool = False
+    config: Config | None = None
+    """Where the confirmation service is, for tools that ask it."""
+    jobs: JobScheduler | None = None
+    """Where jobs are scheduled; None: this session schedules none."""
+    asked: dict[str, NewRequest] = field(default_factory=dict, compare=False)
+    """What this conversation asked a person for, by the request's id: only that can be begun."""
+    stopping: Event = field(default_factory=Event)
+    """Set when the turn is ended: commands that are under way end with it."""
+
+    def for_turn(self, *, session: str, parent: str | None, task: str) -> Context:
+        """The same for another turn."""
+        return replace(self, session=session, parent=parent, task=task, stopping=Event())
+
+    def provenance(self, *, tool: str, call_id: str | None) -> Provenance:
+        return Provenance(
+            actor=self.actor,
+            origin=self.origin,
+            session=self.session,
+            parent=self.parent,
+            platform=self.platform,
+            tool=tool,
+            call_id=call_id,
+            task=self.task,
+        )
+
+    @contextmanager
+    def journal(self) -> Iterator[Journal]:
+        """A journal for the thread that asks; tools run in several."""
+        with open_store(self.home / "seasoned.db") as store:
+            yield Journal(
+                store=store,
+                redactor=self.secrecy.redactor(),
+                home=self.home,
+                memory_folder=self.memory_folder,
+                skill_folder=self.skill_folder,
+                staging=self.staging,
+                allow_person_skills=self.allow_person_skills,
+            )

@@ -1,0 +1,193 @@
+"""Which model a conversation talks to: chosen by name, by a server's address, by the key that is there, or local."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from seasoned.config import Config, api_key
+from seasoned.confirm.notify.http import NotSent, call, open_client
+from seasoned.errors import CannotDo, NotFound, UsageError
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+DEFAULTS = {"anthropic": "anthropic:claude-sonnet-5", "openai": "openai:gpt-5.4-mini"}
+"""What is asked for where only a key says with whom to talk."""
+LOCAL = "local"
+LOCAL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+_SMALL_BYTES = 900_000_000
+"""A file of a model with less than about a billion parameters."""
+_NO_MODEL = (
+    "There is no model to talk to: set ANTHROPIC_API_KEY or OPENAI_API_KEY, name a server with --base-url, "
+    "or run a local one (pip install 'seasoned[local]', then `seasoned model fetch`)."
+)
+
+
+class ModelChoice(msgspec.Struct, frozen=True):
+    """A model that can be opened. Nothing was loaded to choose it."""
+
+    name: str
+    """As it can be asked for again."""
+    base_url: str | None = None
+    path: Path | None = None
+    """The file of a local model."""
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it has less than about a billion parameters, so that little should be asked of it."""
+        return self.path is not None and self.path.stat().st_size < _SMALL_BYTES
+
+
+def choose_model(config: Config, name: str | None = None, base_url: str | None = None) -> ModelChoice:
+    """The model that is meant. CannotDo says in one sentence what is missing."""
+    missing = [package for package in ("pydantic_ai", "openai") if find_spec(package) is None]
+    if missing:
+        raise CannotDo(f"A conversation needs {', '.join(missing)}: pip install 'seasoned[agent]'.")
+    url = base_url or (None if (name and ":" in name) or name == LOCAL else config.base_url)
+    asked = name or config.model or _by_key(config, url)
+    if url is not None:
+        return ModelChoice(asked or "default", url)
+    if asked is None:
+        raise CannotDo(_NO_MODEL)
+    if asked == LOCAL or asked.startswith(f"{LOCAL}:"):
+        return _local(config, asked)
+    provider, _, model = asked.partition(":")
+    if provider not in DEFAULTS or not model:
+        raise UsageError(
+            f"{asked!r} names no model: write openai:NAME, anthropic:NAME, local or local:/path/model.gguf, "
+            "or give the address of its server with --base-url."
+        )
+    if api_key(provider) is None:
+        raise CannotDo(f"{asked!r} needs a key: set {provider.upper()}_API_KEY, or choose another model with --model.")
+    return ModelChoice(asked)
+
+
+def open_model(choice: ModelChoice, *, context_length: int | None = None) -> Model:
+    """The model, ready to be asked. A local one is loaded into this process."""
+    if choice.path is not None:
+        # Imported here: it brings the agent library along, which takes a second.
+        from seasoned.agent.loop.local_model import open_local
+
+        return open_local(choice.path, context_length=context_length, is_small=choice.is_small)
+    if choice.base_url is not None:
+        return _open_compatible(choice.name, choice.base_url)
+    provider, _, name = choice.name.partition(":")
+    key = api_key(provider)
+    if provider == "anthropic":
+        if find_spec("anthropic") is None:
+            raise CannotDo("A model of Anthropic needs anthropic: pip install 'seasoned[agent]'.")
+        from pydantic_ai.models.anthropic import AnthropicModel
+        from pydantic_ai.providers.anthropic import AnthropicProvider
+
+        return AnthropicModel(name, provider=AnthropicProvider(api_key=key))
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    return OpenAIChatModel(name, provider=OpenAIProvider(api_key=key))
+
+
+def _open_compatible(name: str, base_url: str) -> Model:
+    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+    # A server of one's own asks for no key, but the library wants one to send.
+    key = api_key("openai") or "none"
+    return OpenAIChatModel(name, provider=OpenAICompatibleProvider("compatible", base_url=base_url, api_key=key))
+
+
+def _by_key(config: Config, url: str | None) -> str | None:
+    if url is not None:
+        return None
+    for provider, name in DEFAULTS.items():
+        if api_key(provider) is not None:
+            return name
+    return LOCAL if find_spec("xllamacpp") is not None and local_file(config).exists() else None
+
+
+def local_file(config: Config) -> Path:
+    """The file of the model `local`, whether or not it is there."""
+    return config.local_model or config.model_folder / LOCAL_FILE
+
+
+def _local(config: Config, asked: str) -> ModelChoice:
+    if find_spec("xllamacpp") is None:
+        raise CannotDo("A local model needs xllamacpp: pip install 'seasoned[local]'.")
+    _, _, given = asked.partition(":")
+    path = Path(given).expanduser() if given else local_file(config)
+    if not path.is_file():
+        if given:
+            raise NotFound(f"{str(path)!r} is no file: give the path of a GGUF model.")
+        raise CannotDo(f"There is no model at {str(path)!r} yet: run `seasoned model fetch`.")
+    return ModelChoice(f"{LOCAL}:{path}" if given else LOCAL, path=path)
+
+
+SECONDS = 3.0
+_FIELDS = ("max_model_len", "context_length", "max_context_length", "context_window", "n_ctx", "n_ctx_train")
+"""What servers call it: vLLM, OpenRouter, LM Studio, others, llama.cpp."""
+
+
+def detect_window(choice: ModelChoice) -> int | None:
+    """The window in tokens; None where nobody says. A server is asked for its list of models, never for an answer."""
+    if choice.path is not None:
+        # The length that a local model is loaded with; importing it brings the agent library along.
+        from seasoned.agent.loop.local_model import CONTEXT_LENGTH
+
+        return CONTEXT_LENGTH
+    if choice.base_url is not None:
+        return _told_by_server(choice.base_url, choice.name)
+    return open_model(choice).context_window
+
+
+def is_cloud(choice: ModelChoice) -> bool:
+    """Whether what is said leaves this machine and its own network."""
+    if choice.path is not None:
+        return False
+    host = urlsplit(choice.base_url).hostname if choice.base_url is not None else None
+    if host is None:
+        return True
+    try:
+        found = ip_address(host)
+    except ValueError:
+        return "." in host and not host.endswith((".localhost", ".local", ".internal", ".lan"))
+    return not (found.is_loopback or found.is_private or found.is_link_local)
+
+
+def provider_of(choice: ModelChoice) -> str:
+    """Who runs the model: `local`, the name of a provider, or a server's host."""
+    if choice.path is not None:
+        return "local"
+    if choice.base_url is not None:
+        return urlsplit(choice.base_url).netloc.rpartition("@")[2] or choice.base_url
+    return choice.name.partition(":")[0]
+
+
+def _told_by_server(base_url: str, name: str) -> int | None:
+    key = api_key("openai")
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    try:
+        with open_client(connect_seconds=SECONDS, answer_seconds=SECONDS) as client:
+            reply = call(client, "GET", f"{base_url.rstrip('/')}/models", body=b"", headers=headers, hide=key or "")
+    except NotSent:
+        return None
+    listed = reply.value() if reply.status == 200 else {}
+    models = listed.get("data")
+    found = [one for one in models if isinstance(one, dict)] if isinstance(models, list) else []
+    named = [one for one in found if one.get("id") == name]
+    return next(_figures(named), None)
+
+
+def _figures(models: Iterable[dict[str, Any]]) -> Iterator[int]:
+    for model in models:
+        meta = model.get("meta")
+        for place in (model, meta if isinstance(meta, dict) else {}):
+            for field in _FIELDS:
+                value = place.get(field)
+                if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+                    yield value

@@ -1,0 +1,454 @@
+"""Recording: every message goes into the store as it happens, redacted; a store that fails stops nobody."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from uuid import UUID
+
+import msgspec
+
+from seasoned.errors import NotFound
+from seasoned.history.builder import ReadState, SessionBuilder
+from seasoned.history.coerce import time_of
+from seasoned.history.reader.seasoned_db import AGENT, NAME, cost_of, read_message, total_cost, usage_of
+from seasoned.redact.key import Secrecy
+from seasoned.redact.redactor import Redactor
+from seasoned.scan.aggregates import update_aggregates
+from seasoned.scan.file_reader import FileReader
+from seasoned.scan.rows import Batch, CallRow
+from seasoned.scan.store_writer import StoreWriter
+from seasoned.session import Relation, SessionRef, ToolCall, Usage
+from seasoned.store import Store, open_store
+from seasoned.store.search import find_session
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage
+
+Body = dict[str, Any]
+_MESSAGE_FIELDS = ("kind", "timestamp", "usage", "model_name", "provider_name", "finish_reason", "state")
+_PART_FIELDS = ("part_kind", "timestamp", "tool_name", "tool_call_id", "outcome")
+"""What holds no words of anybody; ids of the provider, signatures and instructions are left out."""
+
+
+def body_of(message: ModelMessage) -> Body:
+    """A message of the agent library as JSON values, not yet redacted."""
+    from pydantic_ai.messages import ModelMessagesTypeAdapter
+
+    body: Body = ModelMessagesTypeAdapter.dump_python([message], mode="json")[0]
+    kept = {name: body[name] for name in _MESSAGE_FIELDS if body.get(name) is not None}
+    kept["parts"] = [_part(part) for part in body["parts"]]
+    return kept
+
+
+def redacted(body: Mapping[str, Any], redactor: Redactor) -> Body:
+    """The body without secrets. Only words are looked at: an id that is changed would lose its result."""
+    return {**body, "parts": [_redacted_part(part, redactor) for part in body["parts"]]}
+
+
+def without_usage(body: Mapping[str, Any]) -> Body:
+    """A copy of a message that was accounted for where it happened."""
+    return {name: value for name, value in body.items() if name != "usage"}
+
+
+def messages_of(bodies: Sequence[Mapping[str, Any]]) -> list[ModelMessage]:
+    """Bodies as messages of the agent library. Thoughts stay behind: without its signature no provider takes one."""
+    from pydantic_ai.messages import ModelMessagesTypeAdapter
+
+    return ModelMessagesTypeAdapter.validate_python([_without_thoughts(body) for body in bodies])
+
+
+def _part(part: Mapping[str, Any]) -> Body:
+    kept = {name: part[name] for name in _PART_FIELDS if part.get(name) is not None}
+    return kept | {name: part[name] for name in ("content", "args") if name in part}
+
+
+def _redacted_part(part: Mapping[str, Any], redactor: Redactor) -> Body:
+    done = dict(part)
+    if "content" in part:
+        done["content"] = redactor.value(part["content"])
+    if isinstance(args := part.get("args"), str):
+        done["args"] = _redacted_json(args, redactor)
+    elif args is not None:
+        done["args"] = redactor.value(args)
+    return done
+
+
+def _redacted_json(text: str, redactor: Redactor) -> str:
+    """Arguments are JSON in a text: the names of values say which of them are secret."""
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return redactor.text(text)
+    cleaned = redactor.value(value)
+    return text if cleaned == value else msgspec.json.encode(cleaned).decode()
+
+
+def _without_thoughts(body: Mapping[str, Any]) -> Body:
+    parts = [part for part in body["parts"] if part.get("part_kind") != "thinking"]
+    if not parts and body.get("kind") == "response":
+        parts = [{"part_kind": "text", "content": ""}]
+    return {**body, "parts": parts}
+
+
+Purpose = Literal["conversation", "compression", "review"]
+_TITLE_CHARS = 80
+_FLUSH_SECONDS = 5.0
+_encode = msgspec.json.Encoder().encode
+
+
+def new_ref(clock: Callable[[], float] = time.time) -> SessionRef:
+    """A new session of Seasoned. Its id begins with the time, so that ids sort as sessions began (RFC 9562, v7)."""
+    number = int(clock() * 1000) << 80 | secrets.randbits(80)
+    number = number & ~(0xF << 76) | 0x7 << 76
+    number = number & ~(0x3 << 62) | 0x2 << 62
+    return SessionRef(AGENT, str(UUID(int=number)))
+
+
+class ConversationInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a conversation before anything is said."""
+
+    ref: SessionRef
+    model: str
+    """As it was asked for, so that it can be asked for again."""
+    instructions: str
+    toolsets: tuple[str, ...] = ()
+    base_url: str | None = None
+    cwd: str | None = None
+    platform: str = "cli"
+    parent: SessionRef | None = None
+    relation: Relation | None = None
+    title: str | None = None
+    """Of the session that it continues; else it is made of the first words."""
+    root: SessionRef | None = None
+    """The first session of the lineage; it names the warm block."""
+
+    @property
+    def lineage_root(self) -> str:
+        return str(self.root or self.ref)
+
+
+class RecordedConversation(msgspec.Struct, frozen=True, kw_only=True):
+    """A conversation as the store has it, ready to be taken up again or forked."""
+
+    about: ConversationInfo
+    bodies: tuple[Body, ...]
+    carry: ReadState
+    title: str | None = None
+    end_reason: str | None = None
+
+
+class _TurnReader(FileReader):
+    """Judges each call of a turn once, although the turn is read anew with each of its messages."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__(redactor)
+        self._judged: dict[int, tuple[ToolCall, str | None, CallRow]] = {}
+
+    def forget(self) -> None:
+        """The turn is over."""
+        self._judged.clear()
+
+    def _call_row(self, call: ToolCall, agent: str, words: str | None) -> CallRow:
+        known = self._judged.get(call.index)
+        if known is not None and known[:2] == (call, words):
+            return known[2]
+        row = super()._call_row(call, agent, words)
+        self._judged[call.index] = (call, words, row)
+        return row
+
+
+class Recorder:
+    """Writes one conversation. It belongs to one thread, as its store does."""
+
+    def __init__(
+        self,
+        store: Store,
+        secrecy: Secrecy,
+        about: ConversationInfo,
+        *,
+        clock: Callable[[], float] = time.time,
+        unsettled: set[int] | None = None,
+    ) -> None:
+        """`unsettled`: whose turns ended is noted there, for one who settles many conversations at once."""
+        self.about = about
+        self._unsettled = unsettled
+        self._store = store
+        self._clock = clock
+        self._reader = _TurnReader(secrecy.redactor())
+        self._saved: dict[int, CallRow] = {}
+        self._writer = StoreWriter(store, clock)
+        self._carry = ReadState()
+        self._costs: list[float | None] = []
+        self._turn: list[tuple[int, Body]] = []
+        self._builder: SessionBuilder | None = None
+        """Has read the turn so far; what is appended to the turn is read on with it."""
+        self._read = 0
+        """How many messages of the turn it has read."""
+        self._summaries: set[int] = set()
+        self.title = about.title
+        self._counted = 0
+        """Requests before this position are accounted for."""
+
+    def take_up(self, recorded: RecordedConversation) -> None:
+        """Go on where a recorded conversation ended."""
+        self._counted = len(recorded.bodies)
+        self._carry = recorded.carry
+        self._costs = [cost_of(body) for body in recorded.bodies if "usage" in body]
+        self.title = recorded.title
+
+    def write(self, position: int, bodies: Sequence[Body], *, summary: bool = False, turn_ends: bool = False) -> None:
+        """Write messages from a position on; what was written there before is replaced."""
+        new = [(position + at, redacted(body, self._reader.redactor)) for at, body in enumerate(bodies)]
+        if summary and new:
+            self._summaries.add(new[0][0])
+        if self._turn and self._turn[-1][0] >= position:
+            self._turn = [one for one in self._turn if one[0] < position]
+            self._builder = None
+        self._turn += new
+        if new:
+            self._save(new)
+        if turn_ends:
+            self._end_turn()
+
+    def end(self, reason: str) -> None:
+        """Say how the conversation ended."""
+        with self._store.write():
+            row = self._store.row("session.find_ref", {"agent": AGENT, "native_id": self.about.ref.native_id})
+            if row is not None:
+                self._store.run("message.end", {"id": row["id"], "end_reason": reason})
+
+    def close(self) -> None:
+        self._store.close()
+
+    def count(self, body: Body, purpose: Purpose) -> None:
+        """Account for a request that is no part of the conversation."""
+        with self._store.write():
+            row = self._store.row("session.find_ref", {"agent": AGENT, "native_id": self.about.ref.native_id})
+            count_request(self._store, body, purpose, session_id=None if row is None else row["id"], now=self._clock())
+
+    def _save(self, new: Sequence[tuple[int, Body]]) -> None:
+        builder = self._stretch()
+        rows = self._reader.rows(builder.so_far())
+        # What the store has of this turn already would be set to what it is.
+        news = [call for call in rows.calls if self._saved.get(call[1]) != call]
+        with self._store.write():
+            session_id = self._writer.write_session(msgspec.structs.replace(rows, calls=news), self._source())
+            if session_id is None:
+                return
+            self._store.run("message.begin", {"session_id": session_id, **self._recording})
+            self._store.run_many(
+                "message.save",
+                [
+                    (session_id, position, _time(body), int(position in self._summaries), _encode(body).decode())
+                    for position, body in new
+                ],
+            )
+            for position, body in new:
+                if "usage" in body and position >= self._counted:
+                    count_request(self._store, body, "conversation", session_id=session_id, now=self._clock())
+        self._counted = max(self._counted, new[-1][0] + 1)
+        self._saved |= {call[1]: call for call in news}
+
+    def _stretch(self) -> SessionBuilder:
+        """The turn so far, read as the history reader would: what a call was for is known from its beginning."""
+        about, builder = self.about, self._builder
+        # One that fails in the middle of a message is not gone on with.
+        self._builder = None
+        if builder is None:
+            builder = SessionBuilder(about.ref, format=NAME, path=self._store.path, carry=self._carry)
+            builder.cwd, builder.model, builder.parent, builder.relation = (
+                about.cwd,
+                about.model,
+                about.parent,
+                about.relation,
+            )
+            self._read = 0
+        for position, body in self._turn[self._read :]:
+            self.title = self.title or _title(body)
+            read_message(builder, body, place=position, summary=position in self._summaries)
+        self._builder, self._read = builder, len(self._turn)
+        builder.title = self.title
+        costs = [cost_of(body) for _, body in self._turn if "usage" in body]
+        builder.cost_usd = total_cost([*self._costs, *costs])
+        return builder
+
+    def _end_turn(self) -> None:
+        builder = self._stretch()
+        builder.take()
+        self._carry = builder.carry()
+        self._costs += [cost_of(body) for _, body in self._turn if "usage" in body]
+        self._turn = []
+        self._builder = None
+        self._saved.clear()
+        self._reader.forget()
+        if self._unsettled is None:
+            update_aggregates(self._store, self._writer.touched)
+        else:
+            self._unsettled |= self._writer.touched
+
+    def _source(self) -> int:
+        # The store is the source of its own conversations; it never counts as read to its end.
+        batch = Batch(self._store.path, "seasoned_db", -1, 0, [], [], done=False)
+        return self._writer.write_source(batch)
+
+    @cached_property
+    def _recording(self) -> dict[str, object]:
+        about, redact = self.about, self._reader.redactor.text
+        return {
+            "platform": about.platform,
+            "model": about.model,
+            "base_url": None if about.base_url is None else redact(about.base_url),
+            "toolsets": _encode(about.toolsets).decode(),
+            "instructions": redact(about.instructions),
+            "warm": about.lineage_root,
+        }
+
+
+class BackgroundRecorder:
+    """Runs a recorder in a thread of its own: nobody waits for it, and its failures are told once."""
+
+    def __init__(
+        self, path: Path, secrecy: Secrecy, about: ConversationInfo, *, recorded: RecordedConversation | None = None
+    ) -> None:
+        self.about = about
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="seasoned-record")
+        self._recorder: Recorder | None = None
+        self._pending: list[Future[None]] = []
+        self._failure: str | None = None
+        self._told = False
+        self._is_closed = False
+        self._submit(self._open, path, secrecy, recorded)
+
+    @property
+    def title(self) -> str | None:
+        """Of the session, once its first words are written."""
+        return self.about.title if self._recorder is None else self._recorder.title
+
+    def write(self, position: int, bodies: Sequence[Body], *, summary: bool = False, turn_ends: bool = False) -> None:
+        """Have messages written from a position on."""
+        self._submit(lambda: self._with(lambda r: r.write(position, bodies, summary=summary, turn_ends=turn_ends)))
+
+    def count(self, body: Body, purpose: Purpose) -> None:
+        """Have a request accounted for that is no part of the conversation."""
+        self._submit(lambda: self._with(lambda r: r.count(body, purpose)))
+
+    def flush(self, seconds: float = _FLUSH_SECONDS) -> str | None:
+        """Wait until all is written; why it was not, told once."""
+        waiting, self._pending = self._pending, []
+        deadline = time.monotonic() + seconds
+        for future in waiting:
+            try:
+                error = future.exception(timeout=max(0.0, deadline - time.monotonic()))
+            except TimeoutError:
+                self._pending.append(future)
+                continue
+            if error is not None and self._failure is None:
+                self._failure = str(error) or type(error).__name__
+        if self._failure is None or self._told:
+            return None
+        self._told = True
+        return f"This conversation is not being recorded: {self._failure}"
+
+    def close(self, reason: str | None = None) -> str | None:
+        """Write what is left, and how the conversation ended; why not, where it could not be written."""
+        if self._is_closed:
+            return None
+        self._is_closed = True
+        if reason is not None:
+            self._submit(lambda: self._with(lambda r: r.end(reason)))
+        self._submit(self._close)
+        note = self.flush()
+        self._thread.shutdown(wait=False)
+        return note
+
+    def _submit(self, work: Callable[..., None], *arguments: object) -> None:
+        self._pending.append(self._thread.submit(work, *arguments))
+
+    def _open(self, path: Path, secrecy: Secrecy, recorded: RecordedConversation | None) -> None:
+        self._recorder = Recorder(open_store(path), secrecy, self.about)
+        if recorded is not None:
+            self._recorder.take_up(recorded)
+
+    def _with(self, work: Callable[[Recorder], None]) -> None:
+        if self._recorder is not None:
+            work(self._recorder)
+
+    def _close(self) -> None:
+        if self._recorder is not None:
+            self._recorder.close()
+            # The store goes where it came from: SQLite lets no other thread take it down.
+            self._recorder = None
+
+
+def count_request(
+    store: Store, body: Mapping[str, Any], purpose: Purpose, *, session_id: int | None, now: float
+) -> None:
+    """Account for one request to a model with the usage that its provider counted, inside an open transaction."""
+    usage = usage_of(body) or Usage()
+    store.run(
+        "message.add_request",
+        {
+            "session_id": session_id,
+            "time": _time(body) or now,
+            "purpose": purpose,
+            "model": body.get("model_name"),
+            "provider": body.get("provider_name"),
+            **{f"{name}_tokens": getattr(usage, name) for name in Usage.__struct_fields__},
+            "cost_usd": cost_of(body),
+            "raw": _encode(body.get("usage")).decode(),
+        },
+    )
+
+
+def load_recorded(store: Store, text: str) -> RecordedConversation:
+    """The recorded conversation that is meant by an id or the beginning of one."""
+    row = find_session(store, text)
+    recording = store.row("message.recording", {"session_id": row["id"]})
+    ref = SessionRef(row["agent"], row["native_id"])
+    if recording is None:
+        raise NotFound(f"{str(ref)!r} was not recorded by Seasoned: only its own conversations can be taken up again.")
+    builder = SessionBuilder(ref, format=NAME, path=store.path)
+    bodies = []
+    for message in store.rows("message.of_session", {"session_id": row["id"]}):
+        body = msgspec.json.decode(message["body"])
+        bodies.append(body)
+        read_message(builder, body, place=message["position"], summary=bool(message["summary"]))
+    builder.take()
+    about = ConversationInfo(
+        ref=ref,
+        model=recording["model"],
+        base_url=recording["base_url"],
+        toolsets=tuple(msgspec.json.decode(recording["toolsets"])),
+        instructions=recording["instructions"],
+        platform=recording["platform"],
+        cwd=row["cwd"],
+        parent=SessionRef(row["parent_agent"], row["parent_native_id"]) if row["parent_agent"] else None,
+        relation=row["relation"],
+        root=_ref(recording["warm"]),
+    )
+    return RecordedConversation(
+        about=about, bodies=tuple(bodies), carry=builder.carry(), title=row["title"], end_reason=row["end_reason"]
+    )
+
+
+def _ref(text: str | None) -> SessionRef | None:
+    agent, _, native_id = (text or "").partition(":")
+    return SessionRef(agent, native_id) if native_id else None
+
+
+def _time(body: Mapping[str, Any]) -> float | None:
+    return time_of(body.get("timestamp"))
+
+
+def _title(body: Mapping[str, Any]) -> str | None:
+    for part in body.get("parts", ()):
+        content = part.get("content")
+        if part.get("part_kind") == "user-prompt" and isinstance(content, str) and content.strip():
+            return " ".join(content.split())[:_TITLE_CHARS]
+    return None

@@ -1,0 +1,148 @@
+"""What a conversation runs on, and the agent that is made of it: the same one for a conversation and for its fork."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import pydantic_ai
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, RunContext, ToolDenied
+from pydantic_ai.capabilities import AbstractCapability, HandleDeferredToolCalls
+from pydantic_ai.exceptions import SkipToolExecution
+from pydantic_ai.messages import ModelMessage, ToolCallPart
+from pydantic_ai.models import Model, ModelRequestContext
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.toolsets import AbstractToolset
+
+from seasoned.agent.loop.context import Context
+
+pydantic_ai.BANNER_ENABLED = False
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A call that destroys or reaches out, and waits for a yes."""
+
+    tool: str
+    arguments: dict[str, Any]
+    reason: str
+    """It continues a sentence that begins with "it"."""
+
+
+class Denial(msgspec.Struct, frozen=True):
+    """A no with its reason, which the model is told."""
+
+    reason: str
+
+
+Confirm = Callable[[Question], Awaitable[bool | Denial]]
+Refuse = Callable[[str], str | None]
+"""Whether a tool may be called: None, or the sentence that the model is told instead."""
+Explain = Callable[[str, Mapping[str, Any]], str]
+DENIED = "Denied: nobody allowed this call. Find a way without it, or ask the user to do it."
+
+
+async def deny(question: Question) -> bool | Denial:
+    """The answer where nobody can be asked."""
+    return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runtime:
+    """Model, instructions, tools and prefix. A fork with the same runtime sends the same bytes before its own words."""
+
+    model: Model
+    instructions: str
+    toolsets: tuple[AbstractToolset[Any], ...] = ()
+    context: Context | None = None
+    """What tools are given with every call: where memory and skills are kept, and who writes."""
+    prefix: tuple[ModelMessage, ...] = ()
+    """The warm block: sent before the history with every request, never part of it."""
+    settings: ModelSettings | None = None
+    explain: Explain | None = None
+    """Why a call must be allowed first."""
+
+
+def build_agent(
+    runtime: Runtime, *, confirm: Confirm = deny, capabilities: Sequence[AbstractCapability[Any]] = ()
+) -> Agent[Any, str]:
+    """The agent of a runtime. Calls that need a yes are put to `confirm`; what a tool raises becomes its result."""
+    return Agent(
+        runtime.model,
+        name="seasoned",
+        instructions=runtime.instructions,
+        deps_type=object,
+        toolsets=runtime.toolsets,
+        model_settings=runtime.settings,
+        retries=3,
+        capabilities=[_Prefix(runtime.prefix), _ToolErrors(), _asking(runtime, confirm), *capabilities],
+    )
+
+
+def fork_agent(
+    runtime: Runtime, *, refuse: Refuse, capabilities: Sequence[AbstractCapability[Any]] = ()
+) -> Agent[Any, str]:
+    """The same agent for a fork: it offers the same tools, but calls that `refuse` names are refused with a message.
+    and whatever needs a yes is denied. Give its run a context of its own as `deps`: what it writes says who wrote it.
+    """
+    return build_agent(runtime, confirm=deny, capabilities=[_Refusal(refuse), *capabilities])
+
+
+@dataclass
+class _Prefix(AbstractCapability[Any]):
+    """Puts the warm block before the history of every request."""
+
+    messages: tuple[ModelMessage, ...]
+
+    async def prepare_model_request(
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        if self.messages:
+            # Only what is sent changes: the history of the run stays without it.
+            request_context.messages = [*self.messages, *request_context.messages]
+        return request_context
+
+
+@dataclass
+class _ToolErrors(AbstractCapability[Any]):
+    """One call that breaks does not break the turn: the model is told, and may try otherwise."""
+
+    async def on_tool_execute_error(
+        self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: Any, error: Exception
+    ) -> Any:
+        return {"success": False, "error": f"{type(error).__name__}: {error}"}
+
+
+@dataclass
+class _Refusal(AbstractCapability[Any]):
+    """Refuses calls by the name of their tool."""
+
+    refuse: Refuse
+
+    async def before_tool_execute(
+        self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: Any
+    ) -> Any:
+        said = self.refuse(call.tool_name)
+        if said is not None:
+            raise SkipToolExecution({"success": False, "status": "blocked", "error": said})
+        return args
+
+
+def _denied(said: bool | Denial) -> str:
+    return f"Denied: {said.reason}" if isinstance(said, Denial) and said.reason else DENIED
+
+
+def _asking(runtime: Runtime, confirm: Confirm) -> HandleDeferredToolCalls[Any]:
+    async def answer(ctx: RunContext[Any], requests: DeferredToolRequests) -> DeferredToolResults:
+        approvals: dict[str, bool | ToolDenied] = {}
+        for call in requests.approvals:
+            arguments = call.args_as_dict()
+            reason = "must be allowed" if runtime.explain is None else runtime.explain(call.tool_name, arguments)
+            said = await confirm(Question(call.tool_name, arguments, reason))
+            # A denial is a value like any other: only a plain yes lets a call run.
+            approvals[call.tool_call_id] = True if said is True else ToolDenied(_denied(said))
+        return requests.build_results(approvals=approvals)
+
+    return HandleDeferredToolCalls(handler=answer)

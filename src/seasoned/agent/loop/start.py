@@ -1,0 +1,177 @@
+"""Starts a conversation from the configuration: model, tools, memory, warm block, record; or takes one up again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.agent.loop.compress import Compressor
+from seasoned.agent.loop.confirmation import Tell, confirming
+from seasoned.agent.loop.context import Context, JobScheduler
+from seasoned.agent.loop.conversation import Conversation, TurnLimits, Warm
+from seasoned.agent.loop.instructions import build_instructions
+from seasoned.agent.loop.model import ModelChoice, open_model
+from seasoned.agent.loop.record import BackgroundRecorder, ConversationInfo, RecordedConversation, messages_of, new_ref
+from seasoned.agent.loop.runtime import Confirm, Explain, Runtime, deny
+from seasoned.agent.toolset.registry import SMALL_TOOLSETS, TOOLSETS, build_toolsets, danger_of, listed_tools
+from seasoned.agent.warm import AUTO, Warmth, known_block, take_back, warm_block
+from seasoned.config import Config, command_environment
+from seasoned.history.reader.seasoned_db import AGENT
+from seasoned.redact.key import Secrecy
+from seasoned.session import SessionRef
+
+_TAG = "[redacted:"
+
+
+class ConversationOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody wants to talk to, and how."""
+
+    choice: ModelChoice
+    folder: Path
+    toolsets: tuple[str, ...] | None = None
+    warm: str | None = None
+    """The name of a template, or `auto`."""
+    platform: str = "cli"
+    is_recorded: bool = True
+    session_id: str | None = None
+    """The id of the recorded session, where it is not a new one."""
+    title: str | None = None
+    words: str | None = None
+    """What the warm block is chosen for, where the first words hold more than the task."""
+
+
+def start(
+    config: Config,
+    secrecy: Secrecy,
+    wish: ConversationOptions,
+    *,
+    recorded: RecordedConversation | None = None,
+    confirm: Confirm = deny,
+    tell: Tell = lambda line: None,
+    jobs: JobScheduler | None = None,
+) -> Conversation:
+    """A conversation that is ready for its first turn; with `recorded`, one that goes on where it ended.
+
+    What must be allowed is put to the confirmation service where one is configured, else to `confirm`; `tell` is
+    given a line while a person is waited for. With `jobs` the agent has the tool that schedules them.
+    """
+    runtime = build_runtime(config, secrecy, wish, recorded=recorded, jobs=jobs)
+    names = toolset_names(config, wish, recorded, jobs)
+    about = recorded.about if recorded is not None else _about(wish, runtime, names)
+    scribe = BackgroundRecorder(config.store_path, secrecy, about, recorded=recorded) if wish.is_recorded else None
+    window = config.context_length or runtime.model.context_window
+    return Conversation(
+        runtime,
+        ref=about.ref,
+        parent=about.parent,
+        history=messages_of(recorded.bodies) if recorded is not None else (),
+        limits=TurnLimits(steps=config.turn_steps, turn_seconds=config.turn_seconds, context_tokens=window),
+        confirm=confirming(
+            config, otherwise=confirm, session_key=about.lineage_root, folder=wish.folder.resolve(), tell=tell
+        ),
+        scribe=scribe,
+        compress=Compressor(config.store_path, secrecy),
+        warm=_warming(config, wish, runtime, about) if wish.warm and recorded is None else None,
+        guard=partial(take_back, config.store_path, about.lineage_root) if wish.is_recorded else None,
+    )
+
+
+def build_runtime(
+    config: Config,
+    secrecy: Secrecy,
+    wish: ConversationOptions,
+    *,
+    recorded: RecordedConversation | None = None,
+    jobs: JobScheduler | None = None,
+) -> Runtime:
+    """What the conversation runs on; of a recorded one the same instructions, tools and prefix as it had."""
+    names = toolset_names(config, wish, recorded, jobs)
+    context = Context(
+        home=config.home,
+        secrecy=secrecy,
+        memory_folder=config.memory_folder,
+        skill_folder=config.skill_folder,
+        platform=wish.platform,
+        config=config,
+        jobs=jobs,
+    )
+    folder = wish.folder.resolve()
+    instructions = recorded.about.instructions if recorded is not None else ""
+    if not instructions or _TAG in instructions:
+        instructions = build_instructions(
+            folder=folder,
+            now=datetime.now().astimezone(),
+            toolsets=names,
+            memory_folder=context.memory_folder,
+            skill_folder=context.skill_folder,
+            redactor=secrecy.redactor(),
+            is_small=wish.choice.is_small,
+        )
+    warmth = known_block(config.store_path, recorded.about.lineage_root) if recorded is not None else None
+    return Runtime(
+        model=open_model(wish.choice, context_length=config.context_length),
+        instructions=instructions,
+        toolsets=build_toolsets(names, folder, environment=command_environment()),
+        context=context,
+        prefix=warmth.messages if warmth is not None else (),
+        explain=_explain(folder),
+    )
+
+
+def toolset_names(
+    config: Config,
+    wish: ConversationOptions,
+    recorded: RecordedConversation | None = None,
+    jobs: JobScheduler | None = None,
+) -> tuple[str, ...]:
+    """Asked for, else as recorded, else as configured, else what the model can be expected to handle."""
+    if wish.toolsets is not None:
+        return wish.toolsets
+    if recorded is not None:
+        return recorded.about.toolsets
+    if config.toolsets or wish.choice.is_small:
+        return config.toolsets or SMALL_TOOLSETS
+    off = {"confirm": config.confirm_url is None, "schedule": jobs is None}
+    return tuple(name for name in TOOLSETS if not off.get(name, False))
+
+
+def _about(wish: ConversationOptions, runtime: Runtime, names: tuple[str, ...]) -> ConversationInfo:
+    return ConversationInfo(
+        ref=new_ref() if wish.session_id is None else SessionRef(AGENT, wish.session_id),
+        model=wish.choice.name,
+        base_url=wish.choice.base_url,
+        instructions=runtime.instructions,
+        toolsets=names,
+        cwd=str(wish.folder.resolve()),
+        platform=wish.platform,
+        title=wish.title,
+    )
+
+
+def _warming(config: Config, wish: ConversationOptions, runtime: Runtime, about: ConversationInfo) -> Warm:
+    """Makes the block when the first words are known: it is chosen for them."""
+
+    def warm(task: str) -> Warmth:
+        return warm_block(
+            config.store_path,
+            lineage_root=about.lineage_root,
+            task=wish.words or task,
+            tools=listed_tools(runtime.toolsets),
+            template=wish.warm or AUTO,
+            is_small=wish.choice.is_small,
+        )
+
+    return warm
+
+
+def _explain(folder: Path) -> Explain:
+    def explain(tool: str, arguments: Mapping[str, Any]) -> str:
+        found = danger_of(tool, arguments, folder)
+        return "must be allowed" if found is None else found.reason
+
+    return explain

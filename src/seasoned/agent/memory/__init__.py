@@ -1,0 +1,1 @@
+"""Memory files, and the journal of every change to memory and skills."""

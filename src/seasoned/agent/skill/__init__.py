@@ -1,0 +1,1 @@
+"""Skills: found, viewed, created and changed."""

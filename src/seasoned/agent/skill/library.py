@@ -1,0 +1,275 @@
+"""Skills: how to do a kind of task, in the open SKILL.md format. Finding, listing and viewing them."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from seasoned.agent.memory.journal import Actor, Journal, created_by, folder_key, preview
+from seasoned.agent.memory.screen import objection
+from seasoned.agent.skill.frontmatter import parse
+from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.redact import Redactor
+from seasoned.store import Store
+
+MAIN = "SKILL.md"
+SUPPORT = ("references", "templates", "scripts", "assets")
+NAME_LENGTH = 64
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*\Z")
+_PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*\Z")
+_PART_LENGTH = 100
+_DEPTH = 5
+_DEVICES = frozenset(
+    ("con", "prn", "aux", "nul", "clock$", *[f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)])
+)
+
+
+def check_name(name: str, what: str = "skill") -> str:
+    """The name of a skill or category, if it may be one."""
+    if len(name) > NAME_LENGTH or not _NAME.match(name) or not _is_portable(name):
+        raise UsageError(
+            f"{name[:80]!r} cannot name a {what}: use small letters, figures, '.', '_' and '-', a letter or figure "
+            f"first, {NAME_LENGTH} at most."
+        )
+    return name
+
+
+def check_support(path: str) -> str:
+    """The path of a support file inside its skill, if something may be written there."""
+    parts = path.split("/")
+    if len(parts) < 2 or parts[0] not in SUPPORT:
+        raise UsageError(
+            f"{path[:80]!r} is no place for a support file: use {', '.join(f'{one}/…' for one in SUPPORT)}."
+        )
+    if len(parts) > _DEPTH or not all(
+        len(part) <= _PART_LENGTH and _PART.match(part) and _is_portable(part) for part in parts
+    ):
+        raise UsageError(
+            f"{path[:80]!r} cannot name a support file: use letters, figures, '.', '_' and '-' between the slashes, "
+            f"{_DEPTH} parts at most."
+        )
+    return path
+
+
+def _is_portable(part: str) -> bool:
+    """Whether Windows would take it for a file of that name too."""
+    return not part.endswith(".") and part.split(".")[0].lower() not in _DEVICES
+
+
+def inside(folder: Path, path: str) -> Path:
+    """The place of a file below a folder, none of whose parts is a link."""
+    place = folder
+    parts = path.split("/")
+    for number, part in enumerate(parts, start=1):
+        place = place / part
+        try:
+            mode = place.lstat().st_mode
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise CannotDo(f"{str(place)!r} cannot be looked at: {error.strerror or error}.") from error
+        expected = stat.S_ISREG(mode) if number == len(parts) else stat.S_ISDIR(mode)
+        if not expected:
+            raise UsageError(f"{path!r} leads over {part!r}, which is a link or of another kind: it is not followed.")
+    return place
+
+
+def check_spelling(folder: Path, path: str) -> None:
+    """Refuse a path that some systems would take for another one that is there: `A.md` and `a.md`."""
+    place = folder
+    for part in path.split("/"):
+        if not place.is_dir():
+            return
+        other = next((n for one in place.iterdir() if (n := one.name) != part and n.lower() == part.lower()), None)
+        if other is not None:
+            raise UsageError(f"{path!r} is there in another spelling, {other!r}: use that one.")
+        place = place / part
+
+
+def files(skill: Path) -> Iterator[str]:
+    """The support files of a skill in order, by their paths inside it; links and hidden files are left out."""
+    for name in SUPPORT:
+        yield from _below(skill / name, name, _DEPTH)
+
+
+def _below(folder: Path, path: str, depth: int) -> Iterator[str]:
+    try:
+        found = sorted(os.scandir(folder), key=lambda entry: entry.name) if not folder.is_symlink() else []
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise CannotDo(f"{str(folder)!r} cannot be read: {error.strerror or error}.") from error
+    for entry in found:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_file(follow_symlinks=False):
+            yield f"{path}/{entry.name}"
+        elif entry.is_dir(follow_symlinks=False) and depth > 1:
+            yield from _below(folder / entry.name, f"{path}/{entry.name}", depth - 1)
+
+
+DESCRIPTION_LIMIT = 1_024
+TEXT_LIMIT = 100_000
+FILE_LIMIT = 1_000_000
+_INDEX_LENGTH = 200
+
+
+class Skill(msgspec.Struct, frozen=True):
+    """A skill as it lies in its folder. One that cannot be read has a problem instead of a description."""
+
+    id: str
+    """Its name, with its category before it where it has one."""
+    folder: Path
+    """The folder of all skills."""
+    description: str = ""
+    files: tuple[str, ...] = ()
+    problem: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.id.rpartition("/")[2]
+
+    @property
+    def category(self) -> str | None:
+        return self.id.rpartition("/")[0] or None
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.id
+
+
+class SkillView(msgspec.Struct, frozen=True):
+    """One file of a skill as a reader sees it."""
+
+    skill: Skill
+    file: str
+    text: str
+
+
+class SkillUsage(msgspec.Struct, frozen=True):
+    """How often a skill was looked at, and how often its steps were followed."""
+
+    viewed: int = 0
+    used: int = 0
+    last_viewed_at: float | None = None
+    last_used_at: float | None = None
+
+
+def skills(folder: Path) -> list[Skill]:
+    """Every skill of a folder, in order of category and name."""
+    return sorted((_read(folder, found) for found in ids(folder)), key=lambda skill: skill.id)
+
+
+def find(folder: Path, name: str) -> Skill:
+    """The skill of this name, with or without its category; NotFound names the near ones."""
+    for part in name.split("/"):
+        check_name(part)
+    known = sorted(ids(folder))
+    fitting = [found for found in known if name in (found, found.rpartition("/")[2])]
+    if name in fitting:
+        fitting = [name]
+    if len(fitting) == 1:
+        return _read(folder, fitting[0])
+    if fitting:
+        raise UsageError(f"There are several skills {name!r}: say which of {', '.join(fitting)}.")
+    if not known:
+        raise NotFound(f"There is no skill {name!r}: there are none yet.")
+    by_name = {found.rpartition("/")[2]: found for found in known}
+    near = [by_name[one] for one in get_close_matches(name.rpartition("/")[2], by_name, n=5, cutoff=0.3)] or known[:5]
+    raise NotFound(f"There is no skill {name!r}: the nearest are {', '.join(near)}.")
+
+
+def view(folder: Path, name: str, file: str | None = None) -> SkillView:
+    """A skill's text, or one of its support files; damaged ones are shown as far as they can be."""
+    skill = find(folder, name)
+    if file is None or file == MAIN:
+        return SkillView(skill, MAIN, read_text(inside(folder, f"{skill.id}/{MAIN}"), "replace"))
+    if file not in skill.files:
+        known = f": it has {', '.join(skill.files)}." if skill.files else ", or any other."
+        raise NotFound(f"The skill {skill.id!r} has no file {file[:80]!r}{known}")
+    return SkillView(skill, file, read_text(inside(folder, f"{skill.id}/{file}"), "replace"))
+
+
+def index(folder: Path, *, redactor: Redactor | None = None) -> str:
+    """Names and descriptions for a prompt, the same for the same files; descriptions that give orders are left out."""
+    lines = []
+    for skill in skills(folder):
+        if skill.problem is None:
+            is_fit = redactor is None or objection(redactor, skill.description) is None
+            lines.append(f"- {skill.id}: {preview(skill.description, _INDEX_LENGTH) if is_fit else '(no description)'}")
+    return "\n".join(lines)
+
+
+def usage(store: Store, folder: Path) -> dict[str, SkillUsage]:
+    """How often each skill of a folder was viewed and used."""
+    rows = store.rows("learned.usage", {"folder": folder_key(folder)})
+    return {
+        row["target"]: msgspec.convert({key: row[key] for key in SkillUsage.__struct_fields__}, SkillUsage)
+        for row in rows
+    }
+
+
+def count(journal: Journal, skill_id: str, what: Literal["viewed", "used"]) -> None:
+    """Count that an agent viewed or used a skill."""
+    with journal.store.write():
+        params = {"folder": folder_key(journal.skill_folder), "target": skill_id, "at": journal.clock()}
+        journal.store.run(f"learned.count_{what}", params)
+
+
+def author(store: Store, skill: Skill) -> Actor:
+    """Who made a skill: a person, unless it was written down otherwise."""
+    return created_by(store, skill.folder, skill.id)
+
+
+def ids(folder: Path) -> Iterator[str]:
+    """Names of folders that hold a SKILL.md, one or two levels down."""
+    for name in _folders(folder):
+        if (folder / name / MAIN).exists():
+            yield name
+            continue
+        yield from (f"{name}/{inner}" for inner in _folders(folder / name) if (folder / name / inner / MAIN).exists())
+
+
+def _folders(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as found:
+            return [entry.name for entry in found if entry.is_dir() and not entry.name.startswith(".")]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise CannotDo(f"The folder {str(folder)!r} cannot be read: {error.strerror or error}.") from error
+
+
+def _read(folder: Path, skill_id: str) -> Skill:
+    try:
+        for part in skill_id.split("/"):
+            check_name(part)
+        document = parse(read_text(inside(folder, f"{skill_id}/{MAIN}")))
+        support = tuple(files(folder / skill_id))
+    except (UsageError, CannotDo, NotFound) as error:
+        return Skill(skill_id, folder, problem=str(error))
+    return Skill(skill_id, folder, document.description[:DESCRIPTION_LIMIT], support)
+
+
+def read_text(path: Path, errors: str = "strict") -> str:
+    """A file of a skill; CannotDo says why it is none that can be read as text."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(4 * FILE_LIMIT + 1)
+    except FileNotFoundError:
+        raise NotFound(f"{str(path)!r} is gone: list the skills again.") from None
+    except OSError as error:
+        raise CannotDo(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+    if len(data) > 4 * FILE_LIMIT:
+        raise CannotDo(f"{str(path)!r} is too large to be read here.")
+    try:
+        return data.decode("utf-8", errors)
+    except UnicodeDecodeError as error:
+        raise CannotDo(f"{path.name} is not UTF-8 (byte {error.start:,}).") from error

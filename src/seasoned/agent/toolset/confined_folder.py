@@ -1,0 +1,335 @@
+"""Paths that cannot leave the working folder.
+
+Every component is opened by itself from the folder before it, and links are followed by hand, so that a link which is
+put into the way at the last moment leads nowhere. Where the system cannot open by folder, a path is resolved first and
+then used: a link swapped in between those two would be followed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import errno
+import os
+import secrets
+import stat
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
+
+_LINKS = 40
+_COMPONENTS = 100
+_COMPONENT_BYTES = 255
+_PATH_BYTES = 4096
+_LOOK_ALIKES = frozenset("\u2044\u2215\u29f8\uff0f\u2571\u2f03\u3033\u2216\u29f5\u29f9\ufe68\uff3c\u2572")
+"""Characters that a reader takes for a slash or a backslash."""
+_DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
+_CLOEXEC = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW | _CLOEXEC
+_FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | _NOFOLLOW | _CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC
+_CAREFUL = bool(_NOFOLLOW) and {os.open, os.stat, os.mkdir, os.readlink, os.rename, os.unlink} <= os.supports_dir_fd
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISLNK, "a link"),
+)
+
+
+class _Spot(msgspec.Struct, frozen=True):
+    """Where a path leads: an open folder, the name in it, and all names on the way from the working folder."""
+
+    folder: int | None
+    name: str
+    names: tuple[str, ...]
+
+
+class ConfinedFolder:
+    """A working folder. All paths are taken from it, and none leads out of it."""
+
+    def __init__(self, path: Path, *, careful: bool = _CAREFUL) -> None:
+        self.root = path.resolve()
+        if not self.root.is_dir():
+            raise NotFound(f"{str(path)!r} is no folder; name one that exists.")
+        self._given = Path(os.path.abspath(path))  # noqa: PTH100  links stay as the user wrote them
+        self._careful = careful
+        found = self.root.stat()
+        self._identity = (found.st_dev, found.st_ino)
+
+    def parts(self, path: str) -> tuple[str, ...]:
+        """The components of a path from the working folder; UsageError where it is none that may be used."""
+        _check_text(path)
+        inner = path
+        if path.startswith("/") or (os.name == "nt" and Path(path).is_absolute()):
+            inner = self._from_root(path)
+        found = tuple(part for part in inner.split("/") if part not in ("", "."))
+        if ".." in found:
+            raise UsageError(f"{path!r} has '..' in it: give the path from the working folder, without '..'.")
+        if found[:1] == ("~",):
+            raise UsageError(f"{path!r}: '~' is not the home folder here; give the path from the working folder.")
+        if len(found) > _COMPONENTS:
+            raise UsageError(f"{path[:80]!r}… has more than {_COMPONENTS} folders in it.")
+        for part in found:
+            _check_part(part)
+        return found
+
+    def _from_root(self, path: str) -> str:
+        for root in (str(self.root), str(self._given)):
+            if path == root or path.startswith(root.rstrip("/") + "/"):
+                return path[len(root.rstrip("/")) + 1 :]
+        raise UsageError(f"{path!r} is outside of the working folder {str(self.root)!r}; give a path inside it.")
+
+    def open_folder(self, path: str = ".") -> int:
+        """A descriptor of a folder, which the caller closes."""
+        with self._explained(path), self._spot(path) as spot:
+            if not spot.names:
+                return self._open_root()
+            return os.open(spot.name, _FOLDER, dir_fd=spot.folder)
+
+    def locate(self, path: str) -> str:
+        """Where a path leads when links are followed, from the working folder; it need not exist."""
+        with self._explained(path), self._spot(path) as spot:
+            return "/".join(spot.names) or "."
+
+    def is_folder(self, path: str) -> bool:
+        """Whether a path leads to a folder; NotFound where it leads to nothing."""
+        with self._explained(path), self._spot(path) as spot:
+            return not spot.names or stat.S_ISDIR(_stat(spot).st_mode)
+
+    def read(self, path: str, *, most: int) -> bytes:
+        """The content of an ordinary file of at most so many bytes."""
+        with self._explained(path), self._spot(path) as spot:
+            before = _ordinary(spot, path)
+            opened = os.open(spot.name, _FILE, dir_fd=spot.folder)
+            with os.fdopen(opened, "rb") as file:
+                after = os.fstat(opened)
+                if not os.path.samestat(before, after) or not stat.S_ISREG(after.st_mode):
+                    raise CannotDo(f"{path!r} changed while it was opened; try again.")
+                data = file.read(most + 1)
+                if len(data) > most:
+                    raise CannotDo(
+                        f"{path!r} has {after.st_size:,} bytes, and at most {most:,} are read at once; "
+                        "use search_files, or a command such as `sed -n 1,200p`."
+                    )
+                return data
+
+    def write(self, path: str, data: bytes) -> bool:
+        """Writes a file whole or not at all, with its folders; keeps the rights of one that it replaces.
+
+        True where the file is new. Nothing inside of .git is written: its hooks and settings run commands.
+        """
+        with self._explained(path), self._spot(path, make=True) as spot:
+            if not spot.names:
+                raise UsageError(f"{path!r} is a folder; give the path of a file.")
+            try:
+                before = _ordinary(spot, path)
+            except FileNotFoundError:
+                before = None
+            _replace(spot, data, before)
+            return before is None
+
+    @contextlib.contextmanager
+    def _spot(self, path: str, *, make: bool = False) -> Iterator[_Spot]:
+        parts = self.parts(path)
+        if not self._careful:
+            yield self._resolved(path, parts, make=make)
+            return
+        opened = [self._open_root()]
+        try:
+            names = self._walk(path, parts, opened, make=make)
+            yield _Spot(opened[-1], names[-1] if names else ".", tuple(names))
+        finally:
+            for each in opened:
+                os.close(each)
+
+    def _open_root(self) -> int:
+        opened = os.open(self.root, _FOLDER)
+        found = os.fstat(opened)
+        if self._identity != (found.st_dev, found.st_ino):
+            os.close(opened)
+            raise CannotDo(f"The working folder {str(self.root)!r} was replaced by another; begin a new session.")
+        return opened
+
+    def _walk(self, path: str, parts: tuple[str, ...], opened: list[int], *, make: bool) -> list[str]:
+        """Opens folder after folder, and returns the names that lead to the last, which is left unopened."""
+        names: list[str] = []
+        ahead = list(reversed(parts))
+        links = 0
+        while ahead:
+            part = ahead.pop()
+            if part == "..":
+                if not names:
+                    raise _leads_out(path)
+                names.pop()
+                if len(opened) > len(names) + 1:
+                    os.close(opened.pop())
+                continue
+            target = _link(part, opened[-1])
+            if target is not None:
+                links += 1
+                if links > _LINKS:
+                    raise UsageError(f"{path!r} leads through too many links.")
+                if target.startswith("/"):
+                    target = self._link_from_root(path, target)
+                    names.clear()
+                    while len(opened) > 1:
+                        os.close(opened.pop())
+                ahead += [each for each in reversed(target.split("/")) if each not in ("", ".")]
+                continue
+            if make and _is_git(part):
+                raise UsageError(f"{path!r} is inside of .git, which is not written to; use git in the terminal.")
+            names.append(part)
+            if ahead:
+                opened.append(_enter(part, opened[-1], make=make))
+        if names and len(opened) > len(names):  # a link that ends in '..' leads to a folder that is open already
+            os.close(opened.pop())
+        return names
+
+    def _link_from_root(self, path: str, target: str) -> str:
+        try:
+            return self._from_root(target)
+        except UsageError as error:
+            raise _leads_out(path) from error
+
+    def _resolved(self, path: str, parts: tuple[str, ...], *, make: bool) -> _Spot:
+        try:
+            place = self.root.joinpath(*parts).resolve()
+        except RuntimeError as error:  # what a loop of links was until Python 3.13
+            raise UsageError(f"{path!r} leads through too many links.") from error
+        if not place.is_relative_to(self.root):
+            raise _leads_out(path)
+        names = place.relative_to(self.root).parts
+        if make:
+            if any(map(_is_git, names)):
+                raise UsageError(f"{path!r} is inside of .git, which is not written to; use git in the terminal.")
+            place.parent.mkdir(parents=True, exist_ok=True)
+        return _Spot(None, str(place), names)
+
+    @contextlib.contextmanager
+    def _explained(self, path: str) -> Iterator[None]:
+        """Says what an error of the system means for the path that was given."""
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise NotFound(f"There is no {path!r} in the working folder.{self._near(path)}") from error
+        except OSError as error:
+            if error.errno in (errno.ENOTDIR, errno.ELOOP):
+                raise UsageError(f"{path!r}: a part of the path is no folder.") from error
+            if error.errno == errno.ENAMETOOLONG:
+                raise UsageError(f"{path[:80]!r}… is too long for this file system.") from error
+            raise CannotDo(f"{path!r}: {error.strerror or error}.") from error
+
+    def _near(self, path: str) -> str:
+        """Names beside a path that resemble what was asked for."""
+        above, _, name = path.rstrip("/").rpartition("/")
+        try:
+            opened = self.open_folder(above or ".")
+        except SeasonedError:
+            return f" There is no folder {above!r} either." if above else ""
+        try:
+            names = [entry for entry in os.listdir(opened)[:2000] if entry.isprintable()]  # noqa: PTH208  it is open
+        finally:
+            os.close(opened)
+        near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+        return f" Near are: {', '.join(repr(f'{above}/{each}' if above else each) for each in near)}." if near else ""
+
+
+def _check_text(path: str) -> None:
+    if not path.strip():
+        raise UsageError("The path is empty; give one from the working folder, such as 'notes.md'.")
+    if "\0" in path:
+        raise UsageError(f"{path[:80]!r} holds a NUL character, which no path can.")
+    try:
+        size = len(path.encode())
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{path[:80]!r} is not valid Unicode.") from error
+    if size > _PATH_BYTES:
+        raise UsageError(f"{path[:80]!r}… is longer than {_PATH_BYTES} bytes.")
+    if "\\" in path:
+        raise UsageError(f"{path!r} has a backslash in it: put '/' between folders.")
+    strange = sorted({f"U+{ord(c):04X}" for c in path if c in _LOOK_ALIKES or c in _DIRECTION_MARKS})
+    if strange:
+        raise UsageError(f"{path!r} holds {', '.join(strange)}, which only looks like a part of a path; use plain '/'.")
+
+
+def _check_part(part: str) -> None:
+    if len(part.encode()) > _COMPONENT_BYTES:
+        raise UsageError(f"{part[:80]!r}… is longer than a name can be ({_COMPONENT_BYTES} bytes).")
+    plain = unicodedata.normalize("NFKC", part)
+    if "/" in plain or "\\" in plain or plain in (".", "..") or plain.strip(" .") == "" != part.strip(" ."):
+        raise UsageError(f"{part!r} turns into {plain!r} when it is normalised; use a plain name.")
+    if any(ord(c) < 32 or ord(c) == 127 for c in part):
+        raise UsageError(f"{part!r} holds a control character; use a plain name.")
+    if os.name == "nt" and (":" in part or part.rstrip(" .") != part):
+        raise UsageError(f"{part!r} means something else on this system; use a plain name.")
+
+
+def _leads_out(path: str) -> UsageError:
+    return UsageError(f"{path!r} leads out of the working folder through a link; give a path that stays inside.")
+
+
+def _is_git(part: str) -> bool:
+    """Also in the spellings that some file systems take for the same name."""
+    plain = "".join(c for c in unicodedata.normalize("NFKC", part) if unicodedata.category(c) != "Cf")
+    return plain.casefold().rstrip(" .") in (".git", "git~1")
+
+
+def _link(name: str, folder: int) -> str | None:
+    """What a link says; None where there is no link."""
+    try:
+        return os.readlink(name, dir_fd=folder)
+    except OSError as error:
+        if error.errno in (errno.EINVAL, errno.ENOENT):
+            return None
+        raise
+
+
+def _enter(name: str, folder: int, *, make: bool) -> int:
+    if make:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, dir_fd=folder)
+    return os.open(name, _FOLDER, dir_fd=folder)
+
+
+def _stat(spot: _Spot) -> os.stat_result:
+    return os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)
+
+
+def _ordinary(spot: _Spot, path: str) -> os.stat_result:
+    """What is there, if it is an ordinary file: opening a pipe would wait, and a device may act."""
+    if not spot.names:
+        raise UsageError(f"{path!r} is a folder; give the path of a file.")
+    found = _stat(spot)
+    if not stat.S_ISREG(found.st_mode):
+        kind = next((word for test, word in _KINDS if test(found.st_mode)), "no ordinary file")
+        raise UsageError(f"{path!r} is {kind}, not a file.")
+    return found
+
+
+def _replace(spot: _Spot, data: bytes, before: os.stat_result | None) -> None:
+    """Writes beside the place, then renames into it: what was there is never half written, nor written through."""
+    name = f".seasoned-{secrets.token_hex(8)}.tmp"
+    beside = name if spot.folder is not None else str(Path(spot.name).with_name(name))
+    opened = os.open(beside, _NEW, 0o666 if before is None else 0o600, dir_fd=spot.folder)
+    try:
+        with os.fdopen(opened, "wb") as file:
+            file.write(data)
+            if before is not None and hasattr(os, "fchown"):
+                with contextlib.suppress(PermissionError):
+                    os.fchown(opened, before.st_uid, before.st_gid)
+                os.fchmod(opened, stat.S_IMODE(before.st_mode) & 0o777)
+            file.flush()
+            os.fsync(opened)
+        os.replace(beside, spot.name, src_dir_fd=spot.folder, dst_dir_fd=spot.folder)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(beside, dir_fd=spot.folder)
+        raise

@@ -1,0 +1,121 @@
+"""The tools by which an agent keeps what it learned: memory and skills."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic_ai import RunContext
+
+from seasoned.agent.loop.context import Context
+from seasoned.agent.memory import memory_file as memories
+from seasoned.agent.memory.journal import MemoryName, WriteReply
+from seasoned.agent.skill import edit
+from seasoned.agent.skill import library as skill_reading
+from seasoned.agent.skill.library import MAIN
+from seasoned.errors import SeasonedError
+
+Answer = dict[str, Any]
+
+
+def memory(
+    ctx: RunContext[Context],
+    action: Literal["add", "replace", "remove"],
+    target: MemoryName = "notes",
+    text: str = "",
+    old_text: str = "",
+) -> Answer:
+    """Keep something for later sessions, or mend what was kept. It is shown to every new session from its start.
+
+    Keep who the user is, what they prefer and expect, and facts about this environment that will hold. Leave out what
+    is over when the task is: progress, transient errors, one-off stories, claims that a tool does not work. Entries
+    are short. When there is no room, replace or remove first.
+
+    Args:
+        action: "add" an entry, "replace" the one that holds old_text, or "remove" it.
+        target: "notes" for facts and lessons, "user" for what is known of the user.
+        text: The new entry, for add and replace.
+        old_text: A piece of the entry that is meant, for replace and remove.
+    """
+    by = ctx.deps.provenance(tool="memory", call_id=ctx.tool_call_id)
+    with ctx.deps.journal() as journal:
+        if action == "add":
+            return _answer(memories.add(journal, target, text, by=by))
+        if action == "replace":
+            return _answer(memories.replace(journal, target, old_text, text, by=by))
+        return _answer(memories.remove(journal, target, old_text, by=by))
+
+
+def skills_list(ctx: RunContext[Context]) -> Answer:
+    """List the skills: how to do kinds of tasks, learned or written down before."""
+    found = skill_reading.skills(ctx.deps.skill_folder)
+    listed = [
+        {"name": one.id, "description": one.description, "files": list(one.files), "problem": one.problem}
+        for one in found
+    ]
+    return {"success": True, "skills": listed, "count": len(listed)}
+
+
+def skill_view(ctx: RunContext[Context], name: str, file: str | None = None) -> Answer:
+    """Read a skill before doing a task of its kind, or one of its support files.
+
+    Args:
+        name: The name as skills_list gives it.
+        file: A support file such as "references/api.md"; leave it out for the skill itself.
+    """
+    try:
+        view = skill_reading.view(ctx.deps.skill_folder, name, file)
+        with ctx.deps.journal() as journal:
+            skill_reading.count(journal, view.skill.id, "viewed")
+    except SeasonedError as error:
+        return {"success": False, "error": str(error)}
+    return {"success": True, "name": view.skill.id, "content": view.text, "files": list(view.skill.files)}
+
+
+def skill_manage(
+    ctx: RunContext[Context],
+    action: Literal["create", "patch", "write_file", "remove_file", "delete"],
+    name: str,
+    content: str = "",
+    description: str = "",
+    category: str | None = None,
+    file: str | None = None,
+    old_string: str = "",
+    new_string: str = "",
+) -> Answer:
+    """Keep how a kind of task is done, for later sessions: make a skill, mend it, or give it a support file.
+
+    A skill is about a class of tasks, never about one ticket, one error or one day. Prefer to patch a skill that is
+    there. View a skill before you patch it.
+
+    Args:
+        action: "create" a skill, "patch" a piece of its text, "write_file" or "remove_file" a support file, "delete".
+        name: The skill's name: small letters, digits and dashes.
+        content: The text of the skill, for create; of the support file, for write_file.
+        description: When the skill is to be used, in one sentence, for create.
+        category: A folder that the skill belongs to, for create.
+        file: A support file such as "references/api.md"; for patch, leave it out to patch the skill itself.
+        old_string: The piece of text that goes, for patch. It must stand there once.
+        new_string: What comes in its place.
+    """
+    by = ctx.deps.provenance(tool="skill_manage", call_id=ctx.tool_call_id)
+    with ctx.deps.journal() as journal:
+        if action == "create":
+            made = edit.create(journal, name, content, description=description, category=category, by=by)
+            return _answer(made)
+        if action == "patch":
+            return _answer(edit.patch(journal, name, old_string, new_string, file=file or MAIN, by=by))
+        if action == "write_file":
+            return _answer(edit.write_file(journal, name, file or "", content, by=by))
+        if action == "remove_file":
+            return _answer(edit.remove_file(journal, name, file or "", by=by))
+        return _answer(edit.delete(journal, name, by=by))
+
+
+def _answer(reply: WriteReply) -> Answer:
+    if not reply.ok:
+        return {"success": False, "error": reply.said}
+    return {"success": True, "message": reply.said, "state": reply.state, "change": reply.change}
+
+
+MEMORY = (memory,)
+SKILLS = (skills_list, skill_view, skill_manage)

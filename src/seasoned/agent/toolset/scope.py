@@ -1,0 +1,126 @@
+"""What the tools of one conversation may touch, and how far they may go."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, get_type_hints
+
+import msgspec
+
+from seasoned.agent.toolset.confined_folder import ConfinedFolder
+from seasoned.errors import SeasonedError
+
+if TYPE_CHECKING:
+    from seasoned.agent.toolset.danger import Danger
+
+
+class ToolLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """How much one call may use. What is beyond is cut or refused, and the answer says so."""
+
+    time_seconds: float = 120.0
+    """For a command or a piece of code; a call may ask for less, never for more."""
+    grace_seconds: float = 2.0
+    """Between asking a process to end and killing it."""
+    output_characters: int = 50_000
+    """Kept of an output, half of them from its end."""
+    flood_bytes: int = 50_000_000
+    """A command that prints more is ended."""
+    processes: int = 256
+    """A command that has more at one time is ended."""
+    memory_bytes: int | None = None
+    """Address space of each process of a command. None, because some runtimes reserve far more than they use."""
+    code_memory_bytes: int | None = 4_000_000_000
+    """The same for a piece of Python."""
+    written_bytes: int | None = 2_000_000_000
+    """The largest file that a command may write."""
+    file_bytes: int = 1_000_000
+    """The largest file that is read, written or patched."""
+    read_lines: int = 2_000
+    search_seconds: float = 20.0
+    matches: int = 200
+    fetch_seconds: float = 30.0
+    fetch_bytes: int = 2_000_000
+    redirects: int = 5
+
+    def within(self, seconds: float | None) -> ToolLimits:
+        """The same, with less time where a call asks for less."""
+        if seconds is None:
+            return self
+        return msgspec.structs.replace(self, time_seconds=min(self.time_seconds, max(1.0, seconds)))
+
+
+def _deny(question: str, danger: Danger) -> bool:
+    """Nobody is there to be asked."""
+    return False
+
+
+class ToolScope(msgspec.Struct, frozen=True, kw_only=True):
+    """A working folder, limits, an environment, and whom to ask before something is destroyed."""
+
+    folder: ConfinedFolder
+    limits: ToolLimits = ToolLimits()
+    environment: Mapping[str, str] = {}
+    """What commands see, before names that look like secrets are taken out."""
+    keep: frozenset[str] = frozenset()
+    """Variables that commands see although they look like secrets."""
+    ask: Callable[[str, Danger], bool] = _deny
+    """Given the command or code and what is dangerous about it; True lets it run."""
+    stop: Callable[[], bool] | None = None
+    """Asked while a command runs; True ends it."""
+    allow_private: frozenset[str] = frozenset()
+    """Web servers of this machine and its network that may be fetched, each as `host:port`."""
+
+
+Answer = dict[str, Any]
+Arguments = ParamSpec("Arguments")
+Tool = Callable[Concatenate[ToolScope, Arguments], Answer]
+_ESCAPES = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[PX^_][^\x1b]{0,2000}\x1b\\|[@-Z\\-_])"
+)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def tool(**empty: Any) -> Callable[[Tool[Arguments]], Tool[Arguments]]:
+    """Makes a function answer with `error`, beside these fields, where it raises one that is no mistake of ours."""
+
+    def decorate(function: Tool[Arguments]) -> Tool[Arguments]:
+        @functools.wraps(function)
+        def answering(reach: ToolScope, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
+            try:
+                return function(reach, *args, **kwargs)
+            except SeasonedError as error:
+                return {**empty, "error": str(error)}
+            except OSError as error:
+                return {**empty, "error": f"The system did not allow it: {error.strerror or error}; try again later."}
+
+        return answering
+
+    return decorate
+
+
+def bind(function: Tool[Arguments], reach: ToolScope) -> Callable[Arguments, Answer]:
+    """The tool as the model knows it: without its first argument, with its types in place and its description."""
+
+    @functools.wraps(function)
+    def bound(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
+        return function(reach, *args, **kwargs)
+
+    signature = inspect.signature(function)
+    hints = get_type_hints(inspect.unwrap(function))
+    first, *rest = [
+        each.replace(annotation=hints.get(each.name, each.annotation)) for each in signature.parameters.values()
+    ]
+    bound.__annotations__ = {name: hint for name, hint in hints.items() if name != first.name}
+    bound.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=rest, return_annotation=hints.get("return", Any)
+    )
+    del bound.__wrapped__
+    return bound
+
+
+def plain(text: str) -> str:
+    """What was printed for a terminal, without what would steer one."""
+    return _CONTROLS.sub("", _ESCAPES.sub("", text).replace("\r\n", "\n"))

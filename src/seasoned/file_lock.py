@@ -1,0 +1,66 @@
+"""Locks between processes: a file that one of them holds at a time, freed by the system when its holder dies."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from seasoned.atomic_write import make_private_folder
+from seasoned.errors import CannotDo
+
+_POLL_SECONDS = 0.003
+
+
+@contextmanager
+def locked(path: Path, *, wait_seconds: float = 30.0) -> Iterator[None]:
+    """Hold the lock of this path; also between threads, since each opens the file for itself."""
+    try:
+        make_private_folder(path.parent)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise CannotDo(f"The lock {str(path)!r} cannot be opened: {error.strerror or error}.") from error
+    try:
+        until = time.monotonic() + wait_seconds
+        while not _take(handle):
+            if time.monotonic() >= until:
+                raise CannotDo(f"{str(path)!r} is held by another program for {wait_seconds:g} s: try again later.")
+            time.sleep(_POLL_SECONDS)
+        try:
+            yield
+        finally:
+            _give_back(handle)
+    finally:
+        os.close(handle)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _take(handle: int) -> bool:
+        os.lseek(handle, 0, os.SEEK_SET)
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _give_back(handle: int) -> None:
+        os.lseek(handle, 0, os.SEEK_SET)
+        msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _take(handle: int) -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _give_back(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_UN)
