@@ -27,7 +27,7 @@ from seasoned.experiment.live.assignment import (
 )
 from seasoned.experiment.live.online_analysis import sample_ratio
 from seasoned.store import Store, open_store
-from seasoned.store.migration import MIGRATIONS, m007_assignment
+from seasoned.store.migration import MIGRATIONS
 
 SESSIONS = [f"hermes:{number:05d}" for number in range(6000)]
 HALVES = new_split("e", [ArmShare("cold"), ArmShare("warm")], salt="s1")
@@ -180,7 +180,7 @@ def test_the_newest_split_is_in_force_and_an_unknown_one_is_named(tmp_path: Path
 
 def test_a_store_from_before_keeps_what_it_had(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
-    before = MIGRATIONS.index(m007_assignment)
+    before = [one.name for one in MIGRATIONS].index("m007_assignment")
     with closing(sqlite3.connect(path)) as connection:
         for step in MIGRATIONS[:before]:
             step(connection)

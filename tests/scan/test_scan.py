@@ -16,6 +16,7 @@ from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanReport, ScanTarget, scan
 from seasoned.store import Store, open_store
 from seasoned.store.migration import MIGRATIONS
+from seasoned.store.query import query
 from seasoned.store.search import find_session
 from tests.history.claude_lines import SESSION, ClaudeFile
 from tests.history.codex_lines import CodexFile
@@ -312,3 +313,13 @@ def _older(new: Path, old: Path, version: int) -> None:
         db.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}")
     db.commit()
     db.close()
+
+
+def test_settling_one_session_never_reads_all_calls(tmp_path: Path) -> None:
+    store = tmp_path / "s.db"
+    with open_store(store) as opened:
+        opened.run("session.begin_touched")
+        for name in ("call.repeated", "call.save_tools", "call.counts"):
+            plan = [row["detail"] for row in opened.connection.execute(f"EXPLAIN QUERY PLAN {query(name)}")]
+            assert any(step.startswith("SCAN touched") for step in plan), (name, plan)
+            assert not any(step.startswith("SCAN call") for step in plan), (name, plan)

@@ -13,6 +13,7 @@ import pytest
 from seasoned.config import Config
 from seasoned.errors import RuleBroken, StoreError
 from seasoned.store import open_database
+from seasoned.store.migration import Migration
 from seasoned.store.postgres import MIGRATIONS, VERSION, PostgresStore
 from tests.databases import PostgresServer
 
@@ -192,7 +193,7 @@ def test_opening_twice_makes_the_tables_once(postgres_url: str, store: PostgresS
     PostgresStore(postgres_url).close()
     rows = store._connection.execute("SELECT number, name FROM seasoned_migration ORDER BY number").fetchall()
     assert [(row["number"], row["name"]) for row in rows] == [
-        (number, name) for number, (name, _) in enumerate(MIGRATIONS, start=1)
+        (number, one.name) for number, one in enumerate(MIGRATIONS, start=1)
     ]
 
 
@@ -222,7 +223,7 @@ def test_a_migration_that_fails_leaves_nothing_behind(postgres_url: str, monkeyp
     from seasoned.store import postgres
 
     with monkeypatch.context() as patch:
-        patch.setattr(postgres, "MIGRATIONS", (*MIGRATIONS, ("p999_wrong", ("template.sqlite",))))
+        patch.setattr(postgres, "MIGRATIONS", (*MIGRATIONS, Migration("p999_wrong", ("template.sqlite",))))
         patch.setattr(postgres, "VERSION", VERSION + 1)
         with pytest.raises(StoreError):
             PostgresStore(postgres_url)

@@ -154,7 +154,7 @@ def test_nothing_of_a_forgotten_session_stays_in_the_index(kept: Store) -> None:
 
 
 def test_sessions_of_an_older_store_are_found(tmp_path: Path) -> None:
-    before = next(at for at, one in enumerate(MIGRATIONS) if one.__name__ == "m016_trigram")
+    before = next(at for at, one in enumerate(MIGRATIONS) if one.name == "m016_trigram")
     with closing(sqlite3.connect(tmp_path / "seasoned.db", isolation_level=None)) as old:
         old.execute("BEGIN")
         for one in MIGRATIONS[:before]:

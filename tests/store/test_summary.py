@@ -94,7 +94,7 @@ def test_a_store_that_held_sessions_before_has_their_totals(tmp_path: Path) -> N
     import sqlite3
 
     path = tmp_path / "store.db"
-    before = next(at for at, one in enumerate(MIGRATIONS) if one.__name__ == "m015_summary")
+    before = next(at for at, one in enumerate(MIGRATIONS) if one.name == "m015_summary")
     connection = sqlite3.connect(path, isolation_level=None)
     for one in MIGRATIONS[:before]:
         one(connection)

@@ -107,7 +107,7 @@ class CallRecorder:
                 writer.write_session(rows, None)
         self._touched |= writer.touched
         self._positions[str(ref)] = position + 1
-        self._has_failures |= any(row[5] == "failed" for row in rows.calls)
+        self._has_failures |= any(row.counts_as == "failed" for row in rows.calls)
 
     def _settle(self) -> None:
         if not self._touched:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -21,7 +22,7 @@ COUNTED = ("ok", "failed")
 """What makes the error rate. Everything else was left out and is reported beside it."""
 
 
-class JudgedCall(msgspec.Struct, frozen=True):
+class JudgedCall(msgspec.Struct, frozen=True, dict=True):
     """One call with its judgement."""
 
     position: int
@@ -51,9 +52,9 @@ class JudgedCall(msgspec.Struct, frozen=True):
     def has_failed(self) -> bool:
         return self.counts_as == "failed"
 
-    @property
+    @cached_property
     def arguments(self) -> dict[str, Any]:
-        """Decoded when asked for: most questions never look at them."""
+        """Decoded at the first use, and kept: most calls are never asked for them. Do not change the dict."""
         return _decode(self.raw_arguments)
 
     @property
@@ -109,17 +110,17 @@ def track_of(session: Session, *, include: Include = NOTHING_MORE) -> Track:
             kinds[kind] = kinds.get(kind, 0) + 1
         calls.append(
             JudgedCall(
-                position,
-                call.message,
-                call.tool,
-                kind,
-                counts_as,
-                verdict.verdict,
-                verdict.fault,
-                call.time,
-                msgspec.json.encode(call.arguments).decode("utf-8", "replace"),
-                None if call.result is None else call.result.text,
-                verdict.reason,
+                position=position,
+                message=call.message,
+                tool=call.tool,
+                kind=kind,
+                counts_as=counts_as,
+                verdict=verdict.verdict,
+                fault=verdict.fault,
+                time=call.time,
+                raw_arguments=msgspec.json.encode(call.arguments).decode("utf-8", "replace"),
+                result=None if call.result is None else call.result.text,
+                reason=verdict.reason,
             )
         )
     return Track(
@@ -197,19 +198,21 @@ def _track(row: sqlite3.Row, calls: Iterable[sqlite3.Row], include: Include) -> 
 
 def _call(position: int, row: sqlite3.Row, include: Include) -> JudgedCall:
     return JudgedCall(
-        position,
-        row["message"],
-        row["tool"],
-        row["kind"],
-        # What was stored is the count by default; only with switches on is it asked for again.
-        row["counts_as"] if include == NOTHING_MORE else counts_as(row["tool"], row["verdict"], row["fault"], include),
-        row["verdict"],
-        row["fault"],
-        row["time"],
-        row["arguments"],
-        row["result"],
-        row["reason"],
-        row["intent"],
-        bool(row["corrected"]),
-        row["call_id"],
+        position=position,
+        message=row["message"],
+        tool=row["tool"],
+        kind=row["kind"],
+        # What was stored is the count by default; only with switches on is it computed again.
+        counts_as=row["counts_as"]
+        if include == NOTHING_MORE
+        else counts_as(row["tool"], row["verdict"], row["fault"], include),
+        verdict=row["verdict"],
+        fault=row["fault"],
+        time=row["time"],
+        raw_arguments=row["arguments"],
+        result=row["result"],
+        reason=row["reason"],
+        intent=row["intent"],
+        is_corrected=bool(row["corrected"]),
+        call_id=row["call_id"],
     )

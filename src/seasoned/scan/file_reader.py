@@ -22,7 +22,7 @@ from seasoned.outcome.verdict import JUDGE
 from seasoned.redact.redactor import CUT_MARGIN, Redactor, is_clean
 from seasoned.scan.intent import INTENT_CHARS, corrections, intents
 from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Mode, SessionRows
-from seasoned.session import Session, ToolCall, Unreadable
+from seasoned.session import Session, ToolCall, Unreadable, Usage
 
 RESULT_CHARS = 500
 _CONTENT_CHARS = 160
@@ -223,36 +223,36 @@ class FileReader:
 
     def rows(self, session: Session) -> SessionRows:
         """A session, or a stretch of it, judged, shortened and redacted."""
-        usage = session.usage
+        usage = session.usage or Usage()
         redact = self.redactor.text
         agent = session.ref.agent
         return SessionRows(
-            agent,
-            session.ref.native_id,
-            None if session.title is None else redact(session.title)[:200],
-            None if session.cwd is None else redact(session.cwd),
-            session.model,
-            session.started,
-            session.ended,
-            session.parent.agent if session.parent else None,
-            session.parent.native_id if session.parent else None,
-            session.relation,
-            session.end_reason,
-            session.succeeded,
-            session.message_count,
-            _encode(session.compactions).decode(),
-            usage.input if usage else None,
-            usage.output if usage else None,
-            usage.cache_read if usage else None,
-            usage.cache_write if usage else None,
-            usage.reasoning if usage else None,
-            session.cost_usd,
-            [
+            agent=agent,
+            native_id=session.ref.native_id,
+            title=None if session.title is None else redact(session.title)[:200],
+            cwd=None if session.cwd is None else redact(session.cwd),
+            model=session.model,
+            started=session.started,
+            ended=session.ended,
+            parent_agent=session.parent.agent if session.parent else None,
+            parent_native_id=session.parent.native_id if session.parent else None,
+            relation=session.relation,
+            end_reason=session.end_reason,
+            succeeded=session.succeeded,
+            messages=session.message_count,
+            compactions=_encode(session.compactions).decode(),
+            input_tokens=usage.input,
+            output_tokens=usage.output,
+            cache_read_tokens=usage.cache_read,
+            cache_write_tokens=usage.cache_write,
+            reasoning_tokens=usage.reasoning,
+            cost_usd=session.cost_usd,
+            calls=[
                 *[self._call_row(call, agent, words) for call, words in intents(session) if not call.synthetic],
                 *[self._call_row(call, agent, None) for call in session.late if not call.synthetic],
             ],
-            corrections(session),
-            list(session.warm),
+            corrections=corrections(session),
+            marks=list(session.warm),
         )
 
     def _intent(self, words: str | None) -> str | None:
@@ -275,25 +275,25 @@ class FileReader:
         verdict = judge(judged, agent=agent)
         flag = label(call, agent=agent)
         short = shorten(call, verdict.verdict, verdict.reason, self.redactor)
-        return (
-            call.id,
-            call.index,
-            call.message,
-            call.tool,
-            kind_of(call),
-            count_name(call, verdict),
-            short.arguments,
-            short.result,
-            call.time,
-            call.place,
-            verdict.verdict,
-            verdict.evidence,
-            verdict.fault,
-            short.reason,
-            JUDGE if self.mode == "full" else f"{JUDGE}-{self.mode}",
-            None if flag is None else int(flag),
-            int(is_unique_id(call.id)),
-            self._intent(words),
+        return CallRow(
+            call_id=call.id,
+            position=call.index,
+            message=call.message,
+            tool=call.tool,
+            kind=kind_of(call),
+            counts_as=count_name(call, verdict),
+            arguments=short.arguments,
+            result=short.result,
+            time=call.time,
+            place=call.place,
+            verdict=verdict.verdict,
+            evidence=verdict.evidence,
+            fault=verdict.fault,
+            reason=short.reason,
+            judge=JUDGE if self.mode == "full" else f"{JUDGE}-{self.mode}",
+            flag=None if flag is None else int(flag),
+            unique_id=int(is_unique_id(call.id)),
+            intent=self._intent(words),
         )
 
 

@@ -6,32 +6,33 @@ from typing import Literal
 
 import msgspec
 
+# How calls are judged: with everything recorded, without the labels, or also without the harness' marks.
 Mode = Literal["full", "blind", "strict"]
-"""How calls are judged: with everything recorded, without the labels, or also without the harness' marks."""
 
-NOT_A_HISTORY = ""
-"""The format of a file that is none."""
+NOT_A_HISTORY = ""  # the format of a file that no reader recognises
 
-CallRow = tuple[
-    str,  # call id
-    int,  # position
-    int,  # message
-    str,  # tool
-    str,  # kind
-    str,  # counts as
-    str,  # arguments
-    str | None,  # result
-    float | None,  # time
-    int,  # place
-    str,  # verdict
-    str,  # evidence
-    str,  # fault
-    str,  # reason
-    str,  # judge
-    int | None,  # flag
-    int,  # is the id unique anywhere
-    str | None,  # intent
-]
+
+class CallRow(msgspec.Struct, frozen=True, array_like=True):
+    """One call. The fields are the columns of the table `call` that a scan fills, by the same names."""
+
+    call_id: str
+    position: int
+    message: int
+    tool: str
+    kind: str
+    counts_as: str
+    arguments: str
+    result: str | None
+    time: float | None
+    place: int
+    verdict: str
+    evidence: str
+    fault: str
+    reason: str
+    judge: str
+    flag: int | None
+    unique_id: int  # 1 where no other call anywhere can have this id
+    intent: str | None
 
 
 class FileJob(msgspec.Struct, frozen=True):

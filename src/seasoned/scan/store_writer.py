@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import asdict
+
 from seasoned.outcome.verdict import JUDGE
 from seasoned.scan.rows import Batch, SessionRows
 from seasoned.store import Store
@@ -65,7 +67,7 @@ class StoreWriter:
             return None
         session_id = int(row["id"])
         self.touched.add(session_id)
-        self.store.run_many("call.save", [(session_id, *call) for call in session.calls])
+        self.store.run_many("call.save", [{"session_id": session_id, **asdict(call)} for call in session.calls])
         # What was taken back may have been read long before the words that took it back.
         self.store.run_many(
             "call.set_corrected",

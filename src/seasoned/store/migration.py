@@ -3,115 +3,74 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+
+import msgspec
 
 from seasoned.errors import StoreError
 from seasoned.store.query import table_script
 
 
-def m001_history(db: sqlite3.Connection) -> None:
-    """Sources, sessions with their links and aggregates, calls with their verdicts."""
-    _run(db, "history.sqlite")
+class Migration(msgspec.Struct, frozen=True):
+    """One step from a version of the store to the next: files of `table/`, or a few statements written here."""
+
+    name: str
+    files: tuple[str, ...] = ()
+    sql: str = ""
+
+    def scripts(self) -> list[str]:
+        """What to run, in order."""
+        return [*[table_script(file) for file in self.files], *([self.sql] if self.sql else [])]
+
+    def __call__(self, db: sqlite3.Connection) -> None:
+        """Run it inside the transaction that is open (executescript would end it)."""
+        for script in self.scripts():
+            for statement in statements(script):
+                db.execute(statement)
 
 
-def m002_intent(db: sqlite3.Connection) -> None:
-    """What was said before a call, and whether the user took it back. Every source is read once more to fill them."""
-    _run(db, "intent.sqlite")
-
-
-def m003_template(db: sqlite3.Connection) -> None:
-    """Templates with their versions and sessions, states and use of examples, and the blocks shown to conversations."""
-    _run(db, "template.sqlite")
-
-
-def m004_learned(db: sqlite3.Connection) -> None:
-    """Changes of memory and skills with their provenance, and how often skills are viewed and used."""
-    _run(db, "learned.sqlite")
-
-
-def m005_message(db: sqlite3.Connection) -> None:
-    """Conversations that Seasoned records itself: their redacted messages, what they ran on, what each request took."""
-    _run(db, "message.sqlite")
-
-
-def m006_review(db: sqlite3.Connection) -> None:
-    """Reviews with what they took and kept, and how far each conversation is from its next one."""
-    _run(db, "review")
-
-
-def m007_assignment(db: sqlite3.Connection) -> None:
-    """Which arm of an experiment each session was assigned to, and apart from it what it was really shown."""
-    _run(db, "assignment")
-
-
-def m008_run(db: sqlite3.Connection) -> None:
-    """Designs of experiments, what was learned for them, and their runs."""
-    _run(db, "run")
-
-
-def m009_mark(db: sqlite3.Connection) -> None:
-    """Marks of blocks that sessions carry, and what stands in those blocks. Age is no longer kept as a state."""
-    _run(db, "mark")
-
-
-def m010_confirm(db: sqlite3.Connection) -> None:
-    """Requests for confirmation with their votes, credentials, the audit chain and what is still to be told."""
-    _run(db, "confirm", "confirm.sqlite")
-
-
-def m011_schedule(db: sqlite3.Connection) -> None:
-    """Jobs, the claims of their slots, and what each run came to."""
-    _run(db, "schedule", "schedule.sqlite")
-
-
-def m012_gateway(db: sqlite3.Connection) -> None:
-    """Keys of the gateway, and what each request that went through it took."""
-    _run(db, "gateway")
-
-
-def m013_recall(db: sqlite3.Connection) -> None:
-    """Calls that worked and mistakes with their repairs, by tool and error. Every session waits to be looked at."""
-    _run(db, "recall.sqlite")
-
-
-def m014_foregone(db: sqlite3.Connection) -> None:
-    """What sessions of a control would have been shown, so that each example can be compared with its absence."""
-    _run(db, "foregone")
-
-
-def m015_summary(db: sqlite3.Connection) -> None:
-    """What pages show first, kept by triggers: sessions as lists show them, totals by day, tool and mistake."""
-    _run(db, "summary.sqlite")
-
-
-def m016_trigram(db: sqlite3.Connection) -> None:
-    """Which sessions hold which three characters in a row, so that a search need not look at all of them."""
-    _run(db, "trigram.sqlite")
-
-
-def m017_audit_head(db: sqlite3.Connection) -> None:
-    """The head of the audit moves by itself with every row."""
-    _run(db, "audit_head.sqlite")
-
-
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    m001_history,
-    m002_intent,
-    m003_template,
-    m004_learned,
-    m005_message,
-    m006_review,
-    m007_assignment,
-    m008_run,
-    m009_mark,
-    m010_confirm,
-    m011_schedule,
-    m012_gateway,
-    m013_recall,
-    m014_foregone,
-    m015_summary,
-    m016_trigram,
-    m017_audit_head,
+MIGRATIONS = (
+    # Sources, sessions with their links and aggregates, calls with their verdicts.
+    Migration("m001_history", ("history.sqlite",)),
+    # What was said before a call, and whether the user then corrected it. Every source is read again to fill them.
+    Migration(
+        "m002_intent",
+        sql="""
+        ALTER TABLE call ADD COLUMN intent TEXT;
+        ALTER TABLE call ADD COLUMN corrected INTEGER NOT NULL DEFAULT 0;
+        UPDATE source SET size = -1, resume = NULL, stamps = NULL;
+        """,
+    ),
+    # Templates with their versions and sessions, states and use of examples, and the blocks shown to conversations.
+    Migration("m003_template", ("template.sqlite",)),
+    # Changes of memory and skills with their provenance, and how often skills are viewed and used.
+    Migration("m004_learned", ("learned.sqlite",)),
+    # Conversations that Seasoned records itself: redacted messages, what they ran on, what each request used.
+    Migration("m005_message", ("message.sqlite",)),
+    # Reviews with what they read and kept, and how far each conversation is from its next one.
+    Migration("m006_review", ("review",)),
+    # Which arm of an experiment each session was assigned to, and separately what it was really shown.
+    Migration("m007_assignment", ("assignment",)),
+    # Designs of experiments, what was learned for them, and their runs.
+    Migration("m008_run", ("run",)),
+    # Marks of blocks that sessions carry, and what those blocks hold. Age is no longer kept as a state.
+    Migration("m009_mark", ("mark",)),
+    # Requests for confirmation with their votes, credentials, the audit chain and the messages still to be sent.
+    Migration("m010_confirm", ("confirm", "confirm.sqlite")),
+    # Jobs, the claims of their slots, and the outcome of each run.
+    Migration("m011_schedule", ("schedule",)),
+    # Keys of the gateway, and what each request that went through it used.
+    Migration("m012_gateway", ("gateway",)),
+    # Calls that worked and mistakes with their repairs, by tool and error. Every session is queued for indexing.
+    Migration("m013_recall", ("recall.sqlite",)),
+    # What sessions of a control would have been shown, so that each example can be compared with its absence.
+    Migration("m014_foregone", ("foregone",)),
+    # What pages show first, kept by triggers: sessions as lists show them, totals by day, tool and mistake.
+    Migration("m015_summary", ("summary.sqlite",)),
+    # Which sessions hold which three characters in a row, so that a search need not read all of them.
+    Migration("m016_trigram", ("trigram.sqlite",)),
+    # The head of the audit moves with every row.
+    Migration("m017_audit_head", ("audit_head.sqlite",)),
 )
 VERSION = len(MIGRATIONS)
 
@@ -137,13 +96,6 @@ def migrate(db: sqlite3.Connection, path: str) -> None:
         db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
-
-
-def _run(db: sqlite3.Connection, *names: str) -> None:
-    """Every statement of these files inside the transaction that is open (executescript would end it)."""
-    for name in names:
-        for statement in statements(table_script(name)):
-            db.execute(statement)
 
 
 def statements(script: str) -> Iterator[str]:

@@ -12,20 +12,21 @@ from weakref import finalize
 
 from seasoned.errors import RuleBroken, StoreError, Unsure
 from seasoned.store.interface import Params
-from seasoned.store.query import postgres_query, table_script
+from seasoned.store.migration import Migration
+from seasoned.store.query import postgres_query
 
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
     from psycopg.abc import Buffer
     from psycopg.adapt import Loader
 
-MIGRATIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("p001_assignment", ("assignment",)),
-    ("p002_confirm", ("confirm", "confirm.postgres")),
-    ("p003_schedule", ("schedule", "schedule.postgres")),
-    ("p004_gateway", ("gateway",)),
-    ("p005_foregone", ("foregone",)),
-    ("p006_audit_head", ("audit_head.postgres",)),
+MIGRATIONS = (
+    Migration("p001_assignment", ("assignment",)),
+    Migration("p002_confirm", ("confirm", "confirm.postgres")),
+    Migration("p003_schedule", ("schedule",)),
+    Migration("p004_gateway", ("gateway",)),
+    Migration("p005_foregone", ("foregone",)),
+    Migration("p006_audit_head", ("audit_head.postgres",)),
 )
 VERSION = len(MIGRATIONS)
 _LOCK = 0x5EA50EED
@@ -46,11 +47,11 @@ def migrate(connection: Connection[Any], place: str) -> None:
                 "CREATE TABLE IF NOT EXISTS seasoned_migration "
                 "(number INTEGER PRIMARY KEY, name TEXT NOT NULL, done_at TIMESTAMPTZ NOT NULL DEFAULT now())"
             )
-        for number, (name, files) in enumerate(MIGRATIONS[done:], start=done + 1):
-            for file in files:
+        for number, step in enumerate(MIGRATIONS[done:], start=done + 1):
+            for script in step.scripts():
                 # Without parameters, so that one call may hold many statements.
-                connection.execute(table_script(file).encode())
-            connection.execute("INSERT INTO seasoned_migration (number, name) VALUES (%s, %s)", [number, name])
+                connection.execute(script.encode())
+            connection.execute("INSERT INTO seasoned_migration (number, name) VALUES (%s, %s)", [number, step.name])
 
 
 def _version(connection: Connection[Any], place: str) -> int:

@@ -236,7 +236,7 @@ class Recorder:
         builder = self._stretch()
         rows = self._reader.rows(builder.so_far())
         # What the store has of this turn already would be set to what it is.
-        news = [call for call in rows.calls if self._saved.get(call[1]) != call]
+        news = [call for call in rows.calls if self._saved.get(call.position) != call]
         with self._store.write():
             session_id = self._writer.write_session(msgspec.structs.replace(rows, calls=news), self._source())
             if session_id is None:
@@ -253,7 +253,7 @@ class Recorder:
                 if "usage" in body and position >= self._counted:
                     count_request(self._store, body, "conversation", session_id=session_id, now=self._clock())
         self._counted = max(self._counted, new[-1][0] + 1)
-        self._saved |= {call[1]: call for call in news}
+        self._saved |= {call.position: call for call in news}
 
     def _stretch(self) -> SessionBuilder:
         """The turn so far, read as the history reader would: what a call was for is known from its beginning."""

@@ -2,7 +2,10 @@
 INSERT INTO call (
     session_id, call_id, position, message, tool, kind, counts_as, arguments, result, time, place,
     verdict, evidence, fault, reason, judge, flag, unique_id, intent
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+) VALUES (
+    :session_id, :call_id, :position, :message, :tool, :kind, :counts_as, :arguments, :result, :time, :place,
+    :verdict, :evidence, :fault, :reason, :judge, :flag, :unique_id, :intent
+)
 ON CONFLICT (session_id, call_id) DO UPDATE SET
     position = excluded.position, message = excluded.message, tool = excluded.tool, kind = excluded.kind,
     counts_as = excluded.counts_as, arguments = excluded.arguments, result = excluded.result, time = excluded.time,
@@ -38,7 +41,8 @@ ORDER BY session.id, call.position;
 
 -- name: repeated
 SELECT DISTINCT call.call_id
-FROM touched JOIN call ON call.session_id = touched.id
+-- CROSS JOIN makes SQLite begin with the few touched sessions: without statistics it would read all calls.
+FROM touched CROSS JOIN call ON call.session_id = touched.id
 JOIN call AS other ON other.call_id = call.call_id AND other.id <> call.id
 WHERE call.unique_id = 1;
 
@@ -73,7 +77,8 @@ SELECT session_id, tool, min(kind), count(*),
     sum(CASE WHEN counts_as = 'failed' THEN 1 ELSE 0 END),
     sum(CASE WHEN counts_as = 'unclear' THEN 1 ELSE 0 END),
     sum(CASE WHEN counts_as NOT IN ('ok', 'failed', 'unclear') THEN 1 ELSE 0 END)
-FROM touched JOIN call ON call.session_id = touched.id
+-- CROSS JOIN: as in `repeated`.
+FROM touched CROSS JOIN call ON call.session_id = touched.id
 WHERE copy_of IS NULL
 GROUP BY session_id, tool;
 
