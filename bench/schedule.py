@@ -14,10 +14,10 @@ from pathlib import Path
 from tests.databases import PostgresServer, _binaries
 
 from seasoned.config import Config
-from seasoned.schedule import board
-from seasoned.schedule.claim import finish, next_wake, plan_due, start_due
-from seasoned.schedule.clock import Scheduler
-from seasoned.schedule.job import Cron, Every, Heartbeat, Job, RunRecord, Schedule, Slot
+from seasoned.schedule import job_table
+from seasoned.schedule.job import Cron, Every, HeartbeatCall, Job, JobRun, Schedule, Slot
+from seasoned.schedule.scheduler import Scheduler
+from seasoned.schedule.slots import finish, next_wake, plan_due, start_due
 from seasoned.store import Database, open_database
 
 JOBS = 10_000
@@ -85,7 +85,7 @@ def _fill(database: Database) -> None:
             created_at=START,
             prompt="Say what is new. " * 20,
         )
-        board.add(database, job, now=START)
+        job_table.add(database, job, now=START)
 
 
 def _due(database: Database) -> Callable[[], object]:
@@ -111,7 +111,7 @@ def _rush(database: Database) -> Iterator[str]:
     while started := start_due(database, owner="bench", now=now, room=8):
         for one in started:
             slot = one.claim.slot
-            record = RunRecord(job_id=slot.job_id, scheduled_at=slot.scheduled_at, outcome="ok", output="Done. " * 50)
+            record = JobRun(job_id=slot.job_id, scheduled_at=slot.scheduled_at, outcome="ok", output="Done. " * 50)
             finish(database, one.job, one.claim, record, now=now)
             done += 1
     seconds = time.perf_counter() - begun
@@ -123,9 +123,9 @@ def _idle(config: Config) -> Iterator[str]:
     """A scheduler whose jobs all lie in the future, and one that is woken by a change of another connection."""
     begun_at: list[float] = []
 
-    def run_slot(job: Job, slot: Slot, heartbeat: Heartbeat) -> RunRecord:
+    def run_slot(job: Job, slot: Slot, heartbeat: HeartbeatCall) -> JobRun:
         begun_at.append(time.monotonic())
-        return RunRecord(job_id=job.id, scheduled_at=slot.scheduled_at, outcome="ok")
+        return JobRun(job_id=job.id, scheduled_at=slot.scheduled_at, outcome="ok")
 
     # The jobs of the bench lie about the year 2027: the clock stands there too, and goes on as ours does.
     origin = START - 3600 - time.time()
@@ -143,7 +143,7 @@ def _idle(config: Config) -> Iterator[str]:
     with _opened(config) as database:
         for number in range(WAKES):
             asked = time.monotonic()
-            board.ask_for_run(database, f"j{number}", now=time.time() + origin)
+            job_table.ask_for_run(database, f"j{number}", now=time.time() + origin)
             while len(begun_at) <= number and time.monotonic() < asked + 30:
                 time.sleep(0.005)
             waits.append(begun_at[number] - asked)

@@ -117,7 +117,7 @@ def _schedule(config: Config) -> Iterator[Check]:
     if config.database_url is None and not config.store_path.exists():
         return
     # Imported here: most people have no jobs.
-    from seasoned.schedule.heartbeat import health
+    from seasoned.schedule.health import health
 
     try:
         database = open_database(config)

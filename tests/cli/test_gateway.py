@@ -10,8 +10,8 @@ from pathlib import Path
 import openai
 
 from seasoned.config import load
-from seasoned.gateway.account import Price, add_entries
-from seasoned.gateway.journal import Entry
+from seasoned.gateway.account.journal import UsageEntry
+from seasoned.gateway.account.totals import EntryCost, add_entries
 from seasoned.session import Usage
 from seasoned.store import open_database, open_store
 from tests.cli.run import SEASONED, answer, seasoned
@@ -77,7 +77,7 @@ def test_usage_tells_apart_what_histories_say_and_counts_no_session_twice() -> N
             )
     database = open_database(config)
     try:
-        entry = Entry(
+        entry = UsageEntry(
             id="1",
             at=86_400.0,
             session="codex:s1",
@@ -90,7 +90,7 @@ def test_usage_tells_apart_what_histories_say_and_counts_no_session_twice() -> N
             ended="complete",
             usage=Usage(input=10, output=5),
         )
-        add_entries(database, [entry], lambda _: Price())
+        add_entries(database, [entry], lambda _: EntryCost())
     finally:
         database.close()
     for by, name in (("session", "codex:s2"), ("model", "gpt-5"), ("day", "1970-01-03")):

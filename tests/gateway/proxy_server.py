@@ -11,8 +11,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from seasoned.gateway.setting import Settings, Upstream
-from seasoned.gateway.upstream import Upstreams
+from seasoned.gateway.proxy.upstream import Upstreams
+from seasoned.gateway.settings import GatewaySettings, Upstream
 
 NAME = "api.example.test"
 """Nobody's (RFC 6761): without the proxy it leads nowhere."""
@@ -183,7 +183,7 @@ class World:
     def upstreams(self, url: str = f"https://{NAME}", *more: str, user: str = "", **environment: str) -> Upstreams:
         address = f"http://{user}127.0.0.1:{self.proxy.port}"
         urls = [url, *more]
-        settings = Settings(
+        settings = GatewaySettings(
             upstream=tuple(Upstream(name=f"one-{at}", base_url=one) for at, one in enumerate(urls)),
             connect_seconds=self.connect_seconds,
         )

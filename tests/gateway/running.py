@@ -14,9 +14,8 @@ import msgspec
 
 from seasoned.config import Config
 from seasoned.confirm.policy import Listen
-from seasoned.gateway.listen import serve
-from seasoned.gateway.service import Service
-from seasoned.gateway.setting import FILE, Settings, load_settings
+from seasoned.gateway.service import GatewayService, serve
+from seasoned.gateway.settings import FILE, GatewaySettings, load_settings
 from seasoned.store import Database, open_database
 
 
@@ -26,22 +25,22 @@ class Running:
 
     url: str
     config: Config
-    service: Service
+    service: GatewayService
 
     def failed_open(self) -> dict[str, int]:
         return dict(self.service.failures.counts)
 
 
-def settings_for(config: Config, url: str, **more: Any) -> Settings:
+def settings_for(config: Config, url: str, **more: Any) -> GatewaySettings:
     """Everything to one upstream."""
     return msgspec.structs.replace(load_settings(config.home / FILE, upstream_url=url), **more)
 
 
 @contextmanager
-def run_gateway(config: Config, settings: Settings, **environment: str) -> Iterator[Running]:
+def run_gateway(config: Config, settings: GatewaySettings, **environment: str) -> Iterator[Running]:
     """Serve until the test is done; then everything is written down."""
     config.home.mkdir(parents=True, exist_ok=True)
-    service = Service(config, settings, environment=environment)
+    service = GatewayService(config, settings, environment=environment)
     addresses: list[str] = []
     is_ready, stopping = threading.Event(), threading.Event()
 

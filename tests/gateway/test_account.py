@@ -15,18 +15,18 @@ import msgspec
 import openai
 import pytest
 
-from seasoned.gateway.account import BYS, Price, add_entries, over_budget, spent, totals
-from seasoned.gateway.journal import Entry, Journal
-from seasoned.gateway.key import GatewayKey
-from seasoned.gateway.price import pricing
-from seasoned.gateway.setting import Settings, load_settings
+from seasoned.gateway.account.cost import pricing
+from seasoned.gateway.account.journal import Journal, UsageEntry
+from seasoned.gateway.account.keys import GatewayKey
+from seasoned.gateway.account.totals import GROUPINGS, EntryCost, add_entries, over_budget, spent, totals
+from seasoned.gateway.settings import GatewaySettings, load_settings
 from seasoned.session import Usage
 from seasoned.store import Database, open_store
 from tests.gateway.running import config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import Said, chat_stream, message_stream, serve_upstream, stream, whole
 
 HELLO: Any = [{"role": "user", "content": "Hello"}]
-ENTRY = Entry(
+ENTRY = UsageEntry(
     id="1",
     at=86_400.0,
     session="gateway:a",
@@ -42,15 +42,15 @@ ENTRY = Entry(
 )
 
 
-def _priced(entry: Entry) -> Price:
-    return Price(0.5, "test") if entry.model == "gpt-4o-mini" else Price()
+def _priced(entry: UsageEntry) -> EntryCost:
+    return EntryCost(0.5, "test") if entry.model == "gpt-4o-mini" else EntryCost()
 
 
 def test_an_entry_is_set_and_never_added_twice(any_database: Database) -> None:
     later = msgspec.structs.replace(ENTRY, usage=Usage(100, 30, 80, None, 4), ended="complete")
     for _ in range(3):
         add_entries(any_database, [ENTRY, later], _priced)
-    for by in BYS:
+    for by in GROUPINGS:
         (total,) = totals(any_database, by)
         assert (total.requests, total.usage) == (1, Usage(100, 30, 80, None, 4))
         assert (total.cost_usd, total.unpriced) == (0.5, 0)
@@ -67,7 +67,7 @@ def test_what_nobody_knows_stays_unknown(any_database: Database) -> None:
 
 def test_figures_and_names_that_cannot_be_keep_no_other_entry_out(any_database: Database) -> None:
     odd = msgspec.structs.replace(ENTRY, id="2", model="a\0b" + "\ud800" * 900, usage=Usage(10**30, -5, None, None, 2))
-    add_entries(any_database, [odd, ENTRY], lambda _: Price(float("inf"), "x"))
+    add_entries(any_database, [odd, ENTRY], lambda _: EntryCost(float("inf"), "x"))
     usages = {total.name: total for total in totals(any_database, "model")}
     assert usages["ab"].usage == Usage(None, None, None, None, 2)
     assert usages["ab"].cost_usd is None
@@ -81,7 +81,7 @@ def test_a_price_that_cannot_be_worked_out_is_unknown(tmp_path: Path) -> None:
         run_gateway(config, settings_for(config, upstream.url)) as gateway,
     ):
 
-        def fail(_: Entry) -> Price:
+        def fail(_: UsageEntry) -> EntryCost:
             raise RuntimeError("a bug of ours")
 
         gateway.service.clerk._price = fail
@@ -110,9 +110,9 @@ def test_prices_are_the_provider_s_own_word_or_published_ones(tmp_path: Path) ->
     assert known.usd > 0
     assert str(known.source).startswith("genai-prices 0")
     named = price(msgspec.structs.replace(ENTRY, raw={"prompt_tokens": 100, "cost": 0.125}))
-    assert named == Price(0.125, "provider")
-    assert price(msgspec.structs.replace(ENTRY, model="no-such-model")) == Price()
-    assert pricing(Settings())(msgspec.structs.replace(ENTRY, usage=None, raw=None)) == Price()
+    assert named == EntryCost(0.125, "provider")
+    assert price(msgspec.structs.replace(ENTRY, model="no-such-model")) == EntryCost()
+    assert pricing(GatewaySettings())(msgspec.structs.replace(ENTRY, usage=None, raw=None)) == EntryCost()
 
 
 def test_the_journal_gives_back_what_was_written(tmp_path: Path) -> None:

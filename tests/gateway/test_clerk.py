@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from seasoned.config import Config
-from seasoned.gateway import clerk as clerk_module
-from seasoned.gateway.account import Price, totals
-from seasoned.gateway.clerk import Clerk
-from seasoned.gateway.failure import Failures
-from seasoned.gateway.finished import Finished
-from seasoned.gateway.journal import Entry, Journal
-from seasoned.gateway.record import Archive
-from seasoned.gateway.talk import Talk, Talks
-from seasoned.gateway.wire.value import Answer
+from seasoned.gateway.account.journal import Journal, UsageEntry
+from seasoned.gateway.account.totals import EntryCost, totals
+from seasoned.gateway.failures import Failures
+from seasoned.gateway.proxy.exchange import FinishedExchange
+from seasoned.gateway.record import recorder as clerk_module
+from seasoned.gateway.record.conversations import ConversationIndex, GatewayConversation
+from seasoned.gateway.record.recorder import GatewayRecorder
+from seasoned.gateway.record.session_writer import SessionWriter
+from seasoned.gateway.wire.request import ApiResponse
 from seasoned.history.reader.seasoned_db import read
 from seasoned.redact.key import Secrecy
 from seasoned.session import SessionRef, ToolCall, Usage
@@ -35,7 +35,7 @@ class Agent:
         self.said: list[dict[str, Any]] = []
         self.count = 0
 
-    def step(self) -> Finished:
+    def step(self) -> FinishedExchange:
         """The next exchange."""
         number, self.count = self.count, self.count + 1
         if number % 3 == 0:
@@ -43,10 +43,10 @@ class Agent:
         said, is_last = list(self.said), number % 3 == 2
         call = f"call_{self.name}_{number}"
         if is_last:
-            answer = Answer(text=f"Answer {number}", finish="stop")
+            answer = ApiResponse(text=f"Answer {number}", finish="stop")
             self.said.append({"role": "assistant", "content": answer.text})
         else:
-            answer = Answer(calls=(ToolCall(call, "terminal", {"command": f"cat {number}"}),), finish="tool_calls")
+            answer = ApiResponse(calls=(ToolCall(call, "terminal", {"command": f"cat {number}"}),), finish="tool_calls")
             function = {"name": "terminal", "arguments": json.dumps({"command": f"cat {number}"})}
             self.said += [
                 {
@@ -59,9 +59,11 @@ class Agent:
         return _finished(f"{self.name}-{number}", self.name, said, answer, at=1_000.0 + number)
 
 
-def _finished(name: str, session: str, said: list[dict[str, Any]], answer: Answer, *, at: float) -> Finished:
+def _finished(
+    name: str, session: str, said: list[dict[str, Any]], answer: ApiResponse, *, at: float
+) -> FinishedExchange:
     ref = SessionRef("gateway", session)
-    entry = Entry(
+    entry = UsageEntry(
         id=name,
         at=at,
         session=str(ref),
@@ -76,32 +78,37 @@ def _finished(name: str, session: str, said: list[dict[str, Any]], answer: Answe
         raw=None,
         seconds=0.5,
     )
-    return Finished(
+    return FinishedExchange(
         id=name,
         at=at,
         key_name="",
         api_name="chat",
-        talk=Talk(ref=ref, purpose="turn"),
+        talk=GatewayConversation(ref=ref, purpose="turn"),
         body=json.dumps({"model": "gpt-4o-mini", "messages": said}).encode(),
         answer=answer,
         entry=entry,
     )
 
 
-def _mixed(rounds: int) -> list[Finished]:
+def _mixed(rounds: int) -> list[FinishedExchange]:
     agents = [Agent(name) for name in "abc"]
     return [agent.step() for _ in range(rounds) for agent in agents]
 
 
-def _clerk(config: Config, failures: Failures) -> Clerk:
+def _clerk(config: Config, failures: Failures) -> GatewayRecorder:
     config.home.mkdir(parents=True, exist_ok=True)
     journal = Journal(config.home / "gateway-journal")
-    return Clerk(
-        config, secrecy=Secrecy(KEY), journal=journal, failures=failures, price=lambda _: Price(), breath_seconds=0.0
+    return GatewayRecorder(
+        config,
+        secrecy=Secrecy(KEY),
+        journal=journal,
+        failures=failures,
+        price=lambda _: EntryCost(),
+        breath_seconds=0.0,
     )
 
 
-def _take(clerk: Clerk, exchanges: list[Finished]) -> None:
+def _take(clerk: GatewayRecorder, exchanges: list[FinishedExchange]) -> None:
     for exchange in exchanges:
         assert exchange.entry is not None
         clerk.add([exchange.entry])
@@ -122,7 +129,7 @@ def test_what_is_written_together_is_what_is_written_one_by_one(tmp_path: Path, 
     for name, at_once in (("one", 1), ("many", size)):
         exchanges = _mixed(9)
         with open_store(tmp_path / name) as store:
-            archive = Archive(store, Secrecy(KEY), clock=lambda: 2_000.0)
+            archive = SessionWriter(store, Secrecy(KEY), clock=lambda: 2_000.0)
             for start in range(0, len(exchanges), at_once):
                 archive.write(exchanges[start : start + at_once])
             queries = (
@@ -139,7 +146,7 @@ def test_one_that_cannot_be_written_keeps_no_other_out(tmp_path: Path) -> None:
     config, failures = config_in(tmp_path), Failures()
     exchanges = _mixed(3)
     # Half a character, which no file takes.
-    exchanges[4].answer = Answer(text="\ud83d", finish="stop")
+    exchanges[4].answer = ApiResponse(text="\ud83d", finish="stop")
     clerk = _clerk(config, failures)
     clerk.start()
     _take(clerk, exchanges)
@@ -179,14 +186,14 @@ def test_whose_a_conversation_is_holds_though_the_gateway_forgot_it(tmp_path: Pa
     yours.key_name = "yours"
     with open_store(tmp_path / "store") as store:
         for exchange in (mine, yours):
-            Archive(store, Secrecy(KEY)).write([exchange])
+            SessionWriter(store, Secrecy(KEY)).write([exchange])
     first, second = read(tmp_path / "store")
     assert (first.ref.native_id, second.ref.native_id[:2]) == ("a", "a~")
     assert [len(one.messages) for one in (first, second)] == [2, 2]
 
 
 def test_nobody_hangs_a_conversation_on_one_of_another(tmp_path: Path) -> None:
-    talks = Talks()
+    talks = ConversationIndex()
     asked = Agent("a").step().asked
     assert asked is not None
     talks.recognise(asked, [(b"thread-id", b"victim")], path="/v1/responses", owner="mine")

@@ -12,9 +12,15 @@ from typing import Any
 
 import pytest
 
-from seasoned.gateway.connection import Broken, Connection, Place, Pool, head_of
-from seasoned.gateway.setting import Settings, Upstream
-from seasoned.gateway.upstream import Unreachable, Upstreams
+from seasoned.gateway.proxy.connection import (
+    ConnectionBroken,
+    ConnectionPool,
+    UpstreamAddress,
+    UpstreamConnection,
+    head_of,
+)
+from seasoned.gateway.proxy.upstream import Upstreams, UpstreamUnreachable
+from seasoned.gateway.settings import GatewaySettings, Upstream
 from tests.gateway.certificate import certify
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
@@ -50,13 +56,15 @@ class Server:
 
 
 def _run(
-    server: Callable[[], Server], work: Callable[[Server, Pool, Place], Coroutine[Any, Any, None]], **limits: float
+    server: Callable[[], Server],
+    work: Callable[[Server, ConnectionPool, UpstreamAddress], Coroutine[Any, Any, None]],
+    **limits: float,
 ) -> None:
     async def main() -> None:
         made = server()
         listening = await asyncio.start_server(made.talk, "127.0.0.1", 0)
-        place = Place("127.0.0.1", listening.sockets[0].getsockname()[1], False)
-        pool = Pool(most=2, **{"connect_seconds": 2.0, "silence_seconds": 5.0, **limits})
+        place = UpstreamAddress("127.0.0.1", listening.sockets[0].getsockname()[1], False)
+        pool = ConnectionPool(most=2, **{"connect_seconds": 2.0, "silence_seconds": 5.0, **limits})
         try:
             await work(made, pool, place)
         finally:
@@ -67,7 +75,9 @@ def _run(
     asyncio.run(main())
 
 
-async def _ask(pool: Pool, place: Place, method: str = "POST", body: bytes = b"{}") -> tuple[int, bytes]:
+async def _ask(
+    pool: ConnectionPool, place: UpstreamAddress, method: str = "POST", body: bytes = b"{}"
+) -> tuple[int, bytes]:
     connection = await pool.take(place)
     try:
         await connection.ask(head_of(method, b"/v1/x", b"host", [], body), body, has_body=method != "HEAD")
@@ -76,7 +86,7 @@ async def _ask(pool: Pool, place: Place, method: str = "POST", body: bytes = b"{
         pool.give_back(place, connection)
 
 
-async def _whole(connection: Connection) -> bytes:
+async def _whole(connection: UpstreamConnection) -> bytes:
     parts = []
     while (part := await connection.next_chunk()) is not None:
         parts.append(part)
@@ -100,7 +110,7 @@ async def _whole(connection: Connection) -> bytes:
 def test_answers_are_read_to_their_end_and_connections_used_again(
     answer: bytes, status: int, body: bytes, is_kept: bool
 ) -> None:
-    async def work(server: Server, pool: Pool, place: Place) -> None:
+    async def work(server: Server, pool: ConnectionPool, place: UpstreamAddress) -> None:
         assert await _ask(pool, place) == (status, body)
         assert await _ask(pool, place) == (200, b"hello")
         assert server.connections == (1 if is_kept else 2)
@@ -109,14 +119,14 @@ def test_answers_are_read_to_their_end_and_connections_used_again(
 
 
 def test_an_answer_without_a_length_ends_with_its_connection() -> None:
-    async def work(server: Server, pool: Pool, place: Place) -> None:
+    async def work(server: Server, pool: ConnectionPool, place: UpstreamAddress) -> None:
         assert await _ask(pool, place) == (200, b"all of it")
 
     _run(lambda: Server(b"HTTP/1.1 200 OK\r\n\r\nall of it", closes=True), work)
 
 
 def test_the_answer_to_head_has_no_body_whatever_it_says() -> None:
-    async def work(server: Server, pool: Pool, place: Place) -> None:
+    async def work(server: Server, pool: ConnectionPool, place: UpstreamAddress) -> None:
         assert await _ask(pool, place, "HEAD", b"") == (200, b"")
 
     _run(lambda: Server(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n"), work)
@@ -142,16 +152,16 @@ def test_the_answer_to_head_has_no_body_whatever_it_says() -> None:
     ],
 )
 def test_what_breaks_off_or_is_no_http_is_never_taken_for_whole(answer: bytes, why: str) -> None:
-    async def work(server: Server, pool: Pool, place: Place) -> None:
-        with pytest.raises(Broken, match=why):
+    async def work(server: Server, pool: ConnectionPool, place: UpstreamAddress) -> None:
+        with pytest.raises(ConnectionBroken, match=why):
             await _ask(pool, place)
 
     _run(lambda: Server(answer, closes=True), work)
 
 
 def test_silence_has_an_end_and_says_so() -> None:
-    async def work(server: Server, pool: Pool, place: Place) -> None:
-        with pytest.raises(Broken, match="ReadTimeout") as caught:
+    async def work(server: Server, pool: ConnectionPool, place: UpstreamAddress) -> None:
+        with pytest.raises(ConnectionBroken, match="ReadTimeout") as caught:
             await _ask(pool, place)
         assert caught.value.is_late
 
@@ -159,7 +169,7 @@ def test_silence_has_an_end_and_says_so() -> None:
 
 
 def test_a_connection_that_was_closed_meanwhile_is_not_used() -> None:
-    async def work(server: Server, pool: Pool, place: Place) -> None:
+    async def work(server: Server, pool: ConnectionPool, place: UpstreamAddress) -> None:
         assert (await _ask(pool, place))[0] == 200
         await asyncio.sleep(0.05)
         assert (await _ask(pool, place))[0] == 200
@@ -171,7 +181,7 @@ def test_a_connection_that_was_closed_meanwhile_is_not_used() -> None:
 def test_an_end_that_nobody_told_us_yet_is_seen_before_a_connection_is_used_again() -> None:
     """A model that is asked twice is paid twice: so nothing is sent over a connection that has ended."""
 
-    async def work(server: Server, pool: Pool, place: Place) -> None:
+    async def work(server: Server, pool: ConnectionPool, place: UpstreamAddress) -> None:
         assert (await _ask(pool, place))[0] == 200
         ((_, resting),) = pool._resting[place]
         # The event loop stands still, so that it cannot tell us.
@@ -198,8 +208,8 @@ def test_an_end_that_nobody_told_us_yet_is_seen_before_a_connection_is_used_agai
 def test_a_request_is_sent_again_only_where_that_does_no_harm(
     tmp_path: Path, method: str, headers: list[tuple[bytes, bytes]], is_repeated: bool
 ) -> None:
-    async def work(server: Server, pool: Pool, place: Place) -> None:
-        settings = Settings(upstream=(Upstream(name="one", base_url=f"http://127.0.0.1:{place.port}"),))
+    async def work(server: Server, pool: ConnectionPool, place: UpstreamAddress) -> None:
+        settings = GatewaySettings(upstream=(Upstream(name="one", base_url=f"http://127.0.0.1:{place.port}"),))
         upstreams = Upstreams(settings, home=tmp_path, environment={})
         upstreams.open()
 
@@ -216,12 +226,12 @@ def test_a_request_is_sent_again_only_where_that_does_no_harm(
         if is_repeated:
             assert await ask() == b"hello"
         else:
-            with pytest.raises(Unreachable):
+            with pytest.raises(UpstreamUnreachable):
                 await ask()
         # A connection that is new and ends without a word is not tried again.
         server.answers[:] = [b""]
         upstreams.close()
-        with pytest.raises(Unreachable):
+        with pytest.raises(UpstreamUnreachable):
             await ask()
         assert server.connections == (3 if is_repeated else 2)
         upstreams.close()
@@ -236,15 +246,15 @@ def test_who_cannot_prove_a_name_is_told_nothing(tmp_path: Path) -> None:
     async def main() -> None:
         server = Server(OK)
         listening = await asyncio.start_server(server.talk, "127.0.0.1", 0, ssl=context)
-        pool = Pool(most=2, connect_seconds=2.0, silence_seconds=2.0)
+        pool = ConnectionPool(most=2, connect_seconds=2.0, silence_seconds=2.0)
         port = listening.sockets[0].getsockname()[1]
         try:
-            with pytest.raises(Broken, match="ConnectError"):
-                await pool.take(Place("127.0.0.1", port, True))
+            with pytest.raises(ConnectionBroken, match="ConnectError"):
+                await pool.take(UpstreamAddress("127.0.0.1", port, True))
             pool._tls().load_verify_locations(tmp_path / "cert.pem")
-            assert (await _ask(pool, Place("localhost", port, True)))[0] == 200
-            with pytest.raises(Broken, match="ConnectError"):
-                await pool.take(Place("127.0.0.1", port, True))
+            assert (await _ask(pool, UpstreamAddress("localhost", port, True)))[0] == 200
+            with pytest.raises(ConnectionBroken, match="ConnectError"):
+                await pool.take(UpstreamAddress("127.0.0.1", port, True))
             assert len(server.answers) == 0
         finally:
             pool.close()
@@ -255,7 +265,7 @@ def test_who_cannot_prove_a_name_is_told_nothing(tmp_path: Path) -> None:
 
 
 def test_who_stops_listening_cuts_the_connection() -> None:
-    async def work(server: Server, pool: Pool, place: Place) -> None:
+    async def work(server: Server, pool: ConnectionPool, place: UpstreamAddress) -> None:
         connection = await pool.take(place)
         await connection.ask(head_of("POST", b"/", b"h", [], b"{}"), b"{}", has_body=True)
         pool.give_back(place, connection)
@@ -267,7 +277,7 @@ def test_who_stops_listening_cuts_the_connection() -> None:
 def test_a_reader_that_is_slow_holds_the_upstream_back() -> None:
     size = 16 * 1024 * 1024
 
-    async def work(server: Server, pool: Pool, place: Place) -> None:
+    async def work(server: Server, pool: ConnectionPool, place: UpstreamAddress) -> None:
         connection = await pool.take(place)
         await connection.ask(head_of("POST", b"/", b"h", [], b"{}"), b"{}", has_body=True)
         await asyncio.sleep(0.1)
@@ -279,9 +289,9 @@ def test_a_reader_that_is_slow_holds_the_upstream_back() -> None:
 
 
 def test_there_are_no_more_connections_than_allowed() -> None:
-    async def work(server: Server, pool: Pool, place: Place) -> None:
+    async def work(server: Server, pool: ConnectionPool, place: UpstreamAddress) -> None:
         held = [await pool.take(place) for _ in range(2)]
-        with pytest.raises(Broken, match="PoolTimeout"):
+        with pytest.raises(ConnectionBroken, match="PoolTimeout"):
             await pool.take(place)
         for one in held:
             pool.give_back(place, one)
@@ -292,5 +302,5 @@ def test_there_are_no_more_connections_than_allowed() -> None:
 
 @pytest.mark.parametrize("value", [b"a\r\nx-forged: 1", b"a\nb", b"a\0b"])
 def test_no_header_can_begin_another(value: bytes) -> None:
-    with pytest.raises(Broken):
+    with pytest.raises(ConnectionBroken):
         head_of("GET", b"/", b"host", [(b"x-mine", value)], b"")

@@ -13,7 +13,7 @@ from seasoned.config import Config
 from seasoned.experiment.live import live_session
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.experiment.live.live_report import LiveReport, live_report
-from seasoned.gateway import watch
+from seasoned.gateway.record import example_watch
 from seasoned.store import open_store
 from seasoned.template.library.storage import ExampleState, set_state, snapshot, state_history
 from tests.experiment.simulated import TORTURE
@@ -177,8 +177,8 @@ def test_an_example_that_hurts_in_another_way_is_retired_while_the_gateway_runs(
     """Sessions that see it do not call as it shows, and fail more often: only the comparison can know."""
     caplog.set_level(logging.WARNING, "seasoned.gateway")
     monkeypatch.setattr(live_session, "PAUSE_SECONDS", 0.1)
-    monkeypatch.setattr(watch, "_EFFECT_SECONDS", 0.1)
-    monkeypatch.setattr(watch, "_EFFECT_SHARE", 1.0)
+    monkeypatch.setattr(example_watch, "_EFFECT_SECONDS", 0.1)
+    monkeypatch.setattr(example_watch, "_EFFECT_SHARE", 1.0)
     _begin(config, "cold", "warm")
     with serve_world(cold=0.95, distracts=0.9, attempts=1) as world:
         settings = settings_for(config, world.url, experiment="autumn")

@@ -20,7 +20,7 @@ import httpx2
 import pytest
 
 from seasoned.config import Config
-from seasoned.gateway.key import make_key
+from seasoned.gateway.account.keys import make_key
 from seasoned.marks import BLOCK_OPENS
 from seasoned.scan import file_reader
 from seasoned.store import open_store
@@ -130,7 +130,7 @@ def test_a_bug_in_any_part_of_ours_stops_no_request(
         owner = getattr(owner, step)
     if last == "_understood_read":
         broken = owner_of_chat()._replace(read_request=_fail)
-        monkeypatch.setattr("seasoned.gateway.proxy.find_api", lambda _: broken)
+        monkeypatch.setattr("seasoned.gateway.proxy.app.find_api", lambda _: broken)
     else:
         monkeypatch.setattr(owner, last, _fail)
     upstream.script[:] = [chat("Hello there."), chat_stream("Hello", " there.", has_usage=False)]

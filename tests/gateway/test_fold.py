@@ -9,9 +9,9 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.gateway.fold import Known, News, expect_summary, fold
+from seasoned.gateway.record.new_messages import KnownConversation, NewMessages, expect_summary, find_new_messages
 from seasoned.gateway.wire import anthropic, chat, responses
-from seasoned.gateway.wire.value import Answer, Asked
+from seasoned.gateway.wire.request import ApiRequest, ApiResponse
 from seasoned.session import Marks, Message, ToolCall
 from tests.gateway.written import block
 
@@ -31,14 +31,14 @@ def result(id: str, text: str = "done") -> Json:
     return {"role": "tool", "tool_call_id": id, "content": text}
 
 
-def asked(*messages: Json) -> Asked:
+def asked(*messages: Json) -> ApiRequest:
     body = {"model": "m", "messages": [{"role": "system", "content": "S"}, *messages]}
     found = chat.read_request(json.dumps(body).encode())
     assert found is not None
     return found
 
 
-def answered(message: Json) -> Answer:
+def answered(message: Json) -> ApiResponse:
     return chat.read_response(json.dumps({"id": "a", "model": "m", "choices": [{"message": message}]}).encode())
 
 
@@ -46,20 +46,20 @@ class Talk:
     """A conversation that goes through the fold, and all that was ever new in it."""
 
     def __init__(self) -> None:
-        self.known = Known()
+        self.known = KnownConversation()
         self.told: list[Message] = []
-        self.last = News()
+        self.last = NewMessages()
 
-    def say(self, given: Asked, reply: Json | Answer | None = None) -> News:
+    def say(self, given: ApiRequest, reply: Json | ApiResponse | None = None) -> NewMessages:
         answer = answered(reply) if isinstance(reply, dict) else reply
         # What is known goes through the store between two requests.
-        kept = msgspec.json.decode(msgspec.json.encode(self.known), type=Known)
-        self.known, self.last = fold(kept, given, answer, key=b"key")
+        kept = msgspec.json.decode(msgspec.json.encode(self.known), type=KnownConversation)
+        self.known, self.last = find_new_messages(kept, given, answer, key=b"key")
         self.told += [*self.last.asked, *self.last.answered]
         return self.last
 
 
-def words(news: News) -> list[str]:
+def words(news: NewMessages) -> list[str]:
     """What is new, in short."""
     short = []
     for message in [*news.asked, *news.answered]:
@@ -108,9 +108,9 @@ def test_what_is_new_over_all_requests_is_the_conversation(steps: list[Any], ask
             talk.say(asked(*block_of, *history))
             assert talk.last.asked == ()
     talk.say(asked(*block_of, *history))
-    before = [words(News(asked=(message,))) for message in talk.told]
+    before = [words(NewMessages(asked=(message,))) for message in talk.told]
     told = [one for group in before for one in group]
-    expected = words(News(asked=asked(*history).messages))
+    expected = words(NewMessages(asked=asked(*history).messages))
     assert told == expected
 
 
@@ -223,11 +223,11 @@ def test_a_result_comes_with_what_was_recorded_beside_it() -> None:
     }
     given = anthropic.read_request(json.dumps(body).encode())
     assert given is not None
-    _, news = fold(Known(), given)
+    _, news = find_new_messages(KnownConversation(), given)
     assert news.results["t1"].marks == Marks(failed=True)
 
 
-def _chained(text: str, **fields: Any) -> Asked:
+def _chained(text: str, **fields: Any) -> ApiRequest:
     found = responses.read_request(json.dumps({"model": "m", "input": text, **fields}).encode())
     assert found is not None
     return found
@@ -235,16 +235,19 @@ def _chained(text: str, **fields: Any) -> Asked:
 
 def test_a_chain_of_answers_is_one_conversation_although_nothing_is_repeated() -> None:
     talk = Talk()
-    talk.say(_chained("Hello"), Answer(id="r1", text="Hi"))
-    talk.say(_chained("Go on", previous_response_id="r1"), Answer(id="r2", text="Gone on"))
-    assert words(talk.say(_chained("Go on", previous_response_id="r2"), Answer(id="r3", text="Again"))) == [
+    talk.say(_chained("Hello"), ApiResponse(id="r1", text="Hi"))
+    talk.say(_chained("Go on", previous_response_id="r1"), ApiResponse(id="r2", text="Gone on"))
+    assert words(talk.say(_chained("Go on", previous_response_id="r2"), ApiResponse(id="r3", text="Again"))) == [
         "user Go on",
         "assistant Again",
     ]
-    retried = talk.say(_chained("Go on", previous_response_id="r2"), Answer(id="r4", text="Once more"))
+    retried = talk.say(_chained("Go on", previous_response_id="r2"), ApiResponse(id="r4", text="Once more"))
     assert words(retried) == ["assistant Once more"]
     for _ in range(2):
-        assert words(talk.say(_chained("yes", conversation="conv"), Answer(text="ok"))) == ["user yes", "assistant ok"]
+        assert words(talk.say(_chained("yes", conversation="conv"), ApiResponse(text="ok"))) == [
+            "user yes",
+            "assistant ok",
+        ]
 
 
 def test_what_is_known_holds_no_words_and_stays_small() -> None:
@@ -256,11 +259,13 @@ def test_what_is_known_holds_no_words_and_stays_small() -> None:
     kept = msgspec.json.encode(talk.known)
     assert b"hunter2" not in kept
     assert len(talk.known.beginnings) <= 4096
-    unkeyed, _ = fold(Known(), asked(*history))
+    unkeyed, _ = find_new_messages(KnownConversation(), asked(*history))
     assert not set(unkeyed.view) & set(talk.known.view)
 
 
 def test_an_exchange_without_an_answer_adds_what_was_asked() -> None:
-    known, news = fold(Known(), asked(user("Look")), Answer(error="overloaded"))
+    known, news = find_new_messages(KnownConversation(), asked(user("Look")), ApiResponse(error="overloaded"))
     assert (words(news), len(known.view)) == (["user Look"], 1)
-    assert fold(known, asked(user("Look")), Answer(calls=(ToolCall("c1", "bash", {}),)))[1].asked == ()
+    assert (
+        find_new_messages(known, asked(user("Look")), ApiResponse(calls=(ToolCall("c1", "bash", {}),)))[1].asked == ()
+    )

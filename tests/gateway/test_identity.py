@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.gateway.identity import Identity, identify
+from seasoned.gateway.record.conversations import RequestIdentity, identify
 from seasoned.gateway.wire import anthropic, chat, responses
-from seasoned.gateway.wire.value import Asked
+from seasoned.gateway.wire.request import ApiRequest
 from seasoned.session import SessionRef
 
 SESSION = "0199a213-81c0-7800-8aa1-bbab2a035a53"
 TOOL = {"type": "function", "function": {"name": "bash"}}
 
 
-def ask_chat(*said: str, **fields: Any) -> Asked:
+def ask_chat(*said: str, **fields: Any) -> ApiRequest:
     """A request of which every second message is the user's."""
     turns = [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(said)]
     messages = [{"role": "system", "content": "Be brief."}, *turns]
@@ -27,20 +27,20 @@ def ask_chat(*said: str, **fields: Any) -> Asked:
     return asked
 
 
-def ask_anthropic(*said: str, **fields: Any) -> Asked:
+def ask_anthropic(*said: str, **fields: Any) -> ApiRequest:
     turns = [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(said)]
     asked = anthropic.read_request(json.dumps({"model": "m", "messages": turns, **fields}).encode())
     assert asked is not None
     return asked
 
 
-def ask_responses(**fields: Any) -> Asked:
+def ask_responses(**fields: Any) -> ApiRequest:
     asked = responses.read_request(json.dumps({"model": "m", "input": "Hello", **fields}).encode())
     assert asked is not None
     return asked
 
 
-def found(headers: dict[str, str], asked: Asked | None = None, **others: Any) -> Identity:
+def found(headers: dict[str, str], asked: ApiRequest | None = None, **others: Any) -> RequestIdentity:
     identity = identify(headers, asked, **others)
     assert identity is not None
     return identity
@@ -172,7 +172,9 @@ COMPACTION = json.dumps({"request_kind": "compaction"})
         ({"x-seasoned-purpose": "nonsense"}, ask_chat("Hello"), "", "turn"),
     ],
 )
-def test_what_a_request_is_for_is_told_apart(headers: dict[str, str], asked: Asked, path: str, purpose: str) -> None:
+def test_what_a_request_is_for_is_told_apart(
+    headers: dict[str, str], asked: ApiRequest, path: str, purpose: str
+) -> None:
     assert found({"x-session-id": "s", **headers}, asked, path=path).purpose == purpose
 
 

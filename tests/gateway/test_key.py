@@ -10,8 +10,8 @@ import openai
 import pytest
 
 from seasoned.errors import Conflict, NotFound, UsageError
-from seasoned.gateway.account import Budgets
-from seasoned.gateway.key import PREFIX, Ring, hash_of, list_keys, make_key, revoke_key
+from seasoned.gateway.account.keys import PREFIX, KeyCache, hash_of, list_keys, make_key, revoke_key
+from seasoned.gateway.account.totals import Budgets
 from seasoned.store import Database, open_database
 from tests.gateway.running import config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import chat, serve_upstream
@@ -21,7 +21,7 @@ HELLO: Any = [{"role": "user", "content": "Hello"}]
 
 def test_a_key_is_known_until_it_is_revoked(any_database: Database) -> None:
     made, token = make_key(any_database, "laptop", now=5.0, usd_per_day=2.5, stops=True)
-    ring = Ring()
+    ring = KeyCache()
     ring.load(any_database)
     assert ring.find(token) == made
     assert ring.find(token[:-1]) is None

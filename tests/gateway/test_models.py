@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import openai
 
-from seasoned.gateway.setting import Settings, Upstream
+from seasoned.gateway.settings import GatewaySettings, Upstream
 from tests.gateway.running import config_in, run_gateway
 from tests.gateway.upstream_server import Said, serve_upstream, whole
 
@@ -28,7 +28,7 @@ def test_the_models_of_all_upstreams_are_one_list_and_each_is_where_it_is_sent(t
         first = Upstream(name="one", base_url=one.url)
         second = Upstream(name="two", base_url=two.url, models=("qwen-*",), key_variable="TWO_KEY")
         other = Upstream(name="other", base_url="http://127.0.0.1:1", api="anthropic")
-        with run_gateway(config, Settings(upstream=(first, second, other)), TWO_KEY="sk-two") as gateway:
+        with run_gateway(config, GatewaySettings(upstream=(first, second, other)), TWO_KEY="sk-two") as gateway:
             assert _ids(gateway.url) == ["gpt-5", "qwen-3"]
             one.script[:] = [whole({"error": {"message": "no"}}, status=401)]
             assert _ids(gateway.url) == ["qwen-3"], "whoever gives no list has none"
@@ -43,6 +43,6 @@ def test_the_models_of_all_upstreams_are_one_list_and_each_is_where_it_is_sent(t
 def test_with_one_upstream_the_list_passes_as_it_is(tmp_path: Path) -> None:
     config = config_in(tmp_path)
     with serve_upstream(_listed("a", "a")) as served:
-        settings = Settings(upstream=(Upstream(name="one", base_url=served.url),))
+        settings = GatewaySettings(upstream=(Upstream(name="one", base_url=served.url),))
         with run_gateway(config, settings) as gateway:
             assert httpx2.get(f"{gateway.url}/v1/models").content == served.script[0].body

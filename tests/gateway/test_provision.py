@@ -14,7 +14,7 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
-from seasoned.gateway.setting import FILE
+from seasoned.gateway.settings import FILE
 from seasoned.marks import BLOCK_OPENS
 from seasoned.store import open_store
 from seasoned.template.library.storage import save

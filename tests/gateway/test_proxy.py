@@ -16,7 +16,7 @@ import httpx2
 import openai
 import pytest
 
-from seasoned.gateway.client import Turned, read_body
+from seasoned.gateway.proxy.client import RequestRefused, read_body
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import (
     Said,
@@ -324,7 +324,7 @@ def test_a_client_is_not_blamed_for_the_lateness_of_the_gateway(has_come: bool) 
     if has_come:
         assert asyncio.run(read()) == b"{}"
     else:
-        with pytest.raises(Turned, match="Nothing of the request came"):
+        with pytest.raises(RequestRefused, match="Nothing of the request came"):
             asyncio.run(read())
 
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from seasoned.cli.main import app
 from seasoned.errors import UsageError
-from seasoned.gateway.tunnel import Proxy, proxy_for
+from seasoned.gateway.proxy.tunnel import EnvironmentProxy, proxy_for
 from tests.gateway.proxy_server import NAME, chain_of
 
 SET = {"ALL_PROXY": "http://proxy.example:3128"}
-PROXY = Proxy("proxy.example", 3128)
+PROXY = EnvironmentProxy("proxy.example", 3128)
 SECRET = "open-sesame"
 
 
@@ -30,21 +30,21 @@ def _basic(text: str) -> bytes:
         ("http://proxy.example:3128/", PROXY),
         (" HTTP://Proxy.Example:3128 ", PROXY),
         ("proxy.example:3128", PROXY),
-        ("proxy.example", Proxy("proxy.example", 80)),
-        ("http://10.0.0.1", Proxy("10.0.0.1", 80)),
-        ("http://[2001:db8::9]:3128", Proxy("2001:db8::9", 3128)),
+        ("proxy.example", EnvironmentProxy("proxy.example", 80)),
+        ("http://10.0.0.1", EnvironmentProxy("10.0.0.1", 80)),
+        ("http://[2001:db8::9]:3128", EnvironmentProxy("2001:db8::9", 3128)),
         ("http://@proxy.example:3128", PROXY),
-        ("http://me@proxy.example:3128", Proxy("proxy.example", 3128, _basic("me:"))),
-        ("me:pass@proxy.example:3128", Proxy("proxy.example", 3128, _basic("me:pass"))),
+        ("http://me@proxy.example:3128", EnvironmentProxy("proxy.example", 3128, _basic("me:"))),
+        ("me:pass@proxy.example:3128", EnvironmentProxy("proxy.example", 3128, _basic("me:pass"))),
         (
             "http://CORP%5Cme:a%2Fb%3A%40%20%23@proxy.example:3128",
-            Proxy("proxy.example", 3128, _basic("CORP\\me:a/b:@ #")),
+            EnvironmentProxy("proxy.example", 3128, _basic("CORP\\me:a/b:@ #")),
         ),
-        ("http://me:a:b@c@proxy.example:3128", Proxy("proxy.example", 3128, _basic("me:a:b@c"))),
-        ("http://me:gr%C3%BC%C3%9Fe@proxy.example:3128", Proxy("proxy.example", 3128, _basic("me:grüße"))),
+        ("http://me:a:b@c@proxy.example:3128", EnvironmentProxy("proxy.example", 3128, _basic("me:a:b@c"))),
+        ("http://me:gr%C3%BC%C3%9Fe@proxy.example:3128", EnvironmentProxy("proxy.example", 3128, _basic("me:grüße"))),
     ],
 )
-def test_an_address_of_a_proxy_is_read(text: str, proxy: Proxy) -> None:
+def test_an_address_of_a_proxy_is_read(text: str, proxy: EnvironmentProxy) -> None:
     assert proxy_for(NAME, 443, is_tls=True, environment={"HTTPS_PROXY": text}) == proxy
 
 
@@ -142,7 +142,7 @@ def test_what_nobody_needs_is_not_looked_at() -> None:
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_a_proxy_does_not_show_its_password(user: str, password: str) -> None:
-    proxy = Proxy("proxy.example", 3128, _basic(f"{user}:{password}"))
+    proxy = EnvironmentProxy("proxy.example", 3128, _basic(f"{user}:{password}"))
     assert repr(proxy) == str(proxy) == "Proxy('proxy.example:3128')"
 
 

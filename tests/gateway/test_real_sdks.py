@@ -122,6 +122,7 @@ def test_pydantic_ai_with_tools_and_a_picture(
     assert [one.text for one in session.messages if one.role == "assistant"] == ["I look.", "One of them is there."]
     wait_until(lambda: len(_verdicts(gateway.config)) == 2)
     assert _verdicts(gateway.config) == ["ok", "failed"], "each call once, and judged"
+    wait_until(lambda: len(rows(gateway.config, "gateway.requests_of", session=str(session.ref))) == len(asked))
     kept = rows(gateway.config, "gateway.requests_of", session=str(session.ref))
     assert [json.loads(row["raw"]) for row in kept] == [line["usage"] for line in asked]
     assert gateway.failed_open() == {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.gateway.sse import Event, Splitter, read_event
+from seasoned.gateway.wire.event_stream import EventSplitter, ServerSentEvent, read_event
 from tests.gateway.written import BORDERS, cut
 
 STREAMS = st.lists(
@@ -16,7 +16,7 @@ STREAMS = st.lists(
 
 
 def _split(chunks: list[bytes]) -> list[bytes]:
-    splitter = Splitter()
+    splitter = EventSplitter()
     events = [event for chunk in chunks for event in splitter.feed(chunk)]
     return [*events, splitter.end()]
 
@@ -35,7 +35,7 @@ def test_where_chunks_end_does_not_matter(data: bytes, borders: list[int]) -> No
 
 
 def test_an_event_comes_as_soon_as_its_blank_line_has_come() -> None:
-    splitter = Splitter()
+    splitter = EventSplitter()
     assert splitter.feed(b"data: a\n") == []
     assert splitter.feed(b"\ndata: b\r\n\r") == [b"data: a\n\n"]
     assert splitter.feed(b"\ndata: c") == [b"data: b\r\n\r\n"]
@@ -43,16 +43,16 @@ def test_an_event_comes_as_soon_as_its_blank_line_has_come() -> None:
 
 
 def test_one_line_end_of_two_bytes_does_not_end_an_event() -> None:
-    assert Splitter().feed(b"event: a\r\ndata: b\r\n\r\n") == [b"event: a\r\ndata: b\r\n\r\n"]
+    assert EventSplitter().feed(b"event: a\r\ndata: b\r\n\r\n") == [b"event: a\r\ndata: b\r\n\r\n"]
 
 
 def test_data_of_several_lines_is_joined_and_comments_are_left_out() -> None:
     raw = b"\xef\xbb\xbf: hello\r\nevent: told\r\nid: 7\r\ndata: {\r\ndata:  1}\r\n\r\n"
-    assert read_event(raw) == Event("told", b"{\n 1}")
+    assert read_event(raw) == ServerSentEvent("told", b"{\n 1}")
 
 
 def test_an_event_without_end_passes_unread_when_it_is_too_long() -> None:
-    splitter = Splitter(limit=10)
+    splitter = EventSplitter(limit=10)
     assert splitter.feed(b"data: 12345") == [b"data: 12345"]
     assert splitter.is_lost
     assert splitter.feed(b"\n\ndata: 1\n\n") == [b"\n\ndata: 1\n\n"]

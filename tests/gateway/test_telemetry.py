@@ -15,8 +15,8 @@ import httpx2
 import openai
 import pytest
 
-from seasoned.gateway.key import make_key
-from seasoned.gateway.telemetry import find_target
+from seasoned.gateway.account.keys import make_key
+from seasoned.gateway.telemetry import find_collector
 from seasoned.store import open_store
 from tests.gateway.running import config_in, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import Said, chat, chat_stream, message, serve_upstream
@@ -155,7 +155,7 @@ def test_a_collector_that_is_down_costs_spans_and_nothing_else(tmp_path: Path) -
     ],
 )
 def test_the_variables_of_opentelemetry_say_where_it_goes(environment: dict[str, str], url: str | None) -> None:
-    found = find_target(environment)
+    found = find_collector(environment)
     assert (None if found is None else found.url) == url
 
 

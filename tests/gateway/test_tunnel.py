@@ -17,7 +17,7 @@ import httpx2
 import pytest
 import uvloop
 
-from seasoned.gateway.upstream import Reply, Unreachable, Upstreams
+from seasoned.gateway.proxy.upstream import UpstreamReply, Upstreams, UpstreamUnreachable
 from tests.gateway.certificate import certify
 from tests.gateway.proxy_server import (
     ESTABLISHED,
@@ -93,12 +93,12 @@ def world(certificate: tuple[Path, ssl.SSLContext], tmp_path: Path, monkeypatch:
     return make
 
 
-async def ask(upstreams: Upstreams, at: int = 0, *, target: bytes = b"/v1/chat", body: bytes = b"{}") -> Reply:
+async def ask(upstreams: Upstreams, at: int = 0, *, target: bytes = b"/v1/chat", body: bytes = b"{}") -> UpstreamReply:
     headers = [(b"authorization", b"Bearer sk-of-the-client")]
     return await upstreams.send(upstreams._settings.upstream[at], "POST", target, headers, body)
 
 
-async def whole(reply: Reply) -> bytes:
+async def whole(reply: UpstreamReply) -> bytes:
     parts = []
     try:
         while (part := await reply.next_chunk()) is not None:
@@ -108,8 +108,8 @@ async def whole(reply: Reply) -> bytes:
     return b"".join(parts)
 
 
-async def refused(upstreams: Upstreams, at: int = 0) -> Unreachable:
-    with pytest.raises(Unreachable) as caught:
+async def refused(upstreams: Upstreams, at: int = 0) -> UpstreamUnreachable:
+    with pytest.raises(UpstreamUnreachable) as caught:
         await ask(upstreams, at)
     for one in chain_of(caught.value):
         assert PASSWORD not in repr(one)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
-from seasoned.gateway.header import passed_on, request_headers
-from seasoned.gateway.setting import Settings, Upstream, key_for, load_settings, upstream_for
-from seasoned.gateway.upstream import Upstreams
+from seasoned.gateway.proxy.headers import passed_on, request_headers
+from seasoned.gateway.proxy.upstream import Upstreams
+from seasoned.gateway.settings import GatewaySettings, Upstream, key_for, load_settings, upstream_for
 
 OPENAI = Upstream(name="openai", base_url="https://one.example/v1", key_variable="ONE_KEY")
 ANTHROPIC = Upstream(name="anthropic", base_url="https://two.example", api="anthropic")
@@ -52,7 +52,7 @@ def test_a_key_comes_from_the_environment_or_a_file(tmp_path: Path) -> None:
 def test_a_proxy_is_named_in_the_log_and_its_password_is_not(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     for environment in ({"https_proxy": "http://me:hidden@proxy.example"}, {"HTTPS_PROXY": ""}):
-        Upstreams(Settings(upstream=ALL), home=tmp_path, environment=environment).open()
+        Upstreams(GatewaySettings(upstream=ALL), home=tmp_path, environment=environment).open()
     told = [record.getMessage() for record in caplog.records if record.name == "seasoned.gateway"]
     through = "is reached through Proxy('proxy.example:80')"
     assert told == [f"the upstream 'openai' {through}", f"the upstream 'anthropic' {through}"]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from seasoned.gateway.usage import Cost, find_cost, read_usage
 from seasoned.gateway.wire import anthropic, chat, responses
-from seasoned.gateway.wire.value import Answer
+from seasoned.gateway.wire.request import ApiResponse
+from seasoned.gateway.wire.usage import PricedCost, find_cost, read_usage
 from seasoned.session import Usage
 from tests.gateway.test_anthropic import TURN as ANTHROPIC_TURN
 from tests.gateway.test_chat import ONLY_USAGE, TURN, USAGE, chunk
@@ -20,14 +20,14 @@ OPENAI_URL = "https://api.openai.com/v1"
 ANTHROPIC_URL = "https://api.anthropic.com"
 
 
-def _streamed(module: Any, *events: dict[str, Any] | str) -> Answer:
+def _streamed(module: Any, *events: dict[str, Any] | str) -> ApiResponse:
     reader = module.open_stream()
     passed(reader, [sse(*events)])
-    answer: Answer = reader.answer()
+    answer: ApiResponse = reader.answer()
     return answer
 
 
-def _cost(answer: Answer, **where: str) -> Cost | None:
+def _cost(answer: ApiResponse, **where: str) -> PricedCost | None:
     return find_cost(answer.usage, answer.raw_usage, model=answer.model, **where)
 
 
@@ -96,9 +96,9 @@ def test_a_missing_or_empty_figure_leaves_the_one_before() -> None:
 
 def test_the_providers_own_cost_outranks_an_estimate() -> None:
     raw = {**USAGE, "cost": 0.0123}
-    assert find_cost(read_usage("chat", raw), raw, model="gpt-5") == Cost(Decimal("0.0123"), "provider")
+    assert find_cost(read_usage("chat", raw), raw, model="gpt-5") == PricedCost(Decimal("0.0123"), "provider")
     free = find_cost(None, {"cost": 0}, model="anything")
-    assert free == Cost(Decimal(0), "provider")
+    assert free == PricedCost(Decimal(0), "provider")
 
 
 @pytest.mark.parametrize("cost", [True, "much", float("nan"), -1, None, {}, "Infinity"])
@@ -110,7 +110,7 @@ def test_an_estimate_says_by_whose_prices() -> None:
     from importlib.metadata import version
 
     cost = find_cost(Usage(input=1000, output=10), {}, model="gpt-5", base_url=OPENAI_URL)
-    assert cost == Cost(Decimal("0.00135"), "genai-prices", version("genai-prices"))
+    assert cost == PricedCost(Decimal("0.00135"), "genai-prices", version("genai-prices"))
 
 
 def test_the_tier_and_the_life_of_the_cache_have_their_own_prices() -> None:

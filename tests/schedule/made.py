@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from seasoned.schedule.job import Every, Heartbeat, Job, RunRecord, Slot
+from seasoned.schedule.job import Every, HeartbeatCall, Job, JobRun, Slot
 
 TORTURE = bool(os.environ.get("SEASONED_TORTURE"))
 START = 1_800_000_000.0
@@ -54,16 +54,16 @@ class SetClock:
         self.now += seconds
 
 
-def record(one: Job, slot: Slot, **fields: Any) -> RunRecord:
+def record(one: Job, slot: Slot, **fields: Any) -> JobRun:
     """What a run returns."""
     values = {"job_id": one.id, "scheduled_at": slot.scheduled_at, "outcome": "ok", "output": "done"}
-    return RunRecord(**{**values, **fields})
+    return JobRun(**{**values, **fields})
 
 
-def keep(runs: list[Slot], **fields: Any) -> Callable[[Job, Slot, Heartbeat], RunRecord]:
+def keep(runs: list[Slot], **fields: Any) -> Callable[[Job, Slot, HeartbeatCall], JobRun]:
     """A run that notes its slot and ends at once."""
 
-    def run_slot(one: Job, slot: Slot, heartbeat: Heartbeat) -> RunRecord:
+    def run_slot(one: Job, slot: Slot, heartbeat: HeartbeatCall) -> JobRun:
         runs.append(slot)
         return record(one, slot, **fields)
 

@@ -16,8 +16,8 @@ from typing import Any
 from seasoned.app.scheduler import build_parts
 from seasoned.config import Config, load
 from seasoned.redact.key import Secrecy, load_key
-from seasoned.schedule.job import Job, RunRecord, Slot
-from seasoned.schedule.run import Parts, Runner
+from seasoned.schedule.job import Job, JobRun, Slot
+from seasoned.schedule.run import JobRunner, RunParts
 from tests.schedule.made import START
 
 
@@ -56,14 +56,14 @@ def script(text: str, name: str = "gate.sh") -> str:
     return name
 
 
-def parts_at_home(config: Config) -> Parts:
+def parts_at_home(config: Config) -> RunParts:
     """What a run needs, as the command line makes it."""
     return build_parts(config, Secrecy(load_key(config.home), config.redact))
 
 
-def run_job(job: Job, config: Config, *, beat: Beat | None = None) -> RunRecord:
+def run_job(job: Job, config: Config, *, beat: Beat | None = None) -> JobRun:
     """One run of a job with real parts."""
-    return Runner(parts_at_home(config))(job, Slot(job.id, START), beat or Beat())
+    return JobRunner(parts_at_home(config))(job, Slot(job.id, START), beat or Beat())
 
 
 @dataclass

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 from seasoned.config import Config
-from seasoned.schedule.clock import Scheduler
-from seasoned.schedule.job import Heartbeat, Job, RunRecord, Slot
+from seasoned.schedule.job import HeartbeatCall, Job, JobRun, Slot
+from seasoned.schedule.scheduler import Scheduler
 from seasoned.store import open_database
 
 
@@ -19,11 +19,11 @@ def main(home: str, url: str, starts: str, lease_seconds: str) -> None:
     config = Config(home=Path(home), database_url=url or None)
     note = os.open(starts, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
-    def run_slot(job: Job, slot: Slot, heartbeat: Heartbeat) -> RunRecord:
+    def run_slot(job: Job, slot: Slot, heartbeat: HeartbeatCall) -> JobRun:
         # One write, appended: whole in the file, however the process ends.
         os.write(note, f"{slot.job_id} {slot.scheduled_at!r} {heartbeat.attempt}\n".encode())
         time.sleep(random.choice([0.0, 0.01, 0.03, 0.5]))
-        return RunRecord(job_id=job.id, scheduled_at=slot.scheduled_at, outcome="ok")
+        return JobRun(job_id=job.id, scheduled_at=slot.scheduled_at, outcome="ok")
 
     Scheduler(
         lambda: open_database(config, durable=True),

@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from seasoned.errors import NotFound, UsageError
-from seasoned.schedule import board
-from seasoned.schedule.claim import (
+from seasoned.schedule import job_table
+from seasoned.schedule.delivery.outbox import TRIES, claim_deliveries, next_delivery, settle_delivery
+from seasoned.schedule.health import DEAD_SECONDS, beat, health, leave, schedulers
+from seasoned.schedule.job import At, Cron, DeliveryResult, Every, Job, Slot
+from seasoned.schedule.slots import (
     LEASE_SECONDS,
-    Started,
+    StartedRun,
     claim_by_hand,
     finish,
     next_wake,
@@ -20,100 +23,97 @@ from seasoned.schedule.claim import (
     shorten_leases,
     start_due,
 )
-from seasoned.schedule.dispatch import TRIES, claim_deliveries, next_delivery, settle_delivery
-from seasoned.schedule.heartbeat import DEAD_SECONDS, beat, health, leave, schedulers
-from seasoned.schedule.job import At, Cron, Delivered, Every, Job, Slot
 from seasoned.store import Database
 from tests.schedule.made import START, job, record
 
 SLOT = Slot("j1", START + 60)
 
 
-def start_one(database: Database, one: Job | None = None, *, now: float = START + 60) -> Started:
+def start_one(database: Database, one: Job | None = None, *, now: float = START + 60) -> StartedRun:
     """A job with one slot that has started."""
     if one is not None:
-        board.add(database, one, now=START)
+        job_table.add(database, one, now=START)
     plan_due(database, now=now)
     (started,) = start_due(database, owner="a", now=now, room=1)
     return started
 
 
 def outcomes(database: Database, job_id: str = "j1") -> list[tuple[float, int, str]]:
-    return [(one.scheduled_at - START, one.attempt, one.outcome) for one in board.history(database, job_id)]
+    return [(one.scheduled_at - START, one.attempt, one.outcome) for one in job_table.history(database, job_id)]
 
 
 def test_a_job_is_kept_with_its_next_slot(any_database: Database) -> None:
     one = job(schedule=Cron("30 2 * * *"), zone="Europe/Berlin", skills=("ä",))
-    posted = board.add(any_database, one, now=START)
+    posted = job_table.add(any_database, one, now=START)
     assert posted.next_at is not None and posted.next_at > START
-    assert board.find(any_database, "one") == board.find(any_database, "j1") == posted
-    assert board.jobs(any_database) == [posted]
+    assert job_table.find(any_database, "one") == job_table.find(any_database, "j1") == posted
+    assert job_table.jobs(any_database) == [posted]
 
 
 def test_a_wrong_job_is_not_kept(any_database: Database) -> None:
     with pytest.raises(UsageError, match="never comes"):
-        board.add(any_database, job(schedule=Cron("0 0 30 2 *")), now=START)
+        job_table.add(any_database, job(schedule=Cron("0 0 30 2 *")), now=START)
     with pytest.raises(UsageError, match="has passed"):
-        board.add(any_database, job(schedule=At(START)), now=START)
-    assert board.jobs(any_database) == []
+        job_table.add(any_database, job(schedule=At(START)), now=START)
+    assert job_table.jobs(any_database) == []
 
 
 def test_two_jobs_cannot_have_one_name_until_the_first_is_removed(any_database: Database) -> None:
-    board.add(any_database, job(), now=START)
+    job_table.add(any_database, job(), now=START)
     with pytest.raises(UsageError, match="already a job called 'one'"):
-        board.add(any_database, job(id="j2"), now=START)
-    board.remove(any_database, "one", now=START)
-    assert board.add(any_database, job(id="j2"), now=START).job.id == "j2"
+        job_table.add(any_database, job(id="j2"), now=START)
+    job_table.remove(any_database, "one", now=START)
+    assert job_table.add(any_database, job(id="j2"), now=START).job.id == "j2"
     with pytest.raises(NotFound, match="no job is called 'j1': there are 'one'"):
-        board.find(any_database, "j1")
+        job_table.find(any_database, "j1")
 
 
 def test_a_changed_job_has_its_new_times(any_database: Database) -> None:
-    board.add(any_database, job(), now=START)
-    changed = board.change(any_database, job(schedule=Every(600), prompt="New."), now=START + 5)
-    assert (changed.next_at, board.find(any_database, "one").job.prompt) == (START + 600, "New.")
-    board.add(any_database, job(id="j2", name="two"), now=START)
+    job_table.add(any_database, job(), now=START)
+    changed = job_table.change(any_database, job(schedule=Every(600), prompt="New."), now=START + 5)
+    assert (changed.next_at, job_table.find(any_database, "one").job.prompt) == (START + 600, "New.")
+    job_table.add(any_database, job(id="j2", name="two"), now=START)
     with pytest.raises(UsageError, match="already a job"):
-        board.change(any_database, job(id="j2"), now=START)
+        job_table.change(any_database, job(id="j2"), now=START)
 
 
 def test_a_paused_job_has_no_slot_and_a_resumed_one_does_not_catch_up(any_database: Database) -> None:
-    board.add(any_database, job(), now=START)
-    assert board.pause(any_database, "one", now=START).next_at is None
+    job_table.add(any_database, job(), now=START)
+    assert job_table.pause(any_database, "one", now=START).next_at is None
     assert plan_due(any_database, now=START + 1000) == 0
-    resumed = board.resume(any_database, "one", now=START + 1000)
+    resumed = job_table.resume(any_database, "one", now=START + 1000)
     assert resumed.next_at == START + 1020
-    assert board.history(any_database, "j1") == []
+    assert job_table.history(any_database, "j1") == []
 
 
 def test_pausing_and_removing_leave_a_line_for_slots_that_wait(any_database: Database) -> None:
-    for number, act in enumerate((board.pause, board.remove)):
-        board.add(any_database, job(id=f"j{number}", name=f"n{number}"), now=START)
+    for number, act in enumerate((job_table.pause, job_table.remove)):
+        job_table.add(any_database, job(id=f"j{number}", name=f"n{number}"), now=START)
         plan_due(any_database, now=START + 60)
         act(any_database, f"n{number}", now=START + 61)
-        (line,) = board.history(any_database, f"j{number}")
+        (line,) = job_table.history(any_database, f"j{number}")
         assert line.outcome == "skipped" and "before the run started" in line.reason
 
 
 def test_a_slot_that_no_scheduler_has_seen_yet_is_not_lost_by_a_change(any_database: Database) -> None:
-    board.add(any_database, job(), now=START)
-    board.change(any_database, job(schedule=Every(600)), now=START + 61)
-    (line,) = board.history(any_database, "j1")
+    job_table.add(any_database, job(), now=START)
+    job_table.change(any_database, job(schedule=Every(600)), now=START + 61)
+    (line,) = job_table.history(any_database, "j1")
     assert (line.slot, line.outcome, line.reason) == (SLOT, "skipped", "The job was changed before the run started.")
 
 
 def test_every_change_of_the_board_is_noticed(any_database: Database) -> None:
-    seen = [board.revision(any_database)]
-    board.add(any_database, job(), now=START)
-    seen.append(board.revision(any_database))
-    for act in (board.pause, board.resume, board.ask_for_run, board.remove):
+    seen = [job_table.revision(any_database)]
+    job_table.add(any_database, job(), now=START)
+    seen.append(job_table.revision(any_database))
+    for act in (job_table.pause, job_table.resume, job_table.ask_for_run, job_table.remove):
         act(any_database, "one", now=START)
-        seen.append(board.revision(any_database))
+        seen.append(job_table.revision(any_database))
     assert seen == sorted(set(seen))
 
 
 def test_a_slot_starts_once_whoever_asks(any_database: Database) -> None:
-    board.add(any_database, job(), now=START)
+    job_table.add(any_database, job(), now=START)
     assert (plan_due(any_database, now=START + 60), plan_due(any_database, now=START + 60)) == (1, 0)
     (started,) = start_due(any_database, owner="a", now=START + 60, room=5)
     assert (started.claim.slot, started.claim.owner, started.claim.attempt) == (SLOT, "a", 1)
@@ -123,7 +123,7 @@ def test_a_slot_starts_once_whoever_asks(any_database: Database) -> None:
 
 def test_a_slot_that_was_planned_from_old_knowledge_is_not_planned_again(any_database: Database) -> None:
     """The clock of another machine may be behind: the job has moved on, and the slot has its line."""
-    board.add(any_database, job(), now=START)
+    job_table.add(any_database, job(), now=START)
     plan_due(any_database, now=START + 60)
     with any_database.write():
         any_database.run("schedule.advance_job", {"id": "j1", "next_at": START + 60, "seen_at": START + 120})
@@ -133,7 +133,7 @@ def test_a_slot_that_was_planned_from_old_knowledge_is_not_planned_again(any_dat
 
 def test_no_more_slots_start_than_there_is_room(any_database: Database) -> None:
     for number in range(5):
-        board.add(any_database, job(id=f"j{number}", name=f"n{number}"), now=START)
+        job_table.add(any_database, job(id=f"j{number}", name=f"n{number}"), now=START)
     plan_due(any_database, now=START + 60)
     first = start_due(any_database, owner="a", now=START + 60, room=3)
     second = start_due(any_database, owner="b", now=START + 60, room=3)
@@ -142,7 +142,7 @@ def test_no_more_slots_start_than_there_is_room(any_database: Database) -> None:
 
 
 def test_jitter_lets_a_slot_wait(any_database: Database) -> None:
-    board.add(any_database, job(jitter_seconds=50), now=START)
+    job_table.add(any_database, job(jitter_seconds=50), now=START)
     plan_due(any_database, now=START + 60)
     wake = next_wake(any_database, now=START + 60)
     assert wake is not None and START + 60 < wake < START + 110
@@ -157,9 +157,9 @@ def test_a_run_ends_with_all_that_is_known_of_it(any_database: Database) -> None
         tokens_in=10, tokens_out=20, cost_usd=0.5, script_output="so", delivery="delivered", note="A skill is missing.",
     )  # fmt: skip
     assert finish(any_database, started.job, started.claim, told, now=START + 65)
-    assert board.history(any_database, "j1") == [told]
-    assert board.history(any_database) == [told]
-    assert board.find(any_database, "one").runs == 1
+    assert job_table.history(any_database, "j1") == [told]
+    assert job_table.history(any_database) == [told]
+    assert job_table.find(any_database, "one").runs == 1
 
 
 @pytest.mark.parametrize(
@@ -179,11 +179,11 @@ def test_a_slot_that_comes_during_a_run(any_database: Database, overlap: Any, ex
     again = start_due(any_database, owner="b", now=START + 130, room=5)
     assert len(again) == (1 if overlap == "queue" else 0)
     if overlap == "skip":
-        assert "was still going on" in board.history(any_database, "j1")[0].reason
+        assert "was still going on" in job_table.history(any_database, "j1")[0].reason
 
 
 def test_all_missed_slots_run_one_after_the_other(any_database: Database) -> None:
-    board.add(any_database, job(missed="all", overlap="queue"), now=START)
+    job_table.add(any_database, job(missed="all", overlap="queue"), now=START)
     now = START + 60 * 4 + 65
     plan_due(any_database, now=now)
     order = []
@@ -192,27 +192,27 @@ def test_all_missed_slots_run_one_after_the_other(any_database: Database) -> Non
         order.append(one.claim.slot.scheduled_at - START)
         finish(any_database, one.job, one.claim, record(one.job, one.claim.slot), now=now)
     assert order == [60, 120, 180, 240, 300]
-    assert [one.note[:5] for one in board.history(any_database, "j1")] == ["", *["Late:"] * 4]
+    assert [one.note[:5] for one in job_table.history(any_database, "j1")] == ["", *["Late:"] * 4]
 
 
 def test_a_job_ends_after_as_many_runs_as_it_should(any_database: Database) -> None:
-    board.add(any_database, job(repeat=2, overlap="allow"), now=START)
+    job_table.add(any_database, job(repeat=2, overlap="allow"), now=START)
     for number in (1, 2):
         plan_due(any_database, now=START + 60 * number)
         assert len(start_due(any_database, owner="a", now=START + 60 * number, room=1)) == 1
-    posted = board.find(any_database, "one")
+    posted = job_table.find(any_database, "one")
     assert (posted.runs, posted.next_at, posted.is_done) == (2, None, True)
-    assert board.resume(any_database, "one", now=START).next_at is None
+    assert job_table.resume(any_database, "one", now=START).next_at is None
 
 
 def test_a_run_by_hand_counts_for_nothing_and_runs_though_paused(any_database: Database) -> None:
-    board.add(any_database, job(repeat=1), now=START)
-    board.pause(any_database, "one", now=START)
-    slot = board.ask_for_run(any_database, "one", now=START + 7.1239)
+    job_table.add(any_database, job(repeat=1), now=START)
+    job_table.pause(any_database, "one", now=START)
+    slot = job_table.ask_for_run(any_database, "one", now=START + 7.1239)
     (started,) = start_due(any_database, owner="a", now=START + 8, room=1)
     assert started.claim.slot == slot == Slot("j1", START + 7.123)
-    assert board.find(any_database, "one").runs == 0
-    assert board.history(any_database, "j1")[0].note == "Started by hand."
+    assert job_table.find(any_database, "one").runs == 0
+    assert job_table.history(any_database, "j1")[0].note == "Started by hand."
 
 
 def test_a_run_by_hand_at_once_is_refused_while_another_goes_on(any_database: Database) -> None:
@@ -249,7 +249,7 @@ def test_what_does_no_harm_runs_again_as_a_further_attempt(any_database: Databas
         started = start_due(any_database, owner="b", now=START + 10_000 * attempt + 3600, room=1)
         assert [one.claim.attempt for one in started] == ([attempt + 1] if attempt < 3 else [])
     assert outcomes(any_database) == [(60, attempt, "unknown") for attempt in (3, 2, 1)]
-    assert board.find(any_database, "one").runs == 1
+    assert job_table.find(any_database, "one").runs == 1
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_a_run_that_was_called_unknown_may_still_report(any_database: Database) 
     started = start_one(any_database, job())
     recover(any_database, now=START + 500)
     assert finish(any_database, started.job, started.claim, record(started.job, SLOT), now=START + 600)
-    line = board.history(any_database, "j1")[-1]
+    line = job_table.history(any_database, "j1")[-1]
     assert (line.outcome, line.note) == ("ok", "Reported after the lease had ended.")
 
 
@@ -277,7 +277,7 @@ def test_a_run_that_was_given_up_stays_failed_and_the_line_says_what_came_later(
     assert finish(any_database, started.job, started.claim, failed, now=START + 90)
     assert finish(any_database, started.job, started.claim, failed, now=START + 91), "saying it twice changes nothing"
     assert not finish(any_database, started.job, started.claim, record(started.job, SLOT), now=START + 99)
-    line = board.history(any_database, "j1")[-1]
+    line = job_table.history(any_database, "j1")[-1]
     assert (line.outcome, line.fault, line.note) == ("failed", "timeout", "The run ended later after all: ok.")
 
 
@@ -297,13 +297,13 @@ def test_after_the_clock_was_set_back_leases_end_in_reach(any_database: Database
 
 def test_a_job_that_cannot_be_read_does_not_stop_the_others(any_database: Database) -> None:
     for number in (1, 2):
-        board.add(any_database, job(id=f"j{number}", name=f"n{number}"), now=START)
+        job_table.add(any_database, job(id=f"j{number}", name=f"n{number}"), now=START)
     with any_database.write():
         values = {"id": "j1", "name": "n1", "document": '{"id": 5}', "next_at": START + 60}
         any_database.run("schedule.change_job", values)
     plan_due(any_database, now=START + 60)
     assert [one.job.id for one in start_due(any_database, owner="a", now=START + 60, room=5)] == ["j2"]
-    assert "taken off the clock" in board.history(any_database, "j1")[0].reason
+    assert "taken off the clock" in job_table.history(any_database, "j1")[0].reason
     assert plan_due(any_database, now=START + 61) == 0
 
 
@@ -315,14 +315,14 @@ def test_an_answer_is_handed_on_by_one_and_tried_again(any_database: Database) -
     (parcel,) = claim_deliveries(any_database, now=now)
     assert (parcel.record.output, parcel.tries) == ("done", 1)
     assert claim_deliveries(any_database, now=now) == [], "it is on its way"
-    settle_delivery(any_database, parcel, Delivered("pending", "no route"), now=now)
-    assert board.history(any_database, "j1")[0].delivery_error == "no route"
+    settle_delivery(any_database, parcel, DeliveryResult("pending", "no route"), now=now)
+    assert job_table.history(any_database, "j1")[0].delivery_error == "no route"
     assert (next_delivery(any_database) or 0) > now
     for _ in range(TRIES - 1):
         now += 10_000
         (parcel,) = claim_deliveries(any_database, now=now)
-        last = settle_delivery(any_database, parcel, Delivered("pending", "no route"), now=now)
-    assert last == Delivered("failed", f"given up after {TRIES} tries: no route")
+        last = settle_delivery(any_database, parcel, DeliveryResult("pending", "no route"), now=now)
+    assert last == DeliveryResult("failed", f"given up after {TRIES} tries: no route")
     assert claim_deliveries(any_database, now=now + 10_000) == []
 
 
@@ -330,19 +330,19 @@ def test_a_delivered_answer_is_done(any_database: Database) -> None:
     started = start_one(any_database, job())
     finish(any_database, started.job, started.claim, record(started.job, SLOT, delivery="pending"), now=START + 61)
     (parcel,) = claim_deliveries(any_database, now=START + 61)
-    settle_delivery(any_database, parcel, Delivered("delivered"), now=START + 62)
+    settle_delivery(any_database, parcel, DeliveryResult("delivered"), now=START + 62)
     assert next_delivery(any_database) is None
-    assert board.history(any_database, "j1")[0].delivery == "delivered"
+    assert job_table.history(any_database, "j1")[0].delivery == "delivered"
 
 
 def test_history_is_paged_and_old_lines_can_be_forgotten(any_database: Database) -> None:
-    board.add(any_database, job(missed="skip"), now=START)
+    job_table.add(any_database, job(missed="skip"), now=START)
     plan_due(any_database, now=START + 60 * 20 + 1)
-    lines = board.history(any_database, "j1", limit=5)
-    older = board.history(any_database, "j1", limit=100, before=lines[-1].scheduled_at)
+    lines = job_table.history(any_database, "j1", limit=5)
+    older = job_table.history(any_database, "j1", limit=100, before=lines[-1].scheduled_at)
     assert len(lines) == 5 and len(older) == 15 and older[0].scheduled_at < lines[-1].scheduled_at
-    assert board.drop_history(any_database, before=START + 60 * 15) == 14
-    assert len(board.history(any_database)) == 6
+    assert job_table.drop_history(any_database, before=START + 60 * 15) == 14
+    assert len(job_table.history(any_database)) == 6
 
 
 def test_a_dead_scheduler_is_noticed(any_database: Database) -> None:
@@ -367,7 +367,7 @@ def test_a_scheduler_that_is_long_gone_is_forgotten_when_another_begins(any_data
 
 def test_health_tells_whether_anybody_keeps_the_schedule(any_database: Database) -> None:
     assert health(any_database, START).is_kept and health(any_database, START).sentence.startswith("No job")
-    board.add(any_database, job(), now=START)
+    job_table.add(any_database, job(), now=START)
     nobody = health(any_database, START)
     assert not nobody.is_kept and "none has ever run" in nobody.sentence
     beat(any_database, owner="a", host="h", pid=7, now=START)

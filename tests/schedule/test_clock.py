@@ -12,17 +12,18 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.errors import CannotDo, StoreError
-from seasoned.schedule import board, clock, work
-from seasoned.schedule.claim import LEASE_SECONDS
-from seasoned.schedule.clock import Scheduler
-from seasoned.schedule.heartbeat import health, schedulers
-from seasoned.schedule.job import At, Delivered, Every, Heartbeat, Job, RunRecord, Slot
+from seasoned.schedule import job_table, run_thread
+from seasoned.schedule import scheduler as scheduler_module
+from seasoned.schedule.health import health, schedulers
+from seasoned.schedule.job import At, DeliveryResult, Every, HeartbeatCall, Job, JobRun, Slot
+from seasoned.schedule.scheduler import Scheduler
+from seasoned.schedule.slots import LEASE_SECONDS
 from seasoned.store import Database, open_database
 from tests.schedule.made import START, SetClock, job, keep, record
 
 
 @contextmanager
-def scheduler(config: Config, run_slot: work.RunSlot, set_clock: SetClock, **more: Any) -> Iterator[Scheduler]:
+def scheduler(config: Config, run_slot: run_thread.RunSlot, set_clock: SetClock, **more: Any) -> Iterator[Scheduler]:
     """A scheduler on a durable connection, with the clock of the test."""
     made = Scheduler(
         lambda: open_database(config, durable=True),
@@ -36,7 +37,7 @@ def scheduler(config: Config, run_slot: work.RunSlot, set_clock: SetClock, **mor
 
 
 def lines(database: Database, job_id: str = "j1") -> list[tuple[float, str]]:
-    return [(one.scheduled_at - START, one.outcome) for one in reversed(board.history(database, job_id))]
+    return [(one.scheduled_at - START, one.outcome) for one in reversed(job_table.history(database, job_id))]
 
 
 class Held:
@@ -45,9 +46,9 @@ class Held:
     def __init__(self) -> None:
         self.begun = threading.Event()
         self.end = threading.Event()
-        self.heartbeat: Heartbeat | None = None
+        self.heartbeat: HeartbeatCall | None = None
 
-    def __call__(self, one: Job, slot: Slot, heartbeat: Heartbeat) -> RunRecord:
+    def __call__(self, one: Job, slot: Slot, heartbeat: HeartbeatCall) -> JobRun:
         self.heartbeat = heartbeat
         self.begun.set()
         assert self.end.wait(30)
@@ -57,7 +58,7 @@ class Held:
 def test_it_sleeps_until_the_next_slot_and_runs_it_once(any_database: Database, database_config: Config) -> None:
     runs: list[Slot] = []
     now = SetClock()
-    board.add(any_database, job(schedule=At(START + 10)), now=START)
+    job_table.add(any_database, job(schedule=At(START + 10)), now=START)
     with scheduler(database_config, keep(runs), now) as one:
         assert one.tick() == START + 10
         now.advance(9.9)
@@ -85,7 +86,7 @@ def test_two_schedulers_share_the_slots_and_none_runs_twice(any_database: Databa
     runs: list[Slot] = []
     now = SetClock()
     for number in range(6):
-        board.add(any_database, job(id=f"j{number}", name=f"n{number}"), now=START)
+        job_table.add(any_database, job(id=f"j{number}", name=f"n{number}"), now=START)
     with scheduler(database_config, keep(runs), now) as one, scheduler(database_config, keep(runs), now) as two:
         for _ in range(5):
             now.advance(60)
@@ -98,15 +99,15 @@ def test_two_schedulers_share_the_slots_and_none_runs_twice(any_database: Databa
 def test_a_run_that_raises_is_a_failed_run_and_its_words_are_redacted(
     any_database: Database, database_config: Config
 ) -> None:
-    def run_slot(one: Job, slot: Slot, heartbeat: Heartbeat) -> RunRecord:
+    def run_slot(one: Job, slot: Slot, heartbeat: HeartbeatCall) -> JobRun:
         raise ValueError("the key is hunter2")
 
     now = SetClock(START + 60)
-    board.add(any_database, job(delivery=("file:/tmp/x",)), now=START)
+    job_table.add(any_database, job(delivery=("file:/tmp/x",)), now=START)
     with scheduler(database_config, run_slot, now, redact=lambda text: text.replace("hunter2", "[key]")) as one:
         one.tick()
         one.drain()
-    (line,) = board.history(any_database, "j1")
+    (line,) = job_table.history(any_database, "j1")
     assert (line.outcome, line.fault, line.delivery) == ("failed", "agent", "pending")
     assert line.reason == "The run broke off: ValueError: the key is [key]."
 
@@ -116,7 +117,7 @@ def test_after_a_sleep_it_catches_up_by_the_policy_of_the_job(any_database: Data
     now = SetClock()
     for number, missed in enumerate(("skip", "once", "all")):
         one_job = job(id=f"j{number}", name=missed, schedule=Every(600), missed=missed, max_age_seconds=2000)
-        board.add(any_database, one_job, now=START)
+        job_table.add(any_database, one_job, now=START)
     with scheduler(database_config, keep(runs), now) as one:
         one.tick()
         now.jump(3300)
@@ -129,7 +130,7 @@ def test_after_a_sleep_it_catches_up_by_the_policy_of_the_job(any_database: Data
     assert by_job == {"j0": [], "j1": [3000]}
     assert [slot.scheduled_at - START for slot in runs if slot.job_id == "j2"] == [1800, 2400, 3000]
     assert lines(any_database, "j0") == [(600 * number, "skipped") for number in range(1, 6)]
-    assert all(line.reason for line in board.history(any_database) if line.outcome == "skipped")
+    assert all(line.reason for line in job_table.history(any_database) if line.outcome == "skipped")
     (state,) = schedulers(any_database, now())
     assert "went 3,300 s forward" in state.note
 
@@ -138,7 +139,7 @@ def test_after_a_sleep_it_keeps_its_own_runs_and_gives_others_time_to_renew_thei
     any_database: Database, database_config: Config
 ) -> None:
     now, held = SetClock(START + 60), Held()
-    board.add(any_database, job(schedule=At(START + 60), overlap="allow"), now=START)
+    job_table.add(any_database, job(schedule=At(START + 60), overlap="allow"), now=START)
     with scheduler(database_config, held, now) as one, scheduler(database_config, keep([]), now) as two:
         one.tick()
         two.tick()
@@ -160,7 +161,7 @@ def test_after_a_sleep_it_keeps_its_own_runs_and_gives_others_time_to_renew_thei
 def test_after_the_clock_was_set_back_no_slot_runs_again(any_database: Database, database_config: Config) -> None:
     runs: list[Slot] = []
     now = SetClock()
-    board.add(any_database, job(schedule=Every(60)), now=START)
+    job_table.add(any_database, job(schedule=Every(60)), now=START)
     with scheduler(database_config, keep(runs), now) as one:
         for _ in range(3):
             now.advance(60)
@@ -179,7 +180,7 @@ def test_after_the_clock_was_set_back_no_slot_runs_again(any_database: Database,
 
 def test_a_scheduler_that_dies_in_a_run_leaves_unknown(any_database: Database, database_config: Config) -> None:
     now, held, runs = SetClock(START + 60), Held(), list[Slot]()
-    board.add(any_database, job(schedule=At(START + 60)), now=START)
+    job_table.add(any_database, job(schedule=At(START + 60)), now=START)
     with scheduler(database_config, held, now, owner="dies") as one, scheduler(database_config, keep(runs), now) as two:
         one.tick()
         assert held.begun.wait(10)
@@ -194,7 +195,7 @@ def test_a_scheduler_that_dies_in_a_run_leaves_unknown(any_database: Database, d
 
 def test_a_run_is_told_that_its_claim_is_lost(any_database: Database, database_config: Config) -> None:
     now, held = SetClock(START + 60), Held()
-    board.add(any_database, job(), now=START)
+    job_table.add(any_database, job(), now=START)
     with scheduler(database_config, held, now) as one, scheduler(database_config, keep([]), now) as two:
         one.tick()
         assert held.begun.wait(10)
@@ -211,7 +212,7 @@ def test_a_run_is_told_that_its_claim_is_lost(any_database: Database, database_c
 
 def test_an_overrun_whose_heartbeat_stopped_is_a_time_out(any_database: Database, database_config: Config) -> None:
     now, held = SetClock(START + 60), Held()
-    board.add(any_database, job(schedule=At(START + 60), timeout_seconds=100), now=START)
+    job_table.add(any_database, job(schedule=At(START + 60), timeout_seconds=100), now=START)
     with scheduler(database_config, held, now) as one:
         one.tick()
         assert held.begun.wait(10)
@@ -221,18 +222,18 @@ def test_an_overrun_whose_heartbeat_stopped_is_a_time_out(any_database: Database
         assert lines(any_database) == [(60, "running")], "ending takes a while, and it is given the time of a lease"
         now.advance(15)
         one.tick()
-        (line,) = board.history(any_database, "j1")
+        (line,) = job_table.history(any_database, "j1")
         assert (line.outcome, line.fault) == ("failed", "timeout")
         assert "did not end within 100 s" in line.reason
         held.end.set()
         one.drain()
-    (line,) = board.history(any_database, "j1")
+    (line,) = job_table.history(any_database, "j1")
     assert (line.outcome, line.note) == ("failed", "The run ended later after all: ok.")
 
 
 def test_an_overrun_that_still_says_it_lives_is_left_alone(any_database: Database, database_config: Config) -> None:
     now, held = SetClock(START + 60), Held()
-    board.add(any_database, job(schedule=At(START + 60), timeout_seconds=100), now=START)
+    job_table.add(any_database, job(schedule=At(START + 60), timeout_seconds=100), now=START)
     with scheduler(database_config, held, now) as one:
         one.tick()
         assert held.begun.wait(10) and held.heartbeat is not None
@@ -247,7 +248,7 @@ def test_an_overrun_that_still_says_it_lives_is_left_alone(any_database: Databas
 
 def test_a_run_by_hand_has_a_claim_and_a_line(any_database: Database, database_config: Config) -> None:
     now, runs = SetClock(START + 5.25), list[Slot]()
-    one_job = board.add(any_database, job(), now=START).job
+    one_job = job_table.add(any_database, job(), now=START).job
     with scheduler(database_config, keep(runs), now) as one:
         told = one.run_by_hand(one_job)
         assert schedulers(any_database, START) == [], "it keeps no schedule"
@@ -257,7 +258,7 @@ def test_a_run_by_hand_has_a_claim_and_a_line(any_database: Database, database_c
 
 def test_a_run_by_hand_waits_for_no_other(any_database: Database, database_config: Config) -> None:
     now, held = SetClock(START + 60), Held()
-    one_job = board.add(any_database, job(), now=START).job
+    one_job = job_table.add(any_database, job(), now=START).job
     with scheduler(database_config, held, now) as one, scheduler(database_config, held, now) as two:
         one.tick()
         assert held.begun.wait(10)
@@ -269,21 +270,21 @@ def test_a_run_by_hand_waits_for_no_other(any_database: Database, database_confi
 
 def test_answers_that_wait_are_handed_on(any_database: Database, database_config: Config) -> None:
     sent: list[str] = []
-    answers = iter([Delivered("pending", "no route"), Delivered("delivered")])
+    answers = iter([DeliveryResult("pending", "no route"), DeliveryResult("delivered")])
 
-    def deliver(one: Job, told: RunRecord) -> Delivered:
+    def deliver(one: Job, told: JobRun) -> DeliveryResult:
         sent.append(told.output)
         return next(answers)
 
     now = SetClock(START + 60)
-    board.add(any_database, job(schedule=At(START + 60)), now=START)
+    job_table.add(any_database, job(schedule=At(START + 60)), now=START)
     with scheduler(database_config, keep([], delivery="pending"), now, deliver=deliver) as one:
         for _ in range(6):
             one.tick()
             one.drain()
             now.advance(15)
     assert sent == ["done", "done"]
-    (line,) = board.history(any_database, "j1")
+    (line,) = job_table.history(any_database, "j1")
     assert (line.delivery, line.delivery_error) == ("delivered", "")
 
 
@@ -312,8 +313,8 @@ def test_a_change_by_another_process_wakes_it(any_database: Database, database_c
     made = Scheduler(lambda: open_database(database_config, durable=True), keep(runs), poll_seconds=0.05)
     with running(made):
         assert _wait_for(lambda: bool(schedulers(any_database, time.time())))
-        board.add(any_database, job(created_at=time.time(), schedule=Every(3600)), now=time.time())
-        slot = board.ask_for_run(any_database, "one", now=time.time())
+        job_table.add(any_database, job(created_at=time.time(), schedule=Every(3600)), now=time.time())
+        slot = job_table.ask_for_run(any_database, "one", now=time.time())
         assert _wait_for(lambda: runs == [slot])
         assert health(any_database, time.time()).alive == 1
     (state,) = schedulers(any_database, time.time())
@@ -323,26 +324,26 @@ def test_a_change_by_another_process_wakes_it(any_database: Database, database_c
 def test_a_scheduler_that_is_stopped_in_a_run_says_so(
     any_database: Database, database_config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clock, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(scheduler_module, "PATIENCE_SECONDS", 0.05)
     held = Held()
-    board.add(any_database, job(created_at=time.time(), schedule=Every(3600)), now=time.time())
+    job_table.add(any_database, job(created_at=time.time(), schedule=Every(3600)), now=time.time())
     made = Scheduler(lambda: open_database(database_config, durable=True), held, poll_seconds=0.05)
     with running(made):
-        board.ask_for_run(any_database, "one", now=time.time())
+        job_table.ask_for_run(any_database, "one", now=time.time())
         assert held.begun.wait(10) and held.heartbeat is not None
         assert held.heartbeat()
         made.stop()
         assert _wait_for(lambda: lines(any_database)[0][1] == "unknown")
         assert not held.heartbeat()
     held.end.set()
-    assert "The scheduler was stopped during the run" in board.history(any_database, "j1")[0].reason
+    assert "The scheduler was stopped during the run" in job_table.history(any_database, "j1")[0].reason
 
 
 def test_a_store_that_does_not_answer_is_waited_for_and_nothing_is_lost(
     any_database: Database, database_config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clock, "_FIRST_PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(clock, "_LONGEST_PAUSE_SECONDS", 0.02)
+    monkeypatch.setattr(scheduler_module, "_FIRST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(scheduler_module, "_LONGEST_PAUSE_SECONDS", 0.02)
     failures = iter([True, True, False, True])
     runs: list[Slot] = []
 
@@ -351,9 +352,9 @@ def test_a_store_that_does_not_answer_is_waited_for_and_nothing_is_lost(
             raise StoreError("The store is away: try again.")
         return open_database(database_config, durable=True)
 
-    board.add(any_database, job(created_at=time.time(), schedule=Every(3600)), now=time.time())
+    job_table.add(any_database, job(created_at=time.time(), schedule=Every(3600)), now=time.time())
     made = Scheduler(factory, keep(runs), poll_seconds=0.02)
     with running(made):
-        board.ask_for_run(any_database, "one", now=time.time())
+        job_table.ask_for_run(any_database, "one", now=time.time())
         assert _wait_for(lambda: lines(any_database)[0][1] == "ok")
     assert len(runs) == 1

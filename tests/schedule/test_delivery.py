@@ -14,27 +14,27 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.confirm.notify.webhook import verify
-from seasoned.schedule.delivery import Courier, message_of
-from seasoned.schedule.delivery.web import TELEGRAM_CHARACTERS, parts_of
-from seasoned.schedule.job import Delivered, Job, RunRecord
+from seasoned.schedule.delivery import AnswerSender, message_of
+from seasoned.schedule.delivery.remote import TELEGRAM_CHARACTERS, parts_of
+from seasoned.schedule.job import DeliveryResult, Job, JobRun
 from tests.schedule.made import START, job
 from tests.schedule.places import config_at_home, serve_mail, serve_web
 
 SECRETS = {"telegram_token": "1:hush", "discord_token": "hush", "webhook_secret": "x" * 32, "smtp_password": "hush"}
 
 
-def record(**fields: Any) -> RunRecord:
+def record(**fields: Any) -> JobRun:
     values = {"job_id": "j1", "scheduled_at": START, "outcome": "ok", "output": "All is well.", "delivery": "pending"}
-    return RunRecord(**{**values, **fields})
+    return JobRun(**{**values, **fields})
 
 
-def deliver(one: Job, config: Config, sent: RunRecord | None = None, **options: Any) -> Delivered:
-    return Courier(config, find=SECRETS.get, clock=lambda: START, **options)(one, sent or record())
+def deliver(one: Job, config: Config, sent: JobRun | None = None, **options: Any) -> DeliveryResult:
+    return AnswerSender(config, find=SECRETS.get, clock=lambda: START, **options)(one, sent or record())
 
 
 def test_the_terminal_gets_the_text_without_what_steers_it() -> None:
     out = io.StringIO()
-    assert deliver(job(), config_at_home(), record(output="\x1b[2Jwiped"), out=out) == Delivered("delivered")
+    assert deliver(job(), config_at_home(), record(output="\x1b[2Jwiped"), out=out) == DeliveryResult("delivered")
     assert "\x1b" not in out.getvalue()
     assert "one – 2027-01-15 08:00" in out.getvalue()
 
@@ -117,7 +117,7 @@ def test_a_mail_reaches_everybody_and_answers_to_nobody() -> None:
     with serve_mail() as mail:
         config = config_at_home(smtp_url=mail.url.replace("//", "//me@"), mail_from="cron@example.org")
         one = job(name="Zürich", delivery=("email:ada@example.org,bob@example.org",))
-        assert deliver(one, config, record(output="Grüße.\n.\nEnd.")) == Delivered("delivered")
+        assert deliver(one, config, record(output="Grüße.\n.\nEnd.")) == DeliveryResult("delivered")
         (text,) = mail.mails
     got = message_from_bytes(text, policy=policy.default)
     assert got["Subject"] == "Zürich – 2027-01-15 08:00"
@@ -175,13 +175,13 @@ def test_nobody_at_the_other_end_is_pending_and_the_token_is_not_told() -> None:
 
 @pytest.mark.parametrize("place", ["telegram", "discord", "webhook", "email:a@example.org"])
 def test_what_is_not_configured_is_said_and_not_tried_again(place: str) -> None:
-    delivered = Courier(config_at_home(), find=lambda name: None)(job(delivery=(place,)), record())
+    delivered = AnswerSender(config_at_home(), find=lambda name: None)(job(delivery=(place,)), record())
     assert delivered.state == "failed"
     assert "set" in delivered.error or "missing" in delivered.error
 
 
 def test_a_job_that_delivers_nowhere_has_no_delivery() -> None:
-    assert deliver(job(delivery=("none",)), config_at_home()) == Delivered("none")
+    assert deliver(job(delivery=("none",)), config_at_home()) == DeliveryResult("none")
 
 
 def test_a_failure_says_first_what_failed() -> None:

@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.schedule.due import (
+from seasoned.schedule.job import At, Cron, Every, Slot
+from seasoned.schedule.planning import (
     GRACE_SECONDS,
     PLANNED_SLOTS,
-    Skip,
-    Start,
-    Stay,
-    Waiting,
+    KeepWaiting,
+    SkippedSlot,
+    StartNow,
+    WaitingSlot,
     latest_start,
     may_start,
     plan,
     retry_time,
     start_time,
 )
-from seasoned.schedule.job import At, Cron, Every, Slot
 from tests.schedule.made import START, job
 
 FIRST = START + 600
@@ -33,9 +33,9 @@ def minutes(*numbers: int) -> tuple[Slot, ...]:
     return tuple(Slot("j1", START + 600 * number) for number in numbers)
 
 
-def waiting(**fields: Any) -> Waiting:
+def waiting(**fields: Any) -> WaitingSlot:
     values = {"slot": Slot("j1", START), "attempt": 1, "origin": "slot", "start_at": START}
-    return Waiting(**{**values, **fields})
+    return WaitingSlot(**{**values, **fields})
 
 
 def test_a_slot_whose_time_came_runs_and_the_next_one_follows() -> None:
@@ -131,51 +131,53 @@ def test_jitter_spreads_jobs_and_slots() -> None:
 
 
 def test_a_waiting_slot_starts_when_nothing_stands_against_it() -> None:
-    assert may_start(job(), waiting(), runs=0, running=[], now=START) == Start()
+    assert may_start(job(), waiting(), runs=0, running=[], now=START) == StartNow()
 
 
 @pytest.mark.parametrize(
     ("overlap", "origin", "expected"),
     [
-        ("skip", "slot", Skip),
-        ("skip", "late", Stay),
-        ("skip", "retry", Stay),
-        ("skip", "hand", Stay),
-        ("queue", "slot", Stay),
-        ("queue", "late", Stay),
-        ("allow", "slot", Start),
-        ("allow", "late", Start),
+        ("skip", "slot", SkippedSlot),
+        ("skip", "late", KeepWaiting),
+        ("skip", "retry", KeepWaiting),
+        ("skip", "hand", KeepWaiting),
+        ("queue", "slot", KeepWaiting),
+        ("queue", "late", KeepWaiting),
+        ("allow", "slot", StartNow),
+        ("allow", "late", StartNow),
     ],
 )
 def test_while_another_run_goes_on_the_policy_decides(overlap: Any, origin: Any, expected: type) -> None:
     going_on = [Slot("j1", START - 600)]
     found = may_start(job(overlap=overlap), waiting(origin=origin), runs=1, running=going_on, now=START)
     assert isinstance(found, expected)
-    if isinstance(found, Skip):
+    if isinstance(found, SkippedSlot):
         assert found.reason == "The run of 2027-01-15 07:50:00+00:00 was still going on."
 
 
 def test_a_job_that_ran_as_often_as_it_should_runs_no_more_but_by_hand() -> None:
     done = job(repeat=3)
     found = may_start(done, waiting(), runs=3, running=[], now=START)
-    assert isinstance(found, Skip) and "has run 3 times" in found.reason
-    assert may_start(done, waiting(), runs=2, running=[], now=START) == Start()
-    assert may_start(done, waiting(origin="hand"), runs=3, running=[], now=START) == Start()
-    assert may_start(done, waiting(origin="retry", attempt=2), runs=3, running=[], now=START) == Start()
+    assert isinstance(found, SkippedSlot) and "has run 3 times" in found.reason
+    assert may_start(done, waiting(), runs=2, running=[], now=START) == StartNow()
+    assert may_start(done, waiting(origin="hand"), runs=3, running=[], now=START) == StartNow()
+    assert may_start(done, waiting(origin="retry", attempt=2), runs=3, running=[], now=START) == StartNow()
 
 
 def test_paused_and_removed_jobs_do_not_start() -> None:
-    assert isinstance(may_start(job(is_paused=True), waiting(), runs=0, running=[], now=START), Skip)
-    assert may_start(job(is_paused=True), waiting(origin="hand"), runs=0, running=[], now=START) == Start()
-    assert isinstance(may_start(job(), waiting(origin="hand"), runs=0, running=[], now=START, is_removed=True), Skip)
+    assert isinstance(may_start(job(is_paused=True), waiting(), runs=0, running=[], now=START), SkippedSlot)
+    assert may_start(job(is_paused=True), waiting(origin="hand"), runs=0, running=[], now=START) == StartNow()
+    assert isinstance(
+        may_start(job(), waiting(origin="hand"), runs=0, running=[], now=START, is_removed=True), SkippedSlot
+    )
 
 
 def test_a_slot_that_waited_too_long_is_skipped_with_a_line() -> None:
     late = START + GRACE_SECONDS + 1
     found = may_start(job(missed="skip"), waiting(), runs=0, running=[], now=late)
-    assert isinstance(found, Skip) and "it waited 1m 1s" in found.reason
-    assert may_start(job(missed="skip", overlap="queue"), waiting(), runs=0, running=[], now=late) == Start()
-    assert may_start(job(missed="once"), waiting(), runs=0, running=[], now=late) == Start()
+    assert isinstance(found, SkippedSlot) and "it waited 1m 1s" in found.reason
+    assert may_start(job(missed="skip", overlap="queue"), waiting(), runs=0, running=[], now=late) == StartNow()
+    assert may_start(job(missed="once"), waiting(), runs=0, running=[], now=late) == StartNow()
     assert latest_start(job(max_age_seconds=500), waiting()) == START + 500
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from seasoned.errors import SourceError, UsageError
-from seasoned.schedule import board
-from seasoned.schedule.hermes_jobs import HermesJobs, Imported, import_jobs, read_jobs
+from seasoned.schedule import job_table
+from seasoned.schedule.hermes_jobs import HermesJobs, ImportedJob, import_jobs, read_jobs
 from seasoned.schedule.job import At, Cron, Every
 from seasoned.store import Database
 from tests.conftest import ROOT
@@ -49,7 +49,7 @@ def read(tmp_path: Path, *entries: object, zone: str = "Europe/Berlin") -> Herme
     return read_jobs(file, zone=zone, now=START)
 
 
-def one(tmp_path: Path, **fields: Any) -> Imported:
+def one(tmp_path: Path, **fields: Any) -> ImportedJob:
     found = read(tmp_path, entry(**fields))
     assert found.left_out == ()
     return found.jobs[0]
@@ -195,8 +195,8 @@ def test_jobs_are_imported_once(any_database: Database, tmp_path: Path) -> None:
     again = import_jobs(any_database, tmp_path, zone="UTC", now=START)
     assert (len(first.jobs), len(again.jobs)) == (2, 0)
     assert all("imported before" in left.reason for left in again.left_out)
-    assert [posted.job.name for posted in board.jobs(any_database)] == ["hello", "two"]
-    assert board.find(any_database, "hello").next_at == START + 1800
+    assert [posted.job.name for posted in job_table.jobs(any_database)] == ["hello", "two"]
+    assert job_table.find(any_database, "hello").next_at == START + 1800
 
 
 def test_the_file_of_a_real_hermes_is_read(tmp_path: Path) -> None:

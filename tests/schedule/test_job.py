@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from seasoned.errors import UsageError
-from seasoned.schedule.job import At, Cron, Every, Job, RunRecord, Slot, check_job, new_id
+from seasoned.schedule.job import At, Cron, Every, Job, JobRun, Slot, check_job, new_id
 from tests.schedule.made import START, job
 
 
@@ -75,6 +75,6 @@ def test_the_session_of_a_run_is_named_by_job_and_time() -> None:
 
 def test_ids_are_new_and_a_record_knows_whether_it_ended() -> None:
     assert len({new_id() for _ in range(100)}) == 100
-    waiting = RunRecord(job_id="a", scheduled_at=1.0, outcome="waiting")
+    waiting = JobRun(job_id="a", scheduled_at=1.0, outcome="waiting")
     assert not waiting.is_ended and waiting.slot == Slot("a", 1.0)
-    assert RunRecord(job_id="a", scheduled_at=1.0, outcome="skipped").is_ended
+    assert JobRun(job_id="a", scheduled_at=1.0, outcome="skipped").is_ended

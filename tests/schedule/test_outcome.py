@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.schedule.outcome import SCRIPT_FAILED, SILENT, has_marker, judge_answer, judge_output, without_markers
-from seasoned.schedule.wording import FAILURES, says_failed
+from seasoned.schedule.outcome import (
+    FAILURES,
+    SCRIPT_FAILED,
+    SILENT,
+    has_marker,
+    judge_answer,
+    judge_output,
+    says_failed,
+    without_markers,
+)
 
 FINDS = [(failure.pattern, text) for failure in FAILURES for text in failure.finds]
 MISSES = [(failure.pattern, text) for failure in FAILURES for text in failure.misses]

@@ -9,9 +9,9 @@ import pytest
 
 from seasoned.agent.loop.record import load_recorded
 from seasoned.config import Config
-from seasoned.schedule.job import Job, RunRecord, Slot
-from seasoned.schedule.rights import allowed_toolsets
-from seasoned.schedule.run import AgentAnswer, AgentTask, Chosen, Parts, Runner
+from seasoned.schedule.job import Job, JobRun, Slot
+from seasoned.schedule.model_choice import allowed_toolsets
+from seasoned.schedule.run import AgentAnswer, AgentTask, ChosenModel, JobRunner, RunParts
 from seasoned.store import open_store
 from seasoned.testing import Answer, ScriptedServer, call, serve_script
 from tests.schedule.made import START, job
@@ -22,7 +22,7 @@ def home_with(server: ScriptedServer, **settings: Any) -> Config:
     return config_at_home(**{"base_url": server.base_url, "model": "scripted", **settings})
 
 
-def played(one: Job, *steps: Any, **settings: Any) -> tuple[RunRecord, ScriptedServer]:
+def played(one: Job, *steps: Any, **settings: Any) -> tuple[JobRun, ScriptedServer]:
     with serve_script(*steps) as server:
         return run_job(one, home_with(server, **settings)), server
 
@@ -205,19 +205,19 @@ def test_what_was_asked_for_and_left_out_is_in_the_history() -> None:
         asked.append(task)
         return AgentAnswer(text="Hello.")
 
-    parts = Parts(
+    parts = RunParts(
         run_agent=run_agent,
-        choose_model=lambda one, route: Chosen(model="openai:x", provider="openai", toolsets=("terminal", "web")),
+        choose_model=lambda one, route: ChosenModel(model="openai:x", provider="openai", toolsets=("terminal", "web")),
         detect_window=lambda chosen: None,
         load_skill=real.load_skill,
         run_command=real.run_command,
         scripts=real.scripts,
         redact=real.redact,
     )
-    record = Runner(parts)(job(toolsets=("terminal", "file")), Slot("j1", START), Beat())
+    record = JobRunner(parts)(job(toolsets=("terminal", "file")), Slot("j1", START), Beat())
     assert asked[0].toolsets == ("file",)
     assert record.note == "Left out in a scheduled run: terminal."
-    assert Runner(parts)(job(), Slot("j1", START), Beat()).note == ""
+    assert JobRunner(parts)(job(), Slot("j1", START), Beat()).note == ""
     assert asked[1].toolsets == ("web",)
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from seasoned.errors import NotFound, Refused
-from seasoned.schedule.script import OUTPUT_CHARACTERS, Ran, command_of, find_script, run_script, says_nothing
+from seasoned.schedule.script import OUTPUT_CHARACTERS, ScriptRun, command_of, find_script, run_script, says_nothing
 from tests.schedule.places import config_at_home, parts_at_home, script
 
 
-def run(name: str, **options: Any) -> Ran:
+def run(name: str, **options: Any) -> ScriptRun:
     config = config_at_home()
     values: dict[str, Any] = {"folder": None, "time_seconds": 20.0, "stop": lambda: False}
     return run_script(

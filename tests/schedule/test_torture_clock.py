@@ -13,11 +13,11 @@ import msgspec
 import pytest
 
 from seasoned.config import Config
-from seasoned.schedule import board
-from seasoned.schedule.clock import Scheduler
-from seasoned.schedule.heartbeat import schedulers
-from seasoned.schedule.job import Every, Job, RunRecord
-from seasoned.schedule.when import next_times
+from seasoned.schedule import job_table
+from seasoned.schedule.health import schedulers
+from seasoned.schedule.job import Every, Job, JobRun
+from seasoned.schedule.scheduler import Scheduler
+from seasoned.schedule.times import next_times
 from seasoned.store import Database, open_database
 from tests.conftest import ROOT
 from tests.schedule.made import TORTURE, SetClock, job, keep
@@ -78,7 +78,7 @@ def _add_jobs(database: Database) -> None:
     now = time.time()
     for number in range(JOBS):
         one = job(id=f"j{number}", name=f"n{number}", created_at=now, schedule=Every(1), missed="all")
-        board.add(database, msgspec.structs.replace(one, **KINDS[number % len(KINDS)]), now=now)
+        job_table.add(database, msgspec.structs.replace(one, **KINDS[number % len(KINDS)]), now=now)
 
 
 def _clear_up(config: Config, killed_at: float) -> float:
@@ -97,10 +97,10 @@ def _clear_up(config: Config, killed_at: float) -> float:
         for _ in range(1000):
             last.tick()
             last.drain()
-            if not any(one.outcome in ("waiting", "running") for one in board.history(database, limit=10**6)):
+            if not any(one.outcome in ("waiting", "running") for one in job_table.history(database, limit=10**6)):
                 break
             # Further attempts wait a while; no new slot may come meanwhile, so that the test has an end.
-            for posted in board.jobs(database):
+            for posted in job_table.jobs(database):
                 if posted.next_at is not None:
                     _let_end(database, posted.job)
             now.advance(31)
@@ -121,12 +121,12 @@ def test_no_slot_starts_twice_and_none_is_lost(any_database: Database, database_
     begun = Counter(starts.read_text("utf-8").splitlines())
     twice = {line: count for line, count in begun.items() if count > 1}
     assert not twice, twice
-    lines = board.history(any_database, limit=10**6)
-    by_slot: dict[tuple[str, float], list[RunRecord]] = {}
+    lines = job_table.history(any_database, limit=10**6)
+    by_slot: dict[tuple[str, float], list[JobRun]] = {}
     for line in lines:
         by_slot.setdefault((line.job_id, line.scheduled_at), []).append(line)
     slots = 0
-    for posted in board.jobs(any_database):
+    for posted in job_table.jobs(any_database):
         came = [one for one in next_times(posted.job, posted.job.created_at, LIMIT_SECONDS + 600) if one <= seen_until]
         slots += len(came)
         lost = [one for one in came if (posted.job.id, one) not in by_slot]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
 from seasoned.schedule.job import At, Cron, Every, Schedule
-from seasoned.schedule.when import check_times, find_zone, in_words, next_times, parse_schedule, span_in_words, times
+from seasoned.schedule.times import check_times, find_zone, in_words, next_times, parse_schedule, span_in_words, times
 from tests.schedule.made import START, at, job, shown
 
 DAYS = [

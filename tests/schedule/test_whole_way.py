@@ -11,16 +11,16 @@ import pytest
 
 from seasoned.app.scheduler import start_scheduler
 from seasoned.config import Config
-from seasoned.schedule import add, board, history
-from seasoned.schedule.claim import plan_due, start_due
-from seasoned.schedule.job import At, RunRecord
+from seasoned.schedule import add, history, job_table
+from seasoned.schedule.job import At, JobRun
+from seasoned.schedule.slots import plan_due, start_due
 from seasoned.store import open_database
 from seasoned.testing import serve_script
 from tests.schedule.made import job
 from tests.schedule.places import config_at_home, script, serve_mail, serve_web
 
 
-def wait_for(config: Config, is_there: Callable[[list[RunRecord]], bool]) -> list[RunRecord]:
+def wait_for(config: Config, is_there: Callable[[list[JobRun]], bool]) -> list[JobRun]:
     until = time.monotonic() + 30
     database = open_database(config)
     try:
@@ -165,6 +165,6 @@ def test_a_delivery_that_fails_leaves_the_run_as_it_was() -> None:
     assert "503" in record.delivery_error
     database = open_database(config)
     try:
-        assert board.find(database, "one").is_done
+        assert job_table.find(database, "one").is_done
     finally:
         database.close()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from seasoned.agent.loop.model import ModelChoice, detect_window, is_cloud, provider_of
-from seasoned.schedule.window import MIN_CONTEXT, Window, find_window, objection
+from seasoned.schedule.model_choice import MIN_CONTEXT, ContextWindow, find_window, objection
 from seasoned.testing import serve_script
 from tests.schedule.made import job
 from tests.schedule.places import config_at_home, run_job, serve_web
@@ -19,11 +19,11 @@ def _broken() -> int | None:
 
 
 def test_the_job_comes_before_the_configuration_and_that_before_detection() -> None:
-    assert find_window(job(context_length=1), configured=2, detect=lambda: 3) == Window(1, "job")
-    assert find_window(job(), configured=2, detect=lambda: 3) == Window(2, "configuration")
-    assert find_window(job(), configured=None, detect=lambda: 3) == Window(3, "detection")
-    assert find_window(job(), configured=None, detect=lambda: None) == Window(None, "nothing")
-    assert find_window(job(), configured=None, detect=_broken) == Window(None, "nothing")
+    assert find_window(job(context_length=1), configured=2, detect=lambda: 3) == ContextWindow(1, "job")
+    assert find_window(job(), configured=2, detect=lambda: 3) == ContextWindow(2, "configuration")
+    assert find_window(job(), configured=None, detect=lambda: 3) == ContextWindow(3, "detection")
+    assert find_window(job(), configured=None, detect=lambda: None) == ContextWindow(None, "nothing")
+    assert find_window(job(), configured=None, detect=_broken) == ContextWindow(None, "nothing")
 
 
 @pytest.mark.parametrize(
@@ -40,12 +40,12 @@ def test_the_job_comes_before_the_configuration_and_that_before_detection() -> N
 def test_a_window_is_compared_with_what_the_job_needs(
     fields: dict[str, Any], tokens: int | None, is_refused: bool
 ) -> None:
-    found = objection(job(**fields), Window(tokens, "detection"), model="m")
+    found = objection(job(**fields), ContextWindow(tokens, "detection"), model="m")
     assert (found is not None) is is_refused
 
 
 def test_the_message_says_what_to_change() -> None:
-    said = objection(job(), Window(8_192, "configuration"), model="small") or ""
+    said = objection(job(), ContextWindow(8_192, "configuration"), model="small") or ""
     for part in ("'small'", "8,192", "64,000", "context_length in the configuration", "--model", "--min-context"):
         assert part in said
 

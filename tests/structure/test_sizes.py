@@ -29,11 +29,14 @@ BROAD_EXCEPTS: dict[tuple[str, str], str] = {
         "Lane.answer",
     ): "one request: whoever asked gets an answer, and it is logged",
     ("src/seasoned/hooks/main.py", "run"): "a hook that ends with a traceback would let the call run",
-    ("src/seasoned/gateway/clerk.py", "Clerk._write_batch"): "one batch: each of it is written by itself, shielded",
-    ("src/seasoned/gateway/failure.py", "Failures.shield"): "one request: it goes on without the part that failed",
+    (
+        "src/seasoned/gateway/record/recorder.py",
+        "GatewayRecorder._write_batch",
+    ): "one batch: each of it is written by itself, shielded",
+    ("src/seasoned/gateway/failures.py", "Failures.shield"): "one request: it goes on without the part that failed",
     ("src/seasoned/hermes_plugin/confirmation.py", "Gate.check"): "a hook that raises would let the call run",
     ("src/seasoned/hermes_plugin/background.py", "Shield.part"): "one call of Hermes: it goes on without our part",
-    ("src/seasoned/schedule/work.py", "Work._launch.work"): "one job: however it breaks, its line says so",
+    ("src/seasoned/schedule/run_thread.py", "RunThread._launch.work"): "one job: however it breaks, its line says so",
 }
 
 OURS = [*modules("src"), *modules("tests"), *modules("tools"), *modules("bench")]

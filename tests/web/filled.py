@@ -23,11 +23,11 @@ from seasoned.experiment.live.assignment import (
 from seasoned.experiment.run.design import new_design
 from seasoned.experiment.run.run_store import keep_design
 from seasoned.experiment.run.run_store import save as save_run
-from seasoned.gateway.account import Price, add_entries
-from seasoned.gateway.journal import Entry
+from seasoned.gateway.account.journal import UsageEntry
+from seasoned.gateway.account.totals import EntryCost, add_entries
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.scan.scan import ScanTarget, scan
-from seasoned.schedule import board
+from seasoned.schedule import job_table
 from seasoned.schedule.job import Every, Job, Slot, new_id
 from seasoned.session import SessionRef, Usage
 from seasoned.store import Store, open_database, open_store
@@ -116,7 +116,7 @@ def fill_gateway(home: Path, *, requests: int = 300, database_url: str | None = 
     """Requests of forty days; nobody knows the price of a third of them."""
     generator, now = random.Random(1), time.time()
     entries = [
-        Entry(
+        UsageEntry(
             id=f"r{number}",
             at=now - generator.random() * 40 * 86_400,
             session=f"gateway:s{number % 50}",
@@ -140,9 +140,9 @@ def fill_gateway(home: Path, *, requests: int = 300, database_url: str | None = 
         database.close()
 
 
-def _price(entry: Entry) -> Price:
+def _price(entry: UsageEntry) -> EntryCost:
     tokens = 0 if entry.usage is None else entry.usage.input or 0
-    return Price(None if entry.model == "mystery" else 0.00001 * tokens, "table")
+    return EntryCost(None if entry.model == "mystery" else 0.00001 * tokens, "table")
 
 
 def fill_runs(home: Path, *, name: str = "conventions") -> None:
@@ -199,10 +199,10 @@ def fill_schedule(home: Path) -> None:
     job = Job(id=new_id(), name="morning", schedule=Every(3600), prompt="Look around.", created_at=now - 7200)
     database = open_database(Config(home=home))
     try:
-        board.add(database, job, now=now)
+        job_table.add(database, job, now=now)
         with database.write():
             slot = Slot(job.id, now - 3600)
-            board.add_slot(database, slot, origin="slot", start_at=now, skipped_at=now, reason=f"Late. {HOSTILE}")
+            job_table.add_slot(database, slot, origin="slot", start_at=now, skipped_at=now, reason=f"Late. {HOSTILE}")
     finally:
         database.close()
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.config import Config
-from seasoned.gateway import clerk as clerk_module
-from seasoned.gateway.account import Price
-from seasoned.gateway.clerk import Clerk
-from seasoned.gateway.failure import Failures
-from seasoned.gateway.journal import Journal
+from seasoned.gateway.account.journal import Journal
+from seasoned.gateway.account.totals import EntryCost
+from seasoned.gateway.failures import Failures
+from seasoned.gateway.record import recorder as clerk_module
+from seasoned.gateway.record.recorder import GatewayRecorder
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.session import Message, Session, SessionRef
 from seasoned.web.gap import find_gaps
@@ -27,12 +27,12 @@ _LOST = re.compile(r'<li class="(lost|turn)[^>]*>([^<]*)')
 
 def _record(home: Path, agent: Agent, steps: int) -> None:
     """A clerk takes so many exchanges before it begins to write."""
-    clerk = Clerk(
+    clerk = GatewayRecorder(
         Config(home=home),
         secrecy=Secrecy(load_key(home)),
         journal=Journal(home / "gateway-journal"),
         failures=Failures(),
-        price=lambda _: Price(),
+        price=lambda _: EntryCost(),
         breath_seconds=0.0,
     )
     for exchange in [agent.step() for _ in range(steps)]:

@@ -9,9 +9,9 @@ from pathlib import Path
 import httpx2
 
 from seasoned.config import Config
-from seasoned.schedule import board
-from seasoned.schedule.heartbeat import beat
-from seasoned.schedule.job import Every, Job, RunRecord, new_id
+from seasoned.schedule import job_table
+from seasoned.schedule.health import beat
+from seasoned.schedule.job import Every, Job, JobRun, new_id
 from seasoned.store import open_database
 from seasoned.testing import serve_script
 from tests.schedule.made import START, job
@@ -30,7 +30,7 @@ def _post(found: Site, name: str) -> None:
             delivery=("none",),
             created_at=time.time(),
         )
-        board.add(database, job, now=time.time())
+        job_table.add(database, job, now=time.time())
     finally:
         database.close()
 
@@ -68,10 +68,10 @@ def test_a_run_leads_to_the_session_that_it_was(tmp_path: Path) -> None:
         record = run_job(job(name="morning"), config)
     database = open_database(config)
     try:
-        board.add_slot(database, record.slot, origin="slot", start_at=START)
+        job_table.add_slot(database, record.slot, origin="slot", start_at=START)
         key = {"job_id": "j1", "scheduled_at": START, "attempt": 1, "owner": "one"}
         database.run("schedule.claim_slot", {**key, "lease_until": START, "now": START})
-        values = {name: getattr(record, name) for name in RunRecord.__struct_fields__}
+        values = {name: getattr(record, name) for name in JobRun.__struct_fields__}
         assert database.run("schedule.finish", {**values, **key, "was": "running"})
     finally:
         database.close()

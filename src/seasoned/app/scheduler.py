@@ -17,12 +17,12 @@ import msgspec
 from seasoned.config import Config, Route, command_environment
 from seasoned.errors import CannotDo, UsageError
 from seasoned.redact.key import Secrecy, load_key
-from seasoned.schedule.clock import POLL_SECONDS, RUNS_AT_ONCE, Scheduler
-from seasoned.schedule.delivery import Courier
-from seasoned.schedule.desk import StoredJobs, check_folder
+from seasoned.schedule.agent_jobs import AgentJobs, check_folder
+from seasoned.schedule.delivery import AnswerSender
 from seasoned.schedule.job import Job
-from seasoned.schedule.run import AgentAnswer, AgentTask, Chosen, Parts, Runner
-from seasoned.schedule.script import FLOOD_BYTES, FOLDER, OUTPUT_CHARACTERS, Ended
+from seasoned.schedule.run import AgentAnswer, AgentTask, ChosenModel, JobRunner, RunParts
+from seasoned.schedule.scheduler import POLL_SECONDS, RUNS_AT_ONCE, Scheduler
+from seasoned.schedule.script import FLOOD_BYTES, FOLDER, OUTPUT_CHARACTERS, CommandEnd
 from seasoned.store import Database, open_database
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def build_scheduler(
     secrecy = Secrecy(load_key(config.home), config.redact)
     return Scheduler(
         lambda: open_jobs(config),
-        Runner(build_parts(config, secrecy)),
-        deliver=Courier(config, out=out or sys.stdout),
+        JobRunner(build_parts(config, secrecy)),
+        deliver=AnswerSender(config, out=out or sys.stdout),
         redact=lambda text: secrecy.redactor().text(text),
         runs_at_once=runs_at_once,
         poll_seconds=poll_seconds,
@@ -84,9 +84,9 @@ def open_jobs(config: Config) -> Database:
     return open_database(config, durable=True)
 
 
-def job_desk(config: Config, secrecy: Secrecy) -> StoredJobs:
+def job_desk(config: Config, secrecy: Secrecy) -> AgentJobs:
     """Jobs as an agent of a conversation sees them."""
-    return StoredJobs(
+    return AgentJobs(
         lambda: open_jobs(config),
         clock=time.time,
         scripts=config.home / FOLDER,
@@ -99,12 +99,12 @@ def kinds_in(secrecy: Secrecy, text: str) -> list[str]:
     return [hit.kind for hit in secrecy.redactor().find(text)]
 
 
-def build_parts(config: Config, secrecy: Secrecy) -> Parts:
+def build_parts(config: Config, secrecy: Secrecy) -> RunParts:
     """What a run needs from outside, made of the configuration."""
     from seasoned.agent.loop.model import detect_window
     from seasoned.agent.skill.library import view
 
-    return Parts(
+    return RunParts(
         run_agent=lambda task, beat: _run_agent(config, secrecy, task, beat),
         choose_model=lambda job, route: _choose(config, job, route),
         detect_window=lambda chosen: detect_window(_choice(config, chosen)),
@@ -119,7 +119,7 @@ def build_parts(config: Config, secrecy: Secrecy) -> Parts:
     )
 
 
-def _run_command(command: Sequence[str], *, folder: Path, time_seconds: float, stop: Callable[[], bool]) -> Ended:
+def _run_command(command: Sequence[str], *, folder: Path, time_seconds: float, stop: Callable[[], bool]) -> CommandEnd:
     from seasoned.agent.toolset.process import run
     from seasoned.agent.toolset.scope import ToolLimits
 
@@ -127,7 +127,7 @@ def _run_command(command: Sequence[str], *, folder: Path, time_seconds: float, s
     return run(command, folder=folder, limits=limits, environment=command_environment(), stop=stop)
 
 
-def _choose(config: Config, job: Job, route: Route | None) -> Chosen:
+def _choose(config: Config, job: Job, route: Route | None) -> ChosenModel:
     from seasoned.agent.loop.model import choose_model, is_cloud, provider_of
     from seasoned.agent.loop.start import ConversationOptions, toolset_names
 
@@ -137,7 +137,7 @@ def _choose(config: Config, job: Job, route: Route | None) -> Chosen:
     if job.provider is not None:
         name, base_url = _of_provider(job.provider, name, base_url)
     choice = choose_model(config, name, base_url)
-    return Chosen(
+    return ChosenModel(
         model=choice.name,
         provider=provider_of(choice),
         base_url=choice.base_url,
@@ -159,7 +159,7 @@ def _of_provider(provider: str, name: str | None, base_url: str | None) -> tuple
     return f"{provider}:{name}", base_url
 
 
-def _choice(config: Config, chosen: Chosen) -> ModelChoice:
+def _choice(config: Config, chosen: ChosenModel) -> ModelChoice:
     from seasoned.agent.loop.model import choose_model
 
     return choose_model(config, chosen.model, chosen.base_url)

@@ -20,10 +20,9 @@ from seasoned.store import Database, open_database
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seasoned.gateway.account import Total
-    from seasoned.gateway.history_total import HistoryTotal
-    from seasoned.gateway.key import GatewayKey
-    from seasoned.gateway.service import Service
+    from seasoned.gateway.account.keys import GatewayKey
+    from seasoned.gateway.account.totals import HistoryTotal, UsageTotal
+    from seasoned.gateway.service import GatewayService
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,10 +40,10 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     settings_file: Path | None
 
 
-def make_service(wanted: Wanted | None = None) -> Service:
+def make_service(wanted: Wanted | None = None) -> GatewayService:
     """The gateway of this configuration, with what the options change."""
-    from seasoned.gateway.service import Service
-    from seasoned.gateway.setting import FILE, load_settings
+    from seasoned.gateway.service import GatewayService
+    from seasoned.gateway.settings import FILE, load_settings
 
     config = load()
     given = None if wanted is None else wanted.settings_file
@@ -56,7 +55,7 @@ def make_service(wanted: Wanted | None = None) -> Service:
             record=settings.record and wanted.records,
             warm=settings.warm and wanted.warms,
         )
-    return Service(config, settings, environment=command_environment(), apart=True)
+    return GatewayService(config, settings, environment=command_environment(), apart=True)
 
 
 def run_gateway(wanted: Wanted) -> None:
@@ -64,7 +63,7 @@ def run_gateway(wanted: Wanted) -> None:
     need_server("uvicorn", "httptools", "httpx2", "prometheus_client", "starlette")
     from seasoned.app.log import open_log
     from seasoned.confirm.policy import Listen
-    from seasoned.gateway.listen import serve
+    from seasoned.gateway.service import serve
 
     listen = Listen(
         host=wanted.host,
@@ -87,7 +86,7 @@ def run_gateway(wanted: Wanted) -> None:
 
 def make_key(name: str, *, usd_per_day: float | None, tokens_per_day: int | None, stops: bool, as_json: bool) -> None:
     """A new key, shown this once."""
-    from seasoned.gateway.key import make_key as make
+    from seasoned.gateway.account.keys import make_key as make
 
     with _opened() as database:
         made, token = make(
@@ -102,7 +101,7 @@ def make_key(name: str, *, usd_per_day: float | None, tokens_per_day: int | None
 
 def print_keys(*, as_json: bool) -> None:
     """Every key."""
-    from seasoned.gateway.key import list_keys
+    from seasoned.gateway.account.keys import list_keys
 
     with _opened() as database:
         found = list_keys(database)
@@ -125,7 +124,7 @@ def print_keys(*, as_json: bool) -> None:
 
 def revoke_key(name: str, *, as_json: bool) -> None:
     """End a key."""
-    from seasoned.gateway.key import revoke_key as revoke
+    from seasoned.gateway.account.keys import revoke_key as revoke
 
     with _opened() as database:
         ended = revoke(database, name, now=time.time())
@@ -270,8 +269,7 @@ def usage(by: str, days: int | None, limit: int, as_json: bool) -> None:
     """
     from seasoned.cli.output import print_json
     from seasoned.config import load
-    from seasoned.gateway.account import totals
-    from seasoned.gateway.history_total import history_totals
+    from seasoned.gateway.account.totals import history_totals, totals
     from seasoned.store import open_database, open_store
 
     since = 0.0 if days is None else time.time() - days * 86_400
@@ -300,7 +298,7 @@ def usage(by: str, days: int | None, limit: int, as_json: bool) -> None:
         _print(by, "sessions", read[:limit])
 
 
-def _row(one: Total | HistoryTotal, counted: str) -> dict[str, Any]:
+def _row(one: UsageTotal | HistoryTotal, counted: str) -> dict[str, Any]:
     from seasoned.session import Usage
 
     return {
@@ -314,7 +312,7 @@ def _row(one: Total | HistoryTotal, counted: str) -> dict[str, Any]:
     }
 
 
-def _print(by: str, counted: str, rows: Sequence[Total | HistoryTotal]) -> None:
+def _print(by: str, counted: str, rows: Sequence[UsageTotal | HistoryTotal]) -> None:
     from seasoned.cli.output import table, when
     from seasoned.session import Usage
 

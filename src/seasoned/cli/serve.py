@@ -19,7 +19,7 @@ from seasoned.errors import CannotDo
 if TYPE_CHECKING:
     from seasoned.confirm.people.credential import Credential
     from seasoned.confirm.service.listen import ColocatedApp
-    from seasoned.gateway.listen import Beside
+    from seasoned.gateway.service import GatewayMount
 
 _file = click.Path(path_type=Path, dir_okay=False, readable=False)
 _OPTIONS = (
@@ -178,7 +178,7 @@ def serve_all(
         run_service(wanted, has_pages=True, guest=guest, reads=reads, histories=histories, beside=beside)
 
 
-def _gateway() -> Beside | None:
+def _gateway() -> GatewayMount | None:
     """The gateway, to be served beside the rest; where what it needs is not installed, that is said."""
     from importlib.util import find_spec
 
@@ -186,9 +186,9 @@ def _gateway() -> Beside | None:
         click.echo("There is no gateway here: install the extra with `pip install 'seasoned[gateway]'`.", err=True)
         return None
     from seasoned.cli.gateway import make_service
-    from seasoned.gateway.listen import Beside
+    from seasoned.gateway.service import GatewayMount
 
-    return Beside(make_service())
+    return GatewayMount(make_service())
 
 
 @contextmanager

@@ -8,14 +8,14 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
-from seasoned.gateway.account import Tally
+from seasoned.gateway.account.totals import RecordedCounts
 from seasoned.session import Usage
 
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 _BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 
 
-class Metrics:
+class GatewayMetrics:
     """What is counted, in a registry of its own so that two gateways in one process do not mix."""
 
     def __init__(
@@ -23,7 +23,7 @@ class Metrics:
         failures: Mapping[str, int],
         waiting: Callable[[], int],
         *,
-        tally: Callable[[], Tally] = Tally,
+        tally: Callable[[], RecordedCounts] = RecordedCounts,
         over_budget: Callable[[], int] = int,
     ) -> None:
         self._registry = CollectorRegistry()
@@ -60,8 +60,8 @@ class Metrics:
         unwritten.set_function(lambda: float(waiting()))
         over = Gauge("seasoned_gateway_keys_over_budget", "Keys that have used up their day.", registry=self._registry)
         over.set_function(lambda: float(over_budget()))
-        self._registry.register(_Failed(failures))
-        self._registry.register(_Tallied(tally))
+        self._registry.register(_FailureCollector(failures))
+        self._registry.register(_TallyCollector(tally))
 
     def answered(self, upstream: str, status: int, seconds: float) -> None:
         self._answers.labels(upstream, str(status)).inc()
@@ -88,10 +88,10 @@ class Metrics:
         return generate_latest(self._registry)
 
 
-class _Tallied(Collector):
+class _TallyCollector(Collector):
     """What the clerk counts: cost, and decisions about examples."""
 
-    def __init__(self, tally: Callable[[], Tally]) -> None:
+    def __init__(self, tally: Callable[[], RecordedCounts]) -> None:
         self._tally = tally
 
     def collect(self) -> Iterator[CounterMetricFamily]:
@@ -104,7 +104,7 @@ class _Tallied(Collector):
             yield CounterMetricFamily(f"seasoned_gateway_{name}", about, value=value)
 
 
-class _Failed(Collector):
+class _FailureCollector(Collector):
     """Failures of our own parts, which let the request pass unchanged."""
 
     def __init__(self, counts: Mapping[str, int]) -> None:

@@ -17,10 +17,10 @@ import msgspec
 from seasoned.config import Config
 from seasoned.errors import NotFound, StoreError
 from seasoned.experiment.live.assignment import Enrolled, enrol, load_split, log_exposure, log_foregone
-from seasoned.gateway.exchange import Exchange
-from seasoned.gateway.header import Headers
-from seasoned.gateway.setting import Settings
-from seasoned.gateway.wire.value import Asked
+from seasoned.gateway.proxy.exchange import Exchange
+from seasoned.gateway.proxy.headers import Headers
+from seasoned.gateway.settings import GatewaySettings
+from seasoned.gateway.wire.request import ApiRequest
 from seasoned.store import Database, Store, open_database, open_store
 from seasoned.template.block import Format
 from seasoned.template.library.storage import current, find_block
@@ -38,7 +38,7 @@ class _Question(msgspec.Struct, frozen=True):
     """A conversation that begins now."""
 
     session: str
-    asked: Asked
+    asked: ApiRequest
     format: Format
     is_late: threading.Event
     """Set when the request could not wait any longer: what is decided now is for nobody."""
@@ -79,7 +79,7 @@ class Held(Generic[Connected]):
 class Provisioner:
     """Puts the block of a conversation into each of its requests, the same bytes every time."""
 
-    def __init__(self, config: Config, settings: Settings, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, config: Config, settings: GatewaySettings, *, clock: Callable[[], float] = time.time) -> None:
         self._config = config
         self._settings = settings
         self._clock = clock

@@ -2,36 +2,53 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from seasoned.config import Config
-from seasoned.gateway.account import Budgets
-from seasoned.gateway.clerk import Clerk, Lookout
-from seasoned.gateway.clerk_apart import ClerkApart
-from seasoned.gateway.failure import Failures
-from seasoned.gateway.journal import FOLDER, Journal
-from seasoned.gateway.key import Ring
-from seasoned.gateway.metrics import Metrics
-from seasoned.gateway.price import pricing
+from seasoned.confirm.policy import Listen
+from seasoned.confirm.service.listen import (
+    SWITCH_SECONDS,
+    address_of,
+    allow_many_connections,
+    answer,
+    bind,
+    check_certificate,
+    open_log,
+    run_loop,
+    server_for,
+)
+from seasoned.gateway.account.cost import pricing
+from seasoned.gateway.account.journal import FOLDER, Journal
+from seasoned.gateway.account.keys import KeyCache
+from seasoned.gateway.account.totals import Budgets
+from seasoned.gateway.failures import Failures
+from seasoned.gateway.metrics import GatewayMetrics
 from seasoned.gateway.provision import Provisioner
-from seasoned.gateway.proxy import Gateway
-from seasoned.gateway.setting import Settings
-from seasoned.gateway.talk import Talks
-from seasoned.gateway.telemetry import Telemetry, find_target
-from seasoned.gateway.upstream import Upstreams
-from seasoned.gateway.watch import Watch
+from seasoned.gateway.proxy.app import Gateway
+from seasoned.gateway.proxy.upstream import Upstreams
+from seasoned.gateway.record.conversations import ConversationIndex
+from seasoned.gateway.record.example_watch import ExampleWatch
+from seasoned.gateway.record.recorder import GatewayRecorder, StoreCache
+from seasoned.gateway.record.recorder_process import RecorderProcess
+from seasoned.gateway.settings import GatewaySettings
+from seasoned.gateway.telemetry import Telemetry, find_collector
 from seasoned.redact.key import Secrecy, load_key
 
 
-class Service:
+class GatewayService:
     """Everything that a running gateway consists of."""
 
     def __init__(
         self,
         config: Config,
-        settings: Settings,
+        settings: GatewaySettings,
         *,
         environment: Mapping[str, str],
         apart: bool = False,
@@ -42,19 +59,19 @@ class Service:
         self.failures = Failures()
         self.settings = settings
         self._upstreams = Upstreams(settings, home=config.home, environment=environment)
-        target = find_target(environment)
+        target = find_collector(environment)
         self._telemetry = None if target is None else Telemetry(target, self.failures)
-        talks = Talks()
-        ring, budgets, journal = Ring(), Budgets(), Journal(config.home / FOLDER)
+        talks = ConversationIndex()
+        ring, budgets, journal = KeyCache(), Budgets(), Journal(config.home / FOLDER)
         self._provisioner = Provisioner(config, settings, clock=clock) if settings.warm else None
-        lookout = Lookout(ring, budgets, talks)
-        self.clerk: Clerk | ClerkApart
+        lookout = StoreCache(ring, budgets, talks)
+        self.clerk: GatewayRecorder | RecorderProcess
         if apart:
-            self.clerk = ClerkApart(
+            self.clerk = RecorderProcess(
                 config, settings, journal=journal, lookout=lookout, failures=self.failures, clock=clock
             )
         else:
-            self.clerk = Clerk(
+            self.clerk = GatewayRecorder(
                 config,
                 secrecy=self.secrecy,
                 journal=journal,
@@ -62,7 +79,7 @@ class Service:
                 price=pricing(settings),
                 lookout=lookout,
                 records=settings.record,
-                watch=Watch(settings.experiment),
+                watch=ExampleWatch(settings.experiment),
                 clock=clock,
             )
         self.app = Gateway(
@@ -72,7 +89,7 @@ class Service:
             budgets=budgets,
             journal=journal,
             failures=self.failures,
-            metrics=Metrics(
+            metrics=GatewayMetrics(
                 self.failures.counts,
                 lambda: self.clerk.waiting,
                 tally=lambda: self.clerk.tally,
@@ -103,3 +120,75 @@ class Service:
             if self._telemetry is not None:
                 self._telemetry.stop()
             self.clerk.stop()
+
+
+_KEEP_ALIVE_SECONDS = 75
+_API = "/v1/"
+_OWN = "/gateway/"
+_COLLECT_AFTER = 50_000
+
+
+def serve(
+    service: GatewayService,
+    listen: Listen,
+    *,
+    ready: Callable[[str], None] | None = None,
+    stopping: threading.Event | None = None,
+) -> None:
+    """Answer until a signal comes (or `stopping` is set), then finish what was begun and write down what is left."""
+    tls = listen.tls_certificate is not None
+    listener = bind(listen)
+    try:
+        if tls:
+            check_certificate(listen)
+        open_log(service.secrecy)
+        allow_many_connections()
+        # Threads compute beside the event loop, which must not wait long for its turn.
+        sys.setswitchinterval(SWITCH_SECONDS)
+        address = address_of(listener, tls=tls)
+        # Headers of an answer are the upstream's, its date too.
+        server = server_for(service.app, listen, tls=tls, keep_alive_seconds=_KEEP_ALIVE_SECONDS, date_header=False)
+        run_loop(
+            answer(
+                [server],
+                [listener],
+                running=[_run_service(service)],
+                ready=lambda: ready and ready(address),
+                stopping=stopping,
+            )
+        )
+    finally:
+        listener.close()
+
+
+class GatewayMount:
+    """The gateway at the address of another service: what is under `/v1/` is its own."""
+
+    def __init__(self, service: GatewayService) -> None:
+        self._service = service
+
+    def front(self, app: ASGIApp) -> ASGIApp:
+        """An application that takes the gateway's requests and gives the rest to another."""
+        gateway = self._service.app
+
+        async def either(scope: Scope, receive: Receive, send: Send) -> None:
+            is_ours = scope["type"] == "http" and scope["path"].startswith((_API, _OWN))
+            await (gateway if is_ours else app)(scope, receive, send)
+
+        return either
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Open while there are answers."""
+        return _run_service(self._service)
+
+
+@asynccontextmanager
+async def _run_service(service: GatewayService) -> AsyncIterator[None]:
+    async with service.running():
+        # Requests leave nothing behind that only the collector can find, so that it need not look so often.
+        before = gc.get_threshold()
+        gc.set_threshold(_COLLECT_AFTER, *before[1:])
+        try:
+            yield
+        finally:
+            gc.set_threshold(*before)

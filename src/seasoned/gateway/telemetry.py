@@ -18,10 +18,10 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 import seasoned
-from seasoned.gateway.exchange import Exchange
-from seasoned.gateway.failure import Failures
-from seasoned.gateway.header import Headers
-from seasoned.gateway.setting import Upstream
+from seasoned.gateway.failures import Failures
+from seasoned.gateway.proxy.exchange import Exchange
+from seasoned.gateway.proxy.headers import Headers
+from seasoned.gateway.settings import Upstream
 
 _EVERY_SECONDS = 1.0
 _SEND_SECONDS = 10.0
@@ -47,7 +47,7 @@ _encode = msgspec.json.Encoder().encode
 Value = str | bool | int | float | Sequence[str]
 
 
-class Target(msgspec.Struct, frozen=True, kw_only=True):
+class OtelCollector(msgspec.Struct, frozen=True, kw_only=True):
     """The collector, and what it is told of this service."""
 
     url: str
@@ -55,7 +55,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     service: str = "seasoned-gateway"
 
 
-def find_target(environment: Mapping[str, str]) -> Target | None:
+def find_collector(environment: Mapping[str, str]) -> OtelCollector | None:
     """The collector that the variables of OpenTelemetry name; None where they name none, or switch it off."""
     if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return None
@@ -69,13 +69,13 @@ def find_target(environment: Mapping[str, str]) -> Target | None:
     given = environment.get("OTEL_EXPORTER_OTLP_TRACES_HEADERS") or environment.get("OTEL_EXPORTER_OTLP_HEADERS", "")
     pairs = [pair.partition("=") for pair in given.split(",") if "=" in pair]
     headers = {name.strip().lower(): unquote(value.strip()) for name, _, value in pairs}
-    return Target(url=url, headers=headers, service=environment.get("OTEL_SERVICE_NAME") or "seasoned-gateway")
+    return OtelCollector(url=url, headers=headers, service=environment.get("OTEL_SERVICE_NAME") or "seasoned-gateway")
 
 
 class Telemetry:
     """Collects spans, and sends them in a thread; who cannot be reached costs spans and nothing else."""
 
-    def __init__(self, target: Target, failures: Failures) -> None:
+    def __init__(self, target: OtelCollector, failures: Failures) -> None:
         self._target = target
         self._failures = failures
         self._waiting: deque[dict[str, Any]] = deque(maxlen=_MOST_WAITING)

@@ -10,7 +10,7 @@ import msgspec
 
 from seasoned.config import Config, load
 from seasoned.errors import SeasonedError
-from seasoned.gateway import setting as gateway
+from seasoned.gateway import settings as gateway
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.background import BackgroundThread, ErrorBoundary, log
 from seasoned.hermes_plugin.call_recorder import CallRecorder, turn_of

@@ -18,7 +18,7 @@ def arm_of(config: Config, session: str, *, now: float, begins: bool) -> Enrolle
     if not (config.home / _SETTINGS).exists():
         return None
     from seasoned.experiment.live.assignment import enrol
-    from seasoned.gateway.setting import load_settings
+    from seasoned.gateway.settings import load_settings
     from seasoned.store import open_database
 
     name = load_settings(config.home / _SETTINGS).experiment

@@ -1,7 +1,12 @@
 """Agents that run by themselves: jobs, a clock that several schedulers share, runs with a history."""
 
-from seasoned.schedule.board import (
-    Posted,
+from seasoned.schedule.agent_jobs import AgentJobs
+from seasoned.schedule.delivery import AnswerSender
+from seasoned.schedule.health import ScheduleHealth, SchedulerState, health, schedulers
+from seasoned.schedule.hermes_jobs import import_jobs
+from seasoned.schedule.job import At, Cron, Every, Job, JobRun, Slot
+from seasoned.schedule.job_table import (
+    StoredJob,
     add,
     ask_for_run,
     change,
@@ -12,32 +17,27 @@ from seasoned.schedule.board import (
     remove,
     resume,
 )
-from seasoned.schedule.clock import Scheduler
-from seasoned.schedule.delivery import Courier
-from seasoned.schedule.desk import StoredJobs
-from seasoned.schedule.heartbeat import Health, SchedulerState, health, schedulers
-from seasoned.schedule.hermes_jobs import import_jobs
-from seasoned.schedule.job import At, Cron, Every, Job, RunRecord, Slot
-from seasoned.schedule.run import AgentAnswer, AgentTask, Parts, Runner
-from seasoned.schedule.when import next_times, parse_schedule
+from seasoned.schedule.run import AgentAnswer, AgentTask, JobRunner, RunParts
+from seasoned.schedule.scheduler import Scheduler
+from seasoned.schedule.times import next_times, parse_schedule
 
 __all__ = [
     "AgentAnswer",
+    "AgentJobs",
     "AgentTask",
+    "AnswerSender",
     "At",
-    "Courier",
     "Cron",
     "Every",
-    "Health",
     "Job",
-    "Parts",
-    "Posted",
-    "RunRecord",
-    "Runner",
+    "JobRun",
+    "JobRunner",
+    "RunParts",
+    "ScheduleHealth",
     "Scheduler",
     "SchedulerState",
     "Slot",
-    "StoredJobs",
+    "StoredJob",
     "add",
     "ask_for_run",
     "change",

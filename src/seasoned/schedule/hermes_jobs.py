@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from seasoned.errors import SeasonedError, SourceError, UsageError
-from seasoned.schedule.board import add, jobs
 from seasoned.schedule.job import At, Cron, Every, Job, Schedule, new_id
-from seasoned.schedule.when import check_times, find_zone
+from seasoned.schedule.job_table import add, jobs
+from seasoned.schedule.times import check_times, find_zone
 from seasoned.store import Database
 
 _PLATFORMS = ("telegram", "discord", "email")
@@ -23,14 +23,14 @@ _TOOLSETS |= {"code_execution": "code", "skills": "skill", "browser": "web", "se
 _MAX_BYTES = 50_000_000
 
 
-class Imported(msgspec.Struct, frozen=True):
+class ImportedJob(msgspec.Struct, frozen=True):
     """A job that was understood, with what could not be carried over."""
 
     job: Job
     notes: tuple[str, ...] = ()
 
 
-class LeftOut(msgspec.Struct, frozen=True):
+class NotImported(msgspec.Struct, frozen=True):
     """An entry that becomes no job, with the reason."""
 
     place: str
@@ -40,8 +40,8 @@ class LeftOut(msgspec.Struct, frozen=True):
 class HermesJobs(msgspec.Struct, frozen=True):
     """What a file of Hermes holds."""
 
-    jobs: tuple[Imported, ...]
-    left_out: tuple[LeftOut, ...]
+    jobs: tuple[ImportedJob, ...]
+    left_out: tuple[NotImported, ...]
 
 
 def read_jobs(path: Path, *, zone: str, now: float) -> HermesJobs:
@@ -66,46 +66,46 @@ def import_jobs(database: Database, path: Path, *, zone: str, now: float) -> Her
     """Keep the jobs of a file; those that are here already stay as they are."""
     found = read_jobs(path, zone=zone, now=now)
     here = {one.job.id for one in jobs(database)}
-    added: list[Imported] = []
+    added: list[ImportedJob] = []
     left_out = list(found.left_out)
     for one in found.jobs:
         place = f"job {one.job.name!r}"
         if one.job.id in here:
-            left_out.append(LeftOut(place, "it was imported before; remove it first to import it anew"))
+            left_out.append(NotImported(place, "it was imported before; remove it first to import it anew"))
             continue
         try:
             add(database, one.job, now=now)
         except UsageError as error:
-            left_out.append(LeftOut(place, str(error)))
+            left_out.append(NotImported(place, str(error)))
         else:
             added.append(one)
     return HermesJobs(tuple(added), tuple(left_out))
 
 
 def _sort(entries: Iterable[object], zone: str, now: float) -> HermesJobs:
-    found: list[Imported] = []
-    left_out: list[LeftOut] = []
+    found: list[ImportedJob] = []
+    left_out: list[NotImported] = []
     names: set[str] = set()
     for number, entry in enumerate(entries, start=1):
         place = f"job {number}"
         if not isinstance(entry, dict):
-            left_out.append(LeftOut(place, f"an entry is an object, not {type(entry).__name__}"))
+            left_out.append(NotImported(place, f"an entry is an object, not {type(entry).__name__}"))
             continue
         place += f" ({entry['name']!r})" if isinstance(entry.get("name"), str) else ""
         if (state := _text(entry, "state")) == "completed":
-            left_out.append(LeftOut(place, f"it is {state}"))
+            left_out.append(NotImported(place, f"it is {state}"))
             continue
         try:
             one = _job(entry, zone, now, names)
         except (SeasonedError, ValueError, TypeError, OverflowError) as error:
-            left_out.append(LeftOut(place, str(error)))
+            left_out.append(NotImported(place, str(error)))
         else:
             names.add(one.job.name)
             found.append(one)
     return HermesJobs(tuple(found), tuple(left_out))
 
 
-def _job(entry: Mapping[str, Any], zone: str, now: float, names: set[str]) -> Imported:
+def _job(entry: Mapping[str, Any], zone: str, now: float, names: set[str]) -> ImportedJob:
     notes: list[str] = []
     identity = _text(entry, "id")
     job_id = identity if re.fullmatch(r"[A-Za-z0-9_\-]{1,64}", identity) else new_id()
@@ -134,7 +134,7 @@ def _job(entry: Mapping[str, Any], zone: str, now: float, names: set[str]) -> Im
         repeat=_repeat(entry),
         is_paused=entry.get("enabled") is False or _text(entry, "state") == "paused" or bool(entry.get("paused_at")),
     )
-    return Imported(check_times(job, now=now), tuple(notes))
+    return ImportedJob(check_times(job, now=now), tuple(notes))
 
 
 def _text(entry: Mapping[str, Any], field: str) -> str:

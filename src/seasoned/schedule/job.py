@@ -111,7 +111,7 @@ class Slot(msgspec.Struct, frozen=True, order=True):
         return f"cron_{self.job_id}_{whole}" + (f"_{part:03d}" if part else "") + (f"_{attempt}" if attempt > 1 else "")
 
 
-class Claim(msgspec.Struct, frozen=True):
+class SlotClaim(msgspec.Struct, frozen=True):
     """A slot in the hands of one scheduler, until its lease ends."""
 
     slot: Slot
@@ -120,7 +120,7 @@ class Claim(msgspec.Struct, frozen=True):
     attempt: int = 1
 
 
-class Heartbeat(Protocol):
+class HeartbeatCall(Protocol):
     """What a run is given to say that it is alive. It may be called from any thread, as often as one likes."""
 
     @property
@@ -131,7 +131,7 @@ class Heartbeat(Protocol):
         ...
 
 
-class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
+class JobRun(msgspec.Struct, frozen=True, kw_only=True):
     """One line of the history. Texts are redacted before they come here."""
 
     job_id: str
@@ -166,7 +166,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
         return self.outcome in ENDED
 
 
-class Delivered(msgspec.Struct, frozen=True):
+class DeliveryResult(msgspec.Struct, frozen=True):
     """What became of handing on one answer; pending: to be tried again later."""
 
     state: DeliveryState

@@ -12,21 +12,19 @@ import msgspec
 
 from seasoned.config import Route
 from seasoned.errors import SeasonedError
-from seasoned.schedule.job import Heartbeat, Job, RunRecord, Slot
-from seasoned.schedule.outcome import Result, judge_answer, judge_output
-from seasoned.schedule.rights import allowed_toolsets
-from seasoned.schedule.routing import find_route, reason_of
-from seasoned.schedule.script import Ran, RunCommand, run_script
-from seasoned.schedule.window import MIN_CONTEXT, find_window, objection
-from seasoned.schedule.work import is_delivered
-from seasoned.schedule.wrapper import LoadedSkill, build_prompt
+from seasoned.schedule.job import HeartbeatCall, Job, JobRun, Slot
+from seasoned.schedule.model_choice import MIN_CONTEXT, allowed_toolsets, find_route, find_window, objection, reason_of
+from seasoned.schedule.outcome import RunResult, judge_answer, judge_output
+from seasoned.schedule.prompt import LoadedSkill, build_prompt
+from seasoned.schedule.run_thread import is_delivered
+from seasoned.schedule.script import CommandRunner, ScriptRun, run_script
 
 SCRIPT_SECONDS = 300.0
 _KEPT_CHARACTERS = 200_000
 _KEPT_OF_SCRIPT = 20_000
 
 
-class Chosen(msgspec.Struct, frozen=True, kw_only=True):
+class ChosenModel(msgspec.Struct, frozen=True, kw_only=True):
     """The model that a run talks to. Nothing was sent to it yet."""
 
     model: str
@@ -44,7 +42,7 @@ class AgentTask(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str
     words: str
     """The job's own words, without what was put around them."""
-    chosen: Chosen
+    chosen: ChosenModel
     toolsets: tuple[str, ...]
     folder: str | None
     """None: one of the job's own."""
@@ -74,19 +72,19 @@ class AgentAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 RunAgent = Callable[[AgentTask, Callable[[], bool]], AgentAnswer]
 """Runs an agent to its end; it is also given what to ask now and then: False means that it should stop."""
-ChooseModel = Callable[[Job, Route | None], Chosen]
+ChooseModel = Callable[[Job, Route | None], ChosenModel]
 """The model of a job, of a route, or the usual one; SeasonedError says what is missing."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parts:
+class RunParts:
     """All that a run needs from outside this room."""
 
     run_agent: RunAgent
     choose_model: ChooseModel
-    detect_window: Callable[[Chosen], int | None]
+    detect_window: Callable[[ChosenModel], int | None]
     load_skill: Callable[[str], str]
-    run_command: RunCommand
+    run_command: CommandRunner
     scripts: Path
     redact: Callable[[str], str]
     routes: tuple[Route, ...] = ()
@@ -97,34 +95,34 @@ class Parts:
     monotonic: Callable[[], float] = time.monotonic
 
 
-class Runner:
+class JobRunner:
     """Does the work of a slot; a scheduler calls it, in a thread for each run."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: RunParts) -> None:
         self._parts = parts
 
-    def __call__(self, job: Job, slot: Slot, heartbeat: Heartbeat) -> RunRecord:
-        return _Run(self._parts, job, slot, heartbeat).record()
+    def __call__(self, job: Job, slot: Slot, heartbeat: HeartbeatCall) -> JobRun:
+        return _SlotRun(self._parts, job, slot, heartbeat).record()
 
 
-class _Run:
+class _SlotRun:
     """One run, and what is known of it so far."""
 
-    def __init__(self, parts: Parts, job: Job, slot: Slot, heartbeat: Heartbeat) -> None:
+    def __init__(self, parts: RunParts, job: Job, slot: Slot, heartbeat: HeartbeatCall) -> None:
         self.parts, self.job, self.slot, self.heartbeat = parts, job, slot, heartbeat
         self.started_at = parts.clock()
         self.until = parts.monotonic() + job.timeout_seconds
         self.notes: list[str] = []
-        self.script: Ran | None = None
-        self.chosen: Chosen | None = None
+        self.script: ScriptRun | None = None
+        self.chosen: ChosenModel | None = None
         self.answer: AgentAnswer | None = None
 
-    def record(self) -> RunRecord:
+    def record(self) -> JobRun:
         """Do the work, and say what came of it."""
         result = self._do()
         answer, redact = self.answer, self.parts.redact
         is_told = result.outcome != "silent" and is_delivered(self.job)
-        return RunRecord(
+        return JobRun(
             job_id=self.job.id,
             scheduled_at=self.slot.scheduled_at,
             attempt=self.heartbeat.attempt,
@@ -145,7 +143,7 @@ class _Run:
             note=_kept(redact(" ".join(self.notes))),
         )
 
-    def _do(self) -> Result:
+    def _do(self) -> RunResult:
         if self.job.script is not None:
             ended = self._run_script(self.job.script)
             if ended is not None:
@@ -154,14 +152,14 @@ class _Run:
             task = self._prepare()
         except SeasonedError as error:
             return self._failed("agent", f"No agent could be started: {error}")
-        if isinstance(task, Result):
+        if isinstance(task, RunResult):
             return task
         # Asked last, so that nothing is sent for a run that is not wanted any more.
         if not self.heartbeat():
             return self._called_off()
         return self._judge(self._ask(task))
 
-    def _run_script(self, name: str) -> Result | None:
+    def _run_script(self, name: str) -> RunResult | None:
         """The outcome, where the run ends with its script; None where an agent goes on."""
         parts, job = self.parts, self.job
         self.script = ran = run_script(
@@ -175,7 +173,7 @@ class _Run:
         if ran.was_stopped:
             return self._called_off()
         if ran.problem is not None and (ran.is_overtime or not ran.could_start or not job.prompt.strip()):
-            return Result(
+            return RunResult(
                 outcome="failed",
                 fault="timeout" if ran.is_overtime else "script",
                 reason=ran.problem,
@@ -183,10 +181,10 @@ class _Run:
             )
         if ran.is_nothing_to_do:
             self.notes.append("The script found nothing to do.")
-            return Result(outcome="silent")
+            return RunResult(outcome="silent")
         return None if job.prompt.strip() else judge_output(ran.output)
 
-    def _prepare(self) -> AgentTask | Result:
+    def _prepare(self) -> AgentTask | RunResult:
         """What the agent is asked, or why it is not."""
         parts, job = self.parts, self.job
         route = None
@@ -239,7 +237,7 @@ class _Run:
         self.notes.extend(self.answer.notes)
         return self.answer
 
-    def _judge(self, answer: AgentAnswer) -> Result:
+    def _judge(self, answer: AgentAnswer) -> RunResult:
         problem = self.script.problem if self.script is not None else None
         if answer.stopped == "interrupted" and not self.heartbeat():
             return self._called_off(answer.text)
@@ -250,16 +248,16 @@ class _Run:
             return self._failed("timeout" if is_late else "agent", reason, answer.text)
         return judge_answer(answer.text, script_problem=problem)
 
-    def _failed(self, fault: Literal["agent", "context", "timeout"], reason: str, text: str = "") -> Result:
+    def _failed(self, fault: Literal["agent", "context", "timeout"], reason: str, text: str = "") -> RunResult:
         """A failed script stays the fault, whatever went wrong after it."""
         problem = self.script.problem if self.script is not None else None
         if problem is not None:
-            return Result(outcome="failed", fault="script", reason=f"{problem} {reason}", text=text.strip())
-        return Result(outcome="failed", fault=fault, reason=reason, text=text.strip())
+            return RunResult(outcome="failed", fault="script", reason=f"{problem} {reason}", text=text.strip())
+        return RunResult(outcome="failed", fault=fault, reason=reason, text=text.strip())
 
-    def _called_off(self, text: str = "") -> Result:
+    def _called_off(self, text: str = "") -> RunResult:
         reason = "The scheduler was stopped or lost the run, which was broken off: look how far it got."
-        return Result(outcome="unknown", reason=reason, text=text.strip())
+        return RunResult(outcome="unknown", reason=reason, text=text.strip())
 
 
 def _kept(text: str, most: int = _KEPT_CHARACTERS) -> str:

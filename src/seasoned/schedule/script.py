@@ -25,7 +25,7 @@ _ERROR_BYTES = 4_000
 _SHELLS = (".sh", ".bash")
 
 
-class Ended(Protocol):
+class CommandEnd(Protocol):
     """How a command ended, as whoever runs it says."""
 
     @property
@@ -46,15 +46,15 @@ class Ended(Protocol):
         ...
 
 
-class RunCommand(Protocol):
+class CommandRunner(Protocol):
     """Runs a command without the credentials of this process, ends all its processes, and cuts what it prints."""
 
     def __call__(
         self, command: Sequence[str], *, folder: Path, time_seconds: float, stop: Callable[[], bool]
-    ) -> Ended: ...
+    ) -> CommandEnd: ...
 
 
-class Ran(msgspec.Struct, frozen=True, kw_only=True):
+class ScriptRun(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a script."""
 
     output: str = ""
@@ -130,15 +130,15 @@ def run_script(
     scripts: Path,
     folder: Path | None,
     time_seconds: float,
-    run_command: RunCommand,
+    run_command: CommandRunner,
     stop: Callable[[], bool],
-) -> Ran:
+) -> ScriptRun:
     """Run a script to its end. Whatever goes wrong is said in the answer."""
     try:
         path = find_script(scripts, name)
         command = command_of(path)
     except (NotFound, Refused) as error:
-        return Ran(problem=f"The script was not run: {error}", could_start=False)
+        return ScriptRun(problem=f"The script was not run: {error}", could_start=False)
     with tempfile.TemporaryDirectory(prefix="seasoned-script-") as beside:
         errors = Path(beside) / "errors"
         errors.touch()
@@ -151,12 +151,12 @@ def run_script(
         try:
             ended = run_command(apart, folder=folder or scripts, time_seconds=time_seconds, stop=is_over)
         except (CannotDo, OSError) as error:
-            return Ran(problem=f"The script {name!r} could not be started: {error}", could_start=False)
+            return ScriptRun(problem=f"The script {name!r} could not be started: {error}", could_start=False)
         said = _end_of(errors)
         is_flood = errors.stat().st_size > FLOOD_BYTES
     if ended.ending == "stopped" and not is_flood:
-        return Ran(output=ended.output, error_output=said, was_stopped=True, problem="The script was stopped.")
-    return Ran(
+        return ScriptRun(output=ended.output, error_output=said, was_stopped=True, problem="The script was stopped.")
+    return ScriptRun(
         output=ended.output,
         error_output=said,
         problem=_problem(name, ended, time_seconds, is_flood=is_flood),
@@ -164,7 +164,7 @@ def run_script(
     )
 
 
-def _problem(name: str, ended: Ended, time_seconds: float, *, is_flood: bool) -> str | None:
+def _problem(name: str, ended: CommandEnd, time_seconds: float, *, is_flood: bool) -> str | None:
     if ended.ending == "time":
         return f"The script {name!r} did not end within {time_seconds:g} s and was ended."
     if is_flood or ended.ending == "output":

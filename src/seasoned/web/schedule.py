@@ -11,10 +11,10 @@ from starlette.responses import Response
 from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.confirm.service.store_threads import StoreConnection
 from seasoned.history.reader.seasoned_db import AGENT
-from seasoned.schedule import board
-from seasoned.schedule.heartbeat import Health, health
-from seasoned.schedule.job import RunRecord
-from seasoned.schedule.when import in_words
+from seasoned.schedule import job_table
+from seasoned.schedule.health import ScheduleHealth, health
+from seasoned.schedule.job import JobRun
+from seasoned.schedule.times import in_words
 from seasoned.store import open_database
 from seasoned.web.frame import Page, PageRoute
 from seasoned.web.link import session_link
@@ -50,7 +50,7 @@ _NO_JOBS = 'No jobs yet. To add one: `seasoned cron add morning "0 8 * * 1-5" "S
 class Shown(msgspec.Struct, frozen=True):
     """What the page shows."""
 
-    health: Health
+    health: ScheduleHealth
     jobs: Table
     runs: Table
 
@@ -65,7 +65,7 @@ async def show(request: HTTPRequest, here: Here) -> Response:
 
 
 def _shown(place: StoreConnection, now: float) -> Shown:
-    posted = sorted(board.jobs(place.database), key=lambda one: (one.next_at is None, one.next_at, one.job.name))
+    posted = sorted(job_table.jobs(place.database), key=lambda one: (one.next_at is None, one.next_at, one.job.name))
     names = {one.job.id: one.job.name for one in posted}
     more = len(posted) - _MOST_JOBS
     jobs = Table(
@@ -84,7 +84,7 @@ def _shown(place: StoreConnection, now: float) -> Shown:
         empty=_NO_JOBS,
         note=f"And {more} more: `seasoned cron list`." if more > 0 else "",
     )
-    runs = board.history(place.database, limit=_MOST_RUNS)
+    runs = job_table.history(place.database, limit=_MOST_RUNS)
     table = Table(
         name="runs",
         title="Last runs",
@@ -95,7 +95,7 @@ def _shown(place: StoreConnection, now: float) -> Shown:
     return Shown(health(place.database, now), jobs, table)
 
 
-def _run(name: str, run: RunRecord) -> tuple[Cell, ...]:
+def _run(name: str, run: JobRun) -> tuple[Cell, ...]:
     outcome = f"{run.outcome} ({run.fault})" if run.fault else run.outcome
     said = run.output or run.script_output
     return (
@@ -119,7 +119,7 @@ def measure(service: ConfirmService) -> None:
         "seasoned_schedule_overdue_seconds", "How long the most overdue slot waits.", registry=service.metrics.registry
     )
 
-    def now() -> Health:
+    def now() -> ScheduleHealth:
         # Whoever collects comes from any thread, and a connection belongs to one.
         database = open_database(service.config)
         try:

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import UsageError
-from seasoned.gateway.account import BYS, By, Total, totals
+from seasoned.gateway.account.totals import GROUPINGS, GroupBy, UsageTotal, totals
 from seasoned.insight.page.rows import number
 from seasoned.store import Store, open_database
 from seasoned.web.frame import Page, PageRoute
@@ -76,8 +76,8 @@ async def show(
     request: HTTPRequest, here: Here, by: str = "day", days: str = "30", after: str | None = None
 ) -> Response:
     """Tokens and cost by day, model, session or key; unknown is shown as unknown."""
-    if by not in BYS or days not in DAYS:
-        raise UsageError(f"Usage is shown by {', '.join(BYS)}, of the last {', '.join(DAYS)} days.")
+    if by not in GROUPINGS or days not in DAYS:
+        raise UsageError(f"Usage is shown by {', '.join(GROUPINGS)}, of the last {', '.join(DAYS)} days.")
     since = _since(DAYS[days])
     limit = row_limit(request)
     through = {each: await _through(request, each, since) for each in dict.fromkeys(("day", by))}
@@ -96,7 +96,7 @@ async def show(
         plots=drawn,
         figures=_figures(through["day"].value or [], own_days, days),
         by=by,
-        bys=BYS,
+        bys=GROUPINGS,
         days=days,
         all_days=DAYS,
         work=shown.work or through["day"].work,
@@ -112,7 +112,7 @@ def _since(days: int | None) -> float:
     return (today - timedelta(days=days - 1)).timestamp()
 
 
-async def _through(request: HTTPRequest, by: By, since: float) -> Seen[list[Total]]:
+async def _through(request: HTTPRequest, by: GroupBy, since: float) -> Seen[list[UsageTotal]]:
     """What went through the gateway, summed up beside the pages: there may be millions of requests."""
     service = service_of(request)
     row = await service.desk.read(lambda place: place.database.row("gateway.newest_at"))
@@ -130,7 +130,7 @@ async def _through(request: HTTPRequest, by: By, since: float) -> Seen[list[Tota
     )
 
 
-def _totals(config: Config, by: By, since: float) -> list[Total]:
+def _totals(config: Config, by: GroupBy, since: float) -> list[UsageTotal]:
     database = open_database(config)
     try:
         return totals(database, by, since=since)
@@ -138,7 +138,7 @@ def _totals(config: Config, by: By, since: float) -> list[Total]:
         database.close()
 
 
-def _recorded(store: Store, by: By, since: float, after: str | None, limit: int) -> tuple[list[Part], Table]:
+def _recorded(store: Store, by: GroupBy, since: float, after: str | None, limit: int) -> tuple[list[Part], Table]:
     """What agents recorded: by day, and the table that is asked for."""
     days = _parts(store, "day", since)
     if by == "session":
@@ -156,7 +156,7 @@ def _parts(store: Store, by: str, since: float) -> list[Part]:
     return [Part(*[row[name] for name in names]) for row in rows]
 
 
-def _gateway_table(by: By, found: Sequence[Total], limit: int) -> Table:
+def _gateway_table(by: GroupBy, found: Sequence[UsageTotal], limit: int) -> Table:
     rows = [
         (
             _name_cell(by, one.name),
@@ -184,12 +184,12 @@ def _figure(value: int | None, href: str | None) -> Cell:
     return Cell(value, href=None if value is None else href)
 
 
-def _name_cell(by: By, name: str | None) -> Cell:
+def _name_cell(by: GroupBy, name: str | None) -> Cell:
     unnamed = {"key": "without a key", "model": "no model named"}.get(by, "unknown")
     return Cell(name, shown=name if name is not None else unnamed, href=_made_of(by, name))
 
 
-def _made_of(by: By, name: str | None) -> str | None:
+def _made_of(by: GroupBy, name: str | None) -> str | None:
     """The sessions that a figure is made of."""
     if name is None or by == "key":
         return None
@@ -266,7 +266,7 @@ def _by_session(store: Store, since: float, after: str | None, limit: int) -> Ta
     )
 
 
-def _gateway_days(found: Sequence[Total]) -> list[Day]:
+def _gateway_days(found: Sequence[UsageTotal]) -> list[Day]:
     return [
         Day(one.name, one.cost_usd, one.usage.input, one.usage.output, one.requests, one.unpriced)
         for one in reversed(found)
@@ -282,7 +282,7 @@ def _own_days(parts: Sequence[Part]) -> list[Day]:
     ]
 
 
-def _figures(through: Sequence[Total], own_days: Sequence[Part], days: str) -> list[dict[str, Any]]:
+def _figures(through: Sequence[UsageTotal], own_days: Sequence[Part], days: str) -> list[dict[str, Any]]:
     spent = [one.cost_usd for one in through if one.cost_usd is not None]
     requests, unpriced = sum(one.requests for one in through), sum(one.unpriced for one in through)
     own = Part("", *[sum(getattr(one, name) for one in own_days) for name in Part.__struct_fields__[1:]])

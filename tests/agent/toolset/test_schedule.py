@@ -16,7 +16,7 @@ from seasoned.agent.toolset.registry import danger_of
 from seasoned.app.scheduler import job_desk
 from seasoned.config import load
 from seasoned.redact.key import Secrecy, load_key
-from seasoned.schedule.board import jobs
+from seasoned.schedule.job_table import jobs
 from seasoned.store import open_database
 from seasoned.testing import Call, call, serve_script
 

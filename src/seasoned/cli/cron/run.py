@@ -19,15 +19,15 @@ from seasoned.cli.output import print_json, printable
 from seasoned.config import load
 from seasoned.errors import CannotDo
 from seasoned.redact.key import Secrecy, load_key
-from seasoned.schedule import board
-from seasoned.schedule.delivery import Courier
-from seasoned.schedule.desk import describe, post
-from seasoned.schedule.dispatch import claim_own, settle_delivery
-from seasoned.schedule.heartbeat import health
+from seasoned.schedule import job_table
+from seasoned.schedule.agent_jobs import describe, post
+from seasoned.schedule.delivery import AnswerSender
+from seasoned.schedule.delivery.outbox import claim_own, settle_delivery
+from seasoned.schedule.health import health
 from seasoned.schedule.hermes_jobs import import_jobs
-from seasoned.schedule.job import Every, Job, Missed, Overlap, RunRecord, new_id
+from seasoned.schedule.job import Every, Job, JobRun, Missed, Overlap, new_id
 from seasoned.schedule.script import FOLDER
-from seasoned.schedule.when import parse_schedule
+from seasoned.schedule.times import parse_schedule
 from seasoned.store import Database
 from seasoned.text import plural
 
@@ -38,14 +38,14 @@ def run_now(text: str, *, as_json: bool) -> None:
     """Run a job in this process, and hand its answer on."""
     config = load()
     with jobs_database(config) as database:
-        job = board.find(database, text).job
+        job = job_table.find(database, text).job
         scheduler = build_scheduler(config)
         try:
             record = scheduler.run_by_hand(job)
         finally:
             scheduler.close()
         # Programs read the answer from stdout: what the job itself prints there goes beside it.
-        record = _deliver(database, job, record, Courier(config, out=sys.stderr if as_json else sys.stdout))
+        record = _deliver(database, job, record, AnswerSender(config, out=sys.stderr if as_json else sys.stdout))
     if as_json:
         print_json("cron-run", run_answer(record))
     elif "stdout" not in job.delivery or record.delivery != "delivered":
@@ -54,7 +54,7 @@ def run_now(text: str, *, as_json: bool) -> None:
         raise CannotDo(record.reason or f"The run of {job.name!r} is {record.outcome}.")
 
 
-def _deliver(database: Database, job: Job, record: RunRecord, courier: Courier) -> RunRecord:
+def _deliver(database: Database, job: Job, record: JobRun, courier: AnswerSender) -> JobRun:
     if record.delivery != "pending":
         return record
     parcel = claim_own(database, job, record, now=time.time())
@@ -68,8 +68,8 @@ def ask_for_later(text: str, *, as_json: bool) -> None:
     """Leave a run to whoever keeps the schedule."""
     now = time.time()
     with jobs_database() as database:
-        slot = board.ask_for_run(database, text, now=now)
-        (record,) = board.history(database, slot.job_id, limit=1)
+        slot = job_table.ask_for_run(database, text, now=now)
+        (record,) = job_table.history(database, slot.job_id, limit=1)
         state = health(database, now)
     if as_json:
         print_json("cron-run", run_answer(record))

@@ -16,12 +16,12 @@ import msgspec
 from seasoned.cli.output import console, print_json, printable, table, when
 from seasoned.config import Config, load
 from seasoned.errors import CannotDo, NotFound
-from seasoned.schedule import board
-from seasoned.schedule.board import Posted
-from seasoned.schedule.desk import describe
-from seasoned.schedule.heartbeat import health
-from seasoned.schedule.job import RunRecord
-from seasoned.schedule.when import in_words
+from seasoned.schedule import job_table
+from seasoned.schedule.agent_jobs import describe
+from seasoned.schedule.health import health
+from seasoned.schedule.job import JobRun
+from seasoned.schedule.job_table import StoredJob
+from seasoned.schedule.times import in_words
 from seasoned.store import Database, open_database
 
 _LOCALTIME = Path("/etc/localtime")
@@ -42,7 +42,7 @@ def jobs_database(config: Config | None = None) -> Iterator[Database]:
 def own_zone() -> str:
     """The time zone of this machine, where its name can be told; else UTC."""
     from seasoned.errors import UsageError
-    from seasoned.schedule.when import find_zone
+    from seasoned.schedule.times import find_zone
 
     try:
         name = str(_LOCALTIME.resolve(strict=True)).partition("zoneinfo/")[2]
@@ -56,7 +56,7 @@ _SHOWN = ("prompt", "script", "skills", "model", "provider", "toolsets", "folder
 _RULES = ("missed", "max_age_seconds", "overlap", "timeout_seconds", "retries", "min_context", "context_length")
 
 
-def tell_job(posted: Posted, *, now: float) -> None:
+def tell_job(posted: StoredJob, *, now: float) -> None:
     """A job in a few lines: what it is, and its next five times."""
     whole = describe(posted, now=now)
     click.echo(printable(f"{whole['name']} · {whole['when']} · {whole['zone']} · {whole['state']} · id {whole['id']}"))
@@ -71,8 +71,8 @@ def print_jobs(*, as_json: bool) -> None:
     """Every job, with its last run."""
     now = time.time()
     with jobs_database() as database:
-        found = board.jobs(database)
-        last = {one.job.id: next(iter(board.history(database, one.job.id, limit=1)), None) for one in found}
+        found = job_table.jobs(database)
+        last = {one.job.id: next(iter(job_table.history(database, one.job.id, limit=1)), None) for one in found}
         state = health(database, now)
     if as_json:
         answers = [{**describe(one, now=now), "last": _run_answer(last[one.job.id])} for one in found]
@@ -100,7 +100,7 @@ def print_job(text: str, *, as_json: bool) -> None:
     """One job, whole."""
     now = time.time()
     with jobs_database() as database:
-        posted = board.find(database, text)
+        posted = job_table.find(database, text)
     if as_json:
         print_json("cron-job", describe(posted, now=now))
         return
@@ -115,7 +115,7 @@ def print_job(text: str, *, as_json: bool) -> None:
 def change_job(text: str, what: Literal["pause", "resume", "remove"], *, as_json: bool) -> None:
     """Pause, resume or remove a job, and show what it is now."""
     now = time.time()
-    change = {"pause": board.pause, "resume": board.resume, "remove": board.remove}[what]
+    change = {"pause": job_table.pause, "resume": job_table.resume, "remove": job_table.remove}[what]
     with jobs_database() as database:
         posted = change(database, text, now=now)
     if as_json:
@@ -127,16 +127,16 @@ def change_job(text: str, what: Literal["pause", "resume", "remove"], *, as_json
 def print_history(text: str | None, *, limit: int, with_output: bool, as_json: bool) -> None:
     """The lines of the history, the newest first."""
     with jobs_database() as database:
-        names = {one.job.id: one.job.name for one in board.jobs(database)}
+        names = {one.job.id: one.job.name for one in job_table.jobs(database)}
         job_id = None
         if text is not None:
             try:
-                job_id = board.find(database, text).job.id
+                job_id = job_table.find(database, text).job.id
             except NotFound:
                 job_id = text
-                if not board.history(database, job_id, limit=1):
+                if not job_table.history(database, job_id, limit=1):
                     raise
-        found = board.history(database, job_id, limit=limit)
+        found = job_table.history(database, job_id, limit=limit)
     if as_json:
         print_json("cron-history", {"runs": [_run_answer(one) for one in found]})
         return
@@ -165,7 +165,7 @@ def print_history(text: str | None, *, limit: int, with_output: bool, as_json: b
     table(columns, rows, right=["seconds", "in", "out", "cost"], whole=["time", "outcome", "delivery"])
 
 
-def tell_run(record: RunRecord, name: str) -> None:
+def tell_run(record: JobRun, name: str) -> None:
     """One run with all that was said."""
     from rich.text import Text
 
@@ -180,17 +180,17 @@ def tell_run(record: RunRecord, name: str) -> None:
             out.print(Text(printable(text)))
 
 
-def run_answer(record: RunRecord) -> dict[str, Any]:
+def run_answer(record: JobRun) -> dict[str, Any]:
     """A run for programs."""
     found: dict[str, Any] = msgspec.to_builtins(record)
     return found
 
 
-def _run_answer(record: RunRecord | None) -> dict[str, Any] | None:
+def _run_answer(record: JobRun | None) -> dict[str, Any] | None:
     return None if record is None else run_answer(record)
 
 
-def _seconds(record: RunRecord) -> str | None:
+def _seconds(record: JobRun) -> str | None:
     if record.started_at is None or record.ended_at is None:
         return None
     return f"{record.ended_at - record.started_at:.1f}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from seasoned.gateway.usage import read_usage
+from seasoned.gateway.wire.event_stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
+from seasoned.gateway.wire.request import ApiRequest, ApiResponse
 from seasoned.gateway.wire.splice import count_leading, find_fields, find_items, insert_items
-from seasoned.gateway.wire.stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
-from seasoned.gateway.wire.turns import Turns, call_id
-from seasoned.gateway.wire.value import Answer, Asked
+from seasoned.gateway.wire.turns import RequestTurns, call_id
+from seasoned.gateway.wire.usage import read_usage
 from seasoned.history.chat import said
 from seasoned.history.coerce import arguments_of, first_of, identity, integer, record, sequence, string, text_of
 from seasoned.session import Marks, Result, Role, ToolCall
@@ -19,7 +19,7 @@ _USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
 @unless_too_deep(None)
-def read_request(body: bytes) -> Asked | None:
+def read_request(body: bytes) -> ApiRequest | None:
     """What is asked; None when it is not understood, and passes as it is."""
     fields = fields_of(body)
     if fields is None or not isinstance(fields.get("messages"), list) or string(fields.get("model")) is None:
@@ -27,12 +27,12 @@ def read_request(body: bytes) -> Asked | None:
     given = [record(message) for message in fields["messages"]]
     start = next((at for at, message in enumerate(given) if not _is_system(message)), len(given))
     system = [text_of(fields.get("system")), *[said(message.get("content")) for message in given[:start]]]
-    turns = Turns()
+    turns = RequestTurns()
     for message in given[start:]:
         _tell(turns, message)
     messages, results = turns.take()
     answer_format = first_of(record(fields.get("output_config")), "format") or fields.get("output_format")
-    return Asked(
+    return ApiRequest(
         api="anthropic",
         model=fields["model"],
         system="\n".join([text for text in system if text]),
@@ -63,11 +63,11 @@ def ask_for_usage(_body: bytes) -> bytes | None:
 
 
 @unless_too_deep(TOO_DEEP)
-def read_response(body: bytes) -> Answer:
+def read_response(body: bytes) -> ApiResponse:
     """An answer that came whole."""
     fields = fields_of(body)
     if fields is None:
-        return Answer(error="an answer that is no JSON object")
+        return ApiResponse(error="an answer that is no JSON object")
     return _answer(fields, error_of(fields))
 
 
@@ -82,7 +82,7 @@ class MessageStream(EventStream):
         self._usage: dict[str, Any] | None = None
 
     @unless_too_deep(TOO_DEEP)
-    def answer(self) -> Answer:
+    def answer(self) -> ApiResponse:
         """What was read so far."""
         content = [self._block(at) for at in sorted(self._blocks)]
         return _answer({**self._message, "content": content, "usage": self._usage}, self.error)
@@ -125,7 +125,7 @@ def _is_result(block: dict[str, Any]) -> bool:
     return (string(block.get("type")) or "").endswith("tool_result")
 
 
-def _tell(turns: Turns, message: dict[str, Any]) -> None:
+def _tell(turns: RequestTurns, message: dict[str, Any]) -> None:
     """One message: its results first, then what is said, then its calls."""
     role = _ROLES.get(string(message.get("role")) or "")
     if role is None:
@@ -161,7 +161,7 @@ def _result(block: dict[str, Any]) -> Result:
     return Result(text_of(block.get("content")), Marks(failed=failed if isinstance(failed, bool) else None))
 
 
-def _answer(message: dict[str, Any], error: str | None) -> Answer:
+def _answer(message: dict[str, Any], error: str | None) -> ApiResponse:
     blocks = [block for block in sequence(message.get("content")) if isinstance(block, dict)]
     results = {identity(block.get("tool_use_id")): _result(block) for block in blocks if _is_result(block)}
     calls = []
@@ -172,7 +172,7 @@ def _answer(message: dict[str, Any], error: str | None) -> Answer:
             calls.append(ToolCall(name, tool, arguments, results.get(name)))
     words = [block for block in blocks if block.get("type") not in _USES and not _is_result(block)]
     raw_usage = merge_usage(None, message.get("usage"))
-    return Answer(
+    return ApiResponse(
         id=identity(message.get("id")),
         model=string(message.get("model")),
         text=said(words),

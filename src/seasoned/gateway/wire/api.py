@@ -7,34 +7,34 @@ from types import ModuleType
 from typing import NamedTuple, Protocol
 
 from seasoned.gateway.wire import anthropic, chat, responses
-from seasoned.gateway.wire.value import Answer, ApiName, Asked, Stream
+from seasoned.gateway.wire.request import ApiName, ApiRequest, ApiResponse, StreamReader
 from seasoned.template.block import Format
 
 
-class OpenStream(Protocol):
+class OpenStreamReader(Protocol):
     """Makes a reader for one stream."""
 
-    def __call__(self, *, takes_usage_out: bool = False) -> Stream: ...
+    def __call__(self, *, takes_usage_out: bool = False) -> StreamReader: ...
 
 
-class Api(NamedTuple):
+class WireApi(NamedTuple):
     """One API on the wire."""
 
     name: ApiName
     format: Format
     """Of the blocks that its requests are given."""
-    read_request: Callable[[bytes], Asked | None]
+    read_request: Callable[[bytes], ApiRequest | None]
     insert_block: Callable[[bytes, bytes], bytes]
     ask_for_usage: Callable[[bytes], bytes | None]
-    read_response: Callable[[bytes], Answer]
-    open_stream: OpenStream
+    read_response: Callable[[bytes], ApiResponse]
+    open_stream: OpenStreamReader
 
 
-def _api(name: ApiName, format: Format, module: ModuleType) -> Api:
-    return Api(name, format, *[getattr(module, field) for field in Api._fields[2:]])
+def _api(name: ApiName, format: Format, module: ModuleType) -> WireApi:
+    return WireApi(name, format, *[getattr(module, field) for field in WireApi._fields[2:]])
 
 
-APIS: dict[str, Api] = {
+APIS: dict[str, WireApi] = {
     "/v1/chat/completions": _api("chat", "openai", chat),
     "/v1/responses": _api("responses", "responses", responses),
     "/v1/messages": _api("anthropic", "anthropic", anthropic),
@@ -42,11 +42,11 @@ APIS: dict[str, Api] = {
 """By the end of the path."""
 
 
-def named_api(name: ApiName) -> Api:
+def named_api(name: ApiName) -> WireApi:
     """The API of a name."""
     return next(api for api in APIS.values() if api.name == name)
 
 
-def find_api(path: str) -> Api | None:
+def find_api(path: str) -> WireApi | None:
     """The API that a path belongs to, whatever stands before it; None for the rest, which passes as it is."""
     return next((api for end, api in APIS.items() if path.endswith(end)), None)

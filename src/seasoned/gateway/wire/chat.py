@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from seasoned.gateway.usage import read_usage
+from seasoned.gateway.wire.event_stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
+from seasoned.gateway.wire.request import ApiRequest, ApiResponse
 from seasoned.gateway.wire.splice import add_field, count_leading, find_fields, find_items, insert_items, replace
-from seasoned.gateway.wire.stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
-from seasoned.gateway.wire.turns import Turns, call_id
-from seasoned.gateway.wire.value import Answer, Asked
+from seasoned.gateway.wire.turns import RequestTurns, call_id
+from seasoned.gateway.wire.usage import read_usage
 from seasoned.history.chat import ROLES, said
 from seasoned.history.coerce import arguments_of, first_of, identity, integer, record, sequence, string, text_of
 from seasoned.marks import opens_block
@@ -19,20 +19,20 @@ _ASKS_FOR_USAGE = b'{"include_usage":true}'
 
 
 @unless_too_deep(None)
-def read_request(body: bytes) -> Asked | None:
+def read_request(body: bytes) -> ApiRequest | None:
     """What is asked; None when it is not understood, and passes as it is."""
     fields = fields_of(body)
     if fields is None or not isinstance(fields.get("messages"), list) or string(fields.get("model")) is None:
         return None
     given = [record(message) for message in fields["messages"]]
     start = _first_said(given)
-    turns = Turns()
+    turns = RequestTurns()
     for message in given[start:]:
         _tell(turns, message)
     messages, results = turns.take()
     is_stream = fields.get("stream") is True
     schema = record(record(fields.get("response_format")).get("json_schema"))
-    return Asked(
+    return ApiRequest(
         api="chat",
         model=fields["model"],
         system="\n".join([said(message.get("content")) for message in given[:start]]),
@@ -83,11 +83,11 @@ def ask_for_usage(body: bytes) -> bytes | None:
 
 
 @unless_too_deep(TOO_DEEP)
-def read_response(body: bytes) -> Answer:
+def read_response(body: bytes) -> ApiResponse:
     """An answer that came whole."""
     fields = fields_of(body)
     if fields is None:
-        return Answer(error="an answer that is no JSON object")
+        return ApiResponse(error="an answer that is no JSON object")
     choice = record(next(iter(sequence(fields.get("choices"))), None))
     usage = merge_usage(None, first_of(fields, "usage") or choice.get("usage"))
     return _answer(fields, record(choice.get("message")), string(choice.get("finish_reason")), usage, error_of(fields))
@@ -106,7 +106,7 @@ class ChatStream(EventStream):
         self._finish: str | None = None
 
     @unless_too_deep(TOO_DEEP)
-    def answer(self) -> Answer:
+    def answer(self) -> ApiResponse:
         """What was read so far."""
         message = {"content": "".join(self._texts), "tool_calls": [_whole(call) for call in self._calls]}
         return _answer(self._head, message, self._finish, self._usage, self.error)
@@ -168,7 +168,7 @@ def _is_system(message: dict[str, Any]) -> bool:
     return message.get("role") in _SYSTEM
 
 
-def _tell(turns: Turns, message: dict[str, Any]) -> None:
+def _tell(turns: RequestTurns, message: dict[str, Any]) -> None:
     role = ROLES.get(string(message.get("role")) or "")
     if role == "tool":
         tool = string(first_of(message, "name", "tool_name"))
@@ -198,9 +198,9 @@ def _answer(
     finish: str | None,
     raw_usage: dict[str, Any] | None,
     error: str | None,
-) -> Answer:
+) -> ApiResponse:
     calls = [ToolCall(call_id(given, tool, inner), tool, inner) for given, tool, inner in _calls(message)]
-    return Answer(
+    return ApiResponse(
         id=identity(head.get("id")),
         model=string(head.get("model")),
         text=said(message.get("content")) or string(message.get("refusal")) or "",

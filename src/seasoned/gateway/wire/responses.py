@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from seasoned.gateway.usage import read_usage
+from seasoned.gateway.wire.event_stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
+from seasoned.gateway.wire.request import ApiRequest, ApiResponse
 from seasoned.gateway.wire.splice import count_leading, find_fields, find_items, insert_items, replace
-from seasoned.gateway.wire.stream import TOO_DEEP, EventStream, error_of, fields_of, merge_usage, unless_too_deep
-from seasoned.gateway.wire.turns import Turns, call_id
-from seasoned.gateway.wire.value import Answer, Asked
+from seasoned.gateway.wire.turns import RequestTurns, call_id
+from seasoned.gateway.wire.usage import read_usage
 from seasoned.history.chat import ROLES, said
 from seasoned.history.coerce import arguments_of, first_of, identity, integer, record, sequence, string, text_of
 from seasoned.marks import opens_block
@@ -21,7 +21,7 @@ _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
 @unless_too_deep(None)
-def read_request(body: bytes) -> Asked | None:
+def read_request(body: bytes) -> ApiRequest | None:
     """What is asked; None when it is not understood, and passes as it is."""
     fields = fields_of(body)
     if fields is None or string(fields.get("model")) is None or not isinstance(fields.get("input"), str | list):
@@ -31,11 +31,11 @@ def read_request(body: bytes) -> Asked | None:
     system = [text_of(fields.get("instructions"))]
     start = _first_said(items)
     system += [said(item.get("content")) for item in items[:start]]
-    turns = Turns()
+    turns = RequestTurns()
     for item in items[start:]:
         _tell(turns, item)
     messages, results = turns.take()
-    return Asked(
+    return ApiRequest(
         api="responses",
         model=fields["model"],
         system="\n".join([text for text in system if text]),
@@ -80,10 +80,10 @@ def ask_for_usage(_body: bytes) -> bytes | None:
 
 
 @unless_too_deep(TOO_DEEP)
-def read_response(body: bytes) -> Answer:
+def read_response(body: bytes) -> ApiResponse:
     """An answer that came whole."""
     fields = fields_of(body)
-    return Answer(error="an answer that is no JSON object") if fields is None else _answer(fields)
+    return ApiResponse(error="an answer that is no JSON object") if fields is None else _answer(fields)
 
 
 class ResponsesStream(EventStream):
@@ -98,7 +98,7 @@ class ResponsesStream(EventStream):
         self._is_ended = False
 
     @unless_too_deep(TOO_DEEP)
-    def answer(self) -> Answer:
+    def answer(self) -> ApiResponse:
         """What was read so far."""
         output = self._response.get("output") or [self._items[at] for at in sorted(self._items)] + self._begun()
         finish = self._response.get("status") if self._is_ended else None
@@ -157,7 +157,7 @@ def _conversation(fields: dict[str, Any]) -> str | None:
     return string(given) or string(record(given).get("id"))
 
 
-def _tell(turns: Turns, item: dict[str, Any]) -> None:
+def _tell(turns: RequestTurns, item: dict[str, Any]) -> None:
     kind = string(item.get("type")) or "message"
     role = ROLES.get(string(item.get("role")) or "")
     if kind.endswith("_call_output"):
@@ -190,13 +190,13 @@ def _result(item: dict[str, Any]) -> Result | None:
     return None if item.get("output") is None else Result(text_of(item["output"]))
 
 
-def _answer(response: dict[str, Any], error: str | None = None) -> Answer:
+def _answer(response: dict[str, Any], error: str | None = None) -> ApiResponse:
     items = [record(item) for item in sequence(response.get("output"))]
     texts = [said(item.get("content")) for item in items if item.get("type") == "message"]
     found = [(call, _result(item)) for item in items if (call := _call(item)) is not None]
     calls = [ToolCall(call_id(*call), call[1], call[2], result) for call, result in found]
     raw_usage = merge_usage(None, response.get("usage"))
-    return Answer(
+    return ApiResponse(
         id=identity(response.get("id")),
         model=string(response.get("model")),
         text="\n".join([text for text in texts if text]),

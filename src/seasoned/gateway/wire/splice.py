@@ -18,21 +18,21 @@ _BETWEEN = re.compile(rb"[ \t\r\n,]*")
 _KEY = re.compile(rb'[ \t\r\n,{]*"[^"\\]*(?:\\.[^"\\]*)*"[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
 
 
-class Span(NamedTuple):
+class ByteSpan(NamedTuple):
     """A value's first byte, and the first one after it."""
 
     start: int
     end: int
 
 
-class Fields(NamedTuple):
+class ObjectFields(NamedTuple):
     """Where the values of an object lie, and the object itself."""
 
-    spans: dict[str, Span]
-    whole: Span
+    spans: dict[str, ByteSpan]
+    whole: ByteSpan
 
 
-def find_fields(body: bytes, at: int = 0) -> Fields | None:
+def find_fields(body: bytes, at: int = 0) -> ObjectFields | None:
     """Where each value of the object at a place lies; None for no object, and for one that names a field twice.
 
     Of a field that is named twice nobody knows which one the other side takes, so nothing is put into either.
@@ -43,7 +43,7 @@ def find_fields(body: bytes, at: int = 0) -> Fields | None:
         return None
     start = _after_space(body, at)
     place = start + 1
-    spans: dict[str, Span] = {}
+    spans: dict[str, ByteSpan] = {}
     for key, raw in found.items():
         named = _KEY.match(body, place)
         value = bytes(raw)
@@ -51,13 +51,13 @@ def find_fields(body: bytes, at: int = 0) -> Fields | None:
             return None
         if msgspec.json.decode(body[named.start() : named.end()].strip(b" \t\r\n,{:")) != key:
             return None
-        spans[key] = Span(named.end(), named.end() + len(value))
+        spans[key] = ByteSpan(named.end(), named.end() + len(value))
         place = spans[key].end
     place = _after_space(body, place)
-    return Fields(spans, Span(start, place + 1)) if body[place : place + 1] == b"}" else None
+    return ObjectFields(spans, ByteSpan(start, place + 1)) if body[place : place + 1] == b"}" else None
 
 
-def find_items(body: bytes, span: Span) -> list[Span] | None:
+def find_items(body: bytes, span: ByteSpan) -> list[ByteSpan] | None:
     """Where the items of a list lie; None when it is no list."""
     try:
         found = _items.decode(memoryview(body)[span.start : span.end])
@@ -70,12 +70,12 @@ def find_items(body: bytes, span: Span) -> list[Span] | None:
         before = _BETWEEN.match(body, place)
         place = place if before is None else before.end()
         end = place + len(memoryview(raw))
-        spans.append(Span(place, end))
+        spans.append(ByteSpan(place, end))
         place = end
     return spans
 
 
-def count_leading(body: bytes, items: list[Span], belongs: Callable[[dict[str, Any]], bool]) -> int:
+def count_leading(body: bytes, items: list[ByteSpan], belongs: Callable[[dict[str, Any]], bool]) -> int:
     """How many items from the first on belong together."""
     for count, item in enumerate(items):
         try:
@@ -87,7 +87,7 @@ def count_leading(body: bytes, items: list[Span], belongs: Callable[[dict[str, A
     return len(items)
 
 
-def insert_items(body: bytes, span: Span, items: list[Span], index: int, content: bytes) -> bytes:
+def insert_items(body: bytes, span: ByteSpan, items: list[ByteSpan], index: int, content: bytes) -> bytes:
     """The body with the items of another list put before one of its own, or behind the last."""
     inner = content.strip()[1:-1].strip()
     if not inner:
@@ -99,7 +99,7 @@ def insert_items(body: bytes, span: Span, items: list[Span], index: int, content
     return _put(body, items[-1].end, b"," + inner)
 
 
-def add_field(body: bytes, fields: Fields, member: bytes) -> bytes:
+def add_field(body: bytes, fields: ObjectFields, member: bytes) -> bytes:
     """The body with one more field at the end of an object."""
     last = max([span.end for span in fields.spans.values()], default=None)
     if last is None:
@@ -107,7 +107,7 @@ def add_field(body: bytes, fields: Fields, member: bytes) -> bytes:
     return _put(body, last, b"," + member)
 
 
-def replace(body: bytes, span: Span, value: bytes) -> bytes:
+def replace(body: bytes, span: ByteSpan, value: bytes) -> bytes:
     """The body with another value in one place."""
     return _put(body, span.start, value, span.end)
 

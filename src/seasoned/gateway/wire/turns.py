@@ -14,7 +14,7 @@ from seasoned.session import NO_MARKS, Marks, Message, Result, Role, ToolCall
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-class _Draft:
+class _TurnDraft:
     """A message while its calls and their results still come."""
 
     __slots__ = ("answers", "calls", "role", "text")
@@ -26,11 +26,11 @@ class _Draft:
         self.calls: list[tuple[str, str, dict[str, Any]]] = []
 
 
-class Turns:
+class RequestTurns:
     """Collects the messages of one request."""
 
     def __init__(self) -> None:
-        self._drafts: list[_Draft] = []
+        self._drafts: list[_TurnDraft] = []
         self._results: dict[str, Result] = {}
         self._open: dict[str, str] = {}
         """Calls that wait for a result, with their tools."""
@@ -38,7 +38,7 @@ class Turns:
 
     def say(self, role: Role, text: str) -> None:
         """A message of somebody."""
-        self._drafts.append(_Draft(role, text))
+        self._drafts.append(_TurnDraft(role, text))
 
     def call(self, given: object, tool: str, arguments: dict[str, Any]) -> str:
         """A call by the message before it; gives the id that it has from now on."""
@@ -65,7 +65,7 @@ class Turns:
             name = next((one for one in names if one in self._open), names[-1])
         self._open.pop(name, None)
         self._results[name] = Result(text, marks)
-        self._drafts.append(_Draft("tool", text, name))
+        self._drafts.append(_TurnDraft("tool", text, name))
 
     def take(self) -> tuple[tuple[Message, ...], dict[str, Result]]:
         """The messages, calls joined with their results, and the results by id."""
@@ -94,7 +94,7 @@ def call_id(given: object, tool: str, arguments: dict[str, Any]) -> str:
     return f"made_{blake2b(said, digest_size=8).hexdigest()}"
 
 
-def _warm(drafts: list[_Draft]) -> set[int]:
+def _warm(drafts: list[_TurnDraft]) -> set[int]:
     """The positions that a warm start put there: whole blocks, and calls that bear its ids."""
     found: set[int] = set()
     for at, draft in enumerate(drafts):
@@ -110,7 +110,7 @@ def _warm(drafts: list[_Draft]) -> set[int]:
     return found
 
 
-def _end_of_block(drafts: list[_Draft], start: int) -> int:
+def _end_of_block(drafts: list[_TurnDraft], start: int) -> int:
     """The message that ends a block; one that nobody ended is one message long."""
     for at in range(start, len(drafts)):
         if drafts[at].role != "tool" and drafts[at].text.rstrip().endswith(BLOCK_ENDS):

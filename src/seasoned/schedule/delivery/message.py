@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from seasoned.schedule.job import Job, RunRecord
-from seasoned.schedule.when import local
+from seasoned.schedule.job import Job, JobRun
+from seasoned.schedule.times import local
 
 _TAIL_CHARACTERS = 1_500
 _SAID = {
@@ -18,7 +18,7 @@ _SAID = {
 }
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True):
+class DeliveryMessage(msgspec.Struct, frozen=True, kw_only=True):
     """One answer on its way."""
 
     id: str
@@ -29,7 +29,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     """The same for programs."""
 
 
-def message_of(job: Job, record: RunRecord) -> Message:
+def message_of(job: Job, record: JobRun) -> DeliveryMessage:
     """A report as it is; everything else begins with what went wrong."""
     parts = [_SAID.get(record.outcome, f"The run is {record.outcome}."), record.reason, record.output.strip()]
     if record.outcome == "failed" and record.fault in ("script", "timeout") and record.script_output.strip():
@@ -39,7 +39,7 @@ def message_of(job: Job, record: RunRecord) -> Message:
         parts = [record.output.strip()]
     time = local(record.scheduled_at, job.zone)
     state = "" if record.outcome == "ok" else f" – {record.outcome}{f' ({record.fault})' if record.fault else ''}"
-    return Message(
+    return DeliveryMessage(
         id=record.slot.session_id(record.attempt),
         title=f"{job.name}{state} – {time:%Y-%m-%d %H:%M}",
         text="\n\n".join(part for part in parts if part),

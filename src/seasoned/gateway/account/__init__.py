@@ -1,0 +1,1 @@
+"""Accounting: what each request used, keys of the gateway, and their budgets."""

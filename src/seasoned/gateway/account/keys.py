@@ -1,0 +1,120 @@
+"""Keys of the gateway's own: made and revoked on the command line, shown once, kept as a hash."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from hashlib import sha256
+
+import msgspec
+
+from seasoned.errors import Conflict, NotFound, UsageError
+from seasoned.store import Database, DatabaseRow
+
+PREFIX = "ssn_gateway_"
+_NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
+
+
+class GatewayKey(msgspec.Struct, frozen=True, kw_only=True):
+    """Who may send requests, and how much a day (UTC) may take."""
+
+    id: str
+    name: str
+    created_at: float
+    usd_per_day: float | None = None
+    tokens_per_day: int | None = None
+    stops: bool = False
+    """Whether requests beyond the budget are refused; else they are only told of."""
+    revoked_at: float | None = None
+
+
+def make_key(
+    database: Database,
+    name: str,
+    *,
+    now: float,
+    usd_per_day: float | None = None,
+    tokens_per_day: int | None = None,
+    stops: bool = False,
+) -> tuple[GatewayKey, str]:
+    """A new key and its token, shown this once."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"a name has up to 64 small letters, digits and . _ @ + -, and begins with a letter or digit, not {name!r}"
+        )
+    for what, amount in (("dollars", usd_per_day), ("tokens", tokens_per_day)):
+        if amount is not None and not 0 < amount < 1e15:
+            raise UsageError(f"a budget is a number of {what} above 0, not {amount!r}")
+    if stops and usd_per_day is None and tokens_per_day is None:
+        raise UsageError("there is nothing to stop at: give a budget in dollars or tokens a day")
+    token = PREFIX + secrets.token_urlsafe(32)
+    made = GatewayKey(
+        id=secrets.token_urlsafe(12),
+        name=name,
+        created_at=float(now),
+        usd_per_day=usd_per_day,
+        tokens_per_day=tokens_per_day,
+        stops=stops,
+    )
+    values = {field: getattr(made, field) for field in made.__struct_fields__ if field != "revoked_at"}
+    with database.write():
+        count = database.run("gateway.add_key", {**values, "stops": int(stops), "token_hash": hash_of(token)})
+    if not count:
+        raise Conflict(
+            f"the name {name!r} is taken, and names are never given out twice: choose another", status="taken"
+        )
+    return made, token
+
+
+def revoke_key(database: Database, name: str, *, now: float) -> GatewayKey:
+    """End a key. Revoking twice changes nothing."""
+    with database.write():
+        database.run("gateway.revoke_key", {"name": name, "now": float(now)})
+        row = database.row("gateway.key_named", {"name": name})
+    if row is None:
+        raise NotFound(f"there is no key {name!r}: see `seasoned gateway key list`")
+    return _from_row(row)
+
+
+def list_keys(database: Database) -> list[GatewayKey]:
+    """Every key, the oldest first, revoked ones too."""
+    return [_from_row(row) for row in database.rows("gateway.keys")]
+
+
+class KeyCache:
+    """The keys that hold, in memory: a request is not kept waiting by the store. Loaded anew every moment."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, GatewayKey] = {}
+
+    def load(self, database: Database) -> None:
+        """Take what the store has now; where it fails, what was known stays."""
+        rows = database.rows("gateway.keys")
+        self._known = {str(row["token_hash"]): _from_row(row) for row in rows if row["revoked_at"] is None}
+
+    def find(self, token: str) -> GatewayKey | None:
+        """The key of a token."""
+        # By the hash: how long it takes says nothing about a token of 256 bits.
+        return self._known.get(hash_of(token))
+
+    @property
+    def keys(self) -> tuple[GatewayKey, ...]:
+        return tuple(self._known.values())
+
+
+def hash_of(token: str) -> str:
+    """What is kept of a token."""
+    # A token has 256 bits by chance: a slow hash would add nothing.
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _from_row(row: DatabaseRow) -> GatewayKey:
+    return GatewayKey(
+        id=str(row["id"]),
+        name=str(row["name"]),
+        created_at=float(row["created_at"]),
+        usd_per_day=None if row["usd_per_day"] is None else float(row["usd_per_day"]),
+        tokens_per_day=None if row["tokens_per_day"] is None else int(row["tokens_per_day"]),
+        stops=bool(row["stops"]),
+        revoked_at=None if row["revoked_at"] is None else float(row["revoked_at"]),
+    )

@@ -1,0 +1,1 @@
+"""Requests on their way: from a client to its upstream, and the answer back."""

@@ -1,0 +1,348 @@
+"""The proxy: a request comes in, goes on as it is, and its answer passes while it is read beside."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import msgspec
+from starlette.types import Receive, Scope, Send
+
+from seasoned.gateway.account.journal import Ended, Journal
+from seasoned.gateway.account.keys import PREFIX, GatewayKey, KeyCache
+from seasoned.gateway.account.totals import Budgets
+from seasoned.gateway.failures import Failures
+from seasoned.gateway.metrics import CONTENT_TYPE, GatewayMetrics
+from seasoned.gateway.proxy.client import ClientGone, RequestRefused, read_body, refuse, run_while_there, say
+from seasoned.gateway.proxy.exchange import Exchange
+from seasoned.gateway.proxy.headers import Headers, request_headers
+from seasoned.gateway.proxy.models import MODELS_PATH as MODELS
+from seasoned.gateway.proxy.models import join_models
+from seasoned.gateway.proxy.upstream import UpstreamReply, Upstreams, UpstreamUnreachable
+from seasoned.gateway.record.conversations import ConversationIndex, GatewayConversation
+from seasoned.gateway.settings import Api, GatewaySettings, Upstream
+from seasoned.gateway.telemetry import Telemetry
+from seasoned.gateway.wire.api import APIS, find_api
+from seasoned.gateway.wire.api import WireApi as Wire
+from seasoned.gateway.wire.request import ApiRequest
+
+_EMBEDDINGS = "/v1/embeddings"
+_HEALTH = ("/health", "/gateway/health")
+_METRICS = ("/metrics", "/gateway/metrics")
+"""The longer names are for where another service has the shorter ones."""
+_CHAT = APIS["/v1/chat/completions"]
+_PAGES_NEED_A_KEY = (
+    "A web page of another address may not use this gateway: give it a key of its own with"
+    " `seasoned gateway key make NAME`."
+)
+_UNDERSTANDS_NO_SOCKET = "The gateway speaks HTTP and event streams here, no WebSocket: use HTTP."
+
+
+class ExchangeRecorder(Protocol):
+    """Whoever writes conversations down, off the request path."""
+
+    def give(self, exchange: Exchange) -> None: ...
+
+
+class BlockInserter(Protocol):
+    """Whoever puts blocks of examples into requests."""
+
+    async def warm(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes: ...
+
+
+class _ModelField(msgspec.Struct):
+    model: str | None = None
+
+
+_model_of = msgspec.json.Decoder(_ModelField).decode
+
+
+class Gateway:
+    """The application: one object for all requests of a process."""
+
+    def __init__(
+        self,
+        settings: GatewaySettings,
+        *,
+        upstreams: Upstreams,
+        ring: KeyCache,
+        budgets: Budgets,
+        journal: Journal,
+        failures: Failures,
+        metrics: GatewayMetrics,
+        talks: ConversationIndex,
+        recording: ExchangeRecorder | None = None,
+        warming: BlockInserter | None = None,
+        telemetry: Telemetry | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._settings = settings
+        self._upstreams = upstreams
+        self._ring = ring
+        self._budgets = budgets
+        self._journal = journal
+        self._failures = failures
+        self._metrics = metrics
+        self._talks = talks
+        self._recording = recording
+        self._warming = warming
+        self._telemetry = telemetry
+        self._clock = clock
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        if scope["method"] == "GET" and scope["path"] in _HEALTH:
+            await say(send, 200, msgspec.json.encode({"schema": "seasoned/gateway-health/1", **self._health()}))
+            return
+        if scope["method"] == "GET" and scope["path"] in _METRICS:
+            await say(send, 200, self._metrics.text(), kind=CONTENT_TYPE)
+            return
+        api: Api = "anthropic" if _speaks_anthropic(scope) else "openai"
+        self._metrics.open.inc()
+        try:
+            await self._pass(scope, receive, send, api)
+        except RequestRefused as error:
+            self._metrics.turned(error.status)
+            await refuse(send, api, error.status, str(error))
+        except ClientGone:
+            self._metrics.turned(499)
+        finally:
+            self._metrics.open.dec()
+
+    def _health(self) -> dict[str, Any]:
+        return {"status": "ok", "failed_open": dict(self._failures.counts)}
+
+    async def _pass(self, scope: Scope, receive: Receive, send: Send, api: Api) -> None:
+        headers: Headers = scope["headers"]
+        if any(name == b"upgrade" and b"websocket" in value.lower() for name, value in headers):
+            raise RequestRefused(_UNDERSTANDS_NO_SOCKET, status=426)
+        target = scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")
+        if not target.startswith(b"/") or not target.isascii():
+            # Anything else behind the upstream's name could make another name of it.
+            raise RequestRefused("The path of a request begins with a slash: check the base URL.", status=400)
+        key = self._admit(headers)
+        body = await read_body(receive, most=self._settings.body_bytes, seconds=self._settings.client_seconds)
+        await run_while_there(receive, self._exchange(scope, target, headers, body, send, api, key))
+
+    def _admit(self, headers: Headers) -> GatewayKey | None:
+        """Who asks; None for a client that brings the provider's own key."""
+        token = _token(headers)
+        if token is None or not token.startswith(PREFIX):
+            if self._settings.mode == "keys":
+                raise RequestRefused(
+                    "This gateway wants a key of its own: `seasoned gateway key make NAME`.", status=401
+                )
+            if _is_from_a_page(headers):
+                raise RequestRefused(_PAGES_NEED_A_KEY, status=403)
+            return None
+        key = self._ring.find(token)
+        if key is None:
+            raise RequestRefused("This key of the gateway is not known, or it was revoked.", status=401)
+        why = self._budgets.refusal(key, now=self._clock())
+        if why is not None:
+            raise RequestRefused(f"{why} Try again tomorrow, or have the budget changed.", status=429)
+        return key
+
+    async def _exchange(
+        self,
+        scope: Scope,
+        target: bytes,
+        headers: Headers,
+        body: bytes,
+        send: Send,
+        api: Api,
+        key: GatewayKey | None,
+    ) -> None:
+        began = time.perf_counter()
+        if scope["method"] == "GET" and scope["path"] == MODELS and await self._joined(target, headers, send, api, key):
+            return
+        wire = _wire(scope)
+        asked, talk = self._understood(scope["path"], wire, headers, body, "" if key is None else key.name)
+        upstream = self._upstreams.choose(api, _model(asked, body) if scope["method"] == "POST" else None)
+        owner = "" if key is None else key.name
+        exchange = None if wire is None else self._opened(scope["path"], wire, upstream, owner)
+        if exchange is not None:
+            exchange.body, exchange.asked, exchange.talk = body, asked, talk
+            body = await self._changed(exchange, body, headers)
+        sent = request_headers(
+            headers,
+            api=upstream.api,
+            is_ours=key is not None,
+            key=self._upstreams.own_key(upstream),
+            is_streamed=asked is not None and asked.is_stream,
+        )
+        status = 0
+        try:
+            reply = await self._upstreams.send(upstream, scope["method"], target, sent, body)
+            status = reply.status
+            try:
+                await self._bring(reply, exchange, send, began)
+            finally:
+                reply.close()
+        except UpstreamUnreachable as error:
+            status = error.status
+            await refuse(send, api, status, str(error))
+        finally:
+            self._measure(exchange, upstream, headers, status, time.perf_counter() - began)
+
+    async def _joined(self, target: bytes, headers: Headers, send: Send, api: Api, key: GatewayKey | None) -> bool:
+        """Answer with the models of several upstreams; False where there is one, or none gave a list."""
+        among = self._upstreams.speaking(api)
+        if len(among) < 2:
+            return False
+        listed = None
+        with self._failures.shield("models"):
+            listed = await join_models(self._upstreams, among, api, target, headers, is_ours=key is not None)
+        if listed is not None:
+            await say(send, 200, listed)
+        return listed is not None
+
+    def _opened(self, path: str, wire: Wire, upstream: Upstream, owner: str) -> Exchange | None:
+        with self._failures.shield("read"):
+            return Exchange(
+                api=wire,
+                at=self._clock(),
+                upstream=upstream.name,
+                key_name=owner,
+                failures=self._failures,
+                purpose="embedding" if path == _EMBEDDINGS else "unread",
+            )
+        return None
+
+    def _measure(
+        self, exchange: Exchange | None, upstream: Upstream, headers: Headers, status: int, seconds: float
+    ) -> None:
+        """Count the answer, and have it traced where somebody wants that; 499 where the client left before it."""
+        with self._failures.shield("telemetry"):
+            self._metrics.answered(upstream.name, status or 499, seconds)
+            if self._telemetry is not None and exchange is not None:
+                self._telemetry.tell(exchange, upstream, headers, status=status or 499, seconds=seconds)
+
+    def _understood(
+        self, path: str, wire: Wire | None, headers: Headers, body: bytes, owner: str
+    ) -> tuple[ApiRequest | None, GatewayConversation | None]:
+        if wire is None or path == _EMBEDDINGS:
+            return None, None
+        asked = talk = None
+        with self._failures.shield("read"):
+            asked = wire.read_request(body)
+        if asked is not None:
+            with self._failures.shield("identity"):
+                talk = self._talks.recognise(asked, headers, path=path, owner=owner)
+        return asked, talk
+
+    async def _changed(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes:
+        """The body as it goes on: with its block, and asking for the usage where it would not be told."""
+        asked = exchange.asked
+        if asked is None:
+            return body
+        if self._warming is not None and exchange.talk is not None:
+            with self._failures.shield("provision"):
+                body = await self._warming.warm(exchange, body, headers)
+        if asked.is_stream and not asked.wants_usage:
+            with self._failures.shield("read"):
+                asking = exchange.api.ask_for_usage(body)
+                if asking is not None:
+                    body, exchange.takes_usage_out = asking, True
+        return body
+
+    async def _bring(self, reply: UpstreamReply, exchange: Exchange | None, send: Send, began: float) -> None:
+        """Pass the answer on as it comes. One that breaks off does so for the client too: it is never made whole."""
+        headers = reply.headers
+        if exchange is not None:
+            with self._failures.shield("read"):
+                exchange.begin(reply.status, headers)
+            if exchange.takes_usage_out:
+                headers = [pair for pair in headers if pair[0] != b"content-length"]
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        ended: Ended = "cancelled"
+        try:
+            while (chunk := await reply.next_chunk()) is not None:
+                out = chunk
+                if exchange is not None:
+                    if exchange.first_seconds is None:
+                        exchange.first_seconds = time.perf_counter() - began
+                    out = exchange.feed(chunk)
+                    if exchange.is_ending(chunk):
+                        self._journalise(exchange, "complete", began)
+                if out:
+                    await send({"type": "http.response.body", "body": out, "more_body": True})
+            ended = "complete"
+            rest = b""
+            if exchange is not None:
+                rest = exchange.end()
+                self._journalise(exchange, ended, began)
+            await send({"type": "http.response.body", "body": rest})
+        except UpstreamUnreachable:
+            ended = "broken"
+            self._metrics.broke_off()
+            if exchange is not None and (held := exchange.end()):
+                await send({"type": "http.response.body", "body": held, "more_body": True})
+        finally:
+            if exchange is not None:
+                self._finish(exchange, ended, began)
+
+    def _journalise(self, exchange: Exchange, ended: Ended, began: float) -> None:
+        """Write down what an answer took, before its end is passed on; what is written already is not written again."""
+        if not exchange.is_accounted:
+            return
+        with self._failures.shield("journal"):
+            if exchange.settle(ended, time.perf_counter() - began):
+                assert exchange.entry is not None
+                self._journal.append(exchange.entry)
+
+    def _finish(self, exchange: Exchange, ended: Ended, began: float) -> None:
+        self._journalise(exchange, ended, began)
+        if (entry := exchange.entry) is None:
+            return
+        with self._failures.shield("telemetry"):
+            self._metrics.accounted(entry.upstream, entry.ended, entry.usage)
+        with self._failures.shield("identity"):
+            self._talks.answered(exchange.talk, exchange.answer)
+        if self._recording is not None:
+            with self._failures.shield("record"):
+                self._recording.give(exchange)
+
+
+def _wire(scope: Scope) -> Wire | None:
+    """Who can read the request; None for what passes unread."""
+    if scope["method"] != "POST":
+        return None
+    return _CHAT if scope["path"] == _EMBEDDINGS else find_api(scope["path"])
+
+
+def _speaks_anthropic(scope: Scope) -> bool:
+    path: str = scope["path"]
+    return path.startswith("/v1/messages") or any(name == b"anthropic-version" for name, _ in scope["headers"])
+
+
+def _token(headers: Headers) -> str | None:
+    """What the client proves itself with, in either API's header; a key of the gateway before any other."""
+    found = []
+    for name, value in headers:
+        text = value.decode("latin-1").strip()
+        if name == b"x-api-key" and text:
+            found.append(text)
+        elif name == b"authorization" and text[:7].lower() == "bearer ":
+            found.append(text[7:].strip())
+    return max(found, key=lambda text: text.startswith(PREFIX), default=None)
+
+
+def _model(asked: ApiRequest | None, body: bytes) -> str | None:
+    if asked is not None:
+        return asked.model
+    try:
+        return _model_of(body).model
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _is_from_a_page(headers: Headers) -> bool:
+    """Whether a browser sends this for a page of another address: any page could, to whatever listens on loopback."""
+    known = {name: value for name, value in headers if name in (b"origin", b"host", b"sec-fetch-site")}
+    if known.get(b"sec-fetch-site", b"same-origin") not in (b"same-origin", b"none"):
+        return True
+    origin = known.get(b"origin")
+    return origin is not None and origin.rpartition(b"//")[2] != known.get(b"host")

@@ -1,0 +1,116 @@
+"""The client's side of a request: its body within limits, errors in its own dialect, and noticing that it left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+from starlette.types import Message, Receive, Send
+
+from seasoned.errors import Denied
+from seasoned.gateway.settings import Api
+
+_KINDS = {400: "invalid_request_error", 401: "authentication_error", 408: "timeout_error"}
+_KINDS |= {413: "request_too_large", 426: "upgrade_not_supported", 429: "rate_limit_error"}
+
+
+class RequestRefused(Denied):
+    """A request that is not passed on; `status` says what kind of no it is."""
+
+    def __init__(self, message: str, *, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ClientGone(Exception):
+    """The client went away before its request was complete: nobody is there to be told."""
+
+
+async def read_body(receive: Receive, *, most: int, seconds: float) -> bytes:
+    """The whole body; a larger one, or a client that takes too long for the next piece, is turned away."""
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        message = await _next_piece(receive, seconds)
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        part = message.get("body", b"")
+        size += len(part)
+        if size > most:
+            raise RequestRefused(
+                f"The request is larger than {most} bytes: set body_bytes in gateway.toml.", status=413
+            )
+        parts.append(part)
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+async def _next_piece(receive: Receive, seconds: float) -> Message:
+    # A loop that was held up finds the piece and the end of the wait in one turn: the second look takes what is there,
+    # so that a client is not blamed for our lateness.
+    for wait in (seconds, 0):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait):
+                return await receive()
+    raise RequestRefused(f"Nothing of the request came for {seconds:g} seconds: send it again.", status=408)
+
+
+async def run_while_there(receive: Receive, work: Coroutine[Any, Any, None]) -> None:
+    """Do something for a client; when it goes away the work is cancelled, and so is what the upstream does."""
+    working = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(_left(receive))
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            working.cancel()
+            with suppress(asyncio.CancelledError):
+                await working
+            return
+        working.result()
+    finally:
+        leaving.cancel()
+        if not working.done():
+            # The server itself stops.
+            working.cancel()
+            with suppress(asyncio.CancelledError):
+                await working
+
+
+async def _left(receive: Receive) -> None:
+    message: Message = await receive()
+    while message["type"] != "http.disconnect":
+        message = await receive()
+
+
+async def refuse(send: Send, api: Api, status: int, text: str) -> None:
+    """An error in the words of the API that the client speaks, so that its own library understands it."""
+    kind = _KINDS.get(status, "api_error")
+    error = {"type": kind, "message": text}
+    body = (
+        {"type": "error", "error": error} if api == "anthropic" else {"error": {**error, "code": f"gateway_{status}"}}
+    )
+    headers = [(b"x-seasoned-gateway", b"refused")]
+    headers += [(b"connection", b"close")] if status in (408, 413) else []
+    headers += [(b"www-authenticate", b'Bearer realm="seasoned"')] if status == 401 else []
+    # A provider's library asks again at once where it is not told that this would not help.
+    headers += [(b"x-should-retry", b"false")] if status in (401, 413, 429) else []
+    await say(send, status, msgspec.json.encode(body), headers=headers)
+
+
+async def say(
+    send: Send,
+    status: int,
+    body: bytes,
+    *,
+    kind: bytes = b"application/json",
+    headers: Sequence[tuple[bytes, bytes]] = (),
+) -> None:
+    """A whole answer of the gateway's own."""
+    length = (b"content-length", str(len(body)).encode())
+    await send(
+        {"type": "http.response.start", "status": status, "headers": [(b"content-type", kind), length, *headers]}
+    )
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,214 @@
+"""One request on its way: what is known of it, and what is read of its answer while that passes."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Literal
+from uuid import uuid4
+
+import msgspec
+
+from seasoned.gateway.account.journal import Ended, UsageEntry
+from seasoned.gateway.failures import Failures
+from seasoned.gateway.record.conversations import GatewayConversation
+from seasoned.gateway.wire.api import WireApi, named_api
+from seasoned.gateway.wire.request import ApiName, ApiRequest, ApiResponse, StreamReader
+
+
+class FinishedExchange(msgspec.Struct, kw_only=True, dict=True):
+    """What is to be written down of one exchange; it can be handed to another process."""
+
+    id: str
+    at: float
+    key_name: str
+    api_name: ApiName
+    talk: GatewayConversation
+    body: bytes
+    """The request as the client sent it."""
+    answer: ApiResponse | None = None
+    entry: UsageEntry | None = None
+
+    @property
+    def api(self) -> WireApi:
+        return named_api(self.api_name)
+
+    @cached_property
+    def asked(self) -> ApiRequest | None:
+        """The request, read anew: this takes longer than to hand over its bytes."""
+        return self.api.read_request(self.body)
+
+
+_MOST_WHOLE = 32 * 1024 * 1024
+_LONGEST_SIGN = 32
+_ENDS = (b"[DONE]", b"message_stop", b"response.completed", b"response.incomplete", b"response.failed")
+"""What stands in the last event of a stream. Text of a model may say it too, which only costs a second entry."""
+
+
+AnswerForm = Literal["stream", "whole", "unread"]
+
+
+class Exchange:
+    """A request and its answer. Reading fails open: what cannot be read passes all the same."""
+
+    def __init__(
+        self, *, api: WireApi, at: float, upstream: str, key_name: str, failures: Failures, purpose: str = "unread"
+    ) -> None:
+        self.id = uuid4().hex
+        self.api = api
+        self.at = at
+        self.upstream = upstream
+        self.key_name = key_name
+        self.body = b""
+        """The request as the client sent it."""
+        self.asked: ApiRequest | None = None
+        self.talk: GatewayConversation | None = None
+        self.takes_usage_out = False
+        self.status = 0
+        self.answer: ApiResponse | None = None
+        self.entry: UsageEntry | None = None
+        self.way: AnswerForm = "unread"
+        self.first_seconds: float | None = None
+        """Until something of the body came."""
+        self._purpose = purpose
+        self._failures = failures
+        self._stream: StreamReader | None = None
+        self._encoding = b""
+        self._held: list[bytes] = []
+        self._size = 0
+        self._tail = b""
+
+    @property
+    def is_embedding(self) -> bool:
+        return self._purpose == "embedding"
+
+    @property
+    def is_accounted(self) -> bool:
+        """Whether tokens were taken, known or not: a request that the provider refused took none."""
+        return 0 < self.status < 400
+
+    def begin(self, status: int, headers: Sequence[tuple[bytes, bytes]]) -> None:
+        """See what kind of answer comes."""
+        self.status = status
+        named = dict(headers)
+        kind = named.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        self._encoding = named.get(b"content-encoding", b"identity").strip().lower()
+        if status >= 400:
+            return
+        if kind == b"text/event-stream" and self._encoding == b"identity":
+            with self._failures.shield("read"):
+                self._stream = self.api.open_stream(takes_usage_out=self.takes_usage_out)
+                self.way = "stream"
+        elif kind == b"application/json":
+            self.way = "whole"
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What to pass on now."""
+        if self.way == "stream":
+            assert self._stream is not None
+            held = self._stream.held
+            with self._failures.shield("read"):
+                return self._stream.feed(chunk)
+            # From here on it passes unread: nothing that came may be missing or come twice.
+            self.way = "unread"
+            return held + chunk
+        if self.way == "whole":
+            # Whole answers are held until they are accounted for: their last byte is their end.
+            self._held.append(chunk)
+            self._size += len(chunk)
+            if self._size > _MOST_WHOLE:
+                self.way = "unread"
+                return self._release()
+            return b""
+        return chunk
+
+    def is_ending(self, chunk: bytes) -> bool:
+        """Whether the client may take this piece of a stream for its end."""
+        if self.way != "stream":
+            return False
+        seen = self._tail + chunk
+        self._tail = seen[-_LONGEST_SIGN:]
+        return any(sign in seen for sign in _ENDS)
+
+    def end(self) -> bytes:
+        """What was held back, when the upstream has said all."""
+        if self.way == "stream":
+            assert self._stream is not None
+            held = self._stream.held
+            with self._failures.shield("read"):
+                return self._stream.end()
+            return held
+        if self.way == "whole":
+            rest = self._release()
+            with self._failures.shield("read"):
+                self.answer = self.api.read_response(_decoded(rest, self._encoding))
+            return rest
+        return b""
+
+    def finished(self) -> FinishedExchange | None:
+        """What is to be written down; None where nobody knows what it belongs to."""
+        if self.asked is None or self.talk is None:
+            return None
+        return FinishedExchange(
+            id=self.id,
+            at=self.at,
+            key_name=self.key_name,
+            api_name=self.api.name,
+            talk=self.talk,
+            body=self.body,
+            answer=self.answer,
+            entry=self.entry,
+        )
+
+    def settle(self, ended: Ended, seconds: float) -> bool:
+        """Make the entry of what it took, as far as the provider has said so; whether that is news."""
+        with self._failures.shield("read"):
+            if self._stream is not None:
+                self.answer = self._stream.answer()
+        answer = self.answer or ApiResponse()
+        if answer.error is not None and ended == "complete":
+            ended = "broken"
+        elif ended == "cancelled" and answer.finish is not None and answer.usage is not None:
+            # Many clients leave as soon as the last event has come.
+            ended = "complete"
+        before = self.entry
+        if before is not None and (before.ended, before.raw) == (ended, answer.raw_usage):
+            return False
+        self.entry = UsageEntry(
+            id=self.id,
+            at=self.at,
+            session="" if self.talk is None else str(self.talk.ref),
+            purpose=self._purpose if self.talk is None else self.talk.purpose,
+            key_name=self.key_name,
+            upstream=self.upstream,
+            api=self.api.name,
+            model=answer.model or self._model,
+            status=self.status,
+            ended=ended,
+            usage=answer.usage,
+            raw=answer.raw_usage,
+            seconds=round(seconds, 6),
+        )
+        return True
+
+    @property
+    def _model(self) -> str:
+        return "" if self.asked is None else self.asked.model
+
+    def _release(self) -> bytes:
+        held, self._held = b"".join(self._held), []
+        return held
+
+
+def _decoded(body: bytes, encoding: bytes) -> bytes:
+    """A body as it was before it was packed for the line."""
+    if encoding in (b"gzip", b"x-gzip"):
+        return zlib.decompressobj(wbits=31).decompress(body, _MOST_WHOLE)
+    if encoding == b"deflate":
+        try:
+            return zlib.decompressobj().decompress(body, _MOST_WHOLE)
+        except zlib.error:
+            # Some send it without the frame that the name stands for.
+            return zlib.decompressobj(wbits=-15).decompress(body, _MOST_WHOLE)
+    return body

@@ -1,0 +1,65 @@
+"""Headers of a message, and which of them are passed on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from seasoned.gateway.account.keys import PREFIX
+from seasoned.gateway.settings import Api
+
+Headers = Sequence[tuple[bytes, bytes]]
+HOP_BY_HOP = frozenset(
+    (
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"proxy-connection",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    )
+)
+"""Of one connection and not of the message (RFC 9110, 7.6.1)."""
+CREDENTIALS = (b"authorization", b"x-api-key")
+_OUR_HEADERS = b"x-seasoned-"
+_OUR_KEYS = PREFIX.encode()
+_READABLE = ("gzip", "deflate", "identity")
+
+
+def passed_on(headers: Headers) -> list[tuple[bytes, bytes]]:
+    """The headers without those of this one connection; names in small letters, as ASGI wants them."""
+    lowered = [(name.lower(), value) for name, value in headers]
+    named = {word.strip().lower() for name, value in lowered if name == b"connection" for word in value.split(b",")}
+    return [(name, value) for name, value in lowered if name not in HOP_BY_HOP and name not in named]
+
+
+def request_headers(
+    headers: Headers, *, api: Api, is_ours: bool, key: str | None, is_streamed: bool
+) -> list[tuple[bytes, bytes]]:
+    """What the upstream is sent: all as it came, but in an encoding that we can read.
+
+    `is_ours`: the client came with a key of the gateway, which no upstream may see; it gets its own key instead.
+    """
+    left_out = {b"host", b"content-length", *(CREDENTIALS if is_ours else ())}
+    kept = []
+    for name, value in passed_on(headers):
+        # A key of ours in a place where nobody looks for one is still no upstream's business.
+        if name in left_out or name.startswith(_OUR_HEADERS) or _OUR_KEYS in value:
+            continue
+        if name == b"accept-encoding":
+            value = b"identity" if is_streamed else _readable(value)
+        kept.append((name, value))
+    if is_ours and key is not None:
+        kept.append(
+            (b"x-api-key", key.encode()) if api == "anthropic" else (b"authorization", b"Bearer " + key.encode())
+        )
+    return kept
+
+
+def _readable(value: bytes) -> bytes:
+    """The encodings that the standard library can undo: what cannot be read cannot be accounted for."""
+    words = [word.strip() for word in value.decode("latin-1").split(",")]
+    kept = [word for word in words if word.partition(";")[0].strip().lower() in _READABLE]
+    return ", ".join(kept).encode("latin-1") or b"identity"

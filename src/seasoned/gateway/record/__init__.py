@@ -1,0 +1,1 @@
+"""Recording, off the request path: exchanges become sessions in the store."""

@@ -1,0 +1,237 @@
+"""The watch over shown examples: what harms is suspended or retired while the gateway runs.
+
+Two things are looked at, off the way of requests. The harm guard sees calls that were made as an example shows and
+failed; a few conversations are enough for it. The running experiment sees what an example does against its absence,
+however it comes about; it needs many. Both write a state with its reason, which a person can take back.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from importlib.util import find_spec
+
+import msgspec
+
+from seasoned.errors import NotFound
+from seasoned.experiment.live.assignment import load_split
+from seasoned.experiment.live.live_report import hurting
+from seasoned.experiment.live.live_session import LiveSession
+from seasoned.insight.track import JudgedCall, Track, tracks
+from seasoned.store import Database, Store
+from seasoned.template.example import Example
+from seasoned.template.library.guard import GuardRuling, WatchedSession, drawn_rate, guard
+from seasoned.template.library.storage import Library, State, current, set_state
+
+_MOST_LINEAGES = 40
+"""Of one example: a change of its convention before them would have been noticed long ago."""
+_MOST_AT_ONCE = 100
+_FIRST_BLOCKS = 2000
+_LOOK_SECONDS = 1.0
+_RATE_SECONDS = 300.0
+_EFFECT_SECONDS = 60.0
+_EFFECT_SHARE = 0.005
+"""The part of its time that the clerk may spend on effects of examples."""
+_MOST_SETTLED = 50_000
+_BREATH_SECONDS = 0.001
+_strings = msgspec.json.Decoder(tuple[str, ...]).decode
+_log = logging.getLogger("seasoned.gateway")
+
+
+class ExampleWatch:
+    """Holds the newest evidence about each example; it belongs to the clerk's thread."""
+
+    def __init__(self, experiment: str | None = None, *, stopwatch: Callable[[], float] = time.monotonic) -> None:
+        self._experiment = experiment
+        self._stopwatch = stopwatch
+        self._grown: OrderedDict[str, None] = OrderedDict()
+        self._evidence: dict[str, OrderedDict[str, WatchedSession]] = {}
+        self._is_loaded = False
+        self._rates: dict[str, tuple[float, float | None]] = {}
+        self._effects = _ExampleEffects(experiment)
+        self._next_look = self._next_effects = float("-inf")
+
+    def add(self, session: str) -> None:
+        """A conversation in which calls were answered."""
+        self._grown[session] = None
+
+    def is_due(self, now: float) -> bool:
+        """Whether there is something to look at."""
+        return bool(self._grown and now >= self._next_look) or self._are_effects_due(now)
+
+    def _are_effects_due(self, now: float) -> bool:
+        return self._experiment is not None and now >= self._next_effects
+
+    def look(self, store: Store, database: Database, *, now: float) -> list[str]:
+        """Suspend, restore and retire what the evidence asks for; what was decided, in words."""
+        self._next_look = now + _LOOK_SECONDS
+        library = current(store, now=now)
+        if not library.templates:
+            self._grown.clear()
+            self._next_effects = now + _EFFECT_SECONDS
+            return []
+        told = self._guard(store, library, now)
+        if self._grown:
+            self._next_look = now
+        if self._are_effects_due(now):
+            self._next_effects = now + _EFFECT_SECONDS
+            begun = self._stopwatch()
+            told += self._effects.retire(store, database, now=now)
+            self._next_effects = now + max(_EFFECT_SECONDS, (self._stopwatch() - begun) / _EFFECT_SHARE)
+        return told
+
+    def _guard(self, store: Store, library: Library, now: float) -> list[str]:
+        watched = _WatchedExamples(library)
+        if not self._is_loaded:
+            self._load(store, watched)
+            self._is_loaded = True
+        changed: set[str] = set()
+        for session in list(self._grown)[:_MOST_AT_ONCE]:
+            agent, _, native_id = session.partition(":")
+            row = store.row("session.find_ref", {"agent": agent, "native_id": native_id})
+            if row is not None:
+                changed |= self._read(store, row["id"], watched)
+            del self._grown[session]
+            # The event loop gets its turn between two of them.
+            time.sleep(_BREATH_SECONDS)
+        if not changed:
+            return []
+        restored = {row["example_id"]: row["changed_at"] for row in store.rows("guard.restored")}
+        found = [watched.by_id[key] for key in sorted(changed)]
+        usual = {tool: rate for tool in {one.tool for one in found} if (rate := self._usual(store, tool, now))}
+        told = []
+        for one in found:
+            seen = self._evidence[one.id].values()
+            for ruling in guard(seen, [one], suspended=watched.suspended, since=restored, usual=usual):
+                if ruling.decision != "keep":
+                    told.append(_decide(store, ruling, now))
+        return told
+
+    def _load(self, store: Store, watched: _WatchedExamples) -> None:
+        """What earlier conversations have shown, before this gateway began."""
+        wanted: dict[int, None] = {}
+        counts: dict[str, int] = {}
+        for block in store.rows("guard.recent_blocks", {"limit": _FIRST_BLOCKS}):
+            ids = [key for key in _strings(block["example_ids"]) if key in watched.by_id]
+            if any(counts.get(key, 0) < _MOST_LINEAGES for key in ids):
+                wanted[block["id"]] = None
+                for key in ids:
+                    counts[key] = counts.get(key, 0) + 1
+        for key, since in watched.suspended.items():
+            parameters = {"tool": watched.by_id[key].tool, "after": since}
+            for row in store.rows("guard.later", parameters)[-_MOST_LINEAGES:]:
+                wanted[row["id"]] = None
+        for session_id in sorted(wanted):
+            self._read(store, session_id, watched)
+
+    def _read(self, store: Store, session_id: int, watched: _WatchedExamples) -> set[str]:
+        """Take up what a session did; the examples that it speaks about."""
+        rows = store.rows("guard.shown_to", {"session_id": session_id})
+        if not rows and not watched.suspended:
+            return set()
+        if any(row["example_ids"] is None for row in rows):
+            # Whoever was shown nobody knows what speaks neither for an example nor against it.
+            return set()
+        shown = tuple(sorted({key for row in rows for key in _strings(row["example_ids"])}))
+        changed = set()
+        for track in tracks(store, sessions=[session_id]):
+            if track.relation == "review":
+                continue
+            for tool in {call.tool for call in track.counted()} & watched.by_tool.keys():
+                one = WatchedSession(_slim(track, tool), shown)
+                for key in watched.by_tool[tool]:
+                    if (key in shown) != (key in watched.suspended):
+                        self._keep(key, one)
+                        changed.add(key)
+        return changed
+
+    def _keep(self, key: str, one: WatchedSession) -> None:
+        kept = self._evidence.setdefault(key, OrderedDict())
+        kept[str(one.track.ref)] = one
+        kept.move_to_end(str(one.track.ref))
+        if len(kept) > _MOST_LINEAGES:
+            kept.popitem(last=False)
+
+    def _usual(self, store: Store, tool: str, now: float) -> float | None:
+        """How often calls of a tool fail in the newest sessions that were shown nothing; None where there are none."""
+        at, known = self._rates.get(tool, (float("-inf"), None))
+        if now - at < _RATE_SECONDS:
+            return known
+        row = store.row("guard.cold_rate", {"tool": tool})
+        ok, failed = (0, 0) if row is None else (row["ok"] or 0, row["failed"] or 0)
+        found = drawn_rate(failed, ok + failed) if ok + failed else None
+        self._rates[tool] = (now, found)
+        return found
+
+
+class _WatchedExamples:
+    """The examples of a library that are watched: by id, by tool, and since when some are suspended."""
+
+    def __init__(self, library: Library) -> None:
+        self.by_id: dict[str, Example] = {}
+        for template in library.templates:
+            for example in template.examples:
+                if library.state_of(example.id) != "retired":
+                    self.by_id[example.id] = example
+        self.by_tool: dict[str, list[str]] = {}
+        for key, example in self.by_id.items():
+            self.by_tool.setdefault(example.tool, []).append(key)
+        states = library.states
+        self.suspended = {key: states[key].changed_at for key in self.by_id if key in states}
+
+
+class _ExampleEffects:
+    """What examples do in a running experiment. What is settled is read once."""
+
+    def __init__(self, experiment: str | None) -> None:
+        self._experiment = experiment
+        self._split = ""
+        self._settled: dict[str, LiveSession] = {}
+        self._is_told = False
+
+    def retire(self, store: Store, database: Database, *, now: float) -> list[str]:
+        """Retire the examples whose effect lies below zero."""
+        # Only who runs an experiment needs it.
+        if find_spec("numpy") is None:
+            if not self._is_told:
+                _log.warning("examples are not compared: install seasoned[experiment] to have harmful ones retired")
+            self._is_told = True
+            return []
+        assert self._experiment is not None
+        try:
+            split = load_split(database, self._experiment)
+        except NotFound:
+            return []
+        if split.digest != self._split or len(self._settled) > _MOST_SETTLED:
+            self._split, self._settled = split.digest, {}
+        told = []
+        for effect in hurting(database, store, split, now=now, settled=self._settled):
+            reason = f"The experiment {self._experiment} shows that it hurts: {effect.reason}."
+            evidence = msgspec.to_builtins(effect)
+            set_state(store, effect.example_id, "retired", reason, evidence, now=now)
+            told.append(_sentence(effect.example_id, "retired", reason))
+        return told
+
+
+def _decide(store: Store, ruling: GuardRuling, now: float) -> str:
+    state: State = "suspended" if ruling.decision == "suspend" else "active"
+    set_state(store, ruling.example_id, state, ruling.reason, ruling.evidence, now=now)
+    return _sentence(ruling.example_id, state, ruling.reason)
+
+
+def _sentence(example_id: str, state: State, reason: str) -> str:
+    if state == "active":
+        return f"example {example_id} may be shown again: {reason}"
+    return f"example {example_id} is {state}: {reason} `seasoned template restore {example_id}` takes that back."
+
+
+def _slim(track: Track, tool: str) -> Track:
+    """Only what the guard asks for: the calls of one tool, without what they said."""
+    calls = tuple(_bare(call) for call in track.counted() if call.tool == tool)
+    return Track(ref=track.ref, messages=0, calls=calls, root=track.root, started=track.started)
+
+
+def _bare(call: JudgedCall) -> JudgedCall:
+    return msgspec.structs.replace(call, result=None, reason="", intent=None)

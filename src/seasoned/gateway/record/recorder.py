@@ -1,0 +1,299 @@
+"""The clerk: a thread that writes everything down off the request path, in batches, at most a second late.
+
+Where a gateway has many clients it works in a process of its own (`clerk_apart.py`).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from itertools import islice
+
+from seasoned.config import Config
+from seasoned.errors import StoreError
+from seasoned.gateway.account.journal import Journal, UsageEntry
+from seasoned.gateway.account.keys import KeyCache
+from seasoned.gateway.account.totals import Budgets, EntryCost, Pricing, RecordedCounts, add_entries
+from seasoned.gateway.failures import Failures
+from seasoned.gateway.proxy.exchange import Exchange, FinishedExchange
+from seasoned.gateway.record.conversations import ConversationIndex
+from seasoned.gateway.record.example_watch import ExampleWatch
+from seasoned.gateway.record.session_writer import SessionWriter
+from seasoned.redact.key import Secrecy
+from seasoned.store import Database, open_database, open_store
+
+WINDOW_SECONDS = 0.5
+"""How long a message may wait to be written: what a crash can lose."""
+MOST_WAITING = 5000
+MOST_BYTES = 64 * 1024 * 1024
+"""Of requests that wait to be written."""
+_AT_ONCE = 32
+"""Exchanges in one transaction: others who write into the store wait that long."""
+_BATCHES = 6
+_BREATH_SECONDS = 0.001
+_STOP_SECONDS = 10.0
+_log = logging.getLogger("seasoned.gateway")
+
+
+class StoreCache:
+    """What the event loop knows from the store: the keys that hold, their budgets, who owns a conversation."""
+
+    def __init__(self, ring: KeyCache, budgets: Budgets, talks: ConversationIndex) -> None:
+        self._ring = ring
+        self._budgets = budgets
+        self._talks = talks
+
+    def open(self, config: Config, failures: Failures, *, needs_keys: bool, records: bool) -> None:
+        """Load all of it; without a store only where nobody needs a key."""
+        if needs_keys:
+            self._load_keys(config)
+        else:
+            with failures.shield("store"):
+                self._load_keys(config)
+        if records:
+            with failures.shield("store"), open_store(config.store_path) as store:
+                self._talks.load(store)
+
+    def look(self, database: Database, *, now: float) -> None:
+        """Look again at what others can change meanwhile."""
+        self._ring.load(database)
+        for told in self._budgets.load(database, self._ring.keys, now=now):
+            _log.warning("%s", told)
+
+    def _load_keys(self, config: Config) -> None:
+        database = open_database(config)
+        try:
+            self._ring.load(database)
+        finally:
+            database.close()
+
+
+def worth_writing(exchange: Exchange, *, records: bool) -> FinishedExchange | None:
+    """What is to be written down of an exchange; None for what is only accounted for."""
+    return exchange.finished() if records and exchange.talk is not None and exchange.talk.is_recorded else None
+
+
+class GatewayRecorder:
+    """Takes exchanges from the event loop, and writes them and the journal into the store."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        secrecy: Secrecy,
+        journal: Journal,
+        failures: Failures,
+        price: Pricing,
+        lookout: StoreCache | None = None,
+        records: bool = True,
+        breath_seconds: float = _BREATH_SECONDS,
+        stop_seconds: float = _STOP_SECONDS,
+        watch: ExampleWatch | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._config = config
+        self._secrecy = secrecy
+        self._journal = journal
+        self._lookout = lookout
+        self._failures = failures
+        self._price = price
+        self._records = records
+        self._breath_seconds = breath_seconds
+        self._stop_seconds = stop_seconds
+        self._watch = watch or ExampleWatch()
+        self._clock = clock
+        self._given: deque[FinishedExchange] = deque()
+        # Each is changed by one thread alone: of two that add to one number at once, one is lost.
+        self._taken_bytes = self._written_bytes = 0
+        self.tally = RecordedCounts()
+        self._recorded: list[str] = []
+        self._prices: dict[str, EntryCost] = {}
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._database: Database | None = None
+        self._archive: SessionWriter | None = None
+
+    @property
+    def waiting(self) -> int:
+        return len(self._given)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._given) >= MOST_WAITING or self._taken_bytes - self._written_bytes > MOST_BYTES
+
+    def give(self, exchange: Exchange) -> None:
+        """Have a turn written down. When the store fails for long, the newest are lost, and counted."""
+        if (finished := worth_writing(exchange, records=self._records)) is not None:
+            self.take(finished)
+
+    def take(self, finished: FinishedExchange) -> None:
+        """The same, of an exchange that another process had."""
+        if self.is_full:
+            self._failures.counts["record"] += 1
+            return
+        self._taken_bytes += len(finished.body)
+        self._given.append(finished)
+
+    def add(self, entries: list[UsageEntry]) -> None:
+        """Account for what no disk took."""
+        self._journal.put_back(entries)
+
+    def start(self, *, needs_keys: bool = False) -> None:
+        """Load what is known, then work in a thread of its own; without a store only where nobody needs a key."""
+        if self._lookout is not None:
+            self._lookout.open(self._config, self._failures, needs_keys=needs_keys, records=self._records)
+        with self._failures.shield("journal"):
+            self._journal.open()
+        self._thread = threading.Thread(target=self._work, name="seasoned-clerk", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Write what is left, and end."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(self._stop_seconds)
+
+    def _work(self) -> None:
+        is_behind = False
+        while not self._stopping.wait(0 if is_behind else WINDOW_SECONDS):
+            is_behind = self._round()
+        while self._round():
+            pass
+        # Once more for what the last one only made known.
+        self._round()
+        with self._failures.shield("store"):
+            self._close()
+
+    def _round(self) -> bool:
+        """One batch; whether more was waiting than goes into one."""
+        is_behind = False
+        with self._failures.shield("store"):
+            self._account()
+        with self._failures.shield("store"):
+            is_behind = self._record()
+            if self._database is not None:
+                self._mark_recorded(self._database)
+        with self._failures.shield("guard"):
+            self._guard()
+        return is_behind
+
+    def _account(self) -> None:
+        try:
+            if self._database is None:
+                self._database = open_database(self._config)
+            for path, entries in self._journal.take():
+                try:
+                    add_entries(self._database, entries, self._priced)
+                except StoreError:
+                    if path is None:
+                        self._journal.put_back(entries)
+                    raise
+                self._count(entries)
+                if path is not None:
+                    self._journal.done(path)
+            self._mark_recorded(self._database)
+            if self._lookout is not None:
+                self._lookout.look(self._database, now=self._clock())
+        except StoreError:
+            # A connection that failed is not used again: the next batch opens another one.
+            self._close()
+            raise
+
+    def _count(self, entries: list[UsageEntry]) -> None:
+        for entry in {one.id: one for one in entries}.values():
+            price = self._prices.pop(entry.id, EntryCost())
+            self.tally.cost_usd += price.usd or 0.0
+            self.tally.unpriced += price.usd is None
+        self._prices.clear()
+
+    def _priced(self, entry: UsageEntry) -> EntryCost:
+        """What an entry cost; where that cannot be worked out it is unknown, and the entry counts all the same."""
+        found = EntryCost()
+        with self._failures.shield("price"):
+            found = self._price(entry)
+        self._prices[entry.id] = found
+        return found
+
+    def _mark_recorded(self, database: Database) -> None:
+        if self._recorded:
+            with database.write():
+                self._recorded = [one for one in self._recorded if not database.run("gateway.recorded", {"id": one})]
+
+    def _record(self) -> bool:
+        if not self._given:
+            return False
+        try:
+            if self._archive is None:
+                self._archive = SessionWriter(
+                    open_store(self._config.store_path), self._secrecy, watch=self._watch, clock=self._clock
+                )
+            for _ in range(_BATCHES):
+                batch = list(islice(self._given, _AT_ONCE))
+                self._write_batch(self._archive, batch)
+                # The event loop gets its turn between two of them.
+                time.sleep(self._breath_seconds)
+                if not self._given:
+                    break
+        except StoreError:
+            self._close_archive()
+            raise
+        return bool(self._given)
+
+    def _guard(self) -> None:
+        """Have examples that do harm suspended, soon after the conversations that show it."""
+        now = self._clock()
+        if self._archive is None or self._database is None or not self._watch.is_due(now):
+            return
+        for told in self._archive.guard(self._database, now=now):
+            self.tally.decisions += 1
+            _log.warning("%s", told)
+
+    def _write_batch(self, archive: SessionWriter, batch: list[FinishedExchange]) -> None:
+        """Several exchanges at once; where one of them cannot be written, one by one, so that the others are."""
+        try:
+            archive.write(batch)
+        except StoreError:
+            raise
+        except Exception:  # noqa: BLE001 - one of them: it is found, and counted, when each is written by itself
+            for exchange in batch:
+                self._write(archive, exchange)
+                self._done(exchange)
+            return
+        for exchange in batch:
+            self._note_recorded(exchange)
+            self._done(exchange)
+
+    def _write(self, archive: SessionWriter, exchange: FinishedExchange) -> None:
+        """One exchange: a store that fails is tried again later, anything else is this exchange's own fault."""
+        failed: StoreError | None = None
+        with self._failures.shield("record"):
+            try:
+                archive.write([exchange])
+            except StoreError as error:
+                failed = error
+            else:
+                self._note_recorded(exchange)
+        if failed is not None:
+            raise failed
+
+    def _note_recorded(self, exchange: FinishedExchange) -> None:
+        if exchange.talk.purpose != "compaction":
+            self._recorded.append(exchange.id)
+
+    def _done(self, exchange: FinishedExchange) -> None:
+        self._given.popleft()
+        self._written_bytes += len(exchange.body)
+
+    def _close(self) -> None:
+        if self._database is not None:
+            database, self._database = self._database, None
+            database.close()
+        self._close_archive()
+
+    def _close_archive(self) -> None:
+        if self._archive is not None:
+            archive, self._archive = self._archive, None
+            archive.close()

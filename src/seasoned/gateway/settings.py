@@ -1,0 +1,128 @@
+"""What is laid down in `gateway.toml`: upstreams, who may come in, limits, and the experiment that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from seasoned.config import read_settings
+from seasoned.errors import UsageError
+
+FILE = "gateway.toml"
+Api = Literal["openai", "anthropic"]
+Mode = Literal["pass-through", "keys"]
+_Seconds = Annotated[float, msgspec.Meta(gt=0, le=86_400)]
+_Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9._-]{0,63}\Z")]
+
+
+class Upstream(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A provider that requests are passed on to."""
+
+    name: _Name
+    base_url: str
+    """With or without `/v1` at its end."""
+    api: Api = "openai"
+    models: tuple[str, ...] = ()
+    """Names of models, or how they begin: `gpt-*`. Without any it takes what no other one takes."""
+    key_variable: str | None = None
+    """The environment variable with its key; else it lies in `secrets/<name>_key` of the home folder, if anywhere."""
+
+    @property
+    def origin(self) -> str:
+        """What a path like `/v1/models` is put behind."""
+        return self.base_url.rstrip("/").removesuffix("/v1")
+
+
+class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the gateway works; what is left out is as here."""
+
+    mode: Mode = "pass-through"
+    """`keys`: only with a key of the gateway. `pass-through`: clients may also bring the provider's own."""
+    upstream: tuple[Upstream, ...] = ()
+    record: bool = True
+    warm: bool = True
+    """Whether new conversations get a block of examples."""
+    experiment: str | None = None
+    """The experiment whose arms decide which conversations start warm."""
+    budget: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
+    """Tokens of a block at most."""
+    body_bytes: Annotated[int, msgspec.Meta(ge=1024)] = 64 * 1024 * 1024
+    """A larger request is refused."""
+    connect_seconds: _Seconds = 10
+    silence_seconds: _Seconds = 600
+    """How long an upstream may say nothing. Models that think say nothing for long."""
+    client_seconds: _Seconds = 60
+    """How long a client may take for the next piece of its request."""
+    connections: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 2000
+
+
+DEFAULT_UPSTREAMS = (
+    Upstream(name="openai", base_url="https://api.openai.com", key_variable="OPENAI_API_KEY"),
+    Upstream(name="anthropic", base_url="https://api.anthropic.com", api="anthropic", key_variable="ANTHROPIC_API_KEY"),
+)
+
+
+def load_settings(path: Path, *, upstream_url: str | None = None) -> GatewaySettings:
+    """The settings of a file, checked; the defaults where there is none. A URL replaces every upstream."""
+    found = read_settings(path, GatewaySettings)
+    if upstream_url is not None:
+        both: tuple[Api, ...] = ("openai", "anthropic")
+        own = tuple(Upstream(name=f"given-{api}", base_url=upstream_url, api=api) for api in both)
+        found = msgspec.structs.replace(found, upstream=own)
+    elif not found.upstream:
+        found = msgspec.structs.replace(found, upstream=DEFAULT_UPSTREAMS)
+    names = [one.name for one in found.upstream]
+    if len(set(names)) < len(names):
+        raise UsageError(f"{str(path)!r}: two upstreams have one name: {names!r}.")
+    for one in found.upstream:
+        _check_url(one, path)
+    return found
+
+
+def _check_url(upstream: Upstream, path: Path) -> None:
+    try:
+        parts = urlsplit(upstream.base_url)
+        is_right = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        is_right = False
+    if not is_right or parts.username is not None or parts.query or parts.fragment:
+        raise UsageError(
+            f"{str(path)!r}: upstream {upstream.name!r} has the address {upstream.base_url!r}: "
+            "write http(s)://host, with a port or path where it needs one, and its key beside it."
+        )
+
+
+def upstream_for(upstreams: Sequence[Upstream], api: Api, model: str | None) -> Upstream:
+    """Who serves a model: by its name, then by the longest beginning, else the first that speaks the API."""
+    fitting = [(_fit(one, model), one.api == api, not one.models) for one in upstreams]
+    # The first of the best: `max` keeps the order of the file.
+    return max(zip(fitting, upstreams, strict=True), key=lambda pair: pair[0])[1]
+
+
+def _fit(upstream: Upstream, model: str | None) -> int:
+    if not model:
+        return 0
+    best = 0
+    for one in upstream.models:
+        if one == model:
+            return 10_000
+        if one.endswith("*") and model.startswith(one[:-1]):
+            best = max(best, len(one))
+    return best
+
+
+def key_for(upstream: Upstream, home: Path, environment: Mapping[str, str]) -> str | None:
+    """The key of an upstream, which is only ever handed on; None where clients bring their own."""
+    if upstream.key_variable and (text := environment.get(upstream.key_variable)):
+        return text
+    file = home / "secrets" / f"{upstream.name}_key"
+    try:
+        return file.read_text("ascii").strip() or None
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{str(file)!r} cannot be read ({error}): check its rights, or remove it.") from error

@@ -1,0 +1,204 @@
+"""What the readers of the three event streams share: events are read while their bytes pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+import msgspec
+
+from seasoned.gateway.wire.request import ApiResponse
+from seasoned.history.coerce import record, string
+from seasoned.history.json_file import decode
+
+_LIMIT = 32 << 20
+"""Bytes of one event that are kept; a whole answer can be one event, a stream without events never ends."""
+# Atomic, so that the two halves of one \r\n are never taken for two ends of lines.
+_BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_LONGEST_END = 4
+_BOM = b"\xef\xbb\xbf"
+
+
+class ServerSentEvent(NamedTuple):
+    """One event: its name where it has one, and its data."""
+
+    name: str
+    data: bytes
+
+
+class EventSplitter:
+    """Cuts a stream into events, each with the blank line that ends it."""
+
+    def __init__(self, *, limit: int = _LIMIT) -> None:
+        self._kept = bytearray()
+        self._searched = 0
+        self._limit = limit
+        self.is_lost = False
+        """An event was too long: from here on nothing is read any more."""
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """The events that this chunk completes."""
+        if self.is_lost:
+            return [chunk] if chunk else []
+        self._kept += chunk
+        events: list[bytes] = []
+        start = 0
+        at = self._searched
+        while found := _BLANK_LINE.search(self._kept, at):
+            end = found.end()
+            if end == len(self._kept) and self._kept.endswith(b"\r"):
+                # The \n that belongs to this end may be the next byte.
+                break
+            events.append(bytes(self._kept[start:end]))
+            start = at = end
+        del self._kept[:start]
+        self._searched = max(0, len(self._kept) - _LONGEST_END)
+        if len(self._kept) > self._limit:
+            self.is_lost = True
+            events.append(self.end())
+        return events
+
+    @property
+    def kept(self) -> int:
+        """Bytes of an event whose end has not come."""
+        return len(self._kept)
+
+    @property
+    def rest(self) -> bytes:
+        """Those bytes themselves."""
+        return bytes(self._kept)
+
+    def end(self) -> bytes:
+        """What remains after the last whole event."""
+        rest = bytes(self._kept)
+        self._kept.clear()
+        self._searched = 0
+        return rest
+
+
+def read_event(raw: bytes) -> ServerSentEvent:
+    """The name and the data of one event; comments and other fields are left out."""
+    name = ""
+    data: list[bytes] = []
+    for line in _LINE_END.split(raw.removeprefix(_BOM)):
+        field, _, value = line.partition(b":")
+        if field == b"data":
+            data.append(value.removeprefix(b" "))
+        elif field == b"event":
+            name = value.removeprefix(b" ").decode("utf-8", "replace")
+    return ServerSentEvent(name, b"\n".join(data))
+
+
+_ERROR_CHARS = 500
+TOO_DEEP = ApiResponse(error="an answer that is nested too deeply")
+
+Arguments = ParamSpec("Arguments")
+Read = TypeVar("Read")
+Otherwise = TypeVar("Otherwise")
+
+
+def unless_too_deep(
+    otherwise: Otherwise,
+) -> Callable[[Callable[Arguments, Read]], Callable[Arguments, Read | Otherwise]]:
+    """What a reading gives instead when the JSON is nested deeper than its functions can go."""
+
+    def bound(read: Callable[Arguments, Read]) -> Callable[Arguments, Read | Otherwise]:
+        @wraps(read)
+        def bounded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Read | Otherwise:
+            try:
+                return read(*args, **kwargs)
+            except RecursionError:
+                return otherwise
+
+        return bounded
+
+    return bound
+
+
+class EventStream:
+    """Passes chunks on and reads their events; made into a reader of one API by `_read`."""
+
+    def __init__(self, *, takes_usage_out: bool = False) -> None:
+        self._splitter = EventSplitter()
+        self._takes_usage_out = takes_usage_out
+        self.unread = 0
+        """Events whose data was no JSON object."""
+        self.error: str | None = None
+
+    @property
+    def held(self) -> bytes:
+        """What came and is not passed on yet."""
+        return self._splitter.rest if self._takes_usage_out else b""
+
+    def feed(self, chunk: bytes) -> bytes:
+        """What to pass on now: the chunk itself, unless the usage event that we asked for may be in it."""
+        events = self._splitter.feed(chunk)
+        if not self._takes_usage_out:
+            for event in events:
+                self._meet(event)
+            return chunk
+        return b"".join([event for event in events if not self._meet(event)])
+
+    def end(self) -> bytes:
+        """What was held back when the upstream closed the stream."""
+        rest = self._splitter.end()
+        is_usage = self._meet(rest) if rest.strip() else False
+        return rest if self._takes_usage_out and not is_usage else b""
+
+    def _meet(self, raw: bytes) -> bool:
+        """Read one event; whether it is the one that only we asked for."""
+        if self._splitter.is_lost:
+            return False
+        data = read_event(raw).data
+        if not data or data == b"[DONE]":
+            return False
+        fields = fields_of(data)
+        if fields is None:
+            self.unread += 1
+            return False
+        if fields.get("error") is not None:
+            self.error = error_of(fields)
+        self._read(fields)
+        return self._is_only_usage(fields)
+
+    def _read(self, fields: dict[str, Any]) -> None:
+        """One event of the API."""
+
+    def _is_only_usage(self, _fields: dict[str, Any]) -> bool:
+        """Whether an event says nothing but the usage."""
+        return False
+
+
+def fields_of(data: bytes) -> dict[str, Any] | None:
+    """The object that some JSON is; None where it is none."""
+    try:
+        value = decode(data)
+    except msgspec.DecodeError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def error_of(fields: dict[str, Any]) -> str | None:
+    """What went wrong, in the provider's words; None where nothing did."""
+    error = fields.get("error")
+    if error is None:
+        return None
+    inner = record(error)
+    said = string(inner.get("message")) or string(inner.get("type")) or string(error) or "an error without a message"
+    return said[:_ERROR_CHARS]
+
+
+def merge_usage(before: dict[str, Any] | None, later: object) -> dict[str, Any] | None:
+    """Running totals: a later figure replaces an earlier one, and one that is missing or zero leaves it."""
+    if not isinstance(later, dict):
+        return before
+    merged = dict(before or {})
+    for key, value in later.items():
+        if isinstance(value, dict) and isinstance(known := merged.get(key), dict):
+            merged[key] = {**known, **{name: one for name, one in value.items() if one or name not in known}}
+        elif value or key not in merged:
+            merged[key] = value
+    return merged

@@ -1,0 +1,76 @@
+"""Answers that are still to be handed on: claimed by one scheduler at a time, tried again, given up after a while."""
+
+from __future__ import annotations
+
+import msgspec
+
+from seasoned.schedule.job import DeliveryResult, Job, JobRun
+from seasoned.schedule.job_table import key_of, posted_of, record_of
+from seasoned.store import Database
+
+TRIES = 8
+FIRST_WAIT_SECONDS = 30.0
+LONGEST_WAIT_SECONDS = 3600.0
+HOLD_SECONDS = 300.0
+"""How long one try may take before another scheduler tries."""
+
+
+class PendingDelivery(msgspec.Struct, frozen=True):
+    """An answer on its way."""
+
+    job: Job
+    record: JobRun
+    tries: int
+    """With this one."""
+
+
+def claim_deliveries(database: Database, *, now: float, limit: int = 10) -> list[PendingDelivery]:
+    """Answers to hand on now; nobody else gets them for a while."""
+    due = database.rows("schedule.due_deliveries", {"now": now, "limit": limit})
+    found: list[PendingDelivery] = []
+    if not due:
+        return found
+    with database.write():
+        for row in due:
+            record = record_of(row)
+            key = key_of(record.slot, record.attempt)
+            if database.run(
+                "schedule.claim_delivery", {**key, "until": now + HOLD_SECONDS, "seen_at": row["delivery_at"]}
+            ):
+                job = database.row("schedule.job", {"id": record.job_id})
+                if job is not None:
+                    found.append(PendingDelivery(posted_of(job).job, record, int(row["delivery_attempts"]) + 1))
+    return found
+
+
+def claim_own(database: Database, job: Job, record: JobRun, *, now: float) -> PendingDelivery | None:
+    """The answer of a run that has just ended here; None: there is none, or somebody else hands it on already."""
+    values = {**key_of(record.slot, record.attempt), "until": now + HOLD_SECONDS, "seen_at": record.ended_at}
+    with database.write():
+        is_claimed = bool(database.run("schedule.claim_delivery", values))
+    return PendingDelivery(job, record, 1) if is_claimed else None
+
+
+def settle_delivery(
+    database: Database, parcel: PendingDelivery, delivered: DeliveryResult, *, now: float
+) -> DeliveryResult:
+    """Keep what came of one try: done, to be tried again later, or given up."""
+    settled = delivered
+    if delivered.state == "pending" and parcel.tries >= TRIES:
+        settled = DeliveryResult("failed", f"given up after {TRIES} tries: {delivered.error}")
+    wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** (parcel.tries - 1))
+    values = {
+        **key_of(parcel.record.slot, parcel.record.attempt),
+        "delivery": settled.state,
+        "delivery_error": settled.error,
+        "delivery_at": now + wait,
+    }
+    with database.write():
+        database.run("schedule.set_delivery", values)
+    return settled
+
+
+def next_delivery(database: Database) -> float | None:
+    """When the next answer is to be handed on; None: there is none."""
+    row = database.row("schedule.next_delivery")
+    return None if row is None else row["delivery_at"]

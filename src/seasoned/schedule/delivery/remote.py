@@ -1,0 +1,164 @@
+"""Answers that go out over HTTP: a signed webhook, Telegram's and Discord's bots."""
+
+from __future__ import annotations
+
+import smtplib
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.utils import formatdate
+from ipaddress import ip_address
+from urllib.parse import unquote, urlsplit
+
+import httpx2
+import msgspec
+
+from seasoned.confirm.notify.http import NotSent, call, check
+from seasoned.confirm.notify.webhook import sign
+from seasoned.errors import UsageError
+from seasoned.schedule.delivery.message import DeliveryMessage
+
+TELEGRAM_CHARACTERS = 4_000
+DISCORD_CHARACTERS = 1_900
+_MOST_PARTS = 5
+_REST = "\n… the whole answer: seasoned cron history"
+
+
+def send_webhook(client: httpx2.Client, url: str, message: DeliveryMessage, *, secret: str | None, now: float) -> None:
+    """Tell an address, signed where there is a secret; the receiver knows a copy by its `webhook-id`."""
+    said = {"schema": "seasoned/schedule-run/1", "type": "schedule.run", "title": message.title, "text": message.text}
+    body = msgspec.json.encode({**said, "data": message.data})
+    headers = {"webhook-id": message.id}
+    if secret is not None:
+        headers = sign(secret, message_id=message.id, now=now, body=body)
+    check(call(client, "POST", url, body=body, headers=headers, hide=secret or ""), hide=secret or "")
+
+
+def send_telegram(client: httpx2.Client, url: str, chat: str, message: DeliveryMessage, *, token: str) -> None:
+    """Plain text, in as many messages as it takes, without previews of what it links to."""
+    for part in parts_of(message, TELEGRAM_CHARACTERS):
+        said = {"chat_id": chat, "text": part, "link_preview_options": {"is_disabled": True}}
+        address = f"{url}/bot{token}/sendMessage"
+        check(call(client, "POST", address, body=msgspec.json.encode(said), hide=token), hide=token)
+
+
+def send_discord(client: httpx2.Client, url: str, channel: str, message: DeliveryMessage, *, token: str) -> None:
+    """The same for a channel; whatever the text says, it calls nobody."""
+    headers = {"authorization": f"Bot {token}", "user-agent": "DiscordBot (seasoned, 1)"}
+    for number, part in enumerate(parts_of(message, DISCORD_CHARACTERS)):
+        said = {
+            "content": part,
+            "allowed_mentions": {"parse": []},
+            "flags": 1 << 2,
+            "nonce": f"{message.id[-20:]}-{number}",
+            "enforce_nonce": True,
+        }
+        address = f"{url}/channels/{channel}/messages"
+        check(call(client, "POST", address, body=msgspec.json.encode(said), headers=headers, hide=token), hide=token)
+
+
+def parts_of(message: DeliveryMessage, most: int) -> Iterator[str]:
+    """The text in pieces that fit, cut between lines where that is possible; the last one says where the rest is."""
+    rest = f"{message.title}\n\n{message.text}".strip()
+    for number in range(1, _MOST_PARTS + 1):
+        if len(rest) <= most:
+            yield rest
+            return
+        if number == _MOST_PARTS:
+            yield rest[: most - len(_REST)] + _REST
+            return
+        at = rest.rfind("\n", most // 2, most)
+        end = at if at > 0 else most
+        yield rest[:end]
+        rest = rest[end:].lstrip("\n")
+
+
+MAIL_SECONDS = 15.0
+_PORTS = {"smtp": 25, "smtps": 465}
+
+
+def send_mail(url: str, sender: str, to: str, message: DeliveryMessage, *, password: str | None, now: float) -> None:
+    """Send it to one or more addresses, with commas between them."""
+    mail = build_mail(sender, to, message, now=now)
+    try:
+        with _connected(url, password) as server:
+            refused = server.send_message(mail)
+    except smtplib.SMTPRecipientsRefused as error:
+        code = max((code for code, _ in error.recipients.values()), default=0)
+        raise NotSent(f"the mail server refuses {to!r} ({code}).", status=_status(code)) from None
+    except smtplib.SMTPResponseException as error:
+        said = error.smtp_error.decode("utf-8", "replace") if isinstance(error.smtp_error, bytes) else error.smtp_error
+        raise NotSent(
+            f"the mail server answered {error.smtp_code}: {_hidden(said, password)[:200]!r}.",
+            status=_status(error.smtp_code),
+        ) from None
+    except (smtplib.SMTPException, OSError) as error:
+        reason = _hidden(str(error), password)[:200]
+        raise NotSent(f"no mail server answers ({type(error).__name__}: {reason}); check smtp_url.") from None
+    if refused:
+        raise NotSent(f"the mail server refuses {', '.join(map(repr, refused))}.", status=400)
+
+
+def build_mail(sender: str, to: str, message: DeliveryMessage, *, now: float) -> EmailMessage:
+    """The mail; a line break in a name or an address starts no header of its own."""
+    mail = EmailMessage()
+    mail["Subject"] = " ".join(message.title.split())
+    mail["From"] = _address(sender)
+    mail["To"] = [_address(one) for one in to.split(",") if one.strip()]
+    mail["Date"] = formatdate(now)
+    mail["Message-ID"] = f"<{message.id}@seasoned.invalid>"
+    # So that no out-of-office reply comes back.
+    mail["Auto-Submitted"] = "auto-generated"
+    mail.set_content(message.text or message.title)
+    return mail
+
+
+@contextmanager
+def _connected(url: str, password: str | None) -> Iterator[smtplib.SMTP]:
+    parts = urlsplit(url)
+    if parts.scheme not in _PORTS or not parts.hostname:
+        raise UsageError("smtp_url is no mail server: write smtp://user@host:587 or smtps://user@host.")
+    port = parts.port or _PORTS[parts.scheme]
+    trust = ssl.create_default_context()
+    server: smtplib.SMTP
+    if parts.scheme == "smtps":
+        server = smtplib.SMTP_SSL(parts.hostname, port, timeout=MAIL_SECONDS, context=trust)
+    else:
+        server = smtplib.SMTP(parts.hostname, port, timeout=MAIL_SECONDS)
+    with server:
+        server.ehlo()
+        is_safe = parts.scheme == "smtps" or _is_this_machine(parts.hostname)
+        if parts.scheme == "smtp" and server.has_extn("starttls"):
+            server.starttls(context=trust)
+            server.ehlo()
+            is_safe = True
+        if parts.username and password:
+            if not is_safe:
+                raise UsageError("the mail server offers no encryption, so the password is not sent: use smtps://.")
+            server.login(unquote(parts.username), password)
+        yield server
+
+
+def _address(text: str) -> Address:
+    try:
+        return Address(addr_spec=text.strip())
+    except (ValueError, IndexError, AttributeError) as error:
+        raise UsageError(f"{text!r} is no e-mail address: write it like name@example.org.") from error
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _status(code: int) -> int:
+    """A refusal for good, or one for now."""
+    return 400 if 500 <= code < 600 else 503
+
+
+def _hidden(text: str, password: str | None) -> str:
+    return text.replace(password, "…") if password else text

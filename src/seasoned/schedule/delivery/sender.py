@@ -1,0 +1,171 @@
+"""The courier: hands one answer on to every destination of its job, and knows which of them still wait for it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from seasoned.config import Config
+from seasoned.config import secret as find_secret
+from seasoned.errors import CannotDo, Refused, SeasonedError, UsageError
+from seasoned.schedule.delivery.message import DeliveryMessage, message_of
+from seasoned.schedule.job import DeliveryResult, Job, JobRun
+
+if TYPE_CHECKING:
+    import httpx2
+
+REPORTS_FOLDER = "reports"
+"""Where relative paths begin, in the home folder."""
+
+
+def print_message(message: DeliveryMessage, out: TextIO) -> None:
+    """Write it to the terminal, without what would steer one."""
+    text = f"── {message.title}\n{message.text}\n"
+    shown = "".join([c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text])
+    try:
+        out.write(shown.encode(out.encoding or "utf-8", "replace").decode(out.encoding or "utf-8"))
+        out.flush()
+    except (OSError, ValueError) as error:
+        raise CannotDo(f"the terminal does not take it ({error}).") from error
+
+
+def append_message(message: DeliveryMessage, address: str, *, home: Path) -> None:
+    """Put it at the end of a file, whole; a link is not followed, and a new file is for its owner alone."""
+    path = home / REPORTS_FOLDER / Path(address).expanduser()
+    if not Path(address).expanduser().is_absolute():
+        if not path.resolve().is_relative_to((home / REPORTS_FOLDER).resolve()):
+            raise Refused(
+                f"{address!r} leads out of {str(home / REPORTS_FOLDER)!r}: give a whole path, or one inside it."
+            )
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    text = f"## {message.title}\n\n{message.text}\n\n"
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        opened = os.open(path, flags, 0o600)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise Refused(f"{str(path)!r} is a link: give the file itself.") from error
+        raise CannotDo(f"{str(path)!r} cannot be written: {error.strerror or error}.") from error
+    try:
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            raise Refused(f"{str(path)!r} is no file: give one.")
+        data = text.encode("utf-8", "replace")
+        while data:
+            data = data[os.write(opened, data) :]
+    except OSError as error:
+        raise CannotDo(f"{str(path)!r} cannot be written: {error.strerror or error}.") from error
+    finally:
+        os.close(opened)
+
+
+_GIVEN_UP = " (given up)"
+_WAITS_FOR = (408, 409, 425, 429)
+"""Answers of the four hundreds that may be others later."""
+
+
+class AnswerSender:
+    """Delivers at least once: a try that was broken off is made again, with the same id."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        out: TextIO | None = None,
+        clock: Callable[[], float] = time.time,
+        find: Callable[[str], str | None] | None = None,
+    ) -> None:
+        self._config = config
+        self._out = out
+        self._clock = clock
+        self._find = find or (lambda name: find_secret(name, config.home))
+
+    def __call__(self, job: Job, record: JobRun) -> DeliveryResult:
+        """Hand it on to whoever has not got it yet."""
+        message = message_of(job, record)
+        lines = record.delivery_error.splitlines()
+        waiting = [one for one in job.delivery if one != "none"]
+        # After a first try, a line for each destination that has not got it says so.
+        known = [one for one in waiting if any(line.startswith((f"{one}: ", f"{one}{_GIVEN_UP}: ")) for line in lines)]
+        errors: list[str] = [line for line in lines if known and _GIVEN_UP in line]
+        todo = [one for one in known if any(line.startswith(f"{one}: ") for line in lines)] if known else waiting
+        is_pending = False
+        for destination in dict.fromkeys(todo):
+            try:
+                self._send(destination, message)
+            except SeasonedError as error:
+                is_final = _is_final(error)
+                is_pending = is_pending or not is_final
+                reason = " ".join(str(error).split())
+                errors.append(f"{destination}{_GIVEN_UP if is_final else ''}: {reason}")
+        if not errors:
+            return DeliveryResult("delivered" if waiting else "none")
+        return DeliveryResult("pending" if is_pending else "failed", "\n".join(errors))
+
+    def _send(self, destination: str, message: DeliveryMessage) -> None:
+        kind, _, address = destination.partition(":")
+        if kind == "stdout":
+            print_message(message, self._out or sys.stdout)
+        elif kind == "file":
+            append_message(message, address, home=self._config.home)
+        elif kind == "email":
+            self._mail(address, message)
+        else:
+            # Imported here: most jobs need no client.
+            from seasoned.confirm.notify.http import open_client
+
+            with open_client() as client:
+                self._send_over_http(client, kind, address, message)
+
+    def _mail(self, address: str, message: DeliveryMessage) -> None:
+        from seasoned.schedule.delivery.remote import send_mail
+
+        config = self._config
+        if config.smtp_url is None or config.mail_from is None:
+            raise UsageError("e-mail needs the settings smtp_url and mail_from: set them.")
+        password = self._find("smtp_password")
+        send_mail(config.smtp_url, config.mail_from, address, message, password=password, now=self._clock())
+
+    def _send_over_http(self, client: httpx2.Client, kind: str, address: str, message: DeliveryMessage) -> None:
+        from seasoned.schedule.delivery.remote import send_discord, send_telegram, send_webhook
+
+        config = self._config
+        if kind == "webhook":
+            url = address or _needed(config.webhook_url, "webhook_url")
+            # A secret that is shared with one receiver signs nothing for another.
+            is_own = not address or address == config.webhook_url
+            secret = self._find("webhook_secret") if is_own else None
+            send_webhook(client, url, message, secret=secret, now=self._clock())
+        elif kind == "telegram":
+            chat = address or _needed(config.telegram_chat, "telegram_chat")
+            send_telegram(client, config.telegram_url, chat, message, token=self._token("telegram_token"))
+        elif kind == "discord":
+            channel = address or _needed(config.discord_channel, "discord_channel")
+            send_discord(client, config.discord_url, channel, message, token=self._token("discord_token"))
+        else:
+            raise UsageError(f"{kind!r} is no destination that is known here.")
+
+    def _token(self, name: str) -> str:
+        found = self._find(name)
+        if found is None:
+            raise UsageError(f"the secret {name} is missing: put it into the file 'secrets/{name}' of the home folder.")
+        return found
+
+
+def _needed(value: str | None, name: str) -> str:
+    if value is None:
+        raise UsageError(f"there is no address: set {name}, or write it into the job's delivery.")
+    return value
+
+
+def _is_final(error: SeasonedError) -> bool:
+    """Whether trying again is pointless: somebody has to change something first."""
+    status = getattr(error, "status", None)
+    if isinstance(status, int):
+        return 300 <= status < 500 and status not in _WAITS_FOR
+    return not isinstance(error, CannotDo)

@@ -1,0 +1,119 @@
+"""Who keeps the schedule: schedulers say that they are alive, so that a dead one is noticed."""
+
+from __future__ import annotations
+
+import msgspec
+
+from seasoned.store import Database
+
+BEAT_SECONDS = 15.0
+"""How often a scheduler says that it is alive."""
+DEAD_SECONDS = 4 * BEAT_SECONDS
+"""A scheduler that has said nothing for so long is dead."""
+OVERDUE_SECONDS = 120.0
+KEPT_SECONDS = 7 * 86_400.0
+
+
+class SchedulerState(msgspec.Struct, frozen=True, kw_only=True):
+    """One scheduler, as the others see it."""
+
+    owner: str
+    host: str
+    pid: int
+    started_at: float
+    heartbeat_at: float
+    stopped_at: float | None = None
+    """When it ended as it should; None: it runs, or it died."""
+    note: str = ""
+    is_alive: bool = False
+
+    @property
+    def is_dead(self) -> bool:
+        """It neither runs nor ended as it should."""
+        return not self.is_alive and self.stopped_at is None
+
+
+class ScheduleHealth(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the schedule is kept."""
+
+    schedulers: tuple[SchedulerState, ...]
+    jobs: int
+    active_jobs: int
+    """Jobs that have a next slot."""
+    overdue_seconds: float = 0.0
+    """How long the most overdue slot has been waiting for a scheduler."""
+    outcomes: dict[str, int] = {}
+
+    @property
+    def alive(self) -> int:
+        return sum(one.is_alive for one in self.schedulers)
+
+    @property
+    def dead(self) -> int:
+        return sum(one.is_dead for one in self.schedulers)
+
+    @property
+    def is_kept(self) -> bool:
+        """No job waits for a scheduler that is not there."""
+        return self.overdue_seconds <= OVERDUE_SECONDS and (self.alive > 0 or self.active_jobs == 0)
+
+    @property
+    def sentence(self) -> str:
+        """What to tell a person."""
+        if not self.active_jobs:
+            return "No job is waiting for its time."
+        if not self.alive:
+            seen = max((one.heartbeat_at for one in self.schedulers), default=None)
+            since = "none has ever run" if seen is None else "the last one has stopped or died"
+            wait = "1 job waits" if self.active_jobs == 1 else f"{self.active_jobs:,} jobs wait"
+            return f"{wait}, but no scheduler runs ({since}): start `seasoned cron serve`."
+        if not self.is_kept:
+            return f"A slot is {self.overdue_seconds:,.0f} s overdue although a scheduler runs: look at its log."
+        several = "" if self.active_jobs == 1 else "s"
+        return f"{self.alive} scheduler{'s' if self.alive > 1 else ''} alive, {self.active_jobs:,} job{several}."
+
+
+def beat(database: Database, *, owner: str, host: str, pid: int, now: float, note: str = "") -> None:
+    """Say that a scheduler is alive; the first time it says so, those that are long gone are forgotten."""
+    values = {"owner": owner, "host": host, "pid": pid, "now": now, "note": note}
+    with database.write():
+        if not database.run("schedule.beat", values):
+            database.run("schedule.drop_schedulers", {"before": now - KEPT_SECONDS})
+            database.run("schedule.appear", values)
+
+
+def leave(database: Database, *, owner: str, now: float) -> None:
+    """Say that a scheduler ends as it should."""
+    with database.write():
+        database.run("schedule.leave", {"owner": owner, "now": now})
+
+
+def schedulers(database: Database, now: float) -> list[SchedulerState]:
+    """Every scheduler of the last days with its last heartbeat, the oldest first."""
+    return [
+        SchedulerState(
+            owner=row["owner"],
+            host=row["host"],
+            pid=int(row["pid"]),
+            started_at=row["started_at"],
+            heartbeat_at=row["heartbeat_at"],
+            stopped_at=row["stopped_at"],
+            note=row["note"],
+            is_alive=row["stopped_at"] is None and now - row["heartbeat_at"] <= DEAD_SECONDS,
+        )
+        for row in database.rows("schedule.schedulers")
+    ]
+
+
+def health(database: Database, now: float) -> ScheduleHealth:
+    """Whether somebody keeps the schedule, for doctor, metrics and pages."""
+    counts = database.row("schedule.count_jobs")
+    due = database.row("schedule.next_due")
+    next_at = None if due is None else due["next_at"]
+    return ScheduleHealth(
+        schedulers=tuple(schedulers(database, now)),
+        jobs=0 if counts is None else int(counts["n"]),
+        active_jobs=0 if counts is None else int(counts["n_active"]),
+        overdue_seconds=0.0 if next_at is None else max(0.0, now - next_at),
+        outcomes={row["outcome"]: int(row["n"]) for row in database.rows("schedule.count_outcomes")},
+    )

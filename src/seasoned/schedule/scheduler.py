@@ -1,0 +1,272 @@
+"""The scheduler: sleeps until the next slot, claims it, runs it in a thread, and says that it is alive meanwhile."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+from seasoned.errors import CannotDo, StoreError
+from seasoned.schedule.delivery.outbox import PendingDelivery, claim_deliveries, next_delivery, settle_delivery
+from seasoned.schedule.health import BEAT_SECONDS, beat, leave
+from seasoned.schedule.job import DeliveryResult, Job, JobRun
+from seasoned.schedule.job_table import revision
+from seasoned.schedule.run_thread import RunSlot, RunThread, given_up, overdue, stopped
+from seasoned.schedule.slots import (
+    LEASE_SECONDS,
+    claim_by_hand,
+    finish,
+    next_wake,
+    plan_due,
+    recover,
+    renew,
+    shorten_leases,
+    start_due,
+)
+from seasoned.store import Database
+
+RUNS_AT_ONCE = 4
+POLL_SECONDS = 2.0
+"""How soon a change to the jobs by another process is noticed."""
+JUMP_SECONDS = 5.0
+"""A clock that is further off than this was set, or the machine slept."""
+PATIENCE_SECONDS = 10.0
+_LOOKS_AT_ONCE = 50
+_LONGEST_SLEEP_SECONDS = 3600.0
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 30.0
+_log = logging.getLogger("seasoned.schedule")
+_log.addHandler(logging.NullHandler())
+
+Deliver = Callable[[Job, JobRun], DeliveryResult]
+"""Hands an answer on; pending: it did not work now, and should be tried again."""
+
+
+def new_owner() -> str:
+    """A name that no other scheduler has, and that tells a person where to look."""
+    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+class Scheduler:
+    """One of any number of schedulers on the same store. All of its work with the store is done in one thread."""
+
+    def __init__(
+        self,
+        database_factory: Callable[[], Database],
+        run_slot: RunSlot,
+        *,
+        owner: str | None = None,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+        deliver: Deliver | None = None,
+        redact: Callable[[str], str] = str,
+        runs_at_once: int = RUNS_AT_ONCE,
+        lease_seconds: float = LEASE_SECONDS,
+        poll_seconds: float = POLL_SECONDS,
+    ) -> None:
+        self.owner = new_owner() if owner is None else owner
+        self._open, self._run_slot, self._deliver, self._redact = database_factory, run_slot, deliver, redact
+        self._clock, self._monotonic = clock, monotonic
+        self._runs_at_once, self._lease, self._poll = runs_at_once, lease_seconds, poll_seconds
+        self._beat_seconds = min(BEAT_SECONDS, lease_seconds / 4)
+        self._database: Database | None = None
+        self._running: list[RunThread] = []
+        self._abandoned: list[RunThread] = []
+        self._sending: list[tuple[PendingDelivery, RunThread]] = []
+        self._wake = threading.Event()
+        self._stopping = threading.Event()
+        self._seen: tuple[float, float] | None = None
+        self._next_beat = self._recover_after = monotonic()
+        self._revision = -1
+        self._note = ""
+
+    def run(self) -> None:
+        """Keep the schedule until `stop` is called; an unreachable store is waited for."""
+        pause = _FIRST_PAUSE_SECONDS
+        while not self._stopping.is_set():
+            try:
+                self._sleep(self.tick())
+                pause = _FIRST_PAUSE_SECONDS
+            except StoreError as error:
+                _log.warning("the store does not answer, trying again in %.0f s: %s", pause, self._redact(str(error)))
+                self._forget_connection()
+                self._stopping.wait(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+        try:
+            self._end()
+        except StoreError as error:
+            _log.warning("the store did not answer at the end: %s", self._redact(str(error)))
+        self._forget_connection()
+
+    def stop(self) -> None:
+        """End soon: no new runs, a short time for those that go on. A signal starts a thread to call it."""
+        self._stopping.set()
+        self._wake.set()
+
+    def wake(self) -> None:
+        """Look again at once. May be called from any thread."""
+        self._wake.set()
+
+    def tick(self) -> float:
+        """One look at everything that is due; until when to sleep, by the wall clock."""
+        database = self._connect()
+        now, steady = self._clock(), self._monotonic()
+        self._notice_jump(database, now, steady)
+        # Before the look: what changes during it is seen at the next one.
+        self._revision = revision(database)
+        self._collect(database, now)
+        self._give_up_overdue(database, now, steady)
+        if steady >= self._next_beat:
+            self._beat(database, now, steady)
+        is_more = self._plan(database, now)
+        self._start(database, now)
+        self._send(database, now)
+        if is_more:
+            return now
+        found = [next_wake(database, now=now), None if self._deliver is None else next_delivery(database)]
+        until_beat = now + max(0.0, self._next_beat - steady)
+        return min([until_beat, *(one for one in found if one is not None)])
+
+    def drain(self, timeout_seconds: float = 60.0) -> None:
+        """Wait for the runs and deliveries that go on now, and keep what came of them."""
+        until = time.monotonic() + timeout_seconds
+        for work in [*self._running, *self._abandoned, *(one for _, one in self._sending)]:
+            work.thread.join(max(0.0, until - time.monotonic()))
+        self._collect(self._connect(), self._clock())
+
+    def run_by_hand(self, job: Job) -> JobRun:
+        """Run a job at once, here, with a claim and a lease like any other run; its line in the history is returned."""
+        database = self._connect()
+        started = claim_by_hand(database, job, owner=self.owner, now=self._clock(), lease_seconds=self._lease)
+        if started is None:
+            raise CannotDo(f"a run of {job.name!r} is going on, and the job allows no second one: wait for its end.")
+        work = RunThread(started.job, started.claim, monotonic=self._monotonic, stopping=self._stopping)
+        work.start(self._run_slot, self._wake.set, self._redact)
+        self._running.append(work)
+        while work in self._running:
+            work.thread.join(self._beat_seconds)
+            now = self._clock()
+            self._collect(database, now)
+            self._give_up_overdue(database, now, self._monotonic())
+            self._renew(database, now)
+        assert work.kept is not None  # it has left the list, so it was kept
+        return work.kept
+
+    def close(self) -> None:
+        """Close the connection of the thread that made it; `run` does so by itself."""
+        self._forget_connection()
+
+    def _connect(self) -> Database:
+        if self._database is None:
+            self._database = self._open()
+            self._next_beat = self._monotonic()
+        return self._database
+
+    def _forget_connection(self) -> None:
+        database, self._database = self._database, None
+        if database is not None:
+            database.close()
+
+    def _notice_jump(self, database: Database, now: float, steady: float) -> None:
+        """A wall clock that ran on by more or less than the steady one was set, or the machine slept."""
+        if self._seen is not None:
+            jump = (now - self._seen[0]) - (steady - self._seen[1])
+            if abs(jump) > JUMP_SECONDS:
+                what = "forward: the machine slept, or its clock was set" if jump > 0 else "back: its clock was set"
+                self._note = f"The clock went {abs(jump):,.0f} s {what}."
+                _log.warning("%s", self._note)
+                # Schedulers that slept as well look dead until they have renewed their leases.
+                self._recover_after = steady + self._lease
+                self._next_beat = steady
+                if jump < 0:
+                    shorten_leases(database, now=now, lease_seconds=self._lease)
+        self._seen = now, steady
+
+    def _collect(self, database: Database, now: float) -> None:
+        for work in [one for one in self._running if one.is_ended]:
+            record = work.record(now)
+            finish(database, work.job, work.claim, record, now=now)
+            work.kept = record
+            # Taken off only now: if the store does not answer, what came of the run is kept for the next look.
+            self._running.remove(work)
+        for work in [one for one in self._abandoned if one.is_ended]:
+            finish(database, work.job, work.claim, work.record(now), now=now)
+            self._abandoned.remove(work)
+        for parcel, work in [one for one in self._sending if one[1].is_ended]:
+            settle_delivery(database, parcel, work.delivered(), now=now)
+            self._sending.remove((parcel, work))
+
+    def _give_up_overdue(self, database: Database, now: float, steady: float) -> None:
+        for work in [one for one in self._running if overdue(one, steady, self._lease)]:
+            work.pulse.lose()
+            work.kept = given_up(work, now)
+            finish(database, work.job, work.claim, work.kept, now=now)
+            self._running.remove(work)
+            self._abandoned.append(work)
+
+    def _beat(self, database: Database, now: float, steady: float) -> None:
+        # Our own leases first: after a sleep they look as dead as those of a scheduler that died.
+        self._renew(database, now)
+        beat(database, owner=self.owner, host=socket.gethostname(), pid=os.getpid(), now=now, note=self._note)
+        if steady >= self._recover_after:
+            for record in recover(database, now=now):
+                _log.warning("the run of %s is unknown: %s", record.slot.session_id(record.attempt), record.reason)
+        self._next_beat = steady + self._beat_seconds
+
+    def _renew(self, database: Database, now: float) -> None:
+        if not self._running:
+            return
+        claims = {one.claim: one for one in self._running}
+        _, lost = renew(database, claims, now=now, lease_seconds=self._lease)
+        for claim in lost:
+            claims[claim].pulse.lose()
+
+    def _plan(self, database: Database, now: float) -> bool:
+        """Whether more was due than one look can do."""
+        return all(plan_due(database, now=now) for _ in range(_LOOKS_AT_ONCE))
+
+    def _start(self, database: Database, now: float) -> None:
+        room = self._runs_at_once - len(self._running)
+        if room <= 0 or self._stopping.is_set():
+            return
+        for started in start_due(database, owner=self.owner, now=now, room=room, lease_seconds=self._lease):
+            work = RunThread(started.job, started.claim, monotonic=self._monotonic, stopping=self._stopping)
+            self._running.append(work)
+            work.start(self._run_slot, self._wake.set, self._redact)
+
+    def _send(self, database: Database, now: float) -> None:
+        if self._deliver is None or self._stopping.is_set() or len(self._sending) >= self._runs_at_once:
+            return
+        for parcel in claim_deliveries(database, now=now, limit=self._runs_at_once - len(self._sending)):
+            work = RunThread(parcel.job, None, monotonic=self._monotonic, stopping=self._stopping)
+            self._sending.append((parcel, work))
+            work.start_delivery(self._deliver, parcel.record, self._wake.set, self._redact)
+
+    def _sleep(self, until: float) -> None:
+        """Until this time, or until something ended, was changed by another process, or the clock was set."""
+        ends = self._monotonic() + min(_LONGEST_SLEEP_SECONDS, max(0.0, until - self._clock()))
+        while not self._stopping.is_set():
+            left = min(ends - self._monotonic(), until - self._clock())
+            if left <= 0:
+                return
+            if self._wake.wait(min(self._poll, left)):
+                self._wake.clear()
+                return
+            if revision(self._connect()) != self._revision:
+                return
+
+    def _end(self) -> None:
+        database = self._connect()
+        until = self._monotonic() + PATIENCE_SECONDS
+        while (self._running or self._sending) and self._monotonic() < until:
+            self._wake.wait(max(0.0, min(self._beat_seconds, until - self._monotonic())))
+            self._wake.clear()
+            self._collect(database, self._clock())
+            self._renew(database, self._clock())
+        now = self._clock()
+        for work in self._running:
+            finish(database, work.job, work.claim, stopped(work, now), now=now)
+        leave(database, owner=self.owner, now=now)

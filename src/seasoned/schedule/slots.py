@@ -1,0 +1,241 @@
+"""Slots in the store: planned, claimed under a key that exists once, leased, finished, or lost with their scheduler."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import msgspec
+
+from seasoned.errors import SeasonedError
+from seasoned.schedule.job import Job, JobRun, Slot, SlotClaim
+from seasoned.schedule.job_table import StoredJob, add_slot, key_of, posted_of
+from seasoned.schedule.planning import KeepWaiting, SkippedSlot, WaitingSlot, may_start, plan, retry_time, start_time
+from seasoned.store import Database
+
+LEASE_SECONDS = 60.0
+JOBS_AT_ONCE = 100
+_RETRIED_FAULTS = ("script", "agent", "timeout")
+
+
+class StartedRun(msgspec.Struct, frozen=True):
+    """A slot that was claimed for a run."""
+
+    job: Job
+    claim: SlotClaim
+
+
+def plan_due(database: Database, *, now: float, limit: int = JOBS_AT_ONCE) -> int:
+    """Write down the slots that have come, each as waiting or skipped, and move jobs on; how many jobs were due."""
+    due = database.rows("schedule.due_jobs", {"now": now, "limit": limit})
+    if not due:
+        return 0
+    with database.write():
+        # By id: schedulers that lock jobs in the same order cannot wait for each other in a circle.
+        for row in sorted(due, key=lambda one: str(one["id"])):
+            try:
+                job = msgspec.json.decode(row["document"], type=Job)
+                planned = plan(job, row["next_at"], now)
+            except (SeasonedError, msgspec.MsgspecError) as error:
+                _take_off(database, Slot(row["id"], row["next_at"]), now, error)
+                continue
+            moved = {"id": job.id, "next_at": planned.next_at, "seen_at": row["next_at"]}
+            # Whoever moves the job on from this very slot writes its lines; all others find it moved.
+            if not database.run("schedule.advance_job", moved):
+                continue
+            for slot in planned.on_time:
+                add_slot(database, slot, origin="slot", start_at=start_time(job, slot))
+            for slot in planned.late:
+                note = "Late: no scheduler was awake at its time."
+                add_slot(database, slot, origin="late", start_at=start_time(job, slot), note=note)
+            for one in planned.skipped:
+                start_at = one.slot.scheduled_at
+                add_slot(database, one.slot, origin="slot", start_at=start_at, skipped_at=now, reason=one.reason)
+    return len(due)
+
+
+def _take_off(database: Database, slot: Slot, now: float, error: Exception) -> None:
+    """A job that cannot be read here (a zone without data, a field of a later version) must not stop the others."""
+    if database.run("schedule.advance_job", {"id": slot.job_id, "next_at": None, "seen_at": slot.scheduled_at}):
+        reason = f"The job cannot be planned here and was taken off the clock ({error}): mend it, then resume it."
+        add_slot(database, slot, origin="slot", start_at=slot.scheduled_at, skipped_at=now, reason=reason)
+
+
+def start_due(
+    database: Database, *, owner: str, now: float, room: int, lease_seconds: float = LEASE_SECONDS
+) -> list[StartedRun]:
+    """Claim waiting slots, at most `room`; those that may not start any more are skipped with a line."""
+    started: list[StartedRun] = []
+    blocked: set[str] = set()
+    while room > len(started):
+        rows = database.rows("schedule.due_slots", {"now": now, "limit": JOBS_AT_ONCE})
+        due = [Slot(row["job_id"], row["scheduled_at"]) for row in rows if row["job_id"] not in blocked]
+        if not due:
+            break
+        batch = sorted(due[: room - len(started)])
+        with database.write():
+            for slot in batch:
+                claimed = _claim(database, slot, owner, now, lease_seconds)
+                if isinstance(claimed, KeepWaiting):
+                    blocked.add(slot.job_id)
+                elif isinstance(claimed, StartedRun):
+                    started.append(claimed)
+    return started
+
+
+def claim_by_hand(
+    database: Database, job: Job, *, owner: str, now: float, lease_seconds: float = LEASE_SECONDS
+) -> StartedRun | None:
+    """Claim a run at once for this process; None: another run of the job goes on, and it allows no second one."""
+    # Never rounded up: a slot that lies ahead does not start.
+    slot = Slot(job.id, math.floor(now * 1000) / 1000)
+    with database.write():
+        add_slot(database, slot, origin="hand", start_at=slot.scheduled_at, note="Started by hand.")
+        claimed = _claim(database, slot, owner, now, lease_seconds)
+        if not isinstance(claimed, StartedRun):
+            reason = "Asked for by hand while another run of the job was going on."
+            database.run("schedule.skip_slot", {**key_of(slot, 1), "now": now, "reason": reason})
+            return None
+    return claimed
+
+
+def _claim(
+    database: Database, slot: Slot, owner: str, now: float, lease_seconds: float
+) -> StartedRun | SkippedSlot | KeepWaiting | None:
+    """One waiting slot, with its job locked; None: somebody else has it."""
+    locked = database.row("schedule.lock_job", {"id": slot.job_id})
+    row = database.row("schedule.waiting_slot", {"job_id": slot.job_id, "scheduled_at": slot.scheduled_at})
+    if row is None:
+        return None
+    if locked is None or row["start_at"] > now:
+        return KeepWaiting()
+    posted = posted_of(locked)
+    waiting = WaitingSlot(slot=slot, attempt=row["attempt"], origin=row["origin"], start_at=row["start_at"])
+    running = [
+        Slot(one["job_id"], one["scheduled_at"]) for one in database.rows("schedule.running", {"job_id": slot.job_id})
+    ]
+    answer = may_start(posted.job, waiting, runs=posted.runs, running=running, now=now, is_removed=posted.is_removed)
+    key = key_of(slot, waiting.attempt)
+    if isinstance(answer, KeepWaiting):
+        return answer
+    if isinstance(answer, SkippedSlot):
+        database.run("schedule.skip_slot", {**key, "now": now, "reason": answer.reason})
+        return answer
+    claim = SlotClaim(slot, owner, now + lease_seconds, waiting.attempt)
+    if not database.run("schedule.claim_slot", {**key, "owner": owner, "lease_until": claim.lease_until, "now": now}):
+        return None
+    if waiting.origin in ("slot", "late"):
+        _count(database, posted)
+    return StartedRun(posted.job, claim)
+
+
+def _count(database: Database, posted: StoredJob) -> None:
+    database.run("schedule.count_run", {"id": posted.job.id})
+    if posted.job.repeat is not None and posted.runs + 1 >= posted.job.repeat:
+        database.run("schedule.end_job", {"id": posted.job.id})
+
+
+def renew(
+    database: Database, claims: Iterable[SlotClaim], *, now: float, lease_seconds: float = LEASE_SECONDS
+) -> tuple[list[SlotClaim], list[SlotClaim]]:
+    """Claims with a new lease, and claims that are lost: somebody else called their runs unknown."""
+    kept: list[SlotClaim] = []
+    lost: list[SlotClaim] = []
+    until = now + lease_seconds
+    with database.write():
+        for claim in sorted(claims, key=lambda one: (one.slot, one.attempt)):
+            key = key_of(claim.slot, claim.attempt)
+            if database.run("schedule.renew", {**key, "owner": claim.owner, "lease_until": until}):
+                kept.append(msgspec.structs.replace(claim, lease_until=until))
+            else:
+                lost.append(claim)
+    return kept, lost
+
+
+def recover(database: Database, *, now: float) -> list[JobRun]:
+    """Call runs unknown whose scheduler let the lease end; a further attempt only where a second run does no harm."""
+    dead = database.rows("schedule.dead_runs", {"now": now, "limit": JOBS_AT_ONCE})
+    found: list[JobRun] = []
+    if not dead:
+        return found
+    with database.write():
+        for row in dead:
+            slot, attempt = Slot(row["job_id"], row["scheduled_at"]), int(row["attempt"])
+            reason = f"The scheduler {row['owner']!r} fell silent during the run: nobody knows whether it finished."
+            locked = database.row("schedule.lock_job", {"id": slot.job_id})
+            job = None if locked is None else posted_of(locked).job
+            delivery = "none" if job is None or _is_silent(job) else "pending"
+            lost = {**key_of(slot, attempt), "owner": row["owner"], "now": now, "reason": reason, "delivery": delivery}
+            if not database.run("schedule.lose_run", lost):
+                continue
+            record = JobRun(
+                job_id=slot.job_id,
+                scheduled_at=slot.scheduled_at,
+                attempt=attempt,
+                started_at=row["started_at"],
+                ended_at=now,
+                outcome="unknown",
+                reason=reason,
+                delivery="pending" if delivery == "pending" else "none",
+            )
+            found.append(record)
+            if job is not None:
+                _retry(database, job, record, now)
+    return found
+
+
+def shorten_leases(database: Database, *, now: float, lease_seconds: float = LEASE_SECONDS) -> int:
+    """After the clock was set back, leases end as far in the future as they should; those who live renew them."""
+    until = now + lease_seconds
+    with database.write():
+        return database.run("schedule.shorten_leases", {"lease_until": until, "too_late": until + lease_seconds})
+
+
+def finish(database: Database, job: Job, claim: SlotClaim, record: JobRun, *, now: float) -> bool:
+    """Keep what came of a run. False: it had been given up before, and the line says what came of it since."""
+    ended_at = now if record.ended_at is None else record.ended_at
+    named = msgspec.structs.replace(
+        record,
+        job_id=claim.slot.job_id,
+        scheduled_at=claim.slot.scheduled_at,
+        attempt=claim.attempt,
+        ended_at=ended_at,
+    )
+    values = {name: getattr(named, name) for name in JobRun.__struct_fields__} | {"owner": claim.owner}
+    with database.write():
+        if database.run("schedule.finish", {**values, "was": "running"}):
+            _retry(database, job, named, now)
+            return True
+        late = f"{named.note} Reported after the lease had ended.".strip()
+        if database.run("schedule.finish", {**values, "was": "unknown", "note": late}):
+            return True
+        key = key_of(claim.slot, claim.attempt)
+        state = database.row("schedule.run_state", {**key, "owner": claim.owner})
+        if state is None:
+            return False
+        if (state["outcome"], state["ended_at"]) == (named.outcome, ended_at):
+            return True
+        database.run("schedule.add_note", {**key, "note": f"The run ended later after all: {named.outcome}."})
+        return False
+
+
+def next_wake(database: Database, *, now: float) -> float | None:
+    """When the next slot comes or may start; None: not before somebody changes something."""
+    job = database.row("schedule.next_due")
+    slot = database.row("schedule.next_slot", {"now": now})
+    found = [job["next_at"] if job else None, slot["start_at"] if slot else None]
+    return min((one for one in found if one is not None), default=None)
+
+
+def _is_silent(job: Job) -> bool:
+    return all(one == "none" for one in job.delivery)
+
+
+def _retry(database: Database, job: Job, record: JobRun, now: float) -> None:
+    is_worth_it = record.outcome == "unknown" or (record.outcome == "failed" and record.fault in _RETRIED_FAULTS)
+    # Asked once more here: a document could have been written by another version, and a second run cannot be undone.
+    if not is_worth_it or job.has_side_effects or record.attempt > job.retries:
+        return
+    note = f"Attempt {record.attempt + 1}: the one before ended {record.outcome}."
+    start_at = retry_time(record.attempt, now)
+    add_slot(database, record.slot, origin="retry", start_at=start_at, attempt=record.attempt + 1, note=note)
