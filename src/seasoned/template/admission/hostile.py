@@ -1,30 +1,37 @@
-"""Recognises text that speaks to whoever reads it: orders to a model, false calls, false roles, false approvals."""
+"""Recognises text that speaks to its reader: orders to a model, false calls, false roles, false approvals.
+
+No list of phrases is ever complete. Results of tools are replaced by counts, and commands are judged by the table of
+commands, so this is the last of several checks: it keeps intents and arguments that plainly address a model out of
+templates, memories and skills. `hostile.toml` holds the phrases.
+"""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from binascii import Error, a2b_base64
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, lru_cache
 from html import unescape
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from seasoned.lazy_regex import LazyRegex
-from seasoned.template.admission.hostile_order import ORDERS
-from seasoned.template.admission.hostile_rule import WORDS
-from seasoned.template.admission.hostile_sign import SIGNS
-from seasoned.template.admission.hostile_tongue import TONGUES
 
 _READ = 20_000
 _SHORT = 600
 _DEEPEST = 2
 _READABLE = 12
+# A shorter argument says too little to be an order; all of them together are checked in the end.
 _WORD_CHARS = 12
-"""A shorter text says too little to be an order; what all of them say is looked at in the end."""
-_GAPS = r"[ .*_\-|/]"
-_SPACED = LazyRegex(rf"(?<!\w)(?:\w{_GAPS}{{1,2}}){{5,}}\w(?!\w)")
-_GAP = LazyRegex(rf"{_GAPS}(?=\w(?:{_GAPS}|\Z))")
+_GAP = r"[ ,;:'\"/.~-]{1,4}"
+_BETWEEN = r"[^.,;:!?()\[\]{}<>\"\n。、।]{0,40}?"
+_WORD = LazyRegex(r"\w+")
+_PARTS = LazyRegex(r"\w+\*?")
+_SEPARATORS = r"[ .*_\-|/]"
+_SPACED = LazyRegex(rf"(?<!\w)(?:\w{_SEPARATORS}{{1,2}}){{5,}}\w(?!\w)")
+_SEPARATOR = LazyRegex(rf"{_SEPARATORS}(?=\w(?:{_SEPARATORS}|\Z))")
 _ENCODED = LazyRegex(r"[A-Za-z0-9+/]{24,}={0,2}|[A-Za-z0-9_-]{24,}={0,2}")
 _ESCAPED = LazyRegex(r"\\u00[0-9a-fA-F]{2}|\\x[0-9a-fA-F]{2}|%[2-7][0-9A-Fa-f]|&#?\w{2,8};")
 _UNESCAPE = LazyRegex(r"\\(?:u00|x)([0-9a-fA-F]{2})")
@@ -34,43 +41,132 @@ _LOOKALIKES = str.maketrans(
     "аеорсухіјѕԁһӏвнкмтгпԛԝαβεηικνορτυχωγϲⅼɡıʟᴀᴇɪᴏʀꜱᴛᴜɴɢᴍᴘᴅ",
     "aeopcyxijsdhlbhkmtrnqwabenikvoptuxwyclgilaeiorstungmpd",
 )
+# Letters that no screen shows and every model reads.
 _TAGS = {0xE0000 + code: code for code in range(0x20, 0x7F)}
-"""Letters that no screen shows and every model reads."""
 _UNSEEN = ("Cf", "Mn", "Co", "Cn")
-# Where gaps are everywhere nothing tells where words end: then the letters alone are looked at.
-_CLOSE = LazyRegex(
-    r"(?:ignore|disregard|forget)(?:all)?(?:the|your|any|my)?(?:previous|prior|above|earlier)(?:instruction"
-    r"|prompt|message|rule)"
-    r"|youarenow(?:a|in|dan)|revealyoursystemprompt|permissiongranted|user(?:has)?approved"
+# Where separators stand everywhere, nothing tells where words end: then the letters alone are compared.
+_JOINED = LazyRegex(
+    r"(?:ignore|disregard|forget)(?:all)?(?:the|your|any|my)?(?:previous|prior|above|earlier)(?:instruction|prompt"
+    r"|message|rule)|youarenow(?:a|in|dan)|revealyoursystemprompt|permissiongranted|user(?:has)?approved"
 )
 
 
-def _bare(text: str) -> str:
-    return "".join([c for c in text if unicodedata.category(c) != "Mn"])
+class _PhraseRule(NamedTuple):
+    """An expression, and for each of its required parts the literals of which a text that it matches holds one."""
+
+    needs: tuple[frozenset[str], ...]
+    pattern: LazyRegex
 
 
-_Ways = dict[str, list[LazyRegex]]
-"""Ways of speaking to the reader, by words: an expression is only asked where one of its words is there."""
+class _Phrases(NamedTuple):
+    stems: tuple[str, ...]
+    rules: tuple[_PhraseRule, ...]
+    plain: tuple[_PhraseRule, ...]
+    signs: tuple[_PhraseRule, ...]
+    tongues: tuple[_PhraseRule, ...]
 
 
-def _ways(rows: tuple[tuple[str, str], ...]) -> _Ways:
-    found: _Ways = {}
-    for words, text in rows:
-        pattern = LazyRegex(text)
-        for word in words.split("|") if "|" in words else words.split():
-            found.setdefault(word, []).append(pattern)
-    return found
+def phrases_text() -> str:
+    """The file of phrases: what was checked with another one must be checked again."""
+    return Path(__file__).with_name("hostile.toml").read_text("utf-8")
 
 
-_WORDS = _ways((*WORDS, *ORDERS))
-_SIGNS = _ways(SIGNS)
-# Signs above and below letters are taken out of every text, and so they are out of what is looked for.
-_TONGUES = _ways(tuple((_bare(words), _bare(text)) for words, text in TONGUES))
+@cache
+def _phrases() -> _Phrases:
+    # Imported here: a hook that finds nothing to check does not pay for it.
+    import tomllib
+
+    data = tomllib.loads(phrases_text())
+    words: dict[str, list[str]] = {}
+    for name, listed in data["words"].items():
+        words[name] = [one for word in listed.split() for one in (words[word[1:-1]] if word[0] == "{" else [word])]
+    rules = tuple(_rule(text, words) for texts in data["rules"].values() for text in texts)
+    stems = {word for rule in rules for need in rule.needs for word in need if word[-1] == "*"}
+    plain, signs = (
+        tuple(
+            _PhraseRule((frozenset(one.replace("+", " ") for one in literals.split()),), LazyRegex(text))
+            for literals, text in data["patterns"][kind]
+        )
+        for kind in ("plain", "signs")
+    )
+    tongues = tuple(rule for row in data["tongues"].values() for rule in _tongue(*row))
+    return _Phrases(tuple(sorted(stems)), rules, plain, signs, tongues)
 
 
-def _any(ways: _Ways, text: str) -> bool:
-    asked = {pattern for word in ways if word in text for pattern in ways[word]}
-    return any(pattern.compiled.search(text) for pattern in asked)
+def _rule(text: str, words: Mapping[str, list[str]]) -> _PhraseRule:
+    """One line of `[rules]` as an expression; the file explains how they are written."""
+    made, needs = r"\b", []
+    is_joined = True  # Whether what comes next follows at once, without a gap.
+    for token in text.split():
+        if token in ("^", "$", ":", ","):
+            made += {"^": "", "$": r"(?= ?(?:[.!?;,]|$))", ":": r" ?[:=-]", ",": ","}[token]
+            made = r"(?:^|[.!?;:] ?)\b" if token == "^" else made
+            continue
+        if token[0] == "!":
+            made += rf"(?!{_GAP}{_alternatives(_choices(token[1:], words))})"
+            continue
+        if not is_joined:
+            made += _GAP
+        is_joined = token[0] in "~?"
+        if token[0] == "~":
+            made += rf"(?:[\w@]+{_GAP}){{0,{token[1:]}}}?"
+        elif token[0] == "?":
+            made += rf"(?:{_alternatives(_choices(token[1:], words))}{_GAP}){{0,4}}"
+        else:
+            choices = _choices(token, words)
+            made += _alternatives(choices)
+            needs.append(frozenset(max(_PARTS.compiled.findall(one), key=len) for one in choices))
+    # The part with the longest words is asked for first: it is the one that most texts lack.
+    needs.sort(key=lambda some: -min(map(len, some)))
+    return _PhraseRule(tuple(needs), LazyRegex(made))
+
+
+def _choices(token: str, words: Mapping[str, list[str]]) -> list[str]:
+    return [one for part in token.split("|") for one in (words[part[1:-1]] if part[0] == "{" else [part])]
+
+
+def _alternatives(choices: list[str]) -> str:
+    made = [
+        _GAP.join(map(re.escape, one.rstrip("*").split("+"))) + (r"\w*" if one[-1] == "*" else r"\b") for one in choices
+    ]
+    return f"(?:{'|'.join(made)})"
+
+
+def _tongue(drop: str, orders: str, user: str, approved: str, phrases: str) -> Iterator[_PhraseRule]:
+    """The rules for one language; accents are taken out of texts, and so they are here."""
+
+    def forms(words: list[str]) -> frozenset[str]:
+        return frozenset(form(word.replace("+", " ")) for word in words for form in (_without_marks, _without_accents))
+
+    def near(first: frozenset[str], second: frozenset[str]) -> str:
+        return f"(?:{'|'.join(sorted(first))}){_BETWEEN}(?:{'|'.join(sorted(second))})"
+
+    dropping, ordering, users, approving = (forms(words.split()) for words in (drop, orders, user, approved))
+    yield _PhraseRule((dropping, ordering), LazyRegex(f"{near(dropping, ordering)}|{near(ordering, dropping)}"))
+    yield _PhraseRule((users, approving), LazyRegex(near(users, approving)))
+    said = forms(phrases.split("|"))
+    yield _PhraseRule((said,), LazyRegex("|".join(rf"(?<!\w){one}(?!\w)" for one in sorted(said))))
+
+
+def _matches(rules: tuple[_PhraseRule, ...], text: str) -> bool:
+    """Whether one of the rules matches; most are ruled out because the text lacks their literals."""
+    return any(
+        rule.pattern.compiled.search(text)
+        for rule in rules
+        if all(any(literal in text for literal in need) for need in rule.needs)
+    )
+
+
+def _matches_words(flat: str) -> bool:
+    """The same for the many rules made of words: the set of a text's words rules most of them out."""
+    phrases = _phrases()
+    said = set(_WORD.compiled.findall(flat))
+    said.update(stem for stem in phrases.stems if stem[:-1] in flat)
+    return any(
+        rule.pattern.compiled.search(flat)
+        for rule in phrases.rules
+        if not any(need.isdisjoint(said) for need in rule.needs)
+    )
 
 
 def speaks_to_reader(text: str) -> bool:
@@ -81,9 +177,9 @@ def speaks_to_reader(text: str) -> bool:
 
 
 def arguments_speak(arguments: dict[str, Any]) -> bool:
-    """Whether a name or a value among the arguments of a call does so; what only stands between them is no text."""
+    """Whether a name or a value among the arguments of a call does so; the JSON around them does not count."""
     said = [text for text in _texts(arguments) if len(text) > _WORD_CHARS]
-    # One look at all of it is quicker; only what it finds is looked for in each part.
+    # Checking all of it at once is quicker; only what that finds is looked for in each part.
     return bool(said) and speaks_to_reader(" ;\n".join(said)) and any(map(speaks_to_reader, said))
 
 
@@ -99,7 +195,7 @@ def _texts(value: Any) -> Iterator[str]:
             waiting += one
 
 
-# The words before a call stand before many calls, and are asked about on the way and at the end.
+# The same words stand before many calls, and are checked when they are mined and again before they are shown.
 @lru_cache(maxsize=4096)
 def _speaks_shortly(text: str) -> bool:
     return _speaks(text, 0)
@@ -107,30 +203,31 @@ def _speaks_shortly(text: str) -> bool:
 
 def _speaks(text: str, depth: int) -> bool:
     plain = text.lower() if text.isascii() else _without_tricks(text)
-    if _orders(plain) or _any(_TONGUES, plain):
+    if _orders(plain) or _matches(_phrases().tongues, plain):
         return True
     if not plain.isascii():
         latin = _without_accents(plain.translate(_LOOKALIKES))
-        if latin != plain and (_orders(latin) or _any(_TONGUES, latin)):
+        if latin != plain and (_orders(latin) or _matches(_phrases().tongues, _without_accents(plain))):
             return True
     return _is_disguised(text, plain, depth)
 
 
 def _orders(plain: str) -> bool:
-    """Whether a text in small letters orders or approves anything, or carries signs of a role or a call."""
-    if _any(_SIGNS, plain):
+    """Whether a text in lower case orders or approves anything, or carries signs of a role or a call."""
+    phrases = _phrases()
+    if _matches(phrases.signs, plain):
         return True
     flat = " ".join(plain.replace("_", " ").replace("’", "'").replace("*", "").split())
-    return _any(_WORDS, flat)
+    return _matches_words(flat) or _matches(phrases.plain, flat)
 
 
 def _is_disguised(text: str, plain: str, depth: int) -> bool:
     """Written with gaps, with figures for letters, escaped or encoded."""
     if _SPACED.compiled.search(plain):
-        joined = _SPACED.compiled.sub(lambda found: _GAP.compiled.sub("", found.group()), plain)
-        if _orders(joined) or _CLOSE.compiled.search("".join([c for c in plain if c.isalnum()])):
+        joined = _SPACED.compiled.sub(lambda found: _SEPARATOR.compiled.sub("", found.group()), plain)
+        if _orders(joined) or _JOINED.compiled.search("".join([c for c in plain if c.isalnum()])):
             return True
-    if _CLOSE.compiled.search(plain):
+    if _JOINED.compiled.search(plain):
         return True
     if _LEET.compiled.search(plain) and _orders(plain.translate(_LEET_SIGNS)):
         return True
@@ -146,13 +243,16 @@ def _is_disguised(text: str, plain: str, depth: int) -> bool:
 def _decoded(word: str) -> list[str]:
     """What a word says if it is base64 or hexadecimal for a readable text."""
     body = word.rstrip("=").replace("-", "+").replace("_", "/")
-    datas = []
-    for decode, given in ((bytes.fromhex, word), (a2b_base64, body + "=" * (-len(body) % 4))):
+    ways: tuple[tuple[Callable[[str], bytes], str], ...] = (
+        (bytes.fromhex, word),
+        (a2b_base64, body + "=" * (-len(body) % 4)),
+    )
+    texts = []
+    for decode, given in ways:
         try:
-            datas.append(decode(given))
+            texts.append(decode(given).decode("utf-8", "ignore"))
         except (Error, ValueError):
             continue
-    texts = [data.decode("utf-8", "ignore") for data in datas if len(data) >= _READABLE]
     return [text for text in texts if _is_readable(text)]
 
 
@@ -161,9 +261,13 @@ def _is_readable(text: str) -> bool:
 
 
 def _without_tricks(text: str) -> str:
-    """In small letters and one way of writing, without signs that nobody sees."""
+    """In lower case and one way of writing, without characters that no screen shows."""
     normal = unicodedata.normalize("NFKC", text.translate(_TAGS))
     return "".join([c for c in normal if c < "\x80" or unicodedata.category(c) not in _UNSEEN]).lower()
+
+
+def _without_marks(text: str) -> str:
+    return "".join([c for c in text if unicodedata.category(c) != "Mn"])
 
 
 def _without_accents(text: str) -> str:

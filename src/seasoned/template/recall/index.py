@@ -14,10 +14,7 @@ from seasoned.insight.mistake.repair import Repair, repairs
 from seasoned.insight.mistake.signature import signature
 from seasoned.insight.track import JudgedCall, Track, tracks
 from seasoned.store import Store
-from seasoned.template.admission.hostile_order import ORDERS
-from seasoned.template.admission.hostile_rule import WORDS
-from seasoned.template.admission.hostile_sign import SIGNS
-from seasoned.template.admission.hostile_tongue import TONGUES
+from seasoned.template.admission.hostile import phrases_text
 from seasoned.template.example import digest
 from seasoned.template.recall.lookup import said_number, speaking
 
@@ -48,7 +45,7 @@ def fill(store: Store, *, within_seconds: float | None = None) -> int:
 
 def _follow_rules(store: Store) -> None:
     """Have everything looked at again when the rules of what may be shown are others than the last time."""
-    rules = digest(_VERSION, *(text for rows in (WORDS, ORDERS, SIGNS, TONGUES) for row in rows for text in row))
+    rules = digest(_VERSION, phrases_text())
     known = store.row("recall.rules")
     if known is None or known["digest"] != rules:
         with store.write():
