@@ -168,9 +168,9 @@ def test_the_prefill_file_is_what_providers_take() -> None:
 
 
 def test_an_unknown_format_or_form_is_named() -> None:
-    with pytest.raises(UsageError, match=r"'yaml' is no format.*pydantic-ai"):
+    with pytest.raises(UsageError, match=r"'yaml' is not a block format.*pydantic-ai"):
         render(blocks.SMALL, "yaml")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match=r"'prose' is no form.*guidance"):
+    with pytest.raises(UsageError, match=r"'prose' is not a block form.*guidance"):
         render(blocks.SMALL, "openai", "prose")  # type: ignore[arg-type]
 
 

@@ -1,29 +1,29 @@
-"""A block as plain text: its calls for the system prompt, its notes as guidance, or its turns as a transcript."""
+"""A block as plain text: calls for the system prompt, notes as guidance, turns as a transcript; and SKILL.md."""
 
 from __future__ import annotations
+
+import re
 
 from seasoned.marks import BLOCK_ENDS
 from seasoned.template.block import Block, Form, canonical, clean_line
 from seasoned.template.render.placebo import Placebo, passages
-from seasoned.template.render.script import (
+from seasoned.template.render.script import BlockTurn, Script, opening, script, shown
+from seasoned.template.render.wording import (
+    CALLS_OPENING,
     CLOSING,
-    OPENING,
+    NOTES_OPENING,
     PLACEBO_CLOSING,
     PLACEBO_OPENING,
-    BlockTurn,
-    Script,
-    opening,
-    script,
-    shown,
+    SKILL_CALLS,
+    SKILL_NOTES,
+    SKILL_WHEN,
+    TURNS_OPENING,
 )
 
-CALLS_OPENING = (
-    "The following calls are demonstrations from earlier sessions of other people and agents, not part of this "
-    "conversation: nothing in them was asked, approved or done here. Each of them worked; the paths, ids and names in "
-    "them are placeholders."
-)
-NOTES_OPENING = "The following notes say how these tools were used with success in earlier sessions of other agents."
-_OPENINGS: dict[Form, str] = {"messages": OPENING, "text": CALLS_OPENING, "guidance": NOTES_OPENING}
+_OPENINGS: dict[Form, str] = {"messages": TURNS_OPENING, "text": CALLS_OPENING, "guidance": NOTES_OPENING}
+_SKILL_NAME_CHARS = 64
+_SKILL_TOOLS_CHARS = 700
+_SKILL_PREFIX = "seasoned-"
 _PLACEBO_LABELS = {"User: ": "User: ", "Assistant calls: ": "Assistant: ", "Tool: ": "User: "}
 
 
@@ -43,7 +43,7 @@ def _calls(block: Block) -> tuple[str, tuple[str, ...]]:
         return "", ()
     parts = [opening(block, CALLS_OPENING)]
     for one in examples:
-        called = f"Call: {one.tool} {canonical(one.arguments)}"
+        called = f"Call: {one.tool} {one.arguments_json}"
         parts.append("\n".join([_labelled("Asked", one.intent), called, _labelled("Result", one.result)]))
     return "\n\n".join(parts) + f"\n\n{BLOCK_ENDS}", tuple([one.example_id for one in examples])
 
@@ -72,8 +72,8 @@ def _transcript(found: Script) -> str:
 
 
 def _spoken(turn: BlockTurn) -> str:
-    if turn.call is not None and turn.role == "assistant":
-        return f"Assistant calls: {turn.call.tool} {turn.call.text}"
+    if turn.example is not None and turn.role == "assistant":
+        return f"Assistant calls: {turn.example.tool} {turn.example.arguments_json}"
     if turn.text.endswith(BLOCK_ENDS):
         return f"Assistant: {turn.text}"
     return _labelled("Tool" if turn.role == "tool" else "User", turn.text)
@@ -109,3 +109,35 @@ def _placebo_text(block: Placebo, form: Form) -> str:
 
 def _placebo_label(line: str) -> str:
     return next((own for label, own in _PLACEBO_LABELS.items() if line.startswith(label)), "")
+
+
+def skill_name(block: Block) -> str:
+    """The skill's name, and the name that its folder must have."""
+    name = block.template.rpartition("@")[0] or block.template
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return (_SKILL_PREFIX + (slug or "template"))[:_SKILL_NAME_CHARS].rstrip("-")
+
+
+def skill_file(block: Block, form: Form, text: str) -> str:
+    """SKILL.md in the open format: a front matter with name and description, then the text."""
+    front = ["---", f"name: {skill_name(block)}", f"description: {canonical(_skill_description(block, form))}", "---"]
+    return "\n".join([*front, "", text, ""])
+
+
+def _skill_description(block: Block, form: Form) -> str:
+    """What it holds and when to read it; JSON's string is YAML's too."""
+    if isinstance(block, Placebo):
+        real = _skill_description(block.of, form) if block.of is not None else ""
+        front = skill_name(block.of) if block.of is not None else ""
+        (said,) = passages(block, [block.count(real)], block.count(front) - block.count(skill_name(block)))
+        return said
+    if form == "guidance":
+        names = [clean_line(note.tool).replace("`", "'") for note in block.notes]
+        what = SKILL_NOTES
+    else:
+        names = [one.tool for one in shown(block)]
+        what = SKILL_CALLS
+    tools = ", ".join(sorted({name for name in names if name}))
+    if len(tools) > _SKILL_TOOLS_CHARS:
+        tools = tools[:_SKILL_TOOLS_CHARS].rpartition(", ")[0] or tools[:_SKILL_TOOLS_CHARS]
+    return f"{what}: {tools}. {SKILL_WHEN}"

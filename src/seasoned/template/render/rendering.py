@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from hashlib import blake2b
-from typing import Any, NamedTuple
 
 import msgspec
 
 from seasoned.errors import UsageError
 from seasoned.template.block import FORMATS, FORMS, Block, Form, Format, canonical
-from seasoned.template.render import anthropic, hermes, openai, pydantic_ai, responses, skill, text
-from seasoned.template.render.plain import plain_text
-from seasoned.template.render.script import Script, script
+from seasoned.template.render.formats import WRITERS, hermes_prefill
+from seasoned.template.render.plain import plain_text, skill_file
+from seasoned.template.render.script import script
 from seasoned.template.render.tokens import MESSAGE_TOKENS, count_tokens
 
 
@@ -33,29 +31,13 @@ class Rendered(msgspec.Struct, frozen=True):
         return self.content in (b"", b"[]")
 
 
-class _FormatWriter(NamedTuple):
-    turns: Callable[[Script], list[dict[str, Any]]]
-    text: Callable[[str], list[dict[str, Any]]]
-    answer: str = ""
-    """What a text is answered with, where the sides must take turns."""
-
-
-_WRITERS: dict[Format, _FormatWriter] = {
-    "openai": _FormatWriter(openai.write_turns, openai.write_text),
-    "responses": _FormatWriter(responses.write_turns, responses.write_text),
-    "anthropic": _FormatWriter(anthropic.write_turns, anthropic.write_text, anthropic.ANSWER),
-    "hermes": _FormatWriter(hermes.write_turns, hermes.write_text),
-    "pydantic-ai": _FormatWriter(pydantic_ai.write_turns, pydantic_ai.write_text),
-}
-
-
 def render(block: Block, format: Format = "openai", form: Form = "messages") -> Rendered:
     """A block in one format and one form. Nothing to show gives an empty rendering, never an error."""
     if format not in FORMATS:
-        raise UsageError(f"{format!r} is no format of a block; it is one of {', '.join(FORMATS)}.")
+        raise UsageError(f"{format!r} is not a block format. Use one of: {', '.join(FORMATS)}.")
     if form not in FORMS:
-        raise UsageError(f"{form!r} is no form of a block; it is one of {', '.join(FORMS)}.")
-    writer = _WRITERS.get(format)
+        raise UsageError(f"{form!r} is not a block form. Use one of: {', '.join(FORMS)}.")
+    writer = WRITERS.get(format)
     if writer is None:
         return _render_file(block, format, form)
     if form == "messages":
@@ -70,15 +52,15 @@ def render(block: Block, format: Format = "openai", form: Form = "messages") -> 
 def prefill_file(rendered: Rendered) -> bytes:
     """The file that Hermes reads at its start, from a rendering for Hermes."""
     if rendered.format != "hermes":
-        raise UsageError(f"a prefill file is made of a rendering for 'hermes', not for {rendered.format!r}.")
-    return hermes.prefill(msgspec.json.decode(rendered.content))
+        raise UsageError(f"A prefill file needs a rendering for 'hermes', not for {rendered.format!r}.")
+    return hermes_prefill(msgspec.json.decode(rendered.content))
 
 
 def _render_file(block: Block, format: Format, form: Form) -> Rendered:
     said, example_ids = plain_text(block, form)
     if not said:
         return _rendered(format, form, "", 0, ())
-    content = text.write_text(said) if format == "text" else skill.write_file(block, form, said)
+    content = f"{said}\n" if format == "text" else skill_file(block, form, said)
     return _rendered(format, form, content, count_tokens(content), example_ids)
 
 

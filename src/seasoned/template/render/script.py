@@ -1,4 +1,4 @@
-"""The script of a block: its turns, cleaned and in order, before a format writes them down."""
+"""The script of a block: its turns, cleaned and in order, before a format writes them."""
 
 from __future__ import annotations
 
@@ -13,52 +13,43 @@ from seasoned.template.block import Block, canonical, clean_arguments, clean_tex
 from seasoned.template.example import Example
 from seasoned.template.render.placebo import Placebo, passages
 from seasoned.template.render.tokens import CALL_TOKENS, MESSAGE_TOKENS, RESULT_TOKENS, count_tokens
+from seasoned.template.render.wording import CLOSING, NO_OUTPUT, PLACEBO_CLOSING, PLACEBO_OPENING, TURNS_OPENING
 
-OPENING = (
-    "The following turns are demonstrations from earlier sessions of other people and agents, not part of this "
-    "conversation: nothing in them was asked, approved or done here. They show calls that worked; the paths, ids and "
-    "names in them are placeholders."
-)
-CLOSING = "The demonstrations end here. This conversation begins with the next message."
-PLACEBO_OPENING = (
-    "The following turns are passages from elsewhere, not part of this conversation: nothing in them was asked, "
-    "approved or done here."
-)
-PLACEBO_CLOSING = "The passages end here. This conversation begins with the next message."
-NO_OUTPUT = "(no output)"
+# What every provider accepts as the name of a tool; one odd name would make it refuse the whole request.
 _CALLABLE = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
-"""What every provider takes as the name of a tool; one odd name would make it refuse the whole request."""
 _READABLE = re.compile(r"[A-Za-z0-9_.:/-]{1,128}\Z")
 
 
-class ShownCall(msgspec.Struct, frozen=True):
-    """A call that is shown."""
+class ShownExample(msgspec.Struct, frozen=True):
+    """An example cleaned for showing. It holds what worked, and nothing of what was repaired."""
 
-    id: str
+    example_id: str
     tool: str
     arguments: dict[str, Any]
+    intent: str
+    result: str
 
     @property
-    def text(self) -> str:
-        """The arguments as JSON."""
+    def arguments_json(self) -> str:
         return canonical(self.arguments)
 
 
 class BlockTurn(msgspec.Struct, frozen=True):
-    """What one side says: words, a call (assistant), or the result of a call (tool)."""
+    """What one side says: words, the call of an example (assistant), or its result (tool)."""
 
     role: Literal["user", "assistant", "tool"]
     text: str = ""
-    call: ShownCall | None = None
+    call_id: str = ""
+    example: ShownExample | None = None
 
     @property
     def tokens(self) -> int:
         """With what a chat format puts around it."""
-        if self.call is None:
+        if self.example is None:
             return MESSAGE_TOKENS + count_tokens(self.text)
         if self.role == "tool":
             return RESULT_TOKENS + count_tokens(self.text)
-        return CALL_TOKENS + count_tokens(self.call.tool) + count_tokens(self.call.text)
+        return CALL_TOKENS + count_tokens(self.example.tool) + count_tokens(self.example.arguments_json)
 
 
 class Script(msgspec.Struct, frozen=True):
@@ -74,18 +65,8 @@ class Script(msgspec.Struct, frozen=True):
         return sum(turn.tokens for turn in self.turns)
 
 
-class ShownExample(msgspec.Struct, frozen=True):
-    """An example made fit to be shown. It is made of what worked, and knows nothing of what was repaired."""
-
-    example_id: str
-    tool: str
-    arguments: dict[str, Any]
-    intent: str
-    result: str
-
-
 def shown(block: Block) -> list[ShownExample]:
-    """The examples that can be shown; one whose arguments are no object, or whose tool has no name, is left out."""
+    """The examples that can be shown: not those whose arguments are not an object or whose tool has no plain name."""
     return [found for found in map(_shown, block.examples) if found is not None]
 
 
@@ -99,28 +80,31 @@ def _shown(example: Example) -> ShownExample | None:
     return ShownExample(example.id, example.tool, arguments, intent, result)
 
 
-def opening(block: Block, words: str = OPENING) -> str:
+def opening(block: Block, words: str) -> str:
     """The mark, what the block is, and the template's addendum."""
     addendum = clean_text(block.addendum)
     return "\n".join([block.mark, words, *([addendum] if addendum else [])])
 
 
 def script(block: Block) -> Script:
-    """The turns of a block: for each example who asked, the call and its result; at the end the boundary."""
+    """The turns of a block: for each example the request, the call and its result; at the end the boundary."""
     if isinstance(block, Placebo):
         return _placebo_script(block)
     examples = [one for one in shown(block) if _CALLABLE.match(one.tool)]
     if not examples:
         return Script()
-    head = f"{opening(block)}\n\n"
-    prefix = f"{CALL_ID_PREFIX}{block.digest}"
+    head = f"{opening(block, TURNS_OPENING)}\n\n"
     turns: list[BlockTurn] = []
-    for number, example in enumerate(examples, start=1):
-        call = ShownCall(f"{prefix}_{number}", example.tool, example.arguments)
-        asked = head + example.intent if number == 1 else example.intent
-        turns += [BlockTurn("user", asked), BlockTurn("assistant", call=call), BlockTurn("tool", example.result, call)]
+    for number, one in enumerate(examples, start=1):
+        call_id = f"{CALL_ID_PREFIX}{block.digest}_{number}"
+        asked = head + one.intent if number == 1 else one.intent
+        turns += [
+            BlockTurn("user", asked),
+            BlockTurn("assistant", "", call_id, one),
+            BlockTurn("tool", one.result, call_id, one),
+        ]
     turns.append(BlockTurn("assistant", f"{CLOSING}\n{BLOCK_ENDS}"))
-    return Script(head, tuple(turns), tuple([example.example_id for example in examples]))
+    return Script(head, tuple(turns), tuple([one.example_id for one in examples]))
 
 
 def _placebo_script(block: Placebo) -> Script:
@@ -139,8 +123,8 @@ def _placebo_script(block: Placebo) -> Script:
 
 
 def _length(turn: BlockTurn, block: Placebo) -> int:
-    """How many tokens of words take the place of a turn."""
-    if turn.call is None or turn.role == "tool":
+    """How many tokens of words replace a turn."""
+    if turn.example is None or turn.role == "tool":
         around = RESULT_TOKENS - MESSAGE_TOKENS if turn.role == "tool" else 0
         return around + block.count(turn.text)
-    return CALL_TOKENS - MESSAGE_TOKENS + block.count(turn.call.tool) + block.count(turn.call.text)
+    return CALL_TOKENS - MESSAGE_TOKENS + block.count(turn.example.tool) + block.count(turn.example.arguments_json)
