@@ -16,7 +16,7 @@ from seasoned.confirm.people.credential import Credential, find
 from seasoned.confirm.service import ConfirmService
 from seasoned.store import open_database
 from seasoned.web.app import create_web
-from seasoned.web.visit import Visits
+from seasoned.web.browser_session import BrowserSessions
 from tests.confirm.serving import Serving, serving
 
 HTML = {"accept": "text/html"}
@@ -34,8 +34,8 @@ class Site:
         return self.serving.url
 
     @property
-    def visits(self) -> Visits:
-        found: Visits = self._apps[0].state.visits
+    def visits(self) -> BrowserSessions:
+        found: BrowserSessions = self._apps[0].state.visits
         return found
 
     def credential(self, name: str) -> Credential:

@@ -13,7 +13,7 @@ import pytest
 
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.store_report import Revision, revision
-from seasoned.web.pointing import pointed
+from seasoned.web.view.plot_interaction import with_interaction
 from tests.web.filled import fill_sessions, store_of
 from tests.web.pages import Site, Visitor, site
 
@@ -115,5 +115,5 @@ def test_the_revision_of_a_store_changes_when_something_comes_or_is_forgotten(tm
 
 def test_a_plot_that_nothing_can_be_chosen_in_stays_as_it_is() -> None:
     plain = Plot("a", "A", "", "", {"mark": "bar"}, (), ())
-    assert pointed(plain) == plain
-    assert pointed(Plot("a", "A", "", "", None, (), ())).spec is None
+    assert with_interaction(plain) == plain
+    assert with_interaction(Plot("a", "A", "", "", None, (), ())).spec is None

@@ -9,7 +9,7 @@ import pytest
 
 from seasoned.store import Store
 from seasoned.store.search import maybe_holding
-from seasoned.web.sessions import Wanted, find, params
+from seasoned.web.view.sessions import SessionFilter, find, params
 from tests.web.filled import fill_sessions, store_of
 
 # Words of the samples, parts of ids and folders, hardly anything, what LIKE would take for its own, and nothing.
@@ -36,7 +36,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 def test_few_sessions_give_the_rows_that_the_whole_list_gives(samples: Store, sort: str) -> None:
     seen = 0
     for text, filters in product(SEARCHES, FILTERS):
-        wanted = Wanted(q=text, **filters)
+        wanted = SessionFilter(q=text, **filters)
         assert maybe_holding(samples, text) is not None
         after = None
         for _ in range(3):
@@ -52,7 +52,7 @@ def test_few_sessions_give_the_rows_that_the_whole_list_gives(samples: Store, so
 
 
 def test_what_is_too_common_to_name_is_found_all_the_same(samples: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = Wanted(q="cs-2026")
+    wanted = SessionFilter(q="cs-2026")
     given = params(wanted, "at", None, 50)
     few = [tuple(row) for row in find(samples, wanted, "at", given)]
     monkeypatch.setattr("seasoned.store.search._RARE", 1)

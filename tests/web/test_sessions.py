@@ -135,10 +135,10 @@ def test_every_table_comes_as_a_file_and_no_cell_is_a_formula(onlooker: Visitor)
     assert answer.headers["content-disposition"] == 'attachment; filename="seasoned-sessions.csv"'
     found = list(csv.DictReader(io.StringIO(answer.text)))
     assert len(found) == 42 and found[0]["agent"]
-    from seasoned.web.table import Cell, Column, Table, _csv
+    from seasoned.web.table import Column, Table, TableCell, _csv
 
     table = Table(
-        name="x", title="", columns=(Column("a", ""),), rows=[(Cell(hostile.FORMULA),), (Cell(-3),)], empty=""
+        name="x", title="", columns=(Column("a", ""),), rows=[(TableCell(hostile.FORMULA),), (TableCell(-3),)], empty=""
     )
     assert _csv(table).splitlines()[1].startswith("\"'=HYPERLINK") and _csv(table).splitlines()[2] == "-3"
 

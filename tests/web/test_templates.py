@@ -11,7 +11,7 @@ import pytest
 
 from seasoned.template.block import FORMATS, FORMS
 from seasoned.template.library.storage import snapshot, state_history
-from seasoned.web.reading import Histories
+from seasoned.web.history_store import HistoryStore
 from tests.web.filled import SECRET, fill_sessions, fill_templates, first_session, store_of
 from tests.web.pages import Site, Visitor, site
 
@@ -135,5 +135,5 @@ def test_samples_are_looked_at_from_their_own_time_and_a_users_histories_from_to
     path = filled.serving.config.store_path
     with store_of(filled.serving.home) as store:
         last = max(row["last"] for row in store.rows("session.totals"))
-        assert last < Histories(path, is_sample=True).now(store) < last + 2 * 86_400
-        assert abs(Histories(path).now(store) - time.time()) < 60
+        assert last < HistoryStore(path, is_sample=True).now(store) < last + 2 * 86_400
+        assert abs(HistoryStore(path).now(store) - time.time()) < 60

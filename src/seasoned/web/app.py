@@ -17,10 +17,10 @@ import seasoned
 from seasoned.confirm.service import ConfirmService, attach
 from seasoned.confirm.service.app import Served
 from seasoned.web import login
-from seasoned.web.frame import HEADERS, STATIC, Page, say, static_version
-from seasoned.web.reading import Histories
-from seasoned.web.visit import Visits
-from seasoned.web.work import Works
+from seasoned.web.background_work import WorkRegistry
+from seasoned.web.browser_session import BrowserSessions
+from seasoned.web.history_store import HistoryStore
+from seasoned.web.response import HEADERS, STATIC, Page, message_page, static_version
 
 _MODULES: dict[str, tuple[str, ...]] = {
     "overview": (),
@@ -40,9 +40,9 @@ _MODULES: dict[str, tuple[str, ...]] = {
 def _pages() -> tuple[tuple[Page, APIRouter], ...]:
     found = []
     for name, needed in _MODULES.items():
-        if find_spec(f"seasoned.web.{name}") is None or any(find_spec(one) is None for one in needed):
+        if find_spec(f"seasoned.web.view.{name}") is None or any(find_spec(one) is None for one in needed):
             continue
-        module = import_module(f"seasoned.web.{name}")
+        module = import_module(f"seasoned.web.view.{name}")
         found.append((module.PAGE, module.router))
     return tuple(found)
 
@@ -56,7 +56,7 @@ def create_web(service: ConfirmService, *, histories: Path | None = None) -> Fas
 
     `histories` is a store of samples whose sessions are shown in the stead of the configured one's.
     """
-    shelf = Histories(histories or service.config.store_path, is_sample=histories is not None)
+    shelf = HistoryStore(histories or service.config.store_path, is_sample=histories is not None)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -78,11 +78,11 @@ def create_web(service: ConfirmService, *, histories: Path | None = None) -> Fas
     )
     attach(app, service)
     if HAS_SCHEDULE:
-        from seasoned.web import schedule
+        from seasoned.web.view import schedule
 
         schedule.measure(service)
-    app.state.visits = Visits(service.clock)
-    app.state.works = Works()
+    app.state.visits = BrowserSessions(service.clock)
+    app.state.works = WorkRegistry()
     app.state.histories = shelf
     app.state.pages = tuple(page for page, _ in PAGES)
     for router in (login.router, *(router for _, router in PAGES)):
@@ -109,6 +109,6 @@ def _say_missing_as_page(app: FastAPI) -> None:
         if "text/html" not in request.headers.get("accept", "") or error.status_code not in (404, 405):
             answered: Response = await in_json(request, error)  # type: ignore[misc]
             return answered
-        return say("Not found", "There is no page at this address.", status=error.status_code)
+        return message_page("Not found", "There is no page at this address.", status=error.status_code)
 
     app.add_exception_handler(HTTPException, answer)

@@ -14,8 +14,8 @@ from seasoned.confirm.people.credential import Credential, authenticate, current
 from seasoned.confirm.people.passphrase import authenticate_passphrase
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import Denied, Refused, Unauthorised
-from seasoned.web.frame import LOGIN, PageRoute, go, read_form, render
-from seasoned.web.visit import ONLOOKER, VISIT_SECONDS, NotLoggedIn, Visit, Visits
+from seasoned.web.browser_session import ONLOOKER, VISIT_SECONDS, BrowserSession, BrowserSessions, NotLoggedIn
+from seasoned.web.response import LOGIN, PageRoute, read_form, redirect, render
 
 COOKIE = "seasoned"
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -24,7 +24,7 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 class Visitor(msgspec.Struct, frozen=True):
     """Somebody at a browser: one who reads, or one who decides."""
 
-    visit: Visit
+    visit: BrowserSession
 
 
 class Decider(Visitor, frozen=True):
@@ -33,9 +33,9 @@ class Decider(Visitor, frozen=True):
     who: Credential
 
 
-def visits_of(request: Request) -> Visits:
+def visits_of(request: Request) -> BrowserSessions:
     """The visits of the server that a request came to."""
-    found: Visits = request.app.state.visits
+    found: BrowserSessions = request.app.state.visits
     return found
 
 
@@ -80,13 +80,13 @@ async def read_change(request: Request, here: Visitor) -> dict[str, str]:
 @router.get("/visit/{number}")
 async def come_back(request: Request, here: Here) -> Response:
     """The first page of a visit that goes on."""
-    return go(f"{here.visit.path}/{request.app.state.pages[0].path}")
+    return redirect(f"{here.visit.path}/{request.app.state.pages[0].path}")
 
 
 @router.get("/")
 async def enter() -> Response:
     """There is no page for nobody."""
-    return go(LOGIN)
+    return redirect(LOGIN)
 
 
 @router.get(LOGIN)
@@ -128,7 +128,7 @@ async def log_out(request: Request, here: Here) -> Response:
     """Ends the visit."""
     await read_change(request, here)
     visits_of(request).end(here.visit)
-    gone = go(f"{LOGIN}?over=1")
+    gone = redirect(f"{LOGIN}?over=1")
     gone.delete_cookie(COOKIE, path=here.visit.path)
     return gone
 
@@ -158,7 +158,7 @@ def ask_to_decide(request: Request, here: Visitor, *, wrong: str = "", status: i
 def _begin(request: Request, who: Credential | None, *, page: str = "") -> Response:
     visit, cookie = visits_of(request).begin(who)
     known = [one.path for one in request.app.state.pages]
-    entered = go(f"{visit.path}/{page if page in known else known[0]}")
+    entered = redirect(f"{visit.path}/{page if page in known else known[0]}")
     is_https = request.url.scheme == "https" or service_of(request).base_url.startswith("https:")
     entered.set_cookie(
         COOKIE,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,8 +14,10 @@ from starlette.responses import Response
 
 from seasoned.errors import NotFound, UsageError
 from seasoned.insight.page.plots import Plot
-from seasoned.web.frame import HEADERS, render, with_query
+from seasoned.store import DatabaseRow, Store
+from seasoned.web.display import session_link, short
 from seasoned.web.login import Visitor
+from seasoned.web.response import HEADERS, render, with_query
 
 PAGE_ROWS = 50
 FILE_ROWS = 10_000
@@ -23,7 +26,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 Value = str | int | float | bool | None
 
 
-class Cell(msgspec.Struct, frozen=True):
+class TableCell(msgspec.Struct, frozen=True):
     """One value: as programs get it, and as people see it."""
 
     value: Value
@@ -65,7 +68,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     title: str
     columns: tuple[Column, ...]
-    rows: Sequence[tuple[Cell, ...]]
+    rows: Sequence[tuple[TableCell, ...]]
     empty: str
     """Says what to do, where there are no rows; what stands in `backticks` is shown as code."""
     note: str = ""
@@ -177,3 +180,52 @@ def _plain(value: Value) -> Value:
     if isinstance(value, str) and value.startswith(_FORMULA):
         return "'" + value
     return value
+
+
+_NOT_A_NAME = re.compile(r"[^a-z0-9]+")
+
+
+def word_table(name: str, title: str, head: Sequence[str], rows: Sequence[Sequence[str]], empty: str = "") -> Table:
+    """A table of texts under these heads."""
+    columns = tuple(Column(_NOT_A_NAME.sub("_", each.lower()).strip("_"), each) for each in head)
+    cells = [tuple(TableCell(plain(text)) for text in row) for row in rows]
+    return Table(name=name, title=title, columns=columns, rows=cells, empty=empty or "There is nothing in it.")
+
+
+def plain(text: str) -> str:
+    """With spaces that everybody has: a page marks all others, for in sessions they hide something."""
+    return text.replace("\N{NO-BREAK SPACE}", " ").replace("\N{NARROW NO-BREAK SPACE}", " ")
+
+
+def plot_table(plot: Plot) -> Table:
+    """The figures of a plot."""
+    return word_table(plot.name, plot.title, plot.head, plot.rows, plot.reason or "")
+
+
+def name_cell(row: DatabaseRow, store: Store | None) -> TableCell:
+    """The name of a session, which leads to it. Without a store nobody looks how it began: files show ids alone."""
+    ref = f"{row['agent']}:{row['native_id']}"
+    if row["title"]:
+        return TableCell(ref, short(row["title"]), session_link(ref))
+    began = None if store is None else opening(store, row["id"])
+    if began is None:
+        return TableCell(ref, short(row["native_id"]), session_link(ref))
+    return TableCell(ref, short(began), session_link(ref), beside=row["native_id"])
+
+
+def opening(store: Store, session_id: int) -> str | None:
+    """What its first call was for, where that stands at the beginning: there it is what the user asked for first."""
+    row = store.row("page.opening", {"session_id": session_id})
+    return None if row is None else str(row["intent"]).strip() or None
+
+
+def cell_of_ref(ref: str, store: Store) -> TableCell:
+    """The same for a session of which only the name is known; it need not be in the store."""
+    agent, _, native_id = ref.partition(":")
+    row = store.row("page.named", {"agent": agent, "native_id": native_id})
+    name = None if row is None else row["title"] or opening(store, row["id"])
+    return (
+        TableCell(ref, href=session_link(ref))
+        if name is None
+        else TableCell(ref, short(name), session_link(ref), beside=ref)
+    )

@@ -18,10 +18,10 @@ from seasoned.confirm.service.routes import check_id, decide
 from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.confirm.service.store_threads import StoreConnection
 from seasoned.errors import CannotDo, Conflict, Denied, Refused, UsageError
-from seasoned.web.frame import Page, PageRoute, go, render, say_error
+from seasoned.web.display import arguments, moment
 from seasoned.web.login import Decider, Deciding, Here, Visitor, ask_to_decide, read_change, visitor
-from seasoned.web.table import Cell, Column, Table, answer, row_limit
-from seasoned.web.text import arguments, moment
+from seasoned.web.response import Page, PageRoute, error_page, redirect, render
+from seasoned.web.table import Column, Table, TableCell, answer, row_limit
 
 PAGE = Page("Confirmations", "confirmations")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -40,7 +40,7 @@ _AUDIT = (
 )
 
 
-class Listed(msgspec.Struct, frozen=True):
+class RequestList(msgspec.Struct, frozen=True):
     """What the list shows."""
 
     pending: list[Request]
@@ -51,7 +51,7 @@ class Listed(msgspec.Struct, frozen=True):
     """Whether more requests wait than are shown."""
 
 
-class Shown(msgspec.Struct, frozen=True):
+class ShownRequest(msgspec.Struct, frozen=True):
     """One request for one person."""
 
     request: Request
@@ -92,16 +92,16 @@ async def show_audit(request: HTTPRequest, here: Deciding) -> Response:
     return answer(request, here, "audit.html", tables=(table,))
 
 
-def _audited(entry: AuditEntry) -> tuple[Cell, ...]:
+def _audited(entry: AuditEntry) -> tuple[TableCell, ...]:
     asked = entry.request_id
     return (
-        Cell(entry.seq),
-        Cell(entry.at, moment(entry.at)),
-        Cell(entry.event, entry.event.replace("_", " ")),
-        Cell(entry.actor),
-        Cell(entry.via),
-        Cell(asked, None if asked else "–", f"{PAGE.path}/{asked}" if asked else None),
-        Cell(entry.hash, entry.hash[:12]),
+        TableCell(entry.seq),
+        TableCell(entry.at, moment(entry.at)),
+        TableCell(entry.event, entry.event.replace("_", " ")),
+        TableCell(entry.actor),
+        TableCell(entry.via),
+        TableCell(asked, None if asked else "–", f"{PAGE.path}/{asked}" if asked else None),
+        TableCell(entry.hash, entry.hash[:12]),
     )
 
 
@@ -141,8 +141,8 @@ async def _decide(request: HTTPRequest, here: Decider, request_id: str, *, appro
         try:
             return await _page(request, here, request_id=request_id, told=_sentence(error), status=503)
         except CannotDo:
-            return say_error(error)
-    return go(f"{here.visit.path}/{PAGE.path}/{request_id}")
+            return error_page(error)
+    return redirect(f"{here.visit.path}/{PAGE.path}/{request_id}")
 
 
 def _too_late(error: Conflict) -> str:
@@ -184,7 +184,7 @@ async def _page(
     return render("confirmations.html", status=status, **values)
 
 
-def _listed(place: StoreConnection, who: Credential, before: str | None) -> Listed:
+def _listed(place: StoreConnection, who: Credential, before: str | None) -> RequestList:
     pending = place.book.list(who, status="pending", limit=_MOST_PENDING)
     found = place.book.list(who, limit=_MOST_PENDING + _MOST_RESOLVED, before=before)
     resolved = [one for one in found if one.is_resolved]
@@ -193,15 +193,15 @@ def _listed(place: StoreConnection, who: Credential, before: str | None) -> List
     older = resolved[-1].id if has_more and resolved else None
     # Whoever runs out of time first comes first.
     pending.sort(key=lambda one: one.expires_at)
-    return Listed(pending, resolved, older, len(pending) == _MOST_PENDING)
+    return RequestList(pending, resolved, older, len(pending) == _MOST_PENDING)
 
 
-def _shown(place: StoreConnection, who: Credential, request_id: str) -> Shown:
+def _shown(place: StoreConnection, who: Credential, request_id: str) -> ShownRequest:
     found = place.book.look(who, request_id)
     row = place.database.row("confirm.request", {"id": request_id})
     forbidden = None if row is None else deciding_refusal(who, row, place.book.policy)
     said = next((vote.approve for vote in found.votes if vote.person == who.person), None)
-    return Shown(found, arguments(found.details), forbidden, said)
+    return ShownRequest(found, arguments(found.details), forbidden, said)
 
 
 @router.get("/changes")

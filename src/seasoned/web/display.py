@@ -8,10 +8,11 @@ import unicodedata
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from markupsafe import Markup, escape
 
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\u034f\u17b4\u17b5")
 """Letters and signs that are drawn as nothing."""
 _SELECTORS = re.compile("[\u180b-\u180d\ufe00-\ufe0f\U000e0100-\U000e01ef]")
@@ -65,10 +66,68 @@ def _seen(match: re.Match[str]) -> str:
 def _is_hidden(char: str) -> bool:
     if char in " \n":
         return False
-    return unicodedata.category(char) in _HIDDEN or char in _BLANK or _SELECTORS.match(char) is not None
+    return unicodedata.category(char) in _HIDDEN_CATEGORIES or char in _BLANK or _SELECTORS.match(char) is not None
 
 
 @lru_cache(4096)
 def _mark(char: str) -> Markup:
     name = unicodedata.name(char, "a control character").lower()
     return Markup('<mark title="{}">U+{:04X}</mark>').format(name, ord(char))
+
+
+def short(text: str) -> str:
+    """A title in one line."""
+    words = " ".join(text.split(None, 40)[:40])
+    return words if len(words) <= 90 else words[:89] + "…"
+
+
+def day_and_time(seconds: float | None) -> str:
+    """A moment in UTC; a dash where it is unknown."""
+    if seconds is None:
+        return "–"
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, ValueError, OSError):
+        return "–"
+
+
+def percent(part: int, whole: int) -> str:
+    """`12.5 %`; a dash of nothing."""
+    return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+def dollars(cost: float | None) -> str:
+    """`$1.23`, with more digits where it is little; a dash where nobody said."""
+    if cost is None:
+        return "–"
+    return f"${cost:,.2f}" if cost >= 0.1 or not cost else f"${cost:.4f}"
+
+
+def session_link(session: str) -> str:
+    """The page of a session, given as `agent:native id`."""
+    return f"sessions/{quote(session, safe=':')}"
+
+
+def sessions_link(**wanted: str) -> str:
+    """The list of sessions, of those that are wanted."""
+    return f"sessions?{urlencode(wanted)}" if wanted else "sessions"
+
+
+def template_link(name: str) -> str:
+    """The page of a template."""
+    return f"templates/{quote(name, safe='')}"
+
+
+def experiment_link(name: str) -> str:
+    """The page of an experiment."""
+    return f"experiments/{quote(name, safe='')}"
+
+
+def change_link(change: int) -> str:
+    """The page of a change to memory or a skill."""
+    return f"learned/changes/{change}"
+
+
+def skill_link(skill: str) -> str:
+    """The page of a skill, with its category where it has one."""
+    return f"learned/skills/{quote(skill)}"

@@ -2,29 +2,72 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tempfile
 from collections.abc import Sequence
 from datetime import date, timedelta
 from importlib.util import find_spec
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import msgspec
 from fastapi import APIRouter
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
+from seasoned.errors import CannotDo
 from seasoned.insight.page.plots import Plot, plots
 from seasoned.insight.page.sections import PARTS, words
 from seasoned.insight.report import Report
 from seasoned.insight.store_report import Revision, revision
-from seasoned.web.frame import HEADERS, Page, PageRoute, go
-from seasoned.web.link import session_link, sessions_link
+from seasoned.web.background_work import TellProgress
+from seasoned.web.cache import CacheLookup, cache_of, look_up
+from seasoned.web.display import session_link, sessions_link
+from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, Visitor, read_change
-from seasoned.web.pointing import pointed
-from seasoned.web.reading import histories_of
-from seasoned.web.report_process import make_report
-from seasoned.web.standing import Seen, seen, standings_of
-from seasoned.web.table import Table, answer
-from seasoned.web.word_table import plot_table
+from seasoned.web.response import HEADERS, Page, PageRoute, redirect
+from seasoned.web.table import Table, answer, plot_table
+from seasoned.web.view.plot_interaction import with_interaction
+
+_NICENESS = 5
+_SAID_CHARS = 300
+
+
+def make_report(path: Path, tell: TellProgress) -> Report:
+    """The report on the store at this path, from another process that gives way to everybody else."""
+    code = f"import os; os.nice({_NICENESS}); from seasoned.insight.store_report import main; main({str(path)!r})"
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=said) as process,
+    ):
+        assert process.stdout is not None
+        try:
+            data = _report_bytes(process.stdout, tell)
+        except BaseException:
+            process.kill()
+            raise
+        if process.wait() != 0 or data is None:
+            raise CannotDo(f"The report was not made: {_last_line(said)}")
+    return msgspec.msgpack.decode(data, type=Report)
+
+
+def _report_bytes(lines: IO[bytes], tell: TellProgress) -> bytes | None:
+    for line in lines:
+        first, _, second = line.decode("ascii", "replace").strip().partition(" ")
+        if first == "answer":
+            return lines.read(int(second))
+        done, every = int(first), int(second)
+        said = f"{done:,} of {every:,} sessions read" if done < every else "all sessions read; working out the figures"
+        tell(said, done=done, total=every)
+    return None
+
+
+def _last_line(said: IO[bytes]) -> str:
+    said.seek(0)
+    lines = said.read().decode("utf-8", "replace").strip().splitlines()
+    return lines[-1][:_SAID_CHARS] if lines else "its process ended without a word."
+
 
 PAGE = Page("Insight", "insight")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -35,7 +78,7 @@ _LINKS = {"Sessions": "sessions", "Errors that recur": "#errors", "Cost": "usage
 """What a figure of the headline is made of."""
 
 
-class Shown(msgspec.Struct, frozen=True):
+class ReportPage(msgspec.Struct, frozen=True):
     """A report ready to be put on a page."""
 
     report: Report
@@ -55,7 +98,7 @@ async def make(request: HTTPRequest, here: Here) -> Response:
     """Makes the report anew, now."""
     await read_change(request, here)
     await _seen(request, await histories_of(request).read(revision), is_asked=True)
-    return go(f"{here.visit.path}/{PAGE.path}")
+    return redirect(f"{here.visit.path}/{PAGE.path}")
 
 
 @router.get("/insight/report.json")
@@ -71,7 +114,7 @@ async def whole(request: HTTPRequest, here: Here) -> Response:
 async def _page(request: HTTPRequest, here: Visitor) -> Response:
     now = await histories_of(request).read(revision)
     missing = [name for name in _NEEDED if find_spec(name) is None]
-    found: Seen[Shown] = Seen(None) if missing or not now.sessions else await _seen(request, now)
+    found: CacheLookup[ReportPage] = CacheLookup(None) if missing or not now.sessions else await _seen(request, now)
     shown = found.value
     return answer(
         request,
@@ -89,14 +132,14 @@ async def _page(request: HTTPRequest, here: Visitor) -> Response:
     )
 
 
-async def _seen(request: HTTPRequest, now: Revision, *, is_asked: bool = False) -> Seen[Shown]:
-    standings = standings_of(request)
+async def _seen(request: HTTPRequest, now: Revision, *, is_asked: bool = False) -> CacheLookup[ReportPage]:
+    standings = cache_of(request)
     earlier = standings.revision(_NAME)
     if isinstance(earlier, Revision) and now.takes_back(earlier):
         # What is forgotten may not stand in an old report either.
         standings.drop(_NAME)
     path = histories_of(request).path
-    return await seen(request, _NAME, _TITLE, now, lambda tell: shown_of(make_report(path, tell)), is_asked=is_asked)
+    return await look_up(request, _NAME, _TITLE, now, lambda tell: shown_of(make_report(path, tell)), is_asked=is_asked)
 
 
 def _met(report: Report) -> list[list[tuple[str, str]]]:
@@ -104,9 +147,9 @@ def _met(report: Report) -> list[list[tuple[str, str]]]:
     return [[(session_link(ref), ref) for ref in one.refs] for one in report.recurrences]
 
 
-def shown_of(report: Report) -> Shown:
+def shown_of(report: Report) -> ReportPage:
     """Everything that the page shows of a report, worked out once."""
-    drawn = {plot.name: pointed(plot) for plot in plots(report)}
+    drawn = {plot.name: with_interaction(plot) for plot in plots(report)}
     links = {
         # A shell is split by what it is used for: `Bash: code`.
         "tool": [sessions_link(tool=one.label.partition(": ")[0]) for one in report.by_tool],
@@ -114,7 +157,7 @@ def shown_of(report: Report) -> Shown:
         "time": _periods([one.label for one in report.over_time]),
     }
     tables = [_linked(plot_table(plot), links.get(plot.name, ())) for plot in drawn.values() if plot.rows]
-    return Shown(report, drawn, words(report), tuple(tables))
+    return ReportPage(report, drawn, words(report), tuple(tables))
 
 
 def _linked(table: Table, links: Sequence[str]) -> Table:

@@ -7,13 +7,13 @@ import threading
 from typing import Any
 
 from seasoned.errors import CannotDo
-from seasoned.web.standing import Standings
-from seasoned.web.work import Works
+from seasoned.web.background_work import WorkRegistry
+from seasoned.web.cache import PageCache
 
 
 def test_what_is_known_is_not_found_again_until_something_changes() -> None:
     async def check() -> None:
-        standings, found = Standings(Works()), []
+        standings, found = PageCache(WorkRegistry()), []
 
         def find(_: Any) -> int:
             found.append(1)
@@ -32,7 +32,7 @@ def test_what_is_known_is_not_found_again_until_something_changes() -> None:
 def test_a_slow_one_is_shown_as_it_was_while_it_is_found_anew() -> None:
     async def check() -> None:
         now, go_on = [0.0], threading.Event()
-        standings = Standings(Works(), lambda: now[0])
+        standings = PageCache(WorkRegistry(), lambda: now[0])
         await standings.look("a", "A", 1, lambda _: "old")
 
         def slow(_: Any) -> str:
@@ -53,7 +53,7 @@ def test_a_slow_one_is_shown_as_it_was_while_it_is_found_anew() -> None:
 def test_one_that_took_long_waits_before_it_is_found_anew() -> None:
     async def check() -> None:
         now = [0.0]
-        standings = Standings(Works(), lambda: now[0])
+        standings = PageCache(WorkRegistry(), lambda: now[0])
 
         def slow(_: Any) -> float:
             now[0] += 10
@@ -69,7 +69,7 @@ def test_one_that_took_long_waits_before_it_is_found_anew() -> None:
 
 def test_one_that_fails_says_why_and_is_not_tried_without_end() -> None:
     async def check() -> None:
-        standings, tried = Standings(Works()), []
+        standings, tried = PageCache(WorkRegistry()), []
 
         def fail(_: Any) -> None:
             tried.append(1)

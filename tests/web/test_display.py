@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.web.text import line, marked, span
+from seasoned.web.display import line, marked, span
 
 _MARK = re.compile(r'<mark title="[^"<>]*">U\+([0-9A-F]{4,6})</mark>')
 

@@ -14,13 +14,12 @@ from starlette.responses import Response
 from seasoned.errors import UsageError
 from seasoned.store import DatabaseRow, Store
 from seasoned.store.search import maybe_holding, pattern_of
-from seasoned.web import session
-from seasoned.web.frame import Page, PageRoute
+from seasoned.web.display import day_and_time, dollars, percent
+from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
-from seasoned.web.reading import histories_of
-from seasoned.web.session_name import name_cell
-from seasoned.web.table import FILE_ROWS, Cell, Column, Table, answer, place_after, row_limit, sorting
-from seasoned.web.value import day_and_time, dollars, percent
+from seasoned.web.response import Page, PageRoute
+from seasoned.web.table import FILE_ROWS, Column, Table, TableCell, answer, name_cell, place_after, row_limit, sorting
+from seasoned.web.view import session
 
 PAGE = Page("Sessions", "sessions")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -47,7 +46,7 @@ COLUMNS = (
 _LONGEST_SEARCH = 200
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class SessionFilter(msgspec.Struct, frozen=True, kw_only=True):
     """What the form asks for; an empty text asks for nothing."""
 
     q: str = ""
@@ -69,7 +68,9 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 async def show(request: Request, here: Here) -> Response:
     """Those that are wanted, the newest first or as sorted."""
     asked = request.query_params
-    wanted = Wanted(**{name: asked.get(name, "").strip()[:_LONGEST_SEARCH] for name in Wanted.__struct_fields__})
+    wanted = SessionFilter(
+        **{name: asked.get(name, "").strip()[:_LONGEST_SEARCH] for name in SessionFilter.__struct_fields__}
+    )
     sort = sorting(request, COLUMNS, "-at")[0]
     limit = row_limit(request)
     given = params(wanted, sort, asked.get("after"), limit)
@@ -95,7 +96,7 @@ async def show(request: Request, here: Here) -> Response:
     )
 
 
-def params(wanted: Wanted, sort: str, after: str | None, limit: int) -> dict[str, Any]:
+def params(wanted: SessionFilter, sort: str, after: str | None, limit: int) -> dict[str, Any]:
     """What the query of a list is given."""
     least, most = LENGTHS.get(wanted.length, (0, 2**62))
     least_failed, most_failed, succeeded = OUTCOMES.get(wanted.outcome, (0, 2**62, None))
@@ -121,7 +122,7 @@ def params(wanted: Wanted, sort: str, after: str | None, limit: int) -> dict[str
     }
 
 
-def find(store: Store, wanted: Wanted, sort: str, given: dict[str, Any]) -> list[Any]:
+def find(store: Store, wanted: SessionFilter, sort: str, given: dict[str, Any]) -> list[Any]:
     """Few that may hold the words are looked at one by one; for many, the list is gone down until a page is full."""
     ids = maybe_holding(store, wanted.q)
     if ids is None:
@@ -136,7 +137,9 @@ def _day(text: str) -> float:
         raise UsageError(f"A day is written as {date.min + timedelta(days=737_000)}, not {text[:40]!r}.") from error
 
 
-def _table(rows: list[Any], wanted: Wanted, sort: str, limit: int, store: Store | None, *, is_later: bool) -> Table:
+def _table(
+    rows: list[Any], wanted: SessionFilter, sort: str, limit: int, store: Store | None, *, is_later: bool
+) -> Table:
     shown = rows[:limit]
     after = f"{float(shown[-1][sort])!r}_{shown[-1]['id']}" if len(rows) > limit else None
     empty = "No sessions match: take a word or a filter away."
@@ -156,7 +159,7 @@ def _table(rows: list[Any], wanted: Wanted, sort: str, limit: int, store: Store 
     )
 
 
-def line(row: DatabaseRow, store: Store | None) -> tuple[Cell, ...]:
+def line(row: DatabaseRow, store: Store | None) -> tuple[TableCell, ...]:
     """One session in a list; the store says how one began that has no title."""
     name = name_cell(row, store)
     link = name.href
@@ -164,14 +167,14 @@ def line(row: DatabaseRow, store: Store | None) -> tuple[Cell, ...]:
     failed = "failed" if row["failed"] else ""
     return (
         name,
-        Cell(row["agent"]),
-        Cell(row["at"] or None, day_and_time(row["at"]) if row["at"] else "–"),
-        Cell(row["task_type"], row["task_type"] or "–"),
-        Cell(row["messages"], href=link),
-        Cell(row["calls"], href=f"{link}#table-calls"),
-        Cell(row["failed"], href=f"{link}?show=failed#table-calls" if row["failed"] else None, tone=failed),
-        Cell(row["failed"] / counted if counted else None, percent(row["failed"], counted)),
-        Cell(row["cost_usd"], dollars(row["cost_usd"])),
+        TableCell(row["agent"]),
+        TableCell(row["at"] or None, day_and_time(row["at"]) if row["at"] else "–"),
+        TableCell(row["task_type"], row["task_type"] or "–"),
+        TableCell(row["messages"], href=link),
+        TableCell(row["calls"], href=f"{link}#table-calls"),
+        TableCell(row["failed"], href=f"{link}?show=failed#table-calls" if row["failed"] else None, tone=failed),
+        TableCell(row["failed"] / counted if counted else None, percent(row["failed"], counted)),
+        TableCell(row["cost_usd"], dollars(row["cost_usd"])),
     )
 
 

@@ -18,12 +18,11 @@ from seasoned.connect.apply import is_connected
 from seasoned.doctor import Check, Setting, places, quick_checks, settings, store_checks
 from seasoned.insight.store_report import revision
 from seasoned.redact import Redactor
-from seasoned.web.frame import Page, PageRoute, go
+from seasoned.web.cache import CacheLookup, look_up
+from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
-from seasoned.web.reading import histories_of
-from seasoned.web.redaction import redactor_of
-from seasoned.web.standing import Seen, seen
-from seasoned.web.table import Cell, Column, Table, answer
+from seasoned.web.response import Page, PageRoute, redactor_of, redirect
+from seasoned.web.table import Column, Table, TableCell, answer
 
 PAGE = Page("Settings", "settings")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -33,7 +32,7 @@ _PLACES = (Column("what", "what"), Column("path", "where"), Column("there", "the
 _CONNECTED = (Column("agent", "agent"), Column("connected", "state"), Column("how", "how to change it"))
 
 
-class Found(msgspec.Struct, frozen=True):
+class SettingsPage(msgspec.Struct, frozen=True):
     """What is looked at with every page."""
 
     settings: list[Setting]
@@ -72,29 +71,29 @@ async def check_again(request: HTTPRequest, here: Here) -> Response:
     """Looks through the whole store, now."""
     await read_change(request, here)
     await _stored(request, is_asked=True)
-    return go(f"{here.visit.path}/{PAGE.path}")
+    return redirect(f"{here.visit.path}/{PAGE.path}")
 
 
-async def _stored(request: HTTPRequest, *, is_asked: bool = False) -> Seen[list[Check]]:
+async def _stored(request: HTTPRequest, *, is_asked: bool = False) -> CacheLookup[list[Check]]:
     """What takes as long as the store is large, as it was last found."""
     config = service_of(request).config
     now = await histories_of(request).read(revision)
-    return await seen(
+    return await look_up(
         request, "doctor", "Looking through the store", now, lambda _: store_checks(config), is_asked=is_asked
     )
 
 
-def _found(config: Config, redactor: Redactor) -> Found:
+def _found(config: Config, redactor: Redactor) -> SettingsPage:
     connected = [(agent, is_connected(agent, home=config.home)) for agent in AGENTS]
-    return Found(settings(config, redactor), quick_checks(config), places(config), connected)
+    return SettingsPage(settings(config, redactor), quick_checks(config), places(config), connected)
 
 
 def _checks_table(checks: list[Check], redactor: Redactor) -> Table:
     rows = [
         (
-            Cell(one.ok, shown="ok" if one.ok else "wrong", tone="ok" if one.ok else "failed"),
-            Cell(one.name),
-            Cell(redactor.text(one.finding)),
+            TableCell(one.ok, shown="ok" if one.ok else "wrong", tone="ok" if one.ok else "failed"),
+            TableCell(one.name),
+            TableCell(redactor.text(one.finding)),
         )
         for one in checks
     ]
@@ -109,7 +108,7 @@ def _checks_table(checks: list[Check], redactor: Redactor) -> Table:
 
 
 def _settings_table(found: list[Setting], redactor: Redactor) -> Table:
-    rows = [(Cell(one.name), _value(one.value, redactor), Cell(one.origin)) for one in found]
+    rows = [(TableCell(one.name), _value(one.value, redactor), TableCell(one.origin)) for one in found]
     return Table(
         name="settings",
         title="Settings in force",
@@ -120,22 +119,22 @@ def _settings_table(found: list[Setting], redactor: Redactor) -> Table:
     )
 
 
-def _value(value: Any, redactor: Redactor) -> Cell:
+def _value(value: Any, redactor: Redactor) -> TableCell:
     if isinstance(value, bool):
-        return Cell(value, shown="yes" if value else "no")
+        return TableCell(value, shown="yes" if value else "no")
     if value is None or isinstance(value, (int, float)):
-        return Cell(value)
+        return TableCell(value)
     if isinstance(value, list):
-        return Cell(redactor.text(", ".join(str(msgspec.to_builtins(each)) for each in value)) or None)
-    return Cell(str(value) if isinstance(value, Path) else redactor.text(str(value)))
+        return TableCell(redactor.text(", ".join(str(msgspec.to_builtins(each)) for each in value)) or None)
+    return TableCell(str(value) if isinstance(value, Path) else redactor.text(str(value)))
 
 
 def _connected_table(found: list[tuple[str, bool]]) -> Table:
     rows = [
         (
-            Cell(agent),
-            Cell(is_there, shown="connected" if is_there else "not connected", tone="ok" if is_there else "quiet"),
-            Cell(f"seasoned connect {agent} --undo" if is_there else f"seasoned connect {agent}"),
+            TableCell(agent),
+            TableCell(is_there, shown="connected" if is_there else "not connected", tone="ok" if is_there else "quiet"),
+            TableCell(f"seasoned connect {agent} --undo" if is_there else f"seasoned connect {agent}"),
         )
         for agent, is_there in found
     ]
@@ -152,9 +151,9 @@ def _connected_table(found: list[tuple[str, bool]]) -> Table:
 def _places_table(found: list[tuple[str, Path, bool]]) -> Table:
     rows = [
         (
-            Cell(what),
-            Cell(str(path)),
-            Cell(is_there, shown="there" if is_there else "not yet", tone="" if is_there else "quiet"),
+            TableCell(what),
+            TableCell(str(path)),
+            TableCell(is_there, shown="there" if is_there else "not yet", tone="" if is_there else "quiet"),
         )
         for what, path, is_there in found
     ]

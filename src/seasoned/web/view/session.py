@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from textwrap import shorten
 from typing import Any
 from urllib.parse import quote
@@ -12,8 +13,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from seasoned.confirm.service.service import service_of
-from seasoned.errors import NotFound
+from seasoned.confirm.service.service import ConfirmService, service_of
+from seasoned.errors import CannotDo, NotFound
 from seasoned.insight.page.rows import number
 from seasoned.scan.intent import users_words
 from seasoned.session import Session
@@ -21,17 +22,63 @@ from seasoned.store import DatabaseRow, Store
 from seasoned.template.example import check_name
 from seasoned.template.library.storage import save
 from seasoned.template.mine.build import create
-from seasoned.web import reviewing
-from seasoned.web.conversation import Conversations, ShownCall, Turn, stored_calls, turns, whole_text
-from seasoned.web.frame import PageRoute, go
-from seasoned.web.gap import Gap, find_gaps, is_recorded_here, lost_turns
-from seasoned.web.link import session_link, template_link
+from seasoned.web.background_work import BackgroundWork, TellProgress, WorkRegistry, WorkResult, works_of
+from seasoned.web.display import day_and_time, dollars, percent, session_link, template_link
+from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
-from seasoned.web.reading import histories_of
-from seasoned.web.session_name import opening
-from seasoned.web.table import Cell, Column, Table, answer, numbers, row_limit
-from seasoned.web.value import day_and_time, dollars, percent
-from seasoned.web.work import works_of
+from seasoned.web.response import PageRoute, redirect
+from seasoned.web.table import Column, Table, TableCell, answer, numbers, opening, row_limit
+from seasoned.web.view.conversation import (
+    Conversations,
+    LostTurns,
+    ShownCall,
+    ShownMessage,
+    find_lost_turns,
+    is_recorded_here,
+    lost_turns,
+    stored_calls,
+    turns,
+    whole_text,
+)
+
+_BAD = ("failed", "budget", "time", "interrupted")
+
+
+def name_of(ref: str) -> str:
+    """The name of the work that reviews this session."""
+    return f"review of {ref}"
+
+
+def begin_review(works: WorkRegistry, service: ConfirmService, session: Session) -> BackgroundWork:
+    """Begin it, or go on with the one that runs."""
+    return works.begin(name_of(str(session.ref)), "Review", lambda tell: _review(service, session, tell))
+
+
+def _review(service: ConfirmService, session: Session, tell: TellProgress) -> WorkResult:
+    if find_spec("pydantic_ai") is None:
+        raise CannotDo("A review needs the agent: pip install 'seasoned[agent]'.")
+    # Imported here: the library of models takes a second, and most servers never review.
+    from seasoned.agent.loop.context import Context
+    from seasoned.agent.loop.model import choose_model
+    from seasoned.agent.review.due import settings_of
+    from seasoned.agent.review.run import review_session
+
+    config = service.config
+    settings = settings_of(config)
+    choice = choose_model(config, settings.model, None)
+    tell(f"{choice.name} looks back on {len(session.messages)} messages")
+    context = Context(
+        home=config.home,
+        secrecy=service.secrecy,
+        memory_folder=config.memory_folder,
+        skill_folder=config.skill_folder,
+        staging=settings.staging,
+    )
+    done = review_session(config, settings, context, session, "both", choice)
+    if done.state in _BAD:
+        raise CannotDo(done.said or f"The review ended: {done.state}.")
+    return WorkResult(done.said or "Nothing to save.", "learned")
+
 
 router = APIRouter(route_class=PageRoute)
 _BLOCK = 10
@@ -51,13 +98,13 @@ _BLOCK_COLUMNS = (
 )
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
     """What the page shows of one session."""
 
     row: dict[str, Any]
     ref: str
     title: str
-    turns: list[Turn]
+    turns: list[ShownMessage]
     gone: str
     """Why there is no conversation; then the calls come from the store."""
     calls: list[ShownCall]
@@ -88,7 +135,7 @@ async def show(request: Request, here: Here, ref: str, at: str = "", show: str =
         title, said = await histories_of(request).read(look_whole)
         return answer(request, here, "whole.html", title=title, said=said, back=session_link(ref))
 
-    def look(store: Store) -> tuple[Shown, Session | str]:
+    def look(store: Store) -> tuple[SessionPage, Session | str]:
         row = _row(store, ref)
         calls = store.rows("page.calls", {"session_id": row["id"]})
         found = conversations.find(row)
@@ -96,7 +143,7 @@ async def show(request: Request, here: Here, ref: str, at: str = "", show: str =
 
     shown, found = await histories_of(request).read(look)
     gaps = await _gaps(request, shown.ref, found)
-    review = works_of(request).find(reviewing.name_of(shown.ref))
+    review = works_of(request).find(name_of(shown.ref))
     figures = _figures(shown.row, shown.ref, shown.compactions)
     return answer(
         request, here, "session.html", tables=shown.tables, shown=shown, review=review, figures=figures, gaps=gaps
@@ -117,7 +164,7 @@ async def make_template(request: Request, here: Here) -> Response:
         return save(store, create(store, row["id"], name=name, now=service.clock(), redactor=redactor)).name
 
     made = await histories_of(request).read(make)
-    return go(f"{here.visit.path}/{template_link(made)}")
+    return redirect(f"{here.visit.path}/{template_link(made)}")
 
 
 @router.post("/session-review")
@@ -134,15 +181,15 @@ async def review(request: Request, here: Here) -> Response:
         return found
 
     session = await histories_of(request).read(look)
-    reviewing.begin(works_of(request), service_of(request), session)
-    return go(f"{here.visit.path}/{session_link(ref)}")
+    begin_review(works_of(request), service_of(request), session)
+    return redirect(f"{here.visit.path}/{session_link(ref)}")
 
 
-async def _gaps(request: Request, ref: str, found: Session | str) -> dict[int, Gap]:
+async def _gaps(request: Request, ref: str, found: Session | str) -> dict[int, LostTurns]:
     if not isinstance(found, Session) or not is_recorded_here(found):
         return {}
     lost = await service_of(request).desk.read(lambda place: lost_turns(place.database, ref))
-    return find_gaps(found, lost) if lost else {}
+    return find_lost_turns(found, lost) if lost else {}
 
 
 def template_name(ref: str) -> str:
@@ -177,10 +224,10 @@ def _shown(
     first: int,
     only: str,
     limit: int,
-) -> Shown:
+) -> SessionPage:
     ref = f"{row['agent']}:{row['native_id']}"
     own = [call for call in calls if call["copy_of"] is None]
-    said: list[Turn] = []
+    said: list[ShownMessage] = []
     following, last = None, 0
     if isinstance(found, Session):
         said = turns(found, calls, redactor, first=first)
@@ -190,7 +237,7 @@ def _shown(
         is_more = any(message.role != "tool" for message in found.messages[end:])
         following = end if is_more else None
     children = store.rows("page.children", {"agent": row["agent"], "native_id": row["native_id"], "limit": _CHILDREN})
-    return Shown(
+    return SessionPage(
         row=dict(row),
         ref=ref,
         title=row["title"] or _opening(found, redactor) or opening(store, row["id"]) or row["native_id"],
@@ -267,11 +314,11 @@ def _call_table(ref: str, calls: Sequence[DatabaseRow], only: str, limit: int) -
     wanted = [call for call in calls if only not in ("failed", "unclear") or call["counts_as"] == only]
     rows = [
         (
-            Cell(call["position"] + 1, href=f"{session_link(ref)}?at={call['message']}#call-{call['position']}"),
-            Cell(call["tool"]),
-            Cell(call["verdict"], tone=call["verdict"]),
-            Cell(call["counts_as"], href=f"{session_link(ref)}?show={quote(call['counts_as'])}#table-calls"),
-            Cell(call["reason"]),
+            TableCell(call["position"] + 1, href=f"{session_link(ref)}?at={call['message']}#call-{call['position']}"),
+            TableCell(call["tool"]),
+            TableCell(call["verdict"], tone=call["verdict"]),
+            TableCell(call["counts_as"], href=f"{session_link(ref)}?show={quote(call['counts_as'])}#table-calls"),
+            TableCell(call["reason"]),
         )
         for call in wanted[:limit]
     ]
@@ -289,13 +336,13 @@ def _block_table(ref: str, calls: Sequence[DatabaseRow]) -> Table:
         counted = failed + sum(call["counts_as"] == "ok" for call in block)
         rows.append(
             (
-                Cell(
+                TableCell(
                     f"{at + 1} to {at + len(block)}",
                     href=f"{session_link(ref)}?at={block[0]['message']}#call-{block[0]['position']}",
                 ),
-                Cell(counted),
-                Cell(failed),
-                Cell(failed / counted if counted else None, f"{100 * failed / counted:.0f} %" if counted else "–"),
+                TableCell(counted),
+                TableCell(failed),
+                TableCell(failed / counted if counted else None, f"{100 * failed / counted:.0f} %" if counted else "–"),
             )
         )
     return Table(

@@ -16,7 +16,7 @@ _SUM = (
 )
 
 
-def pointed(plot: Plot) -> Plot:
+def with_interaction(plot: Plot) -> Plot:
     """The same plot with what can be chosen in it; one that nothing can be chosen in stays as it is."""
     spec = plot.spec
     if spec is None:

@@ -13,15 +13,13 @@ from starlette.responses import Response
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import NotFound, UsageError
 from seasoned.store import Database, DatabaseRow, Store
-from seasoned.web.frame import PageRoute
-from seasoned.web.link import experiment_link
+from seasoned.web.display import experiment_link, moment
+from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
-from seasoned.web.reading import histories_of
-from seasoned.web.session_name import cell_of_ref
-from seasoned.web.table import FILE_ROWS, Cell, Column, Table, answer, row_limit
-from seasoned.web.text import moment
+from seasoned.web.response import PageRoute
+from seasoned.web.table import FILE_ROWS, Column, Table, TableCell, answer, cell_of_ref, row_limit
 
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
+sessions_router = APIRouter(include_in_schema=False, route_class=PageRoute)
 Arm = Annotated[str | None, Query(max_length=200)]
 _COLUMNS = (
     Column("session", "session"),
@@ -37,7 +35,7 @@ def arm_link(name: str, arm: str | None = None) -> str:
     return f"{experiment_link(name)}/sessions" + ("" if arm is None else f"?{urlencode({'arm': arm})}")
 
 
-@router.get("/experiments/{name}/sessions")
+@sessions_router.get("/experiments/{name}/sessions")
 async def show_sessions(
     request: HTTPRequest, here: Here, name: str, arm: Arm = None, after: str | None = None
 ) -> Response:
@@ -66,19 +64,19 @@ def _rows(database: Database, wanted: dict[str, str | float | None]) -> list[Dat
     return list(database.rows("experiment.arm_sessions", wanted))
 
 
-def _name(row: DatabaseRow, store: Store, limit: int) -> Cell:
+def _name(row: DatabaseRow, store: Store, limit: int) -> TableCell:
     if limit < FILE_ROWS:
         return cell_of_ref(row["session"], store)
-    return Cell(row["session"])
+    return TableCell(row["session"])
 
 
-def _line(row: DatabaseRow, name: Cell) -> tuple[Cell, ...]:
+def _line(row: DatabaseRow, name: TableCell) -> tuple[TableCell, ...]:
     return (
         name,
-        Cell(row["arm"]),
-        Cell(row["at"], shown=moment(row["at"])),
-        Cell(row["exposed_arm"], shown=row["exposed_arm"] or "nothing was shown"),
-        Cell(row["exposed_at"], shown=None if row["exposed_at"] is None else moment(row["exposed_at"])),
+        TableCell(row["arm"]),
+        TableCell(row["at"], shown=moment(row["at"])),
+        TableCell(row["exposed_arm"], shown=row["exposed_arm"] or "nothing was shown"),
+        TableCell(row["exposed_at"], shown=None if row["exposed_at"] is None else moment(row["exposed_at"])),
     )
 
 

@@ -17,13 +17,13 @@ _KEPT = 100
 _log = logging.getLogger("seasoned.web")
 
 
-class Tell(Protocol):
+class TellProgress(Protocol):
     """How work says how far it is."""
 
     def __call__(self, said: str, *, done: int = 0, total: int = 0) -> None: ...
 
 
-class Work(msgspec.Struct, frozen=True, kw_only=True):
+class BackgroundWork(msgspec.Struct, frozen=True, kw_only=True):
     """One piece of work, as it stands."""
 
     name: str
@@ -43,46 +43,46 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
         return self.ended_at is None
 
 
-class Done(msgspec.Struct, frozen=True):
+class WorkResult(msgspec.Struct, frozen=True):
     """What work came to: one sentence, and where to look at it."""
 
     said: str
     href: str = ""
 
 
-class Works:
+class WorkRegistry:
     """All long work of one running server. Of one name there is one at a time."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._works: dict[str, Work] = {}
+        self._works: dict[str, BackgroundWork] = {}
 
-    def find(self, name: str) -> Work | None:
+    def find(self, name: str) -> BackgroundWork | None:
         """The work of this name, running or the last one."""
         with self._lock:
             return self._works.get(name)
 
-    def running(self) -> list[Work]:
+    def running(self) -> list[BackgroundWork]:
         """What goes on now."""
         with self._lock:
             return [work for work in self._works.values() if work.is_running]
 
-    def begin(self, name: str, title: str, do: Callable[[Tell], Done]) -> Work:
+    def begin(self, name: str, title: str, do: Callable[[TellProgress], WorkResult]) -> BackgroundWork:
         """Begin it in a thread of its own; where it runs already, that one."""
         with self._lock:
             known = self._works.pop(name, None)
             if known is not None and known.is_running:
                 self._works[name] = known
                 return known
-            work = self._works[name] = Work(name=name, title=title, began_at=self._clock())
+            work = self._works[name] = BackgroundWork(name=name, title=title, began_at=self._clock())
             ended = [key for key, one in self._works.items() if not one.is_running]
             for key in ended[: max(0, len(self._works) - _KEPT)]:
                 del self._works[key]
         threading.Thread(target=self._carry_out, args=(name, do), name="seasoned-work", daemon=True).start()
         return work
 
-    def _carry_out(self, name: str, do: Callable[[Tell], Done]) -> None:
+    def _carry_out(self, name: str, do: Callable[[TellProgress], WorkResult]) -> None:
         def tell(said: str, *, done: int = 0, total: int = 0) -> None:
             self._change(name, said=said, done=done, total=total)
 
@@ -102,7 +102,7 @@ class Works:
             self._works[name] = msgspec.structs.replace(self._works[name], **changes)
 
 
-def works_of(request: Request) -> Works:
+def works_of(request: Request) -> WorkRegistry:
     """The work of the server that a request came to."""
-    found: Works = request.app.state.works
+    found: WorkRegistry = request.app.state.works
     return found

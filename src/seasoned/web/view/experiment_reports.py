@@ -15,9 +15,9 @@ from seasoned.experiment.live.example_effect import ExampleEffect
 from seasoned.experiment.live.live_report import LiveReport, list_live, live_report
 from seasoned.insight.store_report import revision
 from seasoned.store import Store, open_database, open_store
-from seasoned.web.reading import histories_of
-from seasoned.web.standing import Seen, seen
-from seasoned.web.work import Work
+from seasoned.web.background_work import BackgroundWork
+from seasoned.web.cache import CacheLookup, look_up
+from seasoned.web.history_store import histories_of
 
 _AFRESH_SECONDS = 60.0
 """Sessions settle with time alone, so that a report is looked at anew even where nothing came."""
@@ -29,7 +29,7 @@ class Effects(msgspec.Struct, frozen=True):
     by_example: Mapping[str, tuple[tuple[str, ExampleEffect], ...]] = {}
     experiments: int = 0
     made_at: float | None = None
-    work: Work | None = None
+    work: BackgroundWork | None = None
 
 
 async def effects_of(request: Request) -> Effects:
@@ -46,12 +46,12 @@ async def effects_of(request: Request) -> Effects:
     return Effects(found, len(names), min(times, default=None), work)
 
 
-async def live_of(request: Request, name: str, *, is_asked: bool = False) -> Seen[LiveReport]:
+async def live_of(request: Request, name: str, *, is_asked: bool = False) -> CacheLookup[LiveReport]:
     """The report on one running experiment, as it was last made."""
     now = await histories_of(request).read(revision)
     config = service_of(request).config
     minute = int(time.time() // _AFRESH_SECONDS)
-    return await seen(
+    return await look_up(
         request,
         f"experiment {name}",
         f"Looking at the experiment {name}",

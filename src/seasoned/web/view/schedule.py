@@ -16,11 +16,10 @@ from seasoned.schedule.health import ScheduleHealth, health
 from seasoned.schedule.job import JobRun
 from seasoned.schedule.times import in_words
 from seasoned.store import open_database
-from seasoned.web.frame import Page, PageRoute
-from seasoned.web.link import session_link
+from seasoned.web.display import day_and_time, dollars, session_link, short
 from seasoned.web.login import Here
-from seasoned.web.table import Cell, Column, Table, answer
-from seasoned.web.value import day_and_time, dollars, short
+from seasoned.web.response import Page, PageRoute
+from seasoned.web.table import Column, Table, TableCell, answer
 
 PAGE = Page("Schedule", "schedule")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -47,7 +46,7 @@ _RUNS = (
 _NO_JOBS = 'No jobs yet. To add one: `seasoned cron add morning "0 8 * * 1-5" "Say what changed since yesterday."`'
 
 
-class Shown(msgspec.Struct, frozen=True):
+class SchedulePage(msgspec.Struct, frozen=True):
     """What the page shows."""
 
     health: ScheduleHealth
@@ -64,7 +63,7 @@ async def show(request: HTTPRequest, here: Here) -> Response:
     return answer(request, here, "schedule.html", tables=(shown.jobs, shown.runs), shown=shown)
 
 
-def _shown(place: StoreConnection, now: float) -> Shown:
+def _shown(place: StoreConnection, now: float) -> SchedulePage:
     posted = sorted(job_table.jobs(place.database), key=lambda one: (one.next_at is None, one.next_at, one.job.name))
     names = {one.job.id: one.job.name for one in posted}
     more = len(posted) - _MOST_JOBS
@@ -74,10 +73,10 @@ def _shown(place: StoreConnection, now: float) -> Shown:
         columns=_JOBS,
         rows=[
             (
-                Cell(one.job.name),
-                Cell(in_words(one.job.schedule, one.job.zone)),
-                Cell(one.job.zone),
-                Cell(one.next_at, "paused" if one.job.is_paused else day_and_time(one.next_at)),
+                TableCell(one.job.name),
+                TableCell(in_words(one.job.schedule, one.job.zone)),
+                TableCell(one.job.zone),
+                TableCell(one.next_at, "paused" if one.job.is_paused else day_and_time(one.next_at)),
             )
             for one in posted[:_MOST_JOBS]
         ],
@@ -92,23 +91,23 @@ def _shown(place: StoreConnection, now: float) -> Shown:
         rows=[_run(names.get(one.job_id, "removed"), one) for one in runs],
         empty="Nothing ran yet: a run leaves a line here, whatever came of it.",
     )
-    return Shown(health(place.database, now), jobs, table)
+    return SchedulePage(health(place.database, now), jobs, table)
 
 
-def _run(name: str, run: JobRun) -> tuple[Cell, ...]:
+def _run(name: str, run: JobRun) -> tuple[TableCell, ...]:
     outcome = f"{run.outcome} ({run.fault})" if run.fault else run.outcome
     said = run.output or run.script_output
     return (
-        Cell(name),
-        Cell(run.scheduled_at, day_and_time(run.scheduled_at)),
-        Cell(outcome, tone=run.outcome),
-        Cell(run.delivery),
-        Cell(run.reason or run.note or None, short(run.reason or run.note) or "–"),
-        Cell(said or None, short(said) or "–"),
-        Cell(
+        TableCell(name),
+        TableCell(run.scheduled_at, day_and_time(run.scheduled_at)),
+        TableCell(outcome, tone=run.outcome),
+        TableCell(run.delivery),
+        TableCell(run.reason or run.note or None, short(run.reason or run.note) or "–"),
+        TableCell(said or None, short(said) or "–"),
+        TableCell(
             run.session, None if run.session else "–", session_link(f"{AGENT}:{run.session}") if run.session else None
         ),
-        Cell(run.cost_usd, dollars(run.cost_usd)),
+        TableCell(run.cost_usd, dollars(run.cost_usd)),
     )
 
 

@@ -29,14 +29,12 @@ from seasoned.template.library.storage import (
 )
 from seasoned.template.library.usage import TemplateUse, stats, use_of
 from seasoned.template.render import Rendered, render
-from seasoned.web.effect import Effects, effects_of
-from seasoned.web.frame import Page, PageRoute, go
-from seasoned.web.link import session_link, template_link
+from seasoned.web.display import moment, session_link, template_link
+from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, Visitor, read_change
-from seasoned.web.reading import histories_of
-from seasoned.web.redaction import redactor_of
-from seasoned.web.table import Cell, Column, Table, answer, numbers
-from seasoned.web.text import moment
+from seasoned.web.response import Page, PageRoute, redactor_of, redirect
+from seasoned.web.table import Column, Table, TableCell, answer, numbers
+from seasoned.web.view.experiment_reports import Effects, effects_of
 
 PAGE = Page("Templates", "templates")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -68,7 +66,7 @@ _MOST_LEARNED_FROM = 300
 _NONE_YET = "No templates yet: `seasoned template build --auto` learns them from good sessions of at least 30 messages."
 
 
-class ExampleLine(msgspec.Struct, frozen=True):
+class ShownExample(msgspec.Struct, frozen=True):
     """One example as the page shows it."""
 
     example: Example
@@ -82,13 +80,13 @@ class ExampleLine(msgspec.Struct, frozen=True):
     effects: Sequence[Any]
 
 
-class Shown(msgspec.Struct, frozen=True):
+class TemplatePage(msgspec.Struct, frozen=True):
     """One template as the page shows it."""
 
     template: Template
     is_newest: bool
     usage: int
-    lines: tuple[ExampleLine, ...]
+    lines: tuple[ShownExample, ...]
     active: int
     rendered: Rendered | None
     text: str
@@ -135,7 +133,7 @@ async def find_one(request: HTTPRequest, here: Here, example_id: str) -> Respons
         holding = [one.name for one in library.templates if any(each.id == found.id for each in one.examples)]
         return f"{template_link(holding[0])}#example-{found.id}"
 
-    return go(f"{here.visit.path}/{await histories_of(request).read(ask)}")
+    return redirect(f"{here.visit.path}/{await histories_of(request).read(ask)}")
 
 
 @router.post("/templates/{name}/{verb}")
@@ -154,7 +152,7 @@ async def change_all(request: HTTPRequest, here: Here, name: str, verb: str) -> 
                 set_state(store, example.id, state, reason, {"by": here.visit.name}, now=time.time())
 
     await histories_of(request).read(change)
-    return go(f"{here.visit.path}/{template_link(name)}")
+    return redirect(f"{here.visit.path}/{template_link(name)}")
 
 
 @router.post("/templates/{name}/examples/{example_id}/{verb}")
@@ -169,7 +167,7 @@ async def change_one(request: HTTPRequest, here: Here, name: str, example_id: st
         set_state(store, found.id, state, reason, {"by": here.visit.name}, now=time.time())
 
     await histories_of(request).read(change)
-    return go(f"{here.visit.path}/{template_link(name)}#example-{example_id}")
+    return redirect(f"{here.visit.path}/{template_link(name)}#example-{example_id}")
 
 
 def _state(verb: str) -> State:
@@ -189,7 +187,7 @@ async def _page(
 ) -> Response:
     effects = await effects_of(request)
 
-    def ask(store: Store) -> Shown:
+    def ask(store: Store) -> TemplatePage:
         library = current(store, now=histories_of(request).now(store))
         return _shown(store, library, load(store, name, version), format, form, effects)
 
@@ -209,13 +207,15 @@ async def _page(
     )
 
 
-def _shown(store: Store, library: Library, template: Template, format: str, form: str, effects: Effects) -> Shown:
+def _shown(
+    store: Store, library: Library, template: Template, format: str, form: str, effects: Effects
+) -> TemplatePage:
     newest, use = library.find(template.name), use_of(store)
     rendered = _rendered(store, template, library, format, form)
     text = "" if rendered is None or rendered.is_empty else _text(rendered)
     versions = tuple(row["version"] for row in store.rows("template.versions", {"key": name_key(template.name)}))
     lines = tuple(_line(store, template, example, library, use, effects) for example in template.examples)
-    return Shown(
+    return TemplatePage(
         template,
         newest is not None and newest.version == template.version,
         use.of(template.name),
@@ -229,9 +229,9 @@ def _shown(store: Store, library: Library, template: Template, format: str, form
 
 def _line(
     store: Store, template: Template, example: Example, library: Library, use: TemplateUse, effects: Effects
-) -> ExampleLine:
+) -> ShownExample:
     sources = tuple((session_link(one.session), one.session, one.time) for one in example.sources[:_MOST_SOURCES])
-    return ExampleLine(
+    return ShownExample(
         example,
         library.hidden(template, example),
         use.examples.get(example.id, 0),
@@ -263,27 +263,27 @@ def _text(rendered: Rendered) -> str:
     return rendered.content.decode("utf-8", "replace")
 
 
-def _table(rows: list[tuple[Cell, ...]], *, has_any: bool) -> Table:
+def _table(rows: list[tuple[TableCell, ...]], *, has_any: bool) -> Table:
     empty = "No template is like that: choose another type." if has_any else _NONE_YET
     return Table(name="templates", title="All templates", columns=_COLUMNS, rows=rows, empty=empty)
 
 
-def _row(one: Any) -> tuple[Cell, ...]:
+def _row(one: Any) -> tuple[TableCell, ...]:
     link = template_link(one.name)
     return (
-        Cell(one.name, href=link),
-        Cell(one.version),
-        Cell(one.task_type, shown=one.task_type or "any"),
-        Cell(one.active_count, href=f"{link}#examples"),
-        Cell(one.example_count, href=f"{link}#examples"),
-        Cell(one.usage_count, href=f"{link}#use"),
-        Cell(one.created_at, shown=moment(one.created_at)),
-        Cell(", ".join(one.tags)),
-        Cell(one.description),
+        TableCell(one.name, href=link),
+        TableCell(one.version),
+        TableCell(one.task_type, shown=one.task_type or "any"),
+        TableCell(one.active_count, href=f"{link}#examples"),
+        TableCell(one.example_count, href=f"{link}#examples"),
+        TableCell(one.usage_count, href=f"{link}#use"),
+        TableCell(one.created_at, shown=moment(one.created_at)),
+        TableCell(", ".join(one.tags)),
+        TableCell(one.description),
     )
 
 
-def _examples(shown: Shown) -> Table:
+def _examples(shown: TemplatePage) -> Table:
     rows = [_example_row(line) for line in shown.lines]
     return Table(
         name="examples",
@@ -294,20 +294,20 @@ def _examples(shown: Shown) -> Table:
     )
 
 
-def _example_row(line: ExampleLine) -> tuple[Cell, ...]:
+def _example_row(line: ShownExample) -> tuple[TableCell, ...]:
     one = line.example
     return (
-        Cell(one.id, href=f"#example-{one.id}"),
-        Cell(one.tool),
-        Cell(one.kind),
-        Cell("active" if line.state is None else line.state.state),
-        Cell(one.support),
-        Cell(line.shown),
-        Cell("; ".join(f"{effect.answer} ({experiment})" for experiment, effect in line.effects) or None),
-        Cell(one.intent),
-        Cell(one.arguments),
-        Cell(one.result),
-        Cell(", ".join(source.session for source in one.sources)),
+        TableCell(one.id, href=f"#example-{one.id}"),
+        TableCell(one.tool),
+        TableCell(one.kind),
+        TableCell("active" if line.state is None else line.state.state),
+        TableCell(one.support),
+        TableCell(line.shown),
+        TableCell("; ".join(f"{effect.answer} ({experiment})" for experiment, effect in line.effects) or None),
+        TableCell(one.intent),
+        TableCell(one.arguments),
+        TableCell(one.result),
+        TableCell(", ".join(source.session for source in one.sources)),
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from typing import Any, TypeVar
 
 import msgspec
 from fastapi import APIRouter
@@ -17,17 +18,165 @@ from seasoned.config import Config
 from seasoned.confirm.service.service import service_of
 from seasoned.errors import UsageError
 from seasoned.gateway.account.totals import GROUPINGS, GroupBy, UsageTotal, totals
-from seasoned.insight.page.rows import number
+from seasoned.insight.page import charts
+from seasoned.insight.page.plots import Plot
+from seasoned.insight.page.rows import dollars, number, plural
 from seasoned.store import Store, open_database
-from seasoned.web.frame import Page, PageRoute
-from seasoned.web.link import session_link, sessions_link
+from seasoned.web.cache import CacheLookup, look_up
+from seasoned.web.display import moment, session_link, sessions_link
+from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
-from seasoned.web.reading import histories_of
-from seasoned.web.session_name import name_cell
-from seasoned.web.standing import Seen, seen
-from seasoned.web.table import FILE_ROWS, Cell, Column, Table, answer, numbers, place_after, row_limit
-from seasoned.web.text import moment
-from seasoned.web.usage_plots import Day, usage_plots
+from seasoned.web.response import Page, PageRoute
+from seasoned.web.table import FILE_ROWS, Column, Table, TableCell, answer, name_cell, numbers, place_after, row_limit
+
+_HEIGHT = 180
+_MOST_DAYS = 100
+"""More days than this are shown as weeks."""
+N = TypeVar("N", int, float)
+_COST = "'$' + format(datum.value, ',~f')"
+_TOKEN_AXIS = "format(datum.value, '~s')"
+
+
+class UsageDay(msgspec.Struct, frozen=True):
+    """What was used on one day."""
+
+    day: str
+    cost_usd: float | None
+    input: int | None
+    output: int | None
+    count: int
+    """Requests, or sessions."""
+    unpriced: int
+
+
+def usage_plots(gateway: Sequence[UsageDay], recorded: Sequence[UsageDay]) -> tuple[Plot, ...]:
+    """Cost and tokens of each source that has any."""
+    found = []
+    for name, title, unit, days in (
+        ("gateway", "through the gateway", "request", gateway),
+        ("recorded", "as agents recorded it", "session", recorded),
+    ):
+        if days:
+            bars = by_week(days) if len(days) > _MOST_DAYS else list(days)
+            period = "day" if len(bars) == len(days) else "week"
+            found += [_cost(name, title, unit, period, bars), _tokens(name, title, unit, period, bars)]
+    return tuple(found)
+
+
+def by_week(days: Sequence[UsageDay]) -> list[UsageDay]:
+    """The same summed up by week, under the day on which each began."""
+    weeks: dict[str, list[UsageDay]] = {}
+    for one in days:
+        day = date.fromisoformat(one.day)
+        weeks.setdefault((day - timedelta(days=day.weekday())).isoformat(), []).append(one)
+    return [
+        UsageDay(
+            name,
+            _sum([one.cost_usd for one in week]),
+            _sum([one.input for one in week]),
+            _sum([one.output for one in week]),
+            sum(one.count for one in week),
+            sum(one.unpriced for one in week),
+        )
+        for name, week in weeks.items()
+    ]
+
+
+def _sum(values: Sequence[N | None]) -> N | None:
+    """Of what is known; None where nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known[1:], start=known[0]) if known else None
+
+
+def _cost(name: str, title: str, unit: str, period: str, days: Sequence[UsageDay]) -> Plot:
+    rows = [
+        {"day": one.day, "value": one.cost_usd, "tip": f"{one.day}: {_priced(one, unit)}", "calls": one.count}
+        for one in days
+    ]
+    known = any(row["value"] for row in rows)
+    return Plot(
+        f"cost-{name}",
+        f"Cost by {period}, {title}",
+        f"Dollars for each {period} in UTC. Drag over bars to sum them up. What has no known price is in no bar.",
+        "What subscriptions cost: only prices by token are known.",
+        _bars(rows, _COST, "'$' + format(datum.total, ',.2f')") if known else None,
+        (),
+        (),
+        (),
+        None if known else f"no {unit} has a known price",
+    )
+
+
+def _priced(one: UsageDay, unit: str) -> str:
+    said = "cost unknown" if one.cost_usd is None else dollars(one.cost_usd)
+    without = f", {number(one.unpriced)} without a price" if one.unpriced else ""
+    return f"{said}, {plural(one.count, unit)}{without}"
+
+
+def _tokens(name: str, title: str, unit: str, period: str, days: Sequence[UsageDay]) -> Plot:
+    rows = [
+        {
+            "day": one.day,
+            "kind": kind,
+            "value": value,
+            "tip": f"{one.day}: {number(one.input)} input, {number(one.output)} output, {plural(one.count, unit)}",
+        }
+        for one in days
+        for kind, value in (("input", one.input), ("output", one.output))
+        if value is not None
+    ]
+    return Plot(
+        f"tokens-{name}",
+        f"Tokens by {period}, {title}",
+        f"Input and output tokens for each {period} in UTC. Drag over bars to sum them up.",
+        "Tokens that were read from a cache, which cost less: the tables by session hold them apart.",
+        _bars(rows, _TOKEN_AXIS, "format(datum.total, ',') + ' tokens'", is_split=True) if rows else None,
+        (),
+        (),
+        (("bar-first", "input"), ("bar-second", "output")),
+        None if rows else f"no {unit} recorded its tokens",
+    )
+
+
+def _slots(days: Sequence[str]) -> int:
+    """How many bars would stand side by side, also where days are missing between them."""
+    known = sorted({date.fromisoformat(day).toordinal() for day in days})
+    steps = [after - before for before, after in pairwise(known)]
+    return (known[-1] - known[0]) // min(steps, default=1) + 2
+
+
+def _bars(rows: Sequence[dict[str, Any]], labels: str, total: str, *, is_split: bool = False) -> charts.Spec:
+    """One bar for each day; what a dragged span holds is said above."""
+    slots = _slots([row["day"] for row in rows])
+    axis = {"title": None, "grid": False, "tickCount": 6, "format": "%-d %b", "labelOverlap": True}
+    x = {"field": "day", "type": "temporal", "scale": {"type": "utc", "padding": 10}, "axis": axis}
+    side = {"title": None, "labelExpr": labels, "tickCount": 4}
+    y: charts.Spec = {"field": "value", "type": "quantitative", "axis": side, "stack": "zero" if is_split else None}
+    colour: charts.Spec = {"value": charts.FIRST}
+    if is_split:
+        scale = {"domain": ["input", "output"], "range": [charts.FIRST, charts.SECOND]}
+        colour = {"field": "kind", "type": "nominal", "legend": None, "scale": scale}
+    mark = {"fill": charts.FIRST, "fillOpacity": 0.12, "stroke": charts.FIRST, "strokeOpacity": 0.4}
+    span = {"name": "span", "select": {"type": "interval", "encodings": ["x"], "mark": mark}}
+    summed: list[charts.Spec] = [
+        {"filter": {"param": "span", "empty": False}},
+        {"aggregate": [{"op": "sum", "field": "value", "as": "total"}]},
+        {"filter": "datum.total > 0"},
+        {"calculate": total + " + ' in the chosen bars'", "as": "said"},
+    ]
+    text = {"type": "text", "align": "right", "baseline": "bottom", "fontWeight": 600, "dy": -2}
+    corner = {"x": {"value": {"expr": "width"}}, "y": {"value": 0}, "text": {"field": "said"}}
+    bar = {"type": "bar", "width": {"expr": f"max(2, 0.8 * width / {slots})"}}
+    return {
+        "autosize": {"type": "fit-x"},
+        "height": _HEIGHT,
+        "data": {"values": list(rows)},
+        "layer": [
+            {"params": [span], "mark": bar, "encoding": {"x": x, "y": y, "fill": colour, "tooltip": {"field": "tip"}}},
+            {"transform": summed, "mark": text, "encoding": corner},
+        ],
+    }
+
 
 PAGE = Page("Usage", "usage")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -56,7 +205,7 @@ _NO_REQUESTS = "Nothing went through the gateway: point the base URL of an agent
 _NO_SESSIONS = "No sessions yet: `seasoned scan` reads the histories of your agents."
 
 
-class Part(msgspec.Struct, frozen=True):
+class UsagePart(msgspec.Struct, frozen=True):
     """Sessions of one day, model or agent, summed up."""
 
     name: str
@@ -112,16 +261,16 @@ def _since(days: int | None) -> float:
     return (today - timedelta(days=days - 1)).timestamp()
 
 
-async def _through(request: HTTPRequest, by: GroupBy, since: float) -> Seen[list[UsageTotal]]:
+async def _through(request: HTTPRequest, by: GroupBy, since: float) -> CacheLookup[list[UsageTotal]]:
     """What went through the gateway, summed up beside the pages: there may be millions of requests."""
     service = service_of(request)
     row = await service.desk.read(lambda place: place.database.row("gateway.newest_at"))
     newest = None if row is None else row["at"]
     if newest is None:
-        return Seen([], is_current=True)
+        return CacheLookup([], is_current=True)
     minute = int(time.time() // 60)
     config = service.config
-    return await seen(
+    return await look_up(
         request,
         f"usage by {by} since {since:.0f}",
         "Summing up usage",
@@ -138,7 +287,7 @@ def _totals(config: Config, by: GroupBy, since: float) -> list[UsageTotal]:
         database.close()
 
 
-def _recorded(store: Store, by: GroupBy, since: float, after: str | None, limit: int) -> tuple[list[Part], Table]:
+def _recorded(store: Store, by: GroupBy, since: float, after: str | None, limit: int) -> tuple[list[UsagePart], Table]:
     """What agents recorded: by day, and the table that is asked for."""
     days = _parts(store, "day", since)
     if by == "session":
@@ -149,22 +298,22 @@ def _recorded(store: Store, by: GroupBy, since: float, after: str | None, limit:
     return days, _recorded_table(name, parts, after, limit)
 
 
-def _parts(store: Store, by: str, since: float) -> list[Part]:
+def _parts(store: Store, by: str, since: float) -> list[UsagePart]:
     day = "" if not since else datetime.fromtimestamp(since, UTC).strftime("%Y-%m-%d")
     names = ("name", "sessions", "priced", "input_tokens", "output_tokens", "cost_micro_usd")
     rows = store.rows(f"usage.recorded_by_{by}", {"since": day})
-    return [Part(*[row[name] for name in names]) for row in rows]
+    return [UsagePart(*[row[name] for name in names]) for row in rows]
 
 
 def _gateway_table(by: GroupBy, found: Sequence[UsageTotal], limit: int) -> Table:
     rows = [
         (
             _name_cell(by, one.name),
-            Cell(one.requests),
+            TableCell(one.requests),
             *[_figure(getattr(one.usage, name), _made_of(by, one.name)) for name in _FIGURES],
-            Cell(one.cost_usd, shown=dollars(one.cost_usd)),
-            Cell(one.unpriced),
-            Cell(one.last_at, shown=moment(one.last_at)),
+            TableCell(one.cost_usd, shown=_cost_text(one.cost_usd)),
+            TableCell(one.unpriced),
+            TableCell(one.last_at, shown=moment(one.last_at)),
         )
         for one in found[:limit]
     ]
@@ -179,14 +328,14 @@ def _gateway_table(by: GroupBy, found: Sequence[UsageTotal], limit: int) -> Tabl
     )
 
 
-def _figure(value: int | None, href: str | None) -> Cell:
+def _figure(value: int | None, href: str | None) -> TableCell:
     """What is unknown is made of nothing."""
-    return Cell(value, href=None if value is None else href)
+    return TableCell(value, href=None if value is None else href)
 
 
-def _name_cell(by: GroupBy, name: str | None) -> Cell:
+def _name_cell(by: GroupBy, name: str | None) -> TableCell:
     unnamed = {"key": "without a key", "model": "no model named"}.get(by, "unknown")
-    return Cell(name, shown=name if name is not None else unnamed, href=_made_of(by, name))
+    return TableCell(name, shown=name if name is not None else unnamed, href=_made_of(by, name))
 
 
 def _made_of(by: GroupBy, name: str | None) -> str | None:
@@ -198,16 +347,16 @@ def _made_of(by: GroupBy, name: str | None) -> str | None:
     return sessions_link(since=name, until=name) if by == "day" else sessions_link(q=name)
 
 
-def _recorded_table(by: str, parts: Sequence[Part], after: str | None, limit: int) -> Table:
+def _recorded_table(by: str, parts: Sequence[UsagePart], after: str | None, limit: int) -> Table:
     first = _place(after)
     cells = [
         (
-            Cell(one.name or None, shown=one.name or "unknown", href=_own_link(by, one.name)),
-            Cell(one.sessions, href=_own_link(by, one.name)),
+            TableCell(one.name or None, shown=one.name or "unknown", href=_own_link(by, one.name)),
+            TableCell(one.sessions, href=_own_link(by, one.name)),
             _figure(one.input or None, _own_link(by, one.name)),
             _figure(one.output or None, _own_link(by, one.name)),
-            Cell(one.cost_usd, shown=dollars(one.cost_usd), href=_own_link(by, one.name)),
-            Cell(one.sessions - one.priced),
+            TableCell(one.cost_usd, shown=_cost_text(one.cost_usd), href=_own_link(by, one.name)),
+            TableCell(one.sessions - one.priced),
         )
         for one in parts[first : first + limit]
     ]
@@ -247,10 +396,10 @@ def _by_session(store: Store, since: float, after: str | None, limit: int) -> Ta
     cells = [
         (
             name := name_cell(row, store if limit < FILE_ROWS else None),
-            Cell(row["model"], shown=row["model"] or "unknown"),
-            *[Cell(row[f"{each}_tokens"]) for each in _FIGURES],
-            Cell(row["cost_usd"], shown=dollars(row["cost_usd"]), href=name.href),
-            Cell(row["at"] or None, shown=moment(row["at"]) if row["at"] else "unknown"),
+            TableCell(row["model"], shown=row["model"] or "unknown"),
+            *[TableCell(row[f"{each}_tokens"]) for each in _FIGURES],
+            TableCell(row["cost_usd"], shown=_cost_text(row["cost_usd"]), href=name.href),
+            TableCell(row["at"] or None, shown=moment(row["at"]) if row["at"] else "unknown"),
         )
         for row in shown
     ]
@@ -266,32 +415,32 @@ def _by_session(store: Store, since: float, after: str | None, limit: int) -> Ta
     )
 
 
-def _gateway_days(found: Sequence[UsageTotal]) -> list[Day]:
+def _gateway_days(found: Sequence[UsageTotal]) -> list[UsageDay]:
     return [
-        Day(one.name, one.cost_usd, one.usage.input, one.usage.output, one.requests, one.unpriced)
+        UsageDay(one.name, one.cost_usd, one.usage.input, one.usage.output, one.requests, one.unpriced)
         for one in reversed(found)
         if one.name
     ]
 
 
-def _own_days(parts: Sequence[Part]) -> list[Day]:
+def _own_days(parts: Sequence[UsagePart]) -> list[UsageDay]:
     return [
-        Day(one.name, one.cost_usd, one.input or None, one.output or None, one.sessions, one.sessions - one.priced)
+        UsageDay(one.name, one.cost_usd, one.input or None, one.output or None, one.sessions, one.sessions - one.priced)
         for one in reversed(parts)
         if one.name
     ]
 
 
-def _figures(through: Sequence[UsageTotal], own_days: Sequence[Part], days: str) -> list[dict[str, Any]]:
+def _figures(through: Sequence[UsageTotal], own_days: Sequence[UsagePart], days: str) -> list[dict[str, Any]]:
     spent = [one.cost_usd for one in through if one.cost_usd is not None]
     requests, unpriced = sum(one.requests for one in through), sum(one.unpriced for one in through)
-    own = Part("", *[sum(getattr(one, name) for one in own_days) for name in Part.__struct_fields__[1:]])
+    own = UsagePart("", *[sum(getattr(one, name) for one in own_days) for name in UsagePart.__struct_fields__[1:]])
     period = "all time" if days == "all" else f"the last {days} days"
     tokens = sum((one.usage.input or 0) + (one.usage.output or 0) for one in through)
     return [
         {
             "name": "Through the gateway",
-            "value": dollars(math.fsum(spent) if spent else None) if requests else "–",
+            "value": _cost_text(math.fsum(spent) if spent else None) if requests else "–",
             "note": f"{period}; {number(requests)} requests, {number(unpriced)} without a price"
             if requests
             else "no request",
@@ -299,7 +448,7 @@ def _figures(through: Sequence[UsageTotal], own_days: Sequence[Part], days: str)
         },
         {
             "name": "As agents recorded it",
-            "value": dollars(own.cost_usd),
+            "value": _cost_text(own.cost_usd),
             "note": f"{period}; {number(own.priced)} of {number(own.sessions)} sessions recorded their cost",
             "href": "#table-recorded",
         },
@@ -312,7 +461,7 @@ def _figures(through: Sequence[UsageTotal], own_days: Sequence[Part], days: str)
     ]
 
 
-def dollars(cost: float | None) -> str:
+def _cost_text(cost: float | None) -> str:
     """`$1.23`, with more digits where it is little; unknown where nobody said."""
     if cost is None:
         return "unknown"

@@ -36,13 +36,11 @@ from seasoned.confirm.service.service import service_of
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
 from seasoned.redact import Redactor
 from seasoned.store import Store
-from seasoned.web.frame import Page, PageRoute, go
-from seasoned.web.link import change_link, session_link, skill_link
+from seasoned.web.display import change_link, moment, session_link, skill_link
+from seasoned.web.history_store import histories_of
 from seasoned.web.login import Decider, Here, Visitor, decider, read_change
-from seasoned.web.reading import histories_of
-from seasoned.web.redaction import redactor_of
-from seasoned.web.table import Cell, Column, Table, answer, numbers, row_limit
-from seasoned.web.text import moment
+from seasoned.web.response import Page, PageRoute, redactor_of, redirect
+from seasoned.web.table import Column, Table, TableCell, answer, numbers, row_limit
 
 PAGE = Page("Memory", "learned")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -84,25 +82,25 @@ _REMOVING = ("remove", "delete", "remove_file")
 _STATES = {"kept": "ok", "staged": "unclear", "undone": "quiet", "rejected": "quiet", "failed": "failed"}
 
 
-class Entry(msgspec.Struct, frozen=True):
+class ShownEntry(msgspec.Struct, frozen=True):
     """One entry of memory, and the change that wrote it, where that is known."""
 
     text: str
     change: Change | None
 
 
-class Noted(msgspec.Struct, frozen=True):
+class ShownMemory(msgspec.Struct, frozen=True):
     """One file of memory."""
 
     name: str
     memory: MemoryFile
-    entries: tuple[Entry, ...]
+    entries: tuple[ShownEntry, ...]
 
 
-class Shown(msgspec.Struct, frozen=True):
+class LearnedPage(msgspec.Struct, frozen=True):
     """What the page shows."""
 
-    notes: tuple[Noted, ...]
+    notes: tuple[ShownMemory, ...]
     waiting: list[Change]
     counts: dict[str, int]
     tables: tuple[Table, ...]
@@ -137,7 +135,7 @@ async def decide(request: HTTPRequest, here: Here, change: int, verb: str) -> Re
     reply = await histories_of(request).read(act)
     if not reply.ok:
         return await _change_page(request, here, change, told=reply.said, status=409)
-    return go(f"{here.visit.path}/{change_link(change)}")
+    return redirect(f"{here.visit.path}/{change_link(change)}")
 
 
 @router.get("/learned/skills/{name:path}")
@@ -206,7 +204,7 @@ async def _change_page(
     )
 
 
-def _shown(store: Store, config: Config, redactor: Redactor, after: int | None, limit: int) -> Shown:
+def _shown(store: Store, config: Config, redactor: Redactor, after: int | None, limit: int) -> LearnedPage:
     wrote = {
         one.after: one
         for one in reversed(changes(store, kind="memory", limit=_MOST_KNOWN))
@@ -218,7 +216,7 @@ def _shown(store: Store, config: Config, redactor: Redactor, after: int | None, 
     for row in store.rows("learned.counts"):
         counts[row["state"]] = counts.get(row["state"], 0) + row["changes"]
     more = str(every[limit - 1].id) if len(every) > limit else None
-    return Shown(
+    return LearnedPage(
         notes,
         changes(store, state="staged", limit=_MOST_WAITING),
         counts,
@@ -233,10 +231,10 @@ def _shown(store: Store, config: Config, redactor: Redactor, after: int | None, 
     )
 
 
-def _noted(config: Config, which: MemoryName, wrote: dict[str, Change], redactor: Redactor) -> Noted:
+def _noted(config: Config, which: MemoryName, wrote: dict[str, Change], redactor: Redactor) -> ShownMemory:
     memory = read(config.home / config.memory_folder, which, limit=_LIMITS[which])
-    entries = tuple(Entry(redactor.text(text), wrote.get(text)) for text in memory.entries)
-    return Noted(_NAMES[which], memory, entries)
+    entries = tuple(ShownEntry(redactor.text(text), wrote.get(text)) for text in memory.entries)
+    return ShownMemory(_NAMES[which], memory, entries)
 
 
 def _desk(store: Store, config: Config, redactor: Redactor) -> Journal:
@@ -286,19 +284,21 @@ def _changes_table(found: list[Change], *, title: str) -> Table:
     )
 
 
-def _change_row(one: Change) -> tuple[Cell, ...]:
+def _change_row(one: Change) -> tuple[TableCell, ...]:
     # A review's own session is of no use to a reader; what it looked back on is.
     learned_in = one.parent if one.actor == "review" and one.parent else one.session
     what = f"{one.target}: {preview(one.after or one.before or '')}" if one.kind == "memory" else one.target
     return (
-        Cell(one.id, href=change_link(one.id)),
-        Cell(one.at, shown=moment(one.at)),
-        Cell(one.state, shown="waits" if one.state == "staged" else one.state, tone=_STATES.get(one.state, "quiet")),
-        Cell(one.actor),
-        Cell(one.action),
-        Cell(what if one.kind == "memory" or not one.file else f"{what}/{one.file}", href=change_link(one.id)),
-        Cell(learned_in, href=None if learned_in is None else session_link(learned_in)),
-        Cell(one.task),
+        TableCell(one.id, href=change_link(one.id)),
+        TableCell(one.at, shown=moment(one.at)),
+        TableCell(
+            one.state, shown="waits" if one.state == "staged" else one.state, tone=_STATES.get(one.state, "quiet")
+        ),
+        TableCell(one.actor),
+        TableCell(one.action),
+        TableCell(what if one.kind == "memory" or not one.file else f"{what}/{one.file}", href=change_link(one.id)),
+        TableCell(learned_in, href=None if learned_in is None else session_link(learned_in)),
+        TableCell(one.task),
     )
 
 
@@ -313,16 +313,16 @@ def _skills_table(store: Store, config: Config, redactor: Redactor) -> Table:
     return Table(name="skills", title="Skills", columns=_SKILLS, rows=rows, empty=empty)
 
 
-def _skill_row(one: Skill, by: str, count: SkillUsage, redactor: Redactor) -> tuple[Cell, ...]:
+def _skill_row(one: Skill, by: str, count: SkillUsage, redactor: Redactor) -> tuple[TableCell, ...]:
     said = one.description if one.problem is None else f"damaged: {one.problem}"
     return (
-        Cell(one.id, href=skill_link(one.id)),
-        Cell(redactor.text(said)),
-        Cell(by),
-        Cell(1 + len(one.files), href=skill_link(one.id)),
-        Cell(count.viewed),
-        Cell(count.used),
-        Cell(count.last_used_at, shown=None if count.last_used_at is None else moment(count.last_used_at)),
+        TableCell(one.id, href=skill_link(one.id)),
+        TableCell(redactor.text(said)),
+        TableCell(by),
+        TableCell(1 + len(one.files), href=skill_link(one.id)),
+        TableCell(count.viewed),
+        TableCell(count.used),
+        TableCell(count.last_used_at, shown=None if count.last_used_at is None else moment(count.last_used_at)),
     )
 
 
@@ -337,26 +337,30 @@ def _reviews_table(found: list[Review]) -> Table:
     )
 
 
-def _review_row(one: Review) -> tuple[Cell, ...]:
+def _review_row(one: Review) -> tuple[TableCell, ...]:
     figures = [figure for figure in (one.input_tokens, one.output_tokens) if figure is not None]
     cost = None if one.cost_usd is None else f"${one.cost_usd:.4f}" + (" and more" if one.unpriced else "")
     return (
-        Cell(one.id),
-        Cell(one.started_at, shown=moment(one.started_at)),
-        Cell(one.session, href=session_link(one.session)),
-        Cell(one.topic),
-        Cell(one.state, tone={"kept": "ok", "failed": "failed", "lost": "failed"}.get(one.state, "quiet")),
-        Cell(one.said),
-        Cell(one.kept, href="#table-changes" if one.kept else None),
-        Cell(one.staged, href="#waiting" if one.staged else None),
-        Cell(sum(figures) if figures else None),
-        Cell(one.cost_usd, shown=cost or "unknown"),
+        TableCell(one.id),
+        TableCell(one.started_at, shown=moment(one.started_at)),
+        TableCell(one.session, href=session_link(one.session)),
+        TableCell(one.topic),
+        TableCell(one.state, tone={"kept": "ok", "failed": "failed", "lost": "failed"}.get(one.state, "quiet")),
+        TableCell(one.said),
+        TableCell(one.kept, href="#table-changes" if one.kept else None),
+        TableCell(one.staged, href="#waiting" if one.staged else None),
+        TableCell(sum(figures) if figures else None),
+        TableCell(one.cost_usd, shown=cost or "unknown"),
     )
 
 
-def _entries_table(notes: tuple[Noted, ...]) -> Table:
+def _entries_table(notes: tuple[ShownMemory, ...]) -> Table:
     rows = [
-        (Cell(one.memory.which), Cell(entry.text), Cell(None if entry.change is None else entry.change.id))
+        (
+            TableCell(one.memory.which),
+            TableCell(entry.text),
+            TableCell(None if entry.change is None else entry.change.id),
+        )
         for one in notes
         for entry in one.entries
     ]

@@ -20,7 +20,7 @@ _THREADS = 4
 _DAY = 86_400.0
 
 
-class Histories:
+class HistoryStore:
     """Takes questions about the store of histories to threads. Confirmations may lie in another database."""
 
     def __init__(self, path: Path, *, is_sample: bool = False) -> None:
@@ -73,7 +73,7 @@ class Histories:
         return ask(store)
 
 
-def histories_of(request: Request) -> Histories:
+def histories_of(request: Request) -> HistoryStore:
     """The histories of the server that a request came to."""
-    found: Histories = request.app.state.histories
+    found: HistoryStore = request.app.state.histories
     return found

@@ -24,7 +24,7 @@ class NotLoggedIn(Unauthorised):
     """Nobody is known to be at this browser."""
 
 
-class Invitation(msgspec.Struct, frozen=True):
+class LoginLink(msgspec.Struct, frozen=True):
     """What a login link is good for: one visit of one who decides, soon, or visits of onlookers while it runs."""
 
     who: Credential | None
@@ -32,7 +32,7 @@ class Invitation(msgspec.Struct, frozen=True):
     expires_at: float
 
 
-class Visit(msgspec.Struct, frozen=True, kw_only=True):
+class BrowserSession(msgspec.Struct, frozen=True, kw_only=True):
     """One browser that is logged in, as one credential, for a while."""
 
     number: str
@@ -54,25 +54,25 @@ class Visit(msgspec.Struct, frozen=True, kw_only=True):
         return ONLOOKER if self.who is None else self.who.name
 
 
-class Visits:
+class BrowserSessions:
     """All visits and invitations of one running server."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._visits: dict[str, Visit] = {}
-        self._invitations: dict[str, Invitation] = {}
+        self._visits: dict[str, BrowserSession] = {}
+        self._invitations: dict[str, LoginLink] = {}
 
     def invite(self, who: Credential) -> str:
         """The token of a login link, which logs in one browser, once."""
         token = secrets.token_urlsafe(32)
         self._drop_old()
-        self._invitations[_hash(token)] = Invitation(_check_role(who), self._clock() + INVITATION_SECONDS)
+        self._invitations[_hash(token)] = LoginLink(_check_role(who), self._clock() + INVITATION_SECONDS)
         return token
 
     def invite_onlooker(self) -> str:
         """The token of a link that lets browsers read as long as this server runs; it decides nothing."""
         token = secrets.token_urlsafe(32)
-        self._invitations[_hash(token)] = Invitation(None, math.inf)
+        self._invitations[_hash(token)] = LoginLink(None, math.inf)
         return token
 
     def invited(self, token: str) -> Credential | None:
@@ -89,10 +89,10 @@ class Visits:
             del self._invitations[_hash(token)]
         return who
 
-    def begin(self, who: Credential | None) -> tuple[Visit, str]:
+    def begin(self, who: Credential | None) -> tuple[BrowserSession, str]:
         """A new visit and what its cookie holds."""
         cookie = secrets.token_urlsafe(32)
-        visit = Visit(
+        visit = BrowserSession(
             number=secrets.token_urlsafe(16),
             cookie_hash=_hash(cookie),
             check=secrets.token_urlsafe(24),
@@ -103,7 +103,7 @@ class Visits:
         self._visits[visit.number] = visit
         return visit, cookie
 
-    def find(self, number: str, cookie: str) -> Visit:
+    def find(self, number: str, cookie: str) -> BrowserSession:
         """The visit of this address, if the cookie is its own."""
         visit = self._visits.get(number)
         if (
@@ -114,7 +114,7 @@ class Visits:
             raise NotLoggedIn("You are not logged in, or no longer: log in again.")
         return visit
 
-    def end(self, visit: Visit) -> None:
+    def end(self, visit: BrowserSession) -> None:
         """Log out; the cookie is worth nothing from now on."""
         self._visits.pop(visit.number, None)
 

@@ -18,7 +18,7 @@ from seasoned.gateway.record import recorder as clerk_module
 from seasoned.gateway.record.recorder import GatewayRecorder
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.session import Message, Session, SessionRef
-from seasoned.web.gap import find_gaps
+from seasoned.web.view.conversation import find_lost_turns
 from tests.gateway.test_clerk import Agent
 from tests.web.pages import Visitor, site
 
@@ -75,6 +75,6 @@ def test_every_lost_turn_is_counted_once_and_before_a_message_that_is_shown(
         Message(roles[at % 3], "", time=time, answers="c" if at % 3 == 2 else None)  # type: ignore[arg-type]
         for at, time in enumerate(times)
     ]
-    found = find_gaps(Session(SessionRef("gateway", "a"), "seasoned", "", messages=tuple(messages)), sorted(lost))
+    found = find_lost_turns(Session(SessionRef("gateway", "a"), "seasoned", "", messages=tuple(messages)), sorted(lost))
     assert sum(gap.turns for gap in found.values()) == len(lost)
     assert list(found) == sorted(found) and all(index == len(times) or index % 3 != 2 for index in found)

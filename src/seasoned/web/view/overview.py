@@ -19,16 +19,15 @@ from seasoned.insight.page.rows import figure_cells, figure_row, number, rate_be
 from seasoned.insight.trials import Figure
 from seasoned.stats.interval import Estimate
 from seasoned.store import Database, DatabaseRow, Store
-from seasoned.web.experiment_sessions import arm_link
-from seasoned.web.frame import Page, PageRoute
-from seasoned.web.link import experiment_link, sessions_link
+from seasoned.web.background_work import works_of
+from seasoned.web.display import day_and_time, dollars, experiment_link, percent, sessions_link
+from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
-from seasoned.web.reading import histories_of
-from seasoned.web.sessions import COLUMNS as SESSION_COLUMNS
-from seasoned.web.sessions import Wanted, line, params
-from seasoned.web.table import Cell, Column, Table, answer, numbers
-from seasoned.web.value import day_and_time, dollars, percent
-from seasoned.web.work import works_of
+from seasoned.web.response import Page, PageRoute
+from seasoned.web.table import Column, Table, TableCell, answer, numbers
+from seasoned.web.view.experiment_sessions import arm_link
+from seasoned.web.view.sessions import COLUMNS as SESSION_COLUMNS
+from seasoned.web.view.sessions import SessionFilter, line, params
 
 PAGE = Page("Overview", "overview")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -71,7 +70,7 @@ _EXPERIMENT_COLUMNS = (
 )
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class OverviewPage(msgspec.Struct, frozen=True, kw_only=True):
     """What the histories say."""
 
     figures: list[dict[str, Any]]
@@ -106,10 +105,10 @@ def _waiting_changes(store: Store) -> int:
     return sum(row["changes"] for row in store.rows("learned.counts") if row["state"] == "staged")
 
 
-def _shown(store: Store) -> Shown:
+def _shown(store: Store) -> OverviewPage:
     days = store.rows("page.days")
     agents = _by_agent(days)
-    return Shown(
+    return OverviewPage(
         figures=_figures(agents, DaySums(days).rate()),
         plot=_plot(over_time(days)),
         tables=(_mistakes(store), _tools(store), _agents(agents), _newest(store)),
@@ -186,13 +185,13 @@ def _mistakes(store: Store) -> Table:
         link = sessions_link(mistake=str(row["id"]))
         rows.append(
             (
-                Cell(row["signature"], href=link),
-                Cell(f"{row['tool']}: {row['program']}" if row["program"] else row["tool"]),
-                Cell(row["sessions"], href=link),
-                Cell(row["failures"], href=link),
-                Cell(row["repaired"], href=link),
-                Cell(None if repair is None else repair["how"], "–" if repair is None else None, is_said=True),
-                Cell(row["last"] or None, day_and_time(row["last"] or None)),
+                TableCell(row["signature"], href=link),
+                TableCell(f"{row['tool']}: {row['program']}" if row["program"] else row["tool"]),
+                TableCell(row["sessions"], href=link),
+                TableCell(row["failures"], href=link),
+                TableCell(row["repaired"], href=link),
+                TableCell(None if repair is None else repair["how"], "–" if repair is None else None, is_said=True),
+                TableCell(row["last"] or None, day_and_time(row["last"] or None)),
             )
         )
     return Table(
@@ -207,11 +206,11 @@ def _mistakes(store: Store) -> Table:
 def _tools(store: Store) -> Table:
     rows = [
         (
-            Cell(row["tool"], href=sessions_link(tool=row["tool"])),
-            Cell(row["calls"], href=sessions_link(tool=row["tool"], sort="-calls")),
-            Cell(row["failed"], href=sessions_link(tool=row["tool"], outcome="failures")),
+            TableCell(row["tool"], href=sessions_link(tool=row["tool"])),
+            TableCell(row["calls"], href=sessions_link(tool=row["tool"], sort="-calls")),
+            TableCell(row["failed"], href=sessions_link(tool=row["tool"], outcome="failures")),
             _rate(row["failed"], row["ok"] + row["failed"]),
-            Cell(row["sessions"], href=sessions_link(tool=row["tool"])),
+            TableCell(row["sessions"], href=sessions_link(tool=row["tool"])),
         )
         for row in store.rows("page.tools", {"limit": _TOOLS})
     ]
@@ -227,19 +226,19 @@ def _tools(store: Store) -> Table:
 def _agents(agents: list[dict[str, Any]]) -> Table:
     rows = [
         (
-            Cell(row["agent"], href=sessions_link(agent=row["agent"])),
-            Cell(row["sessions"], href=sessions_link(agent=row["agent"])),
-            Cell(row["calls"], href=sessions_link(agent=row["agent"], sort="-calls")),
-            Cell(row["failed"], href=f"sessions?{urlencode({'agent': row['agent'], 'outcome': 'failures'})}"),
+            TableCell(row["agent"], href=sessions_link(agent=row["agent"])),
+            TableCell(row["sessions"], href=sessions_link(agent=row["agent"])),
+            TableCell(row["calls"], href=sessions_link(agent=row["agent"], sort="-calls")),
+            TableCell(row["failed"], href=f"sessions?{urlencode({'agent': row['agent'], 'outcome': 'failures'})}"),
             _rate(row["failed"], row["ok"] + row["failed"]),
-            Cell(row["unclear"], href=sessions_link(agent=row["agent"])),
-            Cell(row["left_out"], href=sessions_link(agent=row["agent"])),
-            Cell(
+            TableCell(row["unclear"], href=sessions_link(agent=row["agent"])),
+            TableCell(row["left_out"], href=sessions_link(agent=row["agent"])),
+            TableCell(
                 row["cost_micro_usd"] / 1e6 if row["priced"] else None,
                 dollars(row["cost_micro_usd"] / 1e6 if row["priced"] else None),
                 href=sessions_link(agent=row["agent"], sort="-cost"),
             ),
-            Cell(row["last"] or None, row["last"] or "–"),
+            TableCell(row["last"] or None, row["last"] or "–"),
         )
         for row in agents
     ]
@@ -255,7 +254,7 @@ def _agents(agents: list[dict[str, Any]]) -> Table:
 
 
 def _newest(store: Store) -> Table:
-    rows = store.rows("page.by_at", params(Wanted(), "at", None, _NEWEST - 1))
+    rows = store.rows("page.by_at", params(SessionFilter(), "at", None, _NEWEST - 1))
     return Table(
         name="newest",
         title="Newest sessions",
@@ -268,11 +267,11 @@ def _newest(store: Store) -> Table:
 def _experiments(database: Database) -> Table:
     rows = [
         (
-            Cell(row["experiment"], href=experiment_link(row["experiment"])),
-            Cell(row["sessions"], href=arm_link(row["experiment"])),
-            Cell(row["exposed"], href=arm_link(row["experiment"])),
-            Cell(row["began_at"], day_and_time(row["began_at"])),
-            Cell(row["last_at"], day_and_time(row["last_at"])),
+            TableCell(row["experiment"], href=experiment_link(row["experiment"])),
+            TableCell(row["sessions"], href=arm_link(row["experiment"])),
+            TableCell(row["exposed"], href=arm_link(row["experiment"])),
+            TableCell(row["began_at"], day_and_time(row["began_at"])),
+            TableCell(row["last_at"], day_and_time(row["last_at"])),
         )
         for row in database.rows("experiment.live")
     ]
@@ -285,5 +284,5 @@ def _experiments(database: Database) -> Table:
     )
 
 
-def _rate(failed: int, counted: int) -> Cell:
-    return Cell(failed / counted if counted else None, percent(failed, counted))
+def _rate(failed: int, counted: int) -> TableCell:
+    return TableCell(failed / counted if counted else None, percent(failed, counted))

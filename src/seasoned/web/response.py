@@ -26,8 +26,9 @@ from seasoned.confirm.service.service import service_of
 from seasoned.errors import Refused, SeasonedError
 from seasoned.insight.page import frame as report
 from seasoned.insight.page.plots import Plot
-from seasoned.web import text
-from seasoned.web.visit import NotLoggedIn, Visit
+from seasoned.redact import Redactor
+from seasoned.web import display
+from seasoned.web.browser_session import BrowserSession, NotLoggedIn
 
 FOLDER = Path(__file__).parent / "page"
 LOGIN = "/login"
@@ -64,7 +65,7 @@ def render(
     /,
     *,
     status: int = 200,
-    visit: Visit | None = None,
+    visit: BrowserSession | None = None,
     pages: tuple[Page, ...] = (),
     here: str = "",
     plots: Sequence[Plot] = (),
@@ -77,12 +78,12 @@ def render(
     return HTMLResponse(made, status, HEADERS)
 
 
-def say(title: str, sentence: str, *, status: int = 200, back: str = LOGIN) -> HTMLResponse:
+def message_page(title: str, sentence: str, *, status: int = 200, back: str = LOGIN) -> HTMLResponse:
     """A page that says one thing."""
     return render("sentence.html", status=status, title=title, sentence=sentence, back=back)
 
 
-def go(path: str) -> Response:
+def redirect(path: str) -> Response:
     """Have the browser fetch another page, so that reloading it sends nothing twice."""
     return RedirectResponse(path, 303, {"cache-control": "no-store"})
 
@@ -99,23 +100,23 @@ class PageRoute(APIRoute):
                 return await handle(request)
             except NotLoggedIn as error:
                 if request.method == "GET":
-                    return go(f"{LOGIN}?over=1")
-                return say_error(error)
+                    return redirect(f"{LOGIN}?over=1")
+                return error_page(error)
             except SeasonedError as error:
-                return say_error(error)
+                return error_page(error)
             except RequestValidationError as error:
-                return say("Not understood", f"{error.errors()[0]['msg']}.", status=400)
+                return message_page("Not understood", f"{error.errors()[0]['msg']}.", status=400)
 
         return answer
 
 
-def say_error(error: SeasonedError) -> HTMLResponse:
+def error_page(error: SeasonedError) -> HTMLResponse:
     """An error as a page; what only the operator should know stays in the log."""
     status = status_of(error)
     said = str(error)
     if status >= 500:
         said = "The store cannot be used at the moment: try again later, and look at the server's log."
-    return say(_TITLES.get(status, "Not understood"), said[:1].upper() + said[1:], status=status)
+    return message_page(_TITLES.get(status, "Not understood"), said[:1].upper() + said[1:], status=status)
 
 
 async def read_form(request: Request) -> dict[str, str]:
@@ -201,12 +202,21 @@ def static(name: str) -> str:
 def _templates() -> Environment:
     made = report.environment(FOLDER)
     made.filters |= {
-        "marked": text.marked,
-        "spoken": text.spoken,
-        "line": text.line,
-        "moment": text.moment,
-        "span": text.span,
+        "marked": display.marked,
+        "spoken": display.spoken,
+        "line": display.line,
+        "moment": display.moment,
+        "span": display.span,
     }
     made.globals |= {"high_risk": HIGH_RISK, "static": static, "with_query": with_query}
     made.trim_blocks = made.lstrip_blocks = True
     return made
+
+
+def redactor_of(request: Request) -> Redactor:
+    """What takes secrets out of whatever is shown."""
+    state = request.app.state
+    if not hasattr(state, "redactor"):
+        state.redactor = service_of(request).secrecy.redactor()
+    found: Redactor = state.redactor
+    return found

@@ -21,18 +21,16 @@ from seasoned.experiment.run.design import Design
 from seasoned.experiment.run.run_store import RunCount, analyses, broken_off, counts, designs
 from seasoned.insight.page.rows import change, change_between, rate, rate_between
 from seasoned.store import Store, open_store
-from seasoned.web.effect import live_of
-from seasoned.web.experiment_sessions import arm_link
-from seasoned.web.experiment_sessions import router as of_sessions
-from seasoned.web.frame import Page, PageRoute, go
-from seasoned.web.link import experiment_link
+from seasoned.web.cache import CacheLookup, look_up
+from seasoned.web.display import experiment_link, moment
+from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
-from seasoned.web.pointing import pointed
-from seasoned.web.reading import histories_of
-from seasoned.web.standing import Seen, seen
-from seasoned.web.table import Cell, Column, Table, answer, numbers
-from seasoned.web.text import moment
-from seasoned.web.word_table import plain, plot_table, word_table
+from seasoned.web.response import Page, PageRoute, redirect
+from seasoned.web.table import Column, Table, TableCell, answer, numbers, plain, plot_table, word_table
+from seasoned.web.view.experiment_reports import live_of
+from seasoned.web.view.experiment_sessions import arm_link
+from seasoned.web.view.experiment_sessions import sessions_router as of_sessions
+from seasoned.web.view.plot_interaction import with_interaction
 
 PAGE = Page("Experiments", "experiments")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
@@ -103,7 +101,7 @@ _NONE_LIVE = "No experiment runs: `seasoned experiment begin NAME` divides the g
 _NONE_OFFLINE = "No experiment was run on tasks yet: `seasoned experiment run conventions` runs one."
 
 
-class Offline(msgspec.Struct, frozen=True):
+class TaskExperiment(msgspec.Struct, frozen=True):
     """What is kept of one experiment on tasks."""
 
     design: Design
@@ -135,11 +133,11 @@ async def show_one(request: HTTPRequest, here: Here, name: str) -> Response:
     offline = next((one for one in await histories_of(request).read(_offline) if one.design.name == name), None)
     if not is_live and offline is None:
         raise NotFound(f"There is no experiment {name[:80]!r}: the list shows those that there are.")
-    running: Seen[LiveReport] = await live_of(request, name) if is_live else Seen(None)
-    found = Seen[list[dict[str, Any]]](None) if offline is None else await _analysed(request, offline)
+    running: CacheLookup[LiveReport] = await live_of(request, name) if is_live else CacheLookup(None)
+    found = CacheLookup[list[dict[str, Any]]](None) if offline is None else await _analysed(request, offline)
     parts = found.value or []
     drawn = [plot for part in parts for plot in part["plots"]]
-    of_live = [] if running.value is None else [pointed(plot) for plot in live_plots(running.value)]
+    of_live = [] if running.value is None else [with_interaction(plot) for plot in live_plots(running.value)]
     return answer(
         request,
         here,
@@ -166,72 +164,77 @@ async def look_again(request: HTTPRequest, here: Here, name: str) -> Response:
     """Looks at a running experiment anew, now."""
     await read_change(request, here)
     await live_of(request, name, is_asked=True)
-    return go(f"{here.visit.path}/{experiment_link(name)}")
+    return redirect(f"{here.visit.path}/{experiment_link(name)}")
 
 
-async def _analysed(request: HTTPRequest, offline: Offline) -> Seen[list[dict[str, Any]]]:
+async def _analysed(request: HTTPRequest, offline: TaskExperiment) -> CacheLookup[list[dict[str, Any]]]:
     """What the page shows of each analysis, as of the last run; permutations of many runs take a while."""
     if not offline.counted:
-        return Seen([], is_current=True)
+        return CacheLookup([], is_current=True)
     name, path = offline.design.name, histories_of(request).path
 
     def find(_: Any) -> list[dict[str, Any]]:
         with open_store(path) as store:
             parts = [part_of(one, f"a{place}") for place, one in enumerate(analyses(store, name), start=1)]
-        return [{**part, "plots": [pointed(plot) for plot in part["plots"]]} for part in parts]
+        return [{**part, "plots": [with_interaction(plot) for plot in part["plots"]]} for part in parts]
 
-    return await seen(request, f"analysis {name}", f"Analysing {name}", offline.counted, find)
+    return await look_up(request, f"analysis {name}", f"Analysing {name}", offline.counted, find)
 
 
-def _offline(store: Store) -> list[Offline]:
+def _offline(store: Store) -> list[TaskExperiment]:
     return [
-        Offline(design, at, tuple(counts(store, design.name)), broken_off(store, design.name))
+        TaskExperiment(design, at, tuple(counts(store, design.name)), broken_off(store, design.name))
         for design, at in reversed(designs(store))
     ]
 
 
-def _live_table(live: list[LiveListing], seen: dict[str, Seen[LiveReport]]) -> Table:
+def _live_table(live: list[LiveListing], look_up: dict[str, CacheLookup[LiveReport]]) -> Table:
     rows = []
     for one in live:
-        report = seen[one.name].value
+        report = look_up[one.name].value
         link = experiment_link(one.name)
         verdict = None if report is None else report.verdict
         rows.append(
             (
-                Cell(one.name, href=link),
-                Cell(", ".join(one.arms)),
-                Cell(one.sessions, href=arm_link(one.name)),
-                Cell(one.exposed, href=arm_link(one.name)),
-                Cell(one.began_at, shown=moment(one.began_at)),
-                Cell(one.last_at, shown=None if one.last_at is None else moment(one.last_at)),
-                Cell(verdict, tone="" if verdict is None else _TONES.get(verdict, "quiet")),
+                TableCell(one.name, href=link),
+                TableCell(", ".join(one.arms)),
+                TableCell(one.sessions, href=arm_link(one.name)),
+                TableCell(one.exposed, href=arm_link(one.name)),
+                TableCell(one.began_at, shown=moment(one.began_at)),
+                TableCell(one.last_at, shown=None if one.last_at is None else moment(one.last_at)),
+                TableCell(verdict, tone="" if verdict is None else _TONES.get(verdict, "quiet")),
             )
         )
     return Table(name="live", title="Running on live sessions", columns=_LIVE, rows=rows, empty=_NONE_LIVE)
 
 
-def _offline_table(found: list[Offline]) -> Table:
+def _offline_table(found: list[TaskExperiment]) -> Table:
     rows = []
     for one in found:
         link, label = experiment_link(one.design.name), KINDS[one.design.plan.primary].label
         for each in one.counted:
             rows.append(
                 (
-                    Cell(one.design.name, href=link),
-                    Cell(one.design.tasks),
-                    Cell(each.part),
-                    Cell(each.model),
-                    Cell(each.arms, href=link),
-                    Cell(each.tasks, href=link),
-                    Cell(each.runs, href=link),
-                    Cell(label),
-                    Cell(each.ended_at, shown=moment(each.ended_at)),
+                    TableCell(one.design.name, href=link),
+                    TableCell(one.design.tasks),
+                    TableCell(each.part),
+                    TableCell(each.model),
+                    TableCell(each.arms, href=link),
+                    TableCell(each.tasks, href=link),
+                    TableCell(each.runs, href=link),
+                    TableCell(label),
+                    TableCell(each.ended_at, shown=moment(each.ended_at)),
                 )
             )
         if not one.counted:
             design = one.design
-            begun = (Cell(design.name, href=link), Cell(design.tasks), Cell(design.part), Cell(None))
-            rows.append((*begun, Cell(0), Cell(0), Cell(0), Cell(label), Cell(None)))
+            begun = (
+                TableCell(design.name, href=link),
+                TableCell(design.tasks),
+                TableCell(design.part),
+                TableCell(None),
+            )
+            rows.append((*begun, TableCell(0), TableCell(0), TableCell(0), TableCell(label), TableCell(None)))
     return Table(name="offline", title="Run on tasks with checks", columns=_OFFLINE, rows=rows, empty=_NONE_OFFLINE)
 
 
@@ -273,50 +276,50 @@ def _live_tables(report: LiveReport) -> tuple[Table, ...]:
     )
 
 
-def _arm_row(one: LiveArm, link: str) -> tuple[Cell, ...]:
+def _arm_row(one: LiveArm, link: str) -> tuple[TableCell, ...]:
     return (
-        Cell(one.arm, shown=f"{one.arm} (control)" if one.is_control else one.arm),
-        Cell(one.share, shown=f"{100 * one.share:.0f} %"),
-        Cell(one.assigned, href=link),
-        Cell(one.exposed, href=link),
-        Cell(one.contaminated, href=link),
-        Cell(one.settled, href=link),
-        Cell(one.measured, href=link),
-        Cell(one.calls, href=link),
-        Cell(one.failed, href=link),
-        Cell(one.error.value, shown=plain(rate(one.error))),
-        Cell(plain(rate_between(one.error))),
+        TableCell(one.arm, shown=f"{one.arm} (control)" if one.is_control else one.arm),
+        TableCell(one.share, shown=f"{100 * one.share:.0f} %"),
+        TableCell(one.assigned, href=link),
+        TableCell(one.exposed, href=link),
+        TableCell(one.contaminated, href=link),
+        TableCell(one.settled, href=link),
+        TableCell(one.measured, href=link),
+        TableCell(one.calls, href=link),
+        TableCell(one.failed, href=link),
+        TableCell(one.error.value, shown=plain(rate(one.error))),
+        TableCell(plain(rate_between(one.error))),
     )
 
 
-def _ratio_rows(over: str, ratio: SampleRatio) -> list[tuple[Cell, ...]]:
+def _ratio_rows(over: str, ratio: SampleRatio) -> list[tuple[TableCell, ...]]:
     return [
         (
-            Cell(over),
-            Cell(arm),
-            Cell(count),
-            Cell(ratio.expected.get(arm), shown=f"{ratio.expected.get(arm, 0):.1f}"),
-            Cell(ratio.p_value, shown=None if ratio.p_value is None else f"{ratio.p_value:.3f}"),
-            Cell("broken" if ratio.is_alarm else "as it should be", tone="failed" if ratio.is_alarm else "ok"),
+            TableCell(over),
+            TableCell(arm),
+            TableCell(count),
+            TableCell(ratio.expected.get(arm), shown=f"{ratio.expected.get(arm, 0):.1f}"),
+            TableCell(ratio.p_value, shown=None if ratio.p_value is None else f"{ratio.p_value:.3f}"),
+            TableCell("broken" if ratio.is_alarm else "as it should be", tone="failed" if ratio.is_alarm else "ok"),
         )
         for arm, count in ratio.counts.items()
     ]
 
 
-def _example_row(one: LiveExample) -> tuple[Cell, ...]:
+def _example_row(one: LiveExample) -> tuple[TableCell, ...]:
     effect = one.effect
     tone = {"active": "ok", "suspended": "failed", "retired": "failed"}[one.state]
     return (
-        Cell(effect.example_id, href=f"templates/example/{effect.example_id}"),
-        Cell(effect.tool),
-        Cell(effect.arm),
-        Cell(effect.shown),
-        Cell(effect.foregone),
-        Cell(effect.estimate.value, shown=plain(change(effect.estimate))),
-        Cell(plain(change_between(effect.estimate))),
-        Cell(effect.answer, tone=_TONES.get(effect.answer, "quiet")),
-        Cell(one.state, tone=tone),
-        Cell(one.state_reason or effect.reason),
+        TableCell(effect.example_id, href=f"templates/example/{effect.example_id}"),
+        TableCell(effect.tool),
+        TableCell(effect.arm),
+        TableCell(effect.shown),
+        TableCell(effect.foregone),
+        TableCell(effect.estimate.value, shown=plain(change(effect.estimate))),
+        TableCell(plain(change_between(effect.estimate))),
+        TableCell(effect.answer, tone=_TONES.get(effect.answer, "quiet")),
+        TableCell(one.state, tone=tone),
+        TableCell(one.state_reason or effect.reason),
     )
 
 

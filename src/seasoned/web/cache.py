@@ -11,7 +11,7 @@ import msgspec
 from starlette.requests import Request
 
 from seasoned.errors import CannotDo
-from seasoned.web.work import Done, Tell, Work, Works, works_of
+from seasoned.web.background_work import BackgroundWork, TellProgress, WorkRegistry, WorkResult, works_of
 
 _T = TypeVar("_T")
 _MOST_KEPT = 64
@@ -23,7 +23,7 @@ _PATIENCE = 5.0
 """What took a minute to find is found anew after five at the earliest, so that others get their turn."""
 
 
-class Kept(msgspec.Struct, frozen=True):
+class CachedValue(msgspec.Struct, frozen=True):
     """What was found, of which state of things, when, and how long it took."""
 
     value: Any
@@ -32,24 +32,24 @@ class Kept(msgspec.Struct, frozen=True):
     seconds: float
 
 
-class Seen(msgspec.Struct, Generic[_T], frozen=True):
+class CacheLookup(msgspec.Struct, Generic[_T], frozen=True):
     """What a page can show now."""
 
     value: _T | None
     """None where nothing is found yet."""
     made_at: float | None = None
     is_current: bool = False
-    work: Work | None = None
+    work: BackgroundWork | None = None
     """That finds it anew, or the last one, where it failed."""
 
 
-class Standings:
+class PageCache:
     """Everything of one running server that is kept so."""
 
-    def __init__(self, works: Works, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, works: WorkRegistry, clock: Callable[[], float] = time.time) -> None:
         self._works = works
         self._clock = clock
-        self._kept: dict[str, Kept] = {}
+        self._kept: dict[str, CachedValue] = {}
         self._failed: dict[str, Hashable] = {}
 
     async def look(
@@ -57,18 +57,18 @@ class Standings:
         name: str,
         title: str,
         revision: Hashable,
-        find: Callable[[Tell], _T],
+        find: Callable[[TellProgress], _T],
         *,
         is_asked: bool = False,
         first_seconds: float = _WAIT_SECONDS,
-    ) -> Seen[_T]:
+    ) -> CacheLookup[_T]:
         """What is known; where things have changed since, it is found anew meanwhile. `is_asked`: at once.
 
         Where nothing is known yet, the first answer is waited for so long.
         """
         kept = self._kept.get(name)
         if kept is not None and kept.revision == revision and not is_asked:
-            return Seen(kept.value, kept.made_at, is_current=True)
+            return CacheLookup(kept.value, kept.made_at, is_current=True)
         work = self._works.find(name)
         is_running = work is not None and work.is_running
         is_due = not is_running and (is_asked or self._is_due(name, kept, revision))
@@ -81,8 +81,8 @@ class Standings:
         work = self._works.find(name)
         shown = work if work is not None and (work.is_running or work.failure) else None
         if kept is None:
-            return Seen(None, work=shown)
-        return Seen(kept.value, kept.made_at, kept.revision == revision, shown)
+            return CacheLookup(None, work=shown)
+        return CacheLookup(kept.value, kept.made_at, kept.revision == revision, shown)
 
     def drop(self, name: str) -> None:
         """Show it no more."""
@@ -93,23 +93,25 @@ class Standings:
         kept = self._kept.get(name)
         return None if kept is None else kept.revision
 
-    def _is_due(self, name: str, kept: Kept | None, revision: Hashable) -> bool:
+    def _is_due(self, name: str, kept: CachedValue | None, revision: Hashable) -> bool:
         if self._failed.get(name) == revision:
             return False
         return kept is None or self._clock() - kept.made_at >= _PATIENCE * kept.seconds
 
-    def _found(self, name: str, revision: Hashable, find: Callable[[Tell], Any], tell: Tell) -> Done:
+    def _found(
+        self, name: str, revision: Hashable, find: Callable[[TellProgress], Any], tell: TellProgress
+    ) -> WorkResult:
         began = self._clock()
         # Until it is found it counts as failed: whoever raises leaves it so.
         self._failed[name] = revision
         value = find(tell)
         now = self._clock()
         self._kept.pop(name, None)
-        self._kept[name] = Kept(value, revision, now, now - began)
+        self._kept[name] = CachedValue(value, revision, now, now - began)
         self._failed.pop(name, None)
         for oldest in list(self._kept)[:-_MOST_KEPT]:
             self._kept.pop(oldest, None)
-        return Done("")
+        return WorkResult("")
 
     async def _wait(self, name: str, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -117,28 +119,28 @@ class Standings:
             await asyncio.sleep(_LOOK_SECONDS)
 
 
-async def seen(
+async def look_up(
     request: Request,
     name: str,
     title: str,
     revision: Hashable,
-    find: Callable[[Tell], _T],
+    find: Callable[[TellProgress], _T],
     *,
     is_asked: bool = False,
-) -> Seen[_T]:
+) -> CacheLookup[_T]:
     """What the server knows. Whoever asks for a file waits for it: one without rows would say that there are none."""
     is_file = "as" in request.query_params
     first = _FILE_SECONDS if is_file else _WAIT_SECONDS
-    found = await standings_of(request).look(name, title, revision, find, is_asked=is_asked, first_seconds=first)
+    found = await cache_of(request).look(name, title, revision, find, is_asked=is_asked, first_seconds=first)
     if is_file and found.value is None:
         raise CannotDo("It is still being found out: ask again in a minute.")
     return found
 
 
-def standings_of(request: Request) -> Standings:
+def cache_of(request: Request) -> PageCache:
     """What the server that a request came to keeps."""
     state = request.app.state
     if not hasattr(state, "standings"):
-        state.standings = Standings(works_of(request))
-    found: Standings = state.standings
+        state.standings = PageCache(works_of(request))
+    found: PageCache = state.standings
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,9 +13,10 @@ import msgspec
 
 from seasoned.errors import NotFound, SeasonedError
 from seasoned.history.read import read_one
+from seasoned.history.reader.seasoned_db import NAME
 from seasoned.redact.redactor import Redactor
 from seasoned.session import Message, Session, SessionRef, ToolCall
-from seasoned.store import DatabaseRow
+from seasoned.store import Database, DatabaseRow
 
 MESSAGES_SHOWN = 40
 TEXT_CHARS = 6_000
@@ -25,7 +27,7 @@ _BRIEF = 200
 _TELLING = ("command", "cmd", "file_path", "path", "pattern", "query", "url")
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class ShownText(msgspec.Struct, frozen=True, kw_only=True):
     """One text, cut where it is long."""
 
     text: str
@@ -43,7 +45,7 @@ class ShownCall(msgspec.Struct, frozen=True, kw_only=True):
     tool: str
     position: int | None
     arguments: str
-    result: Said | None
+    result: ShownText | None
     verdict: str
     reason: str
     counts_as: str
@@ -62,13 +64,13 @@ class ShownCall(msgspec.Struct, frozen=True, kw_only=True):
         return (said or json.dumps(found, ensure_ascii=False))[:_BRIEF]
 
 
-class Turn(msgspec.Struct, frozen=True, kw_only=True):
+class ShownMessage(msgspec.Struct, frozen=True, kw_only=True):
     """One message and its calls."""
 
     index: int
     role: str
     time: float | None
-    said: Said
+    said: ShownText
     calls: tuple[ShownCall, ...]
     is_synthetic: bool
     is_summary: bool
@@ -117,11 +119,11 @@ def _state(path: Path, *, may_lack: bool = False) -> tuple[int, int]:
     return stat.st_mtime_ns, stat.st_size
 
 
-def turns(session: Session, calls: Sequence[DatabaseRow], redactor: Redactor, *, first: int) -> list[Turn]:
+def turns(session: Session, calls: Sequence[DatabaseRow], redactor: Redactor, *, first: int) -> list[ShownMessage]:
     """The messages from this index on, as many as a page shows; results stand with their calls."""
     verdicts = {str(call["call_id"]): call for call in calls}
     compactions = set(session.compactions)
-    shown: list[Turn] = []
+    shown: list[ShownMessage] = []
     was_compacted = False
     for index in range(first, len(session.messages)):
         message = session.messages[index]
@@ -137,8 +139,8 @@ def turns(session: Session, calls: Sequence[DatabaseRow], redactor: Redactor, *,
 
 def _turn(
     index: int, message: Message, verdicts: dict[str, DatabaseRow], redactor: Redactor, *, follows_compaction: bool
-) -> Turn:
-    return Turn(
+) -> ShownMessage:
+    return ShownMessage(
         index=index,
         role=message.role,
         time=message.time,
@@ -174,7 +176,7 @@ def stored_calls(calls: Sequence[DatabaseRow]) -> list[ShownCall]:
             tool=str(row["tool"]),
             position=int(row["position"]),
             arguments=pretty(str(row["arguments"])),
-            result=None if row["result"] is None else Said(text=row["result"], length=len(row["result"])),
+            result=None if row["result"] is None else ShownText(text=row["result"], length=len(row["result"])),
             verdict=str(row["verdict"]),
             reason=str(row["reason"]),
             counts_as=str(row["counts_as"]),
@@ -184,7 +186,7 @@ def stored_calls(calls: Sequence[DatabaseRow]) -> list[ShownCall]:
     ]
 
 
-def whole_text(session: Session, at: str, redactor: Redactor) -> tuple[str, Said]:
+def whole_text(session: Session, at: str, redactor: Redactor) -> tuple[str, ShownText]:
     """What a link to the whole of a cut text shows: `message-3`, or `call-` and the id of a call."""
     kind, _, name = at.partition("-")
     if kind == "call":
@@ -205,7 +207,53 @@ def pretty(arguments: str) -> str:
         return arguments
 
 
-def _cut(text: str, most: int, redactor: Redactor) -> Said:
+def _cut(text: str, most: int, redactor: Redactor) -> ShownText:
     if len(text) <= most:
-        return Said(text=redactor.text(text), length=0)
-    return Said(text=redactor.head(text, most), length=len(text))
+        return ShownText(text=redactor.text(text), length=0)
+    return ShownText(text=redactor.head(text, most), length=len(text))
+
+
+_MOST = 1000
+
+
+class LostTurns(msgspec.Struct, frozen=True):
+    """Turns that were lost between two messages."""
+
+    turns: int
+    first_at: float
+    last_at: float
+
+
+def lost_turns(database: Database, session: str) -> list[float]:
+    """When turns of a session went through the gateway of which nothing was written down, the oldest first."""
+    return [float(row["at"]) for row in database.rows("gateway.lost_turns", {"session": session, "limit": _MOST})]
+
+
+def is_recorded_here(found: Session | str) -> bool:
+    """Whether the conversation is what the gateway wrote down. A file of the agent itself has all of it."""
+    return isinstance(found, Session) and found.format == NAME
+
+
+def find_lost_turns(session: Session, lost: Sequence[float]) -> dict[int, LostTurns]:
+    """The gaps by the index of the message that each stands before; at the end that is how many messages there are."""
+    times: list[float] = []
+    for message in session.messages:
+        # A clock may have been set back, and some say no time; both stay where they were written.
+        before = times[-1] if times else 0.0
+        times.append(max(before, message.time or before))
+    found: dict[int, LostTurns] = {}
+    for at in lost:
+        index = _next_shown(session, bisect_right(times, at))
+        known = found.get(index)
+        found[index] = LostTurns(1, at, at) if known is None else LostTurns(known.turns + 1, known.first_at, at)
+    return found
+
+
+def _next_shown(session: Session, index: int) -> int:
+    """Results stand with their calls, so nothing is shown before them."""
+    while index < len(session.messages):
+        message = session.messages[index]
+        if message.role != "tool" or message.answers is None:
+            break
+        index += 1
+    return index
