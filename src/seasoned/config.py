@@ -20,10 +20,8 @@ class Route(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """One line of the routing table: a model for jobs whose own words fit. What is not said always holds."""
 
     model: str
-    words: tuple[str, ...] = ()
-    """One of them must occur, as a whole word."""
-    longer_than: int | None = None
-    """Characters."""
+    words: tuple[str, ...] = ()  # one of them must occur, as a whole word
+    longer_than: int | None = None  # characters
     shorter_than: int | None = None
     toolset: str | None = None
     base_url: str | None = None
@@ -32,72 +30,61 @@ class Route(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 class Config(msgspec.Struct, frozen=True):
     """Everything that can be set. `origins` says where each value came from."""
 
-    home: Path
-    """Where Seasoned keeps its store, key and logs (SEASONED_HOME)."""
+    home: Path  # where Seasoned keeps its store, key and logs (SEASONED_HOME)
+    # PostgreSQL for the parts that several machines share (SEASONED_DATABASE_URL).
     database_url: str | None = None
-    """PostgreSQL for the parts that several machines share (SEASONED_DATABASE_URL)."""
     hermes_home: Path = Path("~/.hermes")
     claude_config_dir: Path = Path("~/.claude")
     codex_home: Path = Path("~/.codex")
     gemini_home: Path = Path("~/.gemini")
     copilot_home: Path = Path("~/.copilot")
+    # Further files and folders with histories, read when no path is given.
     sources: tuple[str, ...] = ()
-    """Further files and folders with histories, read when no path is given."""
+    # Words, or regular expressions between slashes, that are always redacted.
     redact: tuple[str, ...] = ()
-    """Words, or regular expressions between slashes, that are always redacted."""
-    workers: int | None = None
-    """Processes that read files; by default one for each core."""
+    workers: int | None = None  # processes that read files; by default one for each core
+    # Whom `chat` talks to: `openai:…`, `anthropic:…`, `local`, `local:/path.gguf` (SEASONED_MODEL).
     model: str | None = None
-    """Whom `chat` talks to: `openai:…`, `anthropic:…`, `local`, `local:/path.gguf` (SEASONED_MODEL)."""
-    base_url: str | None = None
-    """A server that speaks as OpenAI's does (SEASONED_BASE_URL)."""
-    local_model: Path | None = None
-    """The GGUF file of the model `local` (SEASONED_LOCAL_MODEL)."""
+    base_url: str | None = None  # a server that speaks as OpenAI's does (SEASONED_BASE_URL)
+    local_model: Path | None = None  # the GGUF file of the model `local` (SEASONED_LOCAL_MODEL)
+    # The model's window in tokens, where it is not known or should be less.
     context_length: int | None = None
-    """The model's window in tokens, where it is not known or should be less."""
-    turn_steps: int = 50
-    """Requests to the model in one turn."""
+    turn_steps: int = 50  # requests to the model in one turn
     turn_seconds: int = 1800
+    # Where MEMORY.md and USER.md lie; taken from the home folder unless it is a whole path.
     memory_folder: Path = Path("memory")
-    """Where MEMORY.md and USER.md lie; taken from the home folder unless it is a whole path."""
     skill_folder: Path = Path("skills")
+    # Toolsets of a conversation; by default all that the model can be expected to handle.
     toolsets: tuple[str, ...] = ()
-    """Toolsets of a conversation; by default all that the model can be expected to handle."""
+    # Turns of the user after which memory is reviewed in the background; 0 switches it off.
     review_memory_turns: int = 10
-    """Turns of the user after which memory is reviewed in the background; 0 switches it off."""
+    # Calls of tools after which skills are reviewed; 0 switches it off.
     review_skill_calls: int = 10
-    """Calls of tools after which skills are reviewed; 0 switches it off."""
-    review_iterations: int = 16
-    """Requests to the model in one review."""
+    review_iterations: int = 16  # requests to the model in one review
     review_seconds: int = 600
-    review_tokens_per_day: int = 2_000_000
-    """Tokens that all reviews of a day may take, in and out."""
+    review_tokens_per_day: int = 2_000_000  # tokens that all reviews of a day may take, in and out
     review_usd_per_day: float = 2.0
-    review_staging: bool = False
-    """Whether what a review writes waits until a person accepts it."""
+    review_staging: bool = False  # whether what a review writes waits until a person accepts it
+    # Whether a review may change skills that a person wrote.
     review_allow_person_skills: bool = False
-    """Whether a review may change skills that a person wrote."""
-    review_model: str | None = None
-    """Another, cheaper model for reviews; it is given a digest."""
+    review_model: str | None = None  # another, cheaper model for reviews; it is given a digest
+    # Where the confirmation service listens, also `unix:/run/seasoned.sock` (SEASONED_CONFIRM_URL).
     confirm_url: str | None = None
-    """Where the confirmation service listens, also `unix:/run/seasoned.sock` (SEASONED_CONFIRM_URL)."""
     telegram_url: str = "https://api.telegram.org"
-    telegram_chat: str | None = None
-    """The chat that confirmations and scheduled answers go to."""
+    telegram_chat: str | None = None  # the chat that confirmations and scheduled answers go to
     discord_url: str = "https://discord.com/api/v10"
     discord_channel: str | None = None
+    # With which Discord signs a pressed button; the application's page shows it.
     discord_public_key: str | None = None
-    """With which Discord signs a pressed button; the application's page shows it."""
     webhook_url: str | None = None
+    # The mail server for scheduled answers: `smtp://user@host:587`; its password is the secret `smtp_password`.
     smtp_url: str | None = None
-    """The mail server for scheduled answers: `smtp://user@host:587`; its password is the secret `smtp_password`."""
     mail_from: str | None = None
+    # Which model a scheduled job that names none is for, by its own words; the first route that fits.
     routes: tuple[Route, ...] = ()
-    """Which model a scheduled job that names none is for, by its own words; the first route that fits."""
+    # A scheduled job is refused on a model with a smaller window, unless it says `min_context` itself.
     schedule_min_context: int = 64_000
-    """A scheduled job is refused on a model with a smaller window, unless it says `min_context` itself."""
-    script_seconds: int = 300
-    """How long the script of a job may take."""
+    script_seconds: int = 300  # how long the script of a job may take
     origins: dict[str, Origin] = {}
 
     @property
@@ -134,13 +121,14 @@ _AT_HOME = ("memory_folder", "skill_folder")
 _LISTS = {"sources", "redact", "toolsets"}
 _NUMBERS = {"workers", "context_length", "turn_steps", "turn_seconds"}
 _NUMBERS |= {"review_iterations", "review_seconds", "schedule_min_context", "script_seconds"}
+# Numbers that may be 0, which switches something off.
 _COUNTS = {"review_memory_turns", "review_skill_calls", "review_tokens_per_day"}
-"""Numbers that may be 0, which switches something off."""
 _AMOUNTS = {"review_usd_per_day"}
 _SWITCHES = {"review_staging", "review_allow_person_skills"}
 _TEXTS = {"database_url", "model", "base_url", "review_model", "confirm_url"}
 _TEXTS |= {"telegram_url", "telegram_chat", "discord_url", "discord_channel", "discord_public_key"}
 _TEXTS |= {"webhook_url", "smtp_url", "mail_from"}
+# What may only be handed on: each in SEASONED_<NAME> or in the file `secrets/<name>` of the home folder.
 SECRETS = (
     "confirm_token",
     "telegram_token",
@@ -151,7 +139,6 @@ SECRETS = (
     "mcp_token",
     "smtp_password",
 )
-"""What may only be handed on: each in SEASONED_<NAME> or in the file `secrets/<name>` of the home folder."""
 _SETTABLE = set(Config.__struct_fields__) - {"origins"}
 
 

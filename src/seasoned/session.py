@@ -24,8 +24,8 @@ class SessionRef(msgspec.Struct, frozen=True, order=True):
 class Usage(msgspec.Struct, frozen=True):
     """Tokens as the provider counted them. None means that nobody said, which is not zero."""
 
+    # Without what was read from a cache or written into one, whatever the provider calls its input.
     input: int | None = None
-    """Without what was read from a cache or written into one, whatever the provider calls its input."""
     output: int | None = None
     cache_read: int | None = None
     cache_write: int | None = None
@@ -74,18 +74,16 @@ def sum_usage(parts: Iterable[Usage], start: Usage | None = None) -> Usage:
 class Marks(msgspec.Struct, frozen=True):
     """What the source itself recorded about a result, beside its text."""
 
+    # The explicit flag (`is_error`, `success`, a status): True says failed, False says it succeeded.
     failed: bool | None = None
-    """The explicit flag (`is_error`, `success`, a status): True says failed, False says it succeeded."""
+    # `failed` is False only because nothing was recorded, which by this agent's custom means success.
     implied: bool = False
-    """`failed` is False only because nothing was recorded, which by this agent's custom means success."""
     exit_code: int | None = None
+    # The source's own reading of a non-zero exit code ("no matches found").
     benign: str | None = None
-    """The source's own reading of a non-zero exit code ("no matches found")."""
-    declined: bool = False
-    """A person, a policy or a permission said no."""
+    declined: bool = False  # a person, a policy or a permission said no
     interrupted: bool = False
-    running: bool = False
-    """Still going when this was recorded, and its end was never seen."""
+    running: bool = False  # still going when this was recorded, and its end was never seen
 
 
 NO_MARKS = Marks()
@@ -106,13 +104,10 @@ class ToolCall(msgspec.Struct, frozen=True):
     tool: str
     arguments: dict[str, Any]
     result: Result | None = None
-    index: int = 0
-    """Position among the calls of its session."""
-    message: int = 0
-    """Index of the message that made the call."""
+    index: int = 0  # position among the calls of its session
+    message: int = 0  # index of the message that made the call
     time: float | None = None
-    place: int = 0
-    """Where it lies in its source: a byte offset, a row id, a position in a list."""
+    place: int = 0  # where it lies in its source: a byte offset, a row id, a position in a list
     synthetic: bool = False
 
 
@@ -124,10 +119,8 @@ class Message(msgspec.Struct, frozen=True):
     calls: tuple[ToolCall, ...] = ()
     time: float | None = None
     place: int = 0
-    synthetic: bool = False
-    """Put there by a warm start; it never happened."""
-    summary: bool = False
-    """Written by a compaction in place of what was said before."""
+    synthetic: bool = False  # put there by a warm start; it never happened
+    summary: bool = False  # written by a compaction in place of what was said before
     model: str | None = None
     answers: str | None = None
 
@@ -155,20 +148,18 @@ class Session(msgspec.Struct, frozen=True):
     relation: Relation | None = None
     usage: Usage | None = None
     cost_usd: float | None = None
+    # Indexes of the messages before which the context was compacted.
     compactions: tuple[int, ...] = ()
-    """Indexes of the messages before which the context was compacted."""
-    end_reason: str | None = None
-    """What the agent itself says about the end; None says nothing."""
+    end_reason: str | None = None  # what the agent itself says about the end; None says nothing
+    # The label of the whole task, where the source has one (a reward, a submitted patch).
     succeeded: bool | None = None
-    """The label of the whole task, where the source has one (a reward, a submitted patch)."""
+    # Messages of this session that were read earlier and are not in `messages`.
     first_message: int = 0
-    """Messages of this session that were read earlier and are not in `messages`."""
     first_call: int = 0
-    late: tuple[ToolCall, ...] = ()
-    """Calls of an earlier stretch whose result came in this one."""
+    late: tuple[ToolCall, ...] = ()  # calls of an earlier stretch whose result came in this one
     unreadable: tuple[Unreadable, ...] = ()
+    # Digests of the blocks of Seasoned that it was given, from the lines that open them.
     warm: tuple[str, ...] = ()
-    """Digests of the blocks of Seasoned that it was given, from the lines that open them."""
 
     def calls(self) -> Iterator[ToolCall]:
         """Every call of this stretch in order, each once."""

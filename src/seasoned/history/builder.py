@@ -26,8 +26,8 @@ from seasoned.session import (
     sum_usage,
 )
 
+# The result of a call whose turn was broken off, until a real one comes.
 CUT_SHORT = Result("", Marks(interrupted=True))
-"""The result of a call whose turn was broken off, until a real one comes."""
 
 
 class CallDraft(msgspec.Struct):
@@ -100,8 +100,8 @@ class OpenCall(msgspec.Struct, frozen=True):
 
     index: int
     message: int
+    # Where to read it again: the call, and what has been said of it so far.
     places: tuple[int, ...]
-    """Where to read it again: the call, and what has been said of it so far."""
 
 
 class ReadState(msgspec.Struct, frozen=True):
@@ -111,8 +111,8 @@ class ReadState(msgspec.Struct, frozen=True):
     calls: int = 0
     in_block: bool = False
     open: dict[str, OpenCall] = {}
+    # The newest message keys with their index and usage: a message may go on after the cut.
     keys: dict[str, tuple[int, Usage | None]] = {}
-    """The newest message keys with their index and usage: a message may go on after the cut."""
     usage: Usage | None = None
     total_usage: Usage | None = None
     compactions: tuple[int, ...] = ()
@@ -137,8 +137,8 @@ class SessionBuilder:
         self.cost_usd: float | None = None
         self.end_reason: str | None = None
         self.succeeded: bool | None = None
+        # The source's own total, where it keeps one; it outranks the sum over messages.
         self.total_usage = carry.total_usage
-        """The source's own total, where it keeps one; it outranks the sum over messages."""
         self._usage = carry.usage
         self._started: float | None = None
         self._ended: float | None = None
@@ -158,8 +158,8 @@ class SessionBuilder:
             self._keys[key] = MessageDraft("assistant", index, None, 0, key, usage=usage)
         self._last: MessageDraft | None = None
         self._told = self._facts()
+        # While lines of an earlier stretch are read again: open calls come back, nothing is counted.
         self.replaying = False
-        """While lines of an earlier stretch are read again: open calls come back, nothing is counted."""
 
     # What readers say, in the order they meet it.
 

@@ -23,8 +23,8 @@ _PART_KINDS = {
     "input_file": "file",
     "document-url": "document",
 }
+# Fields beneath which the part itself may lie.
 _WITHIN = ("source", "image_url", "input_audio", "file", "inlineData", "inline_data", "fileData", "resource")
-"""Fields beneath which the part itself may lie."""
 _MEDIA_NAMES = ("media_type", "mediaType", "mime_type", "mimeType")
 _DATA_NAMES = ("data", "file_data", "image_url", "url", "blob")
 _MEDIA_TYPE = re.compile(r"[a-z]{1,20}/[a-z0-9][a-z0-9.+-]{0,70}", re.ASCII)

@@ -21,8 +21,7 @@ class Candidate(msgspec.Struct, frozen=True):
     path: str
     size: int
     mtime_ns: int
-    named: bool
-    """Named by the user himself: if it is no history, that is an error and not a shrug."""
+    named: bool  # named by the user himself: if it is no history, that is an error and not a shrug
 
 
 def homes(config: Config) -> list[tuple[str, Path]]:

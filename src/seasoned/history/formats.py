@@ -28,10 +28,9 @@ class Sample(msgspec.Struct, frozen=True):
 
     path: Path
     kind: Kind
+    # JSON Lines: the first objects. A document: the object itself, or the first objects of its list.
     records: tuple[dict[str, Any], ...] = ()
-    """JSON Lines: the first objects. A document: the object itself, or the first objects of its list."""
-    is_list: bool = False
-    """Whether the document is a list of records."""
+    is_list: bool = False  # whether the document is a list of records
 
     @property
     def may_be_lines(self) -> bool:

@@ -23,8 +23,8 @@ class Resume(msgspec.Struct, frozen=True):
     offset: int = 0
     lines: int = 0
     sessions: dict[str, ReadState] = {}
+    # What a format must remember beyond its sessions; small, and no text of a session.
     notes: dict[str, Any] = {}
-    """What a format must remember beyond its sessions; small, and no text of a session."""
 
 
 class Stretch(msgspec.Struct, frozen=True):
@@ -33,8 +33,7 @@ class Stretch(msgspec.Struct, frozen=True):
     sessions: tuple[Session, ...]
     unreadable: tuple[Unreadable, ...]
     resume: Resume
-    is_last: bool = False
-    """The file has been read to its end."""
+    is_last: bool = False  # the file has been read to its end
 
 
 class LineReader(Protocol):

@@ -64,8 +64,8 @@ def _sessions(path: Path) -> Iterator[Session]:
             yield from named(module).read(file)
 
 
+# Formats that hold many sessions and can be asked for one of them.
 _CHOOSING = ("hermes_db", "seasoned_db")
-"""Formats that hold many sessions and can be asked for one of them."""
 
 
 def read_one(path: Path, ref: SessionRef) -> Session:

@@ -17,17 +17,15 @@ from seasoned.stats.trend import slope_of, stratified_difference
 if TYPE_CHECKING:
     from seasoned.insight.trials import Codes, Flags
 
-LENGTHS = (50, 100)
-"""Upper ends of the length buckets, in messages: 0–50, 51–100, 100+."""
+LENGTHS = (50, 100)  # upper ends of the length buckets, in messages: 0–50, 51–100, 100+
 BLOCK = 10
+# Positions are shown in blocks of ten calls; what lies beyond the tenth block is one more.
 BLOCKS = 10
-"""Positions are shown in blocks of ten calls; what lies beyond the tenth block is one more."""
+# Of the intervals that a verdict rests on: people look at a report every week and remember what it claimed.
 LEVEL = 0.99
-"""Of the intervals that a verdict rests on: people look at a report every week and remember what it claimed."""
+# The last counted call of a session is left out of trends: when failures end sessions, failures stand at the end.
 ENDING = 1
-"""The last counted call of a session is left out of trends: when failures end sessions, failures stand at the end."""
-LONG_ENDING = 3
-"""And a trend must still be there with so many left out."""
+LONG_ENDING = 3  # and a trend must still be there with so many left out
 
 
 class CohortCell(msgspec.Struct, frozen=True):
@@ -41,14 +39,10 @@ class CohortCell(msgspec.Struct, frozen=True):
 class Trend(msgspec.Struct, frozen=True):
     """The change of the error rate from the first call of a session to its last, each session its own control."""
 
-    within: Estimate
-    """The tool mix held fixed, endings left out. Negative is improvement."""
-    short: Estimate
-    """The same with longer endings left out."""
-    any_tool: Estimate
-    """Endings left out, but the tool mix not held fixed."""
-    naive: Estimate
-    """Neither."""
+    within: Estimate  # the tool mix held fixed, endings left out. Negative is improvement.
+    short: Estimate  # the same with longer endings left out
+    any_tool: Estimate  # endings left out, but the tool mix not held fixed
+    naive: Estimate  # neither
 
 
 class Survival(msgspec.Struct, frozen=True):
@@ -63,10 +57,9 @@ class Survivors(msgspec.Struct, frozen=True):
     """Those that ended minus those that went on, at equal positions and with equal tools."""
 
     blocks: tuple[Survival, ...]
-    ended: Estimate
-    """All calls in the block in which a session ended."""
+    ended: Estimate  # all calls in the block in which a session ended
+    # The last call of a session alone, against calls at equal positions that were not the last.
     last_call: Estimate
-    """The last call of a session alone, against calls at equal positions that were not the last."""
 
 
 class EarlyTrend(msgspec.Struct, frozen=True):
@@ -75,8 +68,7 @@ class EarlyTrend(msgspec.Struct, frozen=True):
     early: EarlyType
     figure: Figure
     within: Estimate
-    adjusted_p: float | None
-    """For having looked at each type (Holm)."""
+    adjusted_p: float | None  # for having looked at each type (Holm)
 
 
 class Cohort(msgspec.Struct, frozen=True):
@@ -88,8 +80,7 @@ class Cohort(msgspec.Struct, frozen=True):
     by_fifth: tuple[Figure, ...]
     by_both: tuple[CohortCell, ...]
     by_early_type: tuple[EarlyTrend, ...]
-    length_difference: Estimate
-    """The shortest bucket minus the longest."""
+    length_difference: Estimate  # the shortest bucket minus the longest
     trend: Trend
     survivors: Survivors
 

@@ -19,10 +19,9 @@ CohortAnswer = Literal[
     "the difference between lengths is selection",
     "not enough data",
 ]
+# A change from first call to last that is worth knowing: three points, or half the error rate if that is more.
 LEAST_CHANGE = 0.03
-"""A change from first call to last that is worth knowing: three points, or half the error rate if that is more."""
-GAP_ALPHA = 0.1
-"""One-sided, for the difference between lengths that selection explains."""
+GAP_ALPHA = 0.1  # one-sided, for the difference between lengths that selection explains
 POWER = 0.8
 FEWEST_SESSIONS = 10
 FEWEST_CALLS = 100
@@ -35,8 +34,8 @@ class CohortVerdict(msgspec.Struct, frozen=True):
     sentence: str
     reasons: tuple[str, ...]
     sessions_needed: int | None = None
+    # The change within sessions that would have been found four times in five.
     smallest_detectable: float | None = None
-    """The change within sessions that would have been found four times in five."""
 
 
 def verdict(found: Cohort) -> CohortVerdict:

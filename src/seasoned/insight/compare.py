@@ -20,8 +20,7 @@ from seasoned.stats.proportion import fisher, proportion_difference
 from seasoned.stats.standardise import Standardised, Strata, standardised_difference
 
 TestName = Literal["Fisher's exact test", "permutation of lineages", "Welch's t over lineages"]
-MOST_PERMUTED = 2000
-"""Lineages. Beyond that a permutation takes long and says what Welch's t says."""
+MOST_PERMUTED = 2000  # lineages. Beyond that a permutation takes long and says what Welch's t says.
 ALPHA = 0.05
 
 
@@ -32,8 +31,8 @@ class ComparedSide(msgspec.Struct, frozen=True):
     lineages: int
     errors: int
     total: int
+    # Sessions of the set that were left out because none of their calls counts.
     without_calls: int = 0
-    """Sessions of the set that were left out because none of their calls counts."""
 
     @property
     def error_rate(self) -> float:
@@ -49,16 +48,14 @@ class Comparison(msgspec.Struct, frozen=True):
     improvement: float
     interval: Interval | None
     p_value: float | None
-    warm_better: bool | None
-    """None where the difference could be chance."""
+    warm_better: bool | None  # none where the difference could be chance
     sentence: str
     notes: tuple[str, ...] = ()
-    in_both: tuple[SessionRef, ...] = ()
-    """Sessions that were in both sets and left out of both."""
+    in_both: tuple[SessionRef, ...] = ()  # sessions that were in both sets and left out of both
+    # Changes from the cold rate that would have been found four times in five; for sets.
     smallest_detectable: Detectable | None = None
-    """Changes from the cold rate that would have been found four times in five; for sets."""
+    # The improvement if both sides had used the tools of both in equal shares; for sets.
     standardised: Standardised | None = None
-    """The improvement if both sides had used the tools of both in equal shares; for sets."""
 
 
 def compare_sessions(warm: Track, cold: Track) -> Comparison:
@@ -138,8 +135,7 @@ class _ComparedSession(msgspec.Struct, frozen=True):
     ref: SessionRef
     parent: SessionRef | None
     root: str
-    tools: Mapping[str, tuple[int, int]]
-    """Failures and counted calls."""
+    tools: Mapping[str, tuple[int, int]]  # failures and counted calls
 
 
 def _member(track: Track) -> _ComparedSession:

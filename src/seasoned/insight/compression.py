@@ -24,8 +24,7 @@ class Segment(msgspec.Struct, frozen=True):
 
     session: SessionRef
     kind: Kind | None
-    message: int
-    """The message of the session that it begins with."""
+    message: int  # the message of the session that it begins with
     calls: tuple[JudgedCall, ...]
 
 
@@ -49,17 +48,15 @@ class CompressionCheck(msgspec.Struct, frozen=True):
     before: Counts | None
     after: Counts | None
     judgement: Judgement
+    # The session that the first one continues is not at hand, so that nothing is known of before.
     is_cut: bool = False
-    """The session that the first one continues is not at hand, so that nothing is known of before."""
 
 
 class PooledCheck(msgspec.Struct, frozen=True):
     """Many lineages: each one's check, and the judgement over those with counted calls on both sides."""
 
-    checks: tuple[CompressionCheck, ...]
-    """Those with a compression."""
-    without: int
-    """Lineages that were never compressed."""
+    checks: tuple[CompressionCheck, ...]  # those with a compression
+    without: int  # lineages that were never compressed
     pairs: int
     before: Counts
     after: Counts

@@ -12,8 +12,7 @@ from seasoned.stats.interval import NO_TRIALS, ONE_CLUSTER, Estimate
 from seasoned.store import DatabaseRow
 
 MOST_POINTS = 45
-FEWEST_SESSIONS = 4
-"""On average in a span: of one session there is no interval."""
+FEWEST_SESSIONS = 4  # on average in a span: of one session there is no interval
 LEVEL = 0.95
 _SUMS = ("sessions", "ok", "failed", "counted", "total_squared", "failed_squared", "failed_by_total")
 

@@ -15,8 +15,7 @@ from seasoned.outcome.error_rate import Counts
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Interval
 
-MOST_SHOWN = 20
-"""Of each list of lost things."""
+MOST_SHOWN = 20  # of each list of lost things
 _LEFT_OUT = ("declined", "cancelled", "interrupted", "trivial", "synthetic")
 
 

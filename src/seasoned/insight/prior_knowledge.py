@@ -18,8 +18,7 @@ from seasoned.lazy_regex import LazyRegex
 
 State = Literal["made again", "failed after", "not used"]
 Outcome = Literal["ok", "failed", "used"]
-FEWEST_USES = 2
-"""What worked once may have been luck."""
+FEWEST_USES = 2  # what worked once may have been luck
 _ORDER: tuple[State, ...] = ("made again", "failed after", "not used")
 
 
@@ -28,10 +27,8 @@ class LostKnowledge(msgspec.Struct, frozen=True):
 
     what: str
     state: State
-    before: int
-    """How often it worked before; for a mistake, how often it was made."""
-    after: int
-    """How often it was used after; for a mistake, how often it was made."""
+    before: int  # how often it worked before; for a mistake, how often it was made
+    after: int  # how often it was used after; for a mistake, how often it was made
     failed_after: int
 
 
@@ -51,8 +48,7 @@ class Knowledge(msgspec.Struct, frozen=True):
     commands: Topic
     paths: Topic
     shapes: Topic
-    mistakes: Topic
-    """Failures that were repaired before; lost are those that were made again."""
+    mistakes: Topic  # failures that were repaired before; lost are those that were made again
 
 
 class _Uses(msgspec.Struct):

@@ -13,8 +13,7 @@ from seasoned.session import Session, Usage
 from seasoned.stats.interval import Estimate
 from seasoned.stats.proportion import proportion_difference, wilson
 
-EARLY_SHARE = 5
-"""Early is the first fifth of the counted calls, late the last fifth."""
+EARLY_SHARE = 5  # early is the first fifth of the counted calls, late the last fifth
 _KINDS: tuple[Kind, ...] = ("terminal", "code", "file", "research", "meta", "general")
 TOO_FEW = f"fewer than {EARLY_SHARE} calls count, so there is no first and last fifth"
 
@@ -44,8 +43,7 @@ class Profile(msgspec.Struct, frozen=True):
     tools: dict[str, ToolUse]
     early: Estimate
     late: Estimate
-    gain: Estimate
-    """Late minus early: negative is improvement."""
+    gain: Estimate  # late minus early: negative is improvement
     dominant_tool_type: Kind | None
     task_type: TaskType | None
     usage: Usage = Usage()

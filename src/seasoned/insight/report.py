@@ -16,8 +16,7 @@ from seasoned.insight.trials import Figure, Trials, trials_of
 from seasoned.outcome.error_rate import NOTHING_MORE, Counts, Include
 from seasoned.session import Usage, sum_usage
 
-_DAYS_BY_DAY = 45
-"""A report over more days than this shows weeks."""
+_DAYS_BY_DAY = 45  # a report over more days than this shows weeks
 _MOST_TOOLS = 25
 _MOST_RECURRENCES = 30
 
@@ -38,8 +37,7 @@ class Report(msgspec.Struct, frozen=True):
     made_at: float
     title: str
     sources: tuple[str, ...]
-    include: tuple[str, ...]
-    """What is counted although it is left out by default."""
+    include: tuple[str, ...]  # what is counted although it is left out by default
     sessions: int
     messages: int
     counts: Counts
@@ -47,11 +45,10 @@ class Report(msgspec.Struct, frozen=True):
     first: float | None
     last: float | None
     by_agent: tuple[Figure, ...]
-    by_tool: tuple[Figure, ...]
-    """Most failures first, the first ones only."""
+    by_tool: tuple[Figure, ...]  # most failures first, the first ones only
     tools: int
+    # By day or by week, under the date on which it began; sessions without a date are in none.
     over_time: tuple[Figure, ...]
-    """By day or by week, under the date on which it began; sessions without a date are in none."""
     cohort: Cohort
     verdict: CohortVerdict
     recurrences: tuple[Recurrence, ...]

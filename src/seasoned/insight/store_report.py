@@ -16,8 +16,7 @@ from seasoned.insight.track import Track, compressed, tracks
 from seasoned.outcome.error_rate import NOTHING_MORE, Include
 from seasoned.store import Store, open_store
 
-_EVERY = 200
-"""Sessions after which it is said how far the work is."""
+_EVERY = 200  # sessions after which it is said how far the work is
 Tell = Callable[[int, int], None]
 
 

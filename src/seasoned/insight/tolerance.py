@@ -17,13 +17,10 @@ from seasoned.stats.interval import Estimate, Interval
 from seasoned.stats.power import needed_for_ratio
 from seasoned.stats.proportion import proportion_ratio, ratio_floor, wilson
 
-TOLERANCE = 1.2
-"""After a compression a fifth more failures is still called preserved."""
+TOLERANCE = 1.2  # after a compression a fifth more failures is still called preserved
 LEVEL = 0.9
-LOW_RATE = 0.01
-"""Below one call in a hundred a ratio to what was before says nothing of use."""
-FEWEST_CALLS = 20
-"""Counted calls on each side. Two failures of ten are an accident, not a rate."""
+LOW_RATE = 0.01  # below one call in a hundred a ratio to what was before says nothing of use
+FEWEST_CALLS = 20  # counted calls on each side. Two failures of ten are an accident, not a rate.
 
 Method = Literal["calls of one lineage", "pairs of lineages", "lineages on each side"]
 
@@ -45,8 +42,8 @@ class Judgement(msgspec.Struct, frozen=True):
     ratio: float | None
     interval: BeforeAfter | None
     method: Method | None = None
+    # Calls that would be needed to show an unchanged rate, over both sides.
     more_calls: int | None = None
-    """Calls that would be needed to show an unchanged rate, over both sides."""
 
 
 def judge(before: Counts, after: Counts, *, is_cut: bool = False) -> Judgement:

@@ -18,30 +18,28 @@ from seasoned.session import Relation, Session, SessionRef, ToolCall, Usage
 from seasoned.store import Store
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
+# What makes the error rate. Everything else was left out and is reported beside it.
 COUNTED = ("ok", "failed")
-"""What makes the error rate. Everything else was left out and is reported beside it."""
 
 
 class JudgedCall(msgspec.Struct, frozen=True, dict=True):
     """One call with its judgement."""
 
+    # Among the session's own calls, from 0; copies and what a warm start put there are none of them.
     position: int
-    """Among the session's own calls, from 0; copies and what a warm start put there are none of them."""
     message: int
     tool: str
     kind: str
+    # The count of the error rate that it falls into: ok, failed, unclear, declined, cancelled, …
     counts_as: str
-    """The count of the error rate that it falls into: ok, failed, unclear, declined, cancelled, …"""
     verdict: str
     fault: str
     time: float | None = None
     raw_arguments: str = "{}"
     result: str | None = None
     reason: str = ""
-    intent: str | None = None
-    """What was said before it."""
-    is_corrected: bool = False
-    """The user then took it back."""
+    intent: str | None = None  # what was said before it
+    is_corrected: bool = False  # the user then took it back
     call_id: str = ""
 
     @property
@@ -69,8 +67,8 @@ class Track(msgspec.Struct, frozen=True):
     ref: SessionRef
     messages: int
     calls: tuple[JudgedCall, ...]
+    # The lineage that it belongs to: sessions of one lineage resemble each other and make one cluster.
     root: str
-    """The lineage that it belongs to: sessions of one lineage resemble each other and make one cluster."""
     task_type: TaskType | None = None
     title: str | None = None
     model: str | None = None

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 EARLY_TURNS = 30
+# Rates at a fixed mix are compared with each other: what rests on half of the mix is not the same mix.
 FEWEST_COVERED = 0.8
-"""Rates at a fixed mix are compared with each other: what rests on half of the mix is not the same mix."""
 EarlyType = Literal["code-heavy", "file-heavy", "other"]
 EARLY_TYPES: tuple[EarlyType, ...] = ("code-heavy", "file-heavy", "other")
 
@@ -32,12 +32,11 @@ class Figure(msgspec.Struct, frozen=True):
 
     label: str
     failed: int
-    calls: int
-    """Those that count: ok and failed."""
+    calls: int  # those that count: ok and failed
     sessions: int
     rate: Estimate
+    # What the rate would be with the tool mix of all calls; None where that was not asked.
     fixed_mix: Estimate | None = None
-    """What the rate would be with the tool mix of all calls; None where that was not asked."""
 
 
 class Trials:
@@ -63,8 +62,7 @@ class Trials:
         self.failed: Flags = np.asarray(failed, dtype=bool)
         self.tool: Codes = np.asarray(tool, dtype=np.intp)
         self.tools = tuple(tools)
-        self.cluster_of: Codes = np.asarray(cluster, dtype=np.intp)
-        """The lineage of each session."""
+        self.cluster_of: Codes = np.asarray(cluster, dtype=np.intp)  # the lineage of each session
         self.messages_of: Codes = np.asarray(messages, dtype=np.intp)
         self.calls_of: Codes = np.asarray(own_calls, dtype=np.intp)
         self.early_of: Codes = np.asarray(early, dtype=np.intp)

@@ -9,8 +9,7 @@ from seasoned.redact.name import Promise, kind_of, promise
 from seasoned.redact.pattern import Hit, Pattern
 
 LONGEST = 8192
-TRIES = 8
-"""As many names are tried inside one rejected value; more than that is made to be slow."""
+TRIES = 8  # as many names are tried inside one rejected value; more than that is made to be slow
 QUOTE = r"""(?:\\{0,8}["'`]|\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27)"""
 SEPARATOR = Pattern(
     r"[a-z0-9_.\-]{0,32}+()"

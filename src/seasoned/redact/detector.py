@@ -106,10 +106,9 @@ def _branches(words: list[str]) -> str:
     return found[0] if len(found) == 1 else f"(?:{'|'.join(found)})"
 
 
-LONG = 20
-"""The shortest word that can be a token or worth decoding."""
+LONG = 20  # the shortest word that can be a token or worth decoding
+# Characters before a long word that belong to what anchors look at: `SG.`, `Bearer `, `sig=`.
 BEFORE = 24
-"""Characters before a long word that belong to what anchors look at: `SG.`, `Bearer `, `sig=`."""
 DEEPEST = 3
 WITHOUT_DIGITS = (
     "hf_",
@@ -129,8 +128,8 @@ WITHOUT_DIGITS = (
 )
 UNWRITTEN = Pattern(r"[a-z][A-Z]{1,3}[a-z][A-Z]|[A-Z]{4}[a-z]{1,2}[A-Z]|=$")
 REACH = 256
+# In fewer characters than this, looking for one anchor after the other is quicker than an expression for them all.
 FEW = 2000
-"""In fewer characters than this, looking for one anchor after the other is quicker than an expression for them all."""
 BASE64_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 ESCAPE = Pattern(r"\\+(?:[nrtbf]|u00[0-9a-fA-F]{2})")
 BEARER = next(rule for rule in RULES if rule.kind == "bearer")
@@ -142,11 +141,10 @@ CLASSES = bytes(
 )
 WORD = b"a" * LONG
 SPACE = 32
+# As often as this a word of small letters changes between letters and figures without being random.
 PLAIN = 2
-"""As often as this a word of small letters changes between letters and figures without being random."""
 HEXADECIMAL = "0123456789abcdef-"
-DIGESTS = (32, 36, 40, 64)
-"""Lengths of MD5, a UUID, SHA-1 and SHA-256."""
+DIGESTS = (32, 36, 40, 64)  # lengths of MD5, a UUID, SHA-1 and SHA-256
 PAIRED = Pattern(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
 MNEMONIC = Pattern(
     r"(?:mnemonic|seed|phrase)[a-z_ ]{0,24}[\"'\\]{0,6}\s{0,3}[:=]\s{0,3}[\"'\\]{0,6}"
@@ -254,8 +252,8 @@ def _words(text: str, digits: bytes, depth: int, hits: list[Hit]) -> None:
             _remember(words)
 
 
+# Long words, with what stands before them, in which nothing was found: paths and ids come again and again.
 _harmless: set[str] = set()
-"""Long words, with what stands before them, in which nothing was found: paths and ids come again and again."""
 _REMEMBERED = 20_000
 
 
@@ -277,10 +275,10 @@ def _marked(text: str, joined: str, hits: list[Hit], anchors: list[tuple[str, Ru
 
 _ANCHORS = [(anchor, rule) for rule in RULES for anchor in rule.anchors]
 _SHORT = 3
+# Anchors that stand in many a word; all others are looked for at once, and are hardly ever there.
 _COMMON = [(anchor, rule) for anchor, rule in _ANCHORS if len(anchor) <= _SHORT]
-"""Anchors that stand in many a word; all others are looked for at once, and are hardly ever there."""
+# Anchors of what may hold no figure at all, by the mark that they share.
 _LETTERS = [(mark, [(anchor, rule) for anchor, rule in _ANCHORS if mark in anchor]) for mark in WITHOUT_DIGITS]
-"""Anchors of what may hold no figure at all, by the mark that they share."""
 _RARE = any_of(anchor for anchor, _ in _ANCHORS if len(anchor) > _SHORT)
 
 

@@ -51,8 +51,7 @@ SENTENCE = Pattern(
     r"(?i)\b(?:the|your|is|must|a|to|please|enter|invalid|required|incorrect|wrong|and|or|not|for|at|reset|forgot|with"
     r"|of|should|this|that|be|in|use|used|set|if|when|from|has|cannot|expired|missing|failed|password|token|on|by)\b"
 )
-SHOWN = 200
-"""As much of a value as tells whether it is a placeholder."""
+SHOWN = 200  # as much of a value as tells whether it is a placeholder
 WORDS = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 TIDY = Pattern(r"\d[\d\-/:.T Z+]*|v?\d+(?:\.\d+)+[\w.+-]*|\d[\d,._]*\s?[a-zA-Z%]{0,3}")
 

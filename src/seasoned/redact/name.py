@@ -17,14 +17,10 @@ class Promise(IntEnum):
     """How surely a name says that its value is secret."""
 
     NONE = 0
-    WEAK = 1
-    """Only a value that looks random counts: `key`, `auth`, `cookie`."""
-    TOKEN = 2
-    """A value that is neither a word nor a number counts."""
-    SECRET = 3
-    """Anything but a placeholder counts."""
-    PASSWORD = 4
-    """Even a plain word counts."""
+    WEAK = 1  # only a value that looks random counts: `key`, `auth`, `cookie`
+    TOKEN = 2  # a value that is neither a word nor a number counts
+    SECRET = 3  # anything but a placeholder counts
+    PASSWORD = 4  # even a plain word counts
 
 
 WORDS = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")

@@ -15,10 +15,8 @@ from seasoned.redact.pattern import Hit, Pattern
 __all__ = ["Hit", "Redactor"]
 
 TAG = Pattern(r"\[redacted:[a-z0-9\-]{1,32}:[0-9a-f]{8}\]")
-ROUNDS = 6
-"""What a tag leaves behind can look secret once more; a few rounds always come to rest."""
-MARGIN = 1024
-"""No secret needs more than this to be recognised by its beginning."""
+ROUNDS = 6  # what a tag leaves behind can look secret once more; a few rounds always come to rest
+MARGIN = 1024  # no secret needs more than this to be recognised by its beginning
 PRIVATE_REACH = 16384
 GENERIC = frozenset(
     ("password", "secret", "token", "api-key", "authorization", "cookie", "encoded", "bearer", "url-password")
@@ -33,8 +31,8 @@ class Redactor:
         self._key = key
         self._own = tuple(own)
         self._own_patterns = [_own_pattern(entry) for entry in self._own]
+        # Names in which nothing was found, for whoever asks about the same ones again and again.
         self.harmless: set[str] = set()
-        """Names in which nothing was found, for whoever asks about the same ones again and again."""
 
     def __reduce__(self) -> tuple[type[Redactor], tuple[bytes, tuple[str, ...]]]:
         return Redactor, (self._key, self._own)
@@ -266,8 +264,8 @@ def _cut_start(text: str, limit: int) -> str:
     return text[start:]
 
 
+# Characters to show beyond a cut, so that a secret that lies across it is recognised.
 CUT_MARGIN = 160
-"""Characters to show beyond a cut, so that a secret that lies across it is recognised."""
 _REMEMBERED = 4096
 
 

@@ -25,8 +25,8 @@ from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Mode, Ses
 from seasoned.session import Session, ToolCall, Unreadable, Usage
 
 RESULT_CHARS = 500
+# What a tool only passes on (files, matches, pages), or writes to a file, is not kept beyond this.
 _CONTENT_CHARS = 160
-"""What a tool only passes on (files, matches, pages), or writes to a file, is not kept beyond this."""
 _HEAD_CHARS = 300
 _TAIL_CHARS = 180
 _VALUE_CHARS = 400

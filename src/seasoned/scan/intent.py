@@ -10,18 +10,18 @@ from seasoned.session import Message, Session, ToolCall
 
 INTENT_CHARS = 200
 _QUESTION_CHARS = 300
-_FEWEST_CHARS = 8
-"""Less than that ("Done.", "ok") says nothing about what is meant."""
+_FEWEST_CHARS = 8  # less than that ("Done.", "ok") says nothing about what is meant
+# Words that an agent's program put into the user's mouth.
 _WRAPPED = ("<", "[", "Caveat:", "This session is being continued")
-"""Words that an agent's program put into the user's mouth."""
 _ASSENT = LazyRegex(
     r"(?i)\W*(?:yes|yeah|yep|yup|y|ok(?:ay)?|sure|continue|go(?: ahead| on)?|proceed|please|do it|correct|right"
     r"|confirm(?:ed)?|that(?:['’]s| is) (?:correct|right|fine|good|perfect)|sounds good|thanks?|thank you|perfect"
     r"|great|good)\b.{0,25}\Z"
 )
 _APPENDED = "<system-reminder>"
+# A call that an agent spells out in its text: not said to anybody.
 _SPELLED = LazyRegex(r"(?i)\s*(?:action\s*:|[\[{<])")
-"""A call that an agent spells out in its text: not said to anybody."""
+# A question for leave at the end of what was said.
 _LEAVE = LazyRegex(
     r"""(?ix)(?:
         \b(?:shall|should|may)\s+(?:i|we)\b[^.?!]{0,200}\?
@@ -41,9 +41,8 @@ _LEAVE = LazyRegex(
       | (?:可以吗|好吗|确认吗|よろしいですか|いいですか)[？?]
     )\W*(?:\b(?:yes\s*/\s*no|y\s*/\s*n)\b)?\W*\Z"""
 )
-"""A question for leave at the end of what was said."""
+# One of these is in every question for leave.
 _ASKING = ("?", "？", "please", "know", "y/n", "y / n", "yes/no", "yes / no")
-"""One of these is in every question for leave."""
 
 
 def intents(session: Session) -> Iterator[tuple[ToolCall, str | None]]:

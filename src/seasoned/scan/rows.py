@@ -72,10 +72,9 @@ class SessionRows(msgspec.Struct, frozen=True, array_like=True):
     reasoning_tokens: int | None
     cost_usd: float | None
     calls: list[CallRow]
+    # Indexes of messages in which the user takes back what was just done.
     corrections: list[int] = []
-    """Indexes of messages in which the user takes back what was just done."""
-    marks: list[str] = []
-    """Digests of the blocks that it was given."""
+    marks: list[str] = []  # digests of the blocks that it was given
 
 
 class Batch(msgspec.Struct, frozen=True, array_like=True):
@@ -90,12 +89,11 @@ class Batch(msgspec.Struct, frozen=True, array_like=True):
     resume: str | None = None
     check_digest: str | None = None
     stamps: str | None = None
+    # The file was read from its beginning: what was unreadable before is forgotten.
     is_first: bool = True
-    """The file was read from its beginning: what was unreadable before is forgotten."""
+    # The place of a cut last line that was shown the last time and has now been read again.
     was_cut_at: str | None = None
-    """The place of a cut last line that was shown the last time and has now been read again."""
     done: bool = True
     named: bool = False
     bytes_read: int = 0
-    failure: str | None = None
-    """Why the file could not be read at all."""
+    failure: str | None = None  # why the file could not be read at all

@@ -30,8 +30,7 @@ class ScanReport(msgspec.Struct, frozen=True):
     sessions: int
     calls: int
     unreadable: int
-    failures: tuple[tuple[str, str], ...]
-    """Files that could not be read at all, and why."""
+    failures: tuple[tuple[str, str], ...]  # files that could not be read at all, and why
     gone: int
     bytes: int
     seconds: float

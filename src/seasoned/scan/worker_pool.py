@@ -16,12 +16,10 @@ from seasoned.errors import CannotDo
 from seasoned.redact.key import Secrecy
 from seasoned.scan.rows import Batch, FileJob, Mode
 
-WORTH_A_PROCESS = 4 << 20
-"""Bytes to read from which on starting processes pays."""
-_MOST_TICKETS = 8000
-"""So many tickets of four bytes always fit into a pipe."""
+WORTH_A_PROCESS = 4 << 20  # bytes to read from which on starting processes pays
+_MOST_TICKETS = 8000  # so many tickets of four bytes always fit into a pipe
+# As much can wait to be written, so that nobody stops reading while the store is busy.
 _PIPE_BYTES = 1 << 20
-"""As much can wait to be written, so that nobody stops reading while the store is busy."""
 _SIZE_BYTES = 8
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Batch).decode

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from seasoned.stats.interval import Array
 
 LARGEST_CLUSTER = 100
+# The largest share of the capital put at risk on one cluster. Less would bound low rates loosely from above.
 _STAKE = 0.9
-"""The largest share of the capital put at risk on one cluster. Less would bound low rates loosely from above."""
 _HALVINGS = 40
 CONTRADICTION = "the looks contradict each other: the rate has probably changed on the way"
 NO_VALUES = "there are no values"

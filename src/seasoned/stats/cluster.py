@@ -28,12 +28,11 @@ if TYPE_CHECKING:
 
     from seasoned.stats.interval import Array
 
+    # From rows of totals to the value of each row and its gradient by the totals.
     Smooth = Callable[[Array], tuple[Array, Array]]
-    """From rows of totals to the value of each row and its gradient by the totals."""
 
 RESAMPLES = 2000
-_AT_ONCE = 2_000_000
-"""Numbers held in memory at a time."""
+_AT_ONCE = 2_000_000  # numbers held in memory at a time
 
 
 def studentised_ends(
@@ -133,10 +132,8 @@ class Pooled(msgspec.Struct, frozen=True):
     rate: float | None
     n: int
     clusters: int
-    error: float | None
-    """Standard error, each cluster left out in turn."""
-    freedom: float | None
-    """Degrees of freedom: the effective number of clusters, less one."""
+    error: float | None  # standard error, each cluster left out in turn
+    freedom: float | None  # degrees of freedom: the effective number of clusters, less one
 
     @property
     def design_effect(self) -> float | None:

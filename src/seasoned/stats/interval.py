@@ -37,12 +37,10 @@ class Estimate(msgspec.Struct, frozen=True):
 
     value: float | None
     interval: Interval | None
-    n: int
-    """Trials."""
+    n: int  # trials
     clusters: int
     reason: str | None = None
-    p_value: float | None = None
-    """Of no effect, for estimates of an effect."""
+    p_value: float | None = None  # of no effect, for estimates of an effect
 
 
 class PValue(msgspec.Struct, frozen=True):

@@ -101,8 +101,7 @@ def _check(failures: int, total: int, level: float) -> None:
 
 
 Alternative = Literal["two-sided", "less", "greater"]
-_TIE = 1e-9
-"""Arrangements as likely as the one seen, up to rounding, are as extreme."""
+_TIE = 1e-9  # arrangements as likely as the one seen, up to rounding, are as extreme
 
 
 def fisher(

@@ -17,11 +17,10 @@ from seasoned.stats.interval import Estimate, check_level, raw_counts
 if TYPE_CHECKING:
     from seasoned.stats.interval import Array
 
-Strata = Mapping[str, tuple[int, int]]
-"""One cluster: failures and total by stratum."""
+Strata = Mapping[str, tuple[int, int]]  # one cluster: failures and total by stratum
 
+# A stratum seen in one cluster alone shows no spread; counting it would make the interval too narrow.
 FEWEST_CLUSTERS = 2
-"""A stratum seen in one cluster alone shows no spread; counting it would make the interval too narrow."""
 
 NO_STRATUM = "no stratum of the mix has trials in at least two clusters"
 
@@ -30,8 +29,8 @@ class Standardised(msgspec.Struct, frozen=True):
     """A rate at a fixed mix, how much of the mix it covers, and the strata left out for want of trials."""
 
     estimate: Estimate
+    # Share of the mix; the rate is that of this share alone, nothing is assumed about the rest.
     covered: float
-    """Share of the mix; the rate is that of this share alone, nothing is assumed about the rest."""
     missing: tuple[str, ...] = ()
 
 

@@ -22,8 +22,7 @@ from seasoned.store.query import insert_of, query
 _BUSY_SECONDS = 30.0
 _AGAIN_SECONDS = 0.02
 _ROWS = 8
-_MOST_ROWS = 64
-"""Of one statement; each of its values is a parameter."""
+_MOST_ROWS = 64  # of one statement; each of its values is a parameter
 _FAILS = (sqlite3.Error, UnicodeEncodeError)
 
 

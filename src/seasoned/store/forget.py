@@ -17,14 +17,11 @@ class Loss(msgspec.Struct, frozen=True, order=True):
 
     name: str
     version: int
-    lost: int
-    """Examples that showed calls of the forgotten sessions."""
-    left: int
-    """Examples that it still has."""
+    lost: int  # examples that showed calls of the forgotten sessions
+    left: int  # examples that it still has
+    # Of the lost ones, how many other sessions showed as well: building the template anew can bring them back.
     seen_elsewhere: int = 0
-    """Of the lost ones, how many other sessions showed as well: building the template anew can bring them back."""
-    is_gone: bool = False
-    """Nothing was left to show, so that there is no such version any more."""
+    is_gone: bool = False  # nothing was left to show, so that there is no such version any more
 
 
 def unlearn(store: Store, session_ids: Iterable[int]) -> list[Loss]:
@@ -161,8 +158,7 @@ class Asked(msgspec.Struct, frozen=True):
     """Requests for confirmation that sessions made. They are never changed: else the audit would prove nothing."""
 
     requests: int = 0
-    pending: int = 0
-    """Of these, how many nobody has decided yet."""
+    pending: int = 0  # of these, how many nobody has decided yet
 
 
 def refs_of(store: Store, session_ids: Iterable[int]) -> list[str]:

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
 Kind = Literal["sqlite", "postgres"]
+# Named parameters; a plain sequence only for queries that run on SQLite alone.
 Params = Mapping[str, Any] | Sequence[Any]
-"""Named parameters; a plain sequence only for queries that run on SQLite alone."""
 
 
 class DatabaseRow(Protocol):

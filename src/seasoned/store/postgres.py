@@ -29,8 +29,7 @@ MIGRATIONS = (
     Migration("p006_audit_head", ("audit_head.postgres",)),
 )
 VERSION = len(MIGRATIONS)
-_LOCK = 0x5EA50EED
-"""One number for all who migrate, whichever database they use."""
+_LOCK = 0x5EA50EED  # one number for all who migrate, whichever database they use
 
 
 def migrate(connection: Connection[Any], place: str) -> None:

@@ -10,14 +10,12 @@ from seasoned.errors import NotFound, UsageError
 from seasoned.store.database import Store
 
 _WIDTH = 3
-_MOST_TRIGRAMS = 24
-"""Of a long text; each of them is looked up."""
-_RARE = 100
-"""Sessions that hold one trigram: so few are named without asking for another."""
+_MOST_TRIGRAMS = 24  # of a long text; each of them is looked up
+_RARE = 100  # sessions that hold one trigram: so few are named without asking for another
+# Trigrams that are asked for together. The lists of the others are longer, and leave hardly fewer sessions.
 _RAREST = 4
-"""Trigrams that are asked for together. The lists of the others are longer, and leave hardly fewer sessions."""
+# Sessions that are named. Where there are more, whoever goes down the list meets a page of them soon.
 _FEW = 1000
-"""Sessions that are named. Where there are more, whoever goes down the list meets a page of them soon."""
 _LAST = "\U0010ffff"
 
 

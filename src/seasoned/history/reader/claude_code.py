@@ -18,8 +18,8 @@ NAME = "claude-code"
 AGENT = "claude-code"
 
 _LINE_TYPES = {"user", "assistant", "system", "summary", "progress", "file-history-snapshot", "queue-operation"}
+# Blocks that are shown elsewhere, or are not said to anybody.
 _WITHOUT_WORDS = {"", "text", "tool_use", "tool_result", "thinking", "redacted_thinking"}
-"""Blocks that are shown elsewhere, or are not said to anybody."""
 _OK = Marks(failed=False)
 _UNMARKED = Marks(failed=False, implied=True)
 _FAILED = Marks(failed=True)

@@ -50,8 +50,7 @@ class _OtelSpan(msgspec.Struct):
     start: float | None
     end: float | None
     failed: bool
-    message: str
-    """What its status says, where it failed."""
+    message: str  # what its status says, where it failed
     place: int = 0
     where: str = ""
 

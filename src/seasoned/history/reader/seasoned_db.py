@@ -29,8 +29,8 @@ _MARKS = {
     "denied": Marks(declined=True),
     "interrupted": Marks(interrupted=True),
 }
+# What the agent library notes for itself; nobody said it.
 _BOOKKEEPING = ("instruction", "tool-availability-delta", "capability-load-delta", "model-settings-delta")
-"""What the agent library notes for itself; nobody said it."""
 _PARTS = ("binary", "image-url", "audio-url", "video-url", "document-url")
 _USAGE = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "output_reasoning_tokens")
 _SESSIONS = """

@@ -21,11 +21,11 @@ PATH_NAMES = (
 )
 _PATTERN_NAMES = ("pattern", "query", "regex", "glob", "search_term", "Query", "q")
 _WHOLE_FILE = ("content", "file_text", "contents", "file_content")
+# Arguments that say how a call is made and not what for: that two calls share them means nothing.
 MANNER = names(
     "timeout timeout_ms yield_time_ms max_output_tokens justification run_in_background limit offset explanation"
     " with_escalated_permissions output_mode head_limit -n -A -B -C -i"
 )
-"""Arguments that say how a call is made and not what for: that two calls share them means nothing."""
 _NAME = LazyRegex(r"[^\W\d_][\w:-]{1,29}\Z")
 _OLD = ("old_string", "old_str", "old_text", "search", "oldText", "old_source")
 _NEW = ("new_string", "new_str", "new_text", "replace", "newText", "new_source")
@@ -34,6 +34,7 @@ _SCENERY = names(
     "cd pushd popd echo printf export set unset sleep true : pwd source . test [ [[ wait mkdir which type command read"
     " return exit local declare trap date"
 )
+# Programs whose first argument is what they work on and no subcommand.
 _OPERAND = names(
     "cat ls rg grep egrep fgrep ag ack sed awk gawk find fd cp mv rm rmdir touch head tail less more nl wc sort uniq"
     " cut tr tee diff cmp comm stat file du df tree chmod chown ln tar zip unzip gzip gunzip zcat xxd hexdump strings"
@@ -41,7 +42,6 @@ _OPERAND = names(
     " curl wget ssh scp python python2 python3 node deno ruby perl php bash sh zsh lua sqlite3 psql mysql java"
     " kill pkill ps lsof"
 )
-"""Programs whose first argument is what they work on and no subcommand."""
 _CHECKS = names(
     "pytest py.test unittest tox nox ruff mypy pyright black isort flake8 pylint eslint biome prettier jest vitest"
     " mocha tsc golangci-lint gofmt goimports shellcheck phpunit rspec ctest gcc g++ clang javac rustc cmake ninja"
@@ -66,8 +66,7 @@ NO_PATH = LazyRegex(
 class ProgramRun(msgspec.Struct, frozen=True):
     """One program of a command, by what it was to do."""
 
-    label: str
-    """The program and its subcommand: `git commit`, `pytest`, `npm run lint`."""
+    label: str  # the program and its subcommand: `git commit`, `pytest`, `npm run lint`
     program: str
     operands: tuple[str, ...]
     selects: tuple[str, ...] = ()
@@ -85,8 +84,7 @@ class CallTarget(msgspec.Struct, frozen=True, dict=True):
     arguments: dict[str, Any]
     path: str | None = None
     runs: tuple[ProgramRun, ...] = ()
-    command: str | None = None
-    """The shell command that it ran; None when it ran none."""
+    command: str | None = None  # the shell command that it ran; None when it ran none
     is_whole: bool = False
     complaint: str = ""
 

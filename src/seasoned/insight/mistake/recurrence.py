@@ -16,8 +16,8 @@ from seasoned.insight.track import JudgedCall, Track
 
 FEWEST_SESSIONS = 2
 _SHOWN_SESSIONS = 5
+# Of a group no more ways of repair are kept than this: memory must not grow with the calls.
 _WAYS = 16
-"""Of a group no more ways of repair are kept than this: memory must not grow with the calls."""
 _VALUE_CHARS = 200
 _NAMES = 20
 _DEPTH = 4
@@ -29,32 +29,25 @@ class MistakeExample(msgspec.Struct, frozen=True):
 
     session: str
     failed: str
-    repaired: str | None = None
-    """None where no failure of the group was repaired."""
+    repaired: str | None = None  # none where no failure of the group was repaired
 
 
 class Recurrence(msgspec.Struct, frozen=True):
     """One mistake, and how often it was made."""
 
     tool: str
-    program: str | None
-    """For a shell what was run: `git commit`, `pytest`."""
+    program: str | None  # for a shell what was run: `git commit`, `pytest`
     signature: str
     failures: int
-    sessions: int
-    """Lineages, in truth: a fork that goes on failing is no second session."""
+    sessions: int  # lineages, in truth: a fork that goes on failing is no second session
     first_seen: float | None
     last_seen: float | None
-    repaired: int
-    """How many of the failures were repaired in their session."""
-    calls_until_repaired: float | None
-    """The median; None where nothing was repaired."""
-    repair: str | None
-    """What worked most often."""
+    repaired: int  # how many of the failures were repaired in their session
+    calls_until_repaired: float | None  # the median; None where nothing was repaired
+    repair: str | None  # what worked most often
     repair_count: int
     example: MistakeExample | None
-    refs: tuple[str, ...]
-    """A few of the sessions."""
+    refs: tuple[str, ...]  # a few of the sessions
 
 
 class _MistakeGroup:

@@ -23,12 +23,12 @@ from seasoned.insight.mistake.similarity import leaves
 from seasoned.insight.track import JudgedCall
 from seasoned.lazy_regex import LazyRegex
 
+# How many calls later a repair may come. What comes later than that may have many other causes.
 WITHIN = 10
-"""How many calls later a repair may come. What comes later than that may have many other causes."""
 _NAMED = 2
 _NAME_CHARS = 40
+# Arguments that are chosen anew with every call and make no difference.
 _ASIDE = names("timeout timeout_ms yield_time_ms max_output_tokens justification explanation run_in_background")
-"""Arguments that are chosen anew with every call and make no difference."""
 _PREPARES = names("mkdir sleep source")
 _VARIABLE = LazyRegex(r"(?<![\w$])([A-Z][A-Z0-9_]{2,40})=")
 _CALLED_WRONGLY = LazyRegex(
@@ -47,14 +47,11 @@ class Repair(msgspec.Struct, frozen=True):
 
     failed: int
     repaired: int
-    calls: int
-    """How many calls it took."""
-    how: str
-    """What made the difference, in plain and positive words."""
-    changed: tuple[str, ...] = ()
-    """Names of the arguments that were changed, added or taken away."""
+    calls: int  # how many calls it took
+    how: str  # what made the difference, in plain and positive words
+    changed: tuple[str, ...] = ()  # names of the arguments that were changed, added or taken away
+    # What was done in between and mattered: tools, or the programs of a shell.
     via: tuple[str, ...] = ()
-    """What was done in between and mattered: tools, or the programs of a shell."""
 
 
 def repairs(

@@ -12,10 +12,9 @@ if TYPE_CHECKING:
     # Whoever only names an error needs no judge, and a hook has no time to load one.
     from seasoned.insight.track import JudgedCall
 
-LONGEST = 160
-"""Characters of a signature at most."""
+LONGEST = 160  # characters of a signature at most
+# Of a text that is masked no more is read: a signature needs the beginning of one line.
 _READ = 2000
-"""Of a text that is masked no more is read: a signature needs the beginning of one line."""
 _LINES = 60
 _HEAD_CHARS = 300
 _TAIL_CHARS = 180

@@ -9,12 +9,11 @@ from typing import Any
 from seasoned.lazy_regex import LazyRegex
 
 IDS = LazyRegex(r"\d{3,}")
-CUT = LazyRegex(r" … \[\d+ characters\]\Z")
-"""How a text ends that was shortened for the store."""
+CUT = LazyRegex(r" … \[\d+ characters\]\Z")  # how a text ends that was shortened for the store
 _MARKS = LazyRegex(r"[\W_]+")
 _WORDS = LazyRegex(r"\w{2,60}")
+# A value longer than this is a text: two of them are alike when they share most of their words.
 _TEXT_CHARS = 60
-"""A value longer than this is a text: two of them are alike when they share most of their words."""
 _READ = 4000
 
 

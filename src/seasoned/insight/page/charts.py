@@ -12,12 +12,12 @@ Rows = Sequence[dict[str, Any]]
 # The colours are variables of the style sheet: dark, light and print change them without drawing anew.
 INK, QUIET, FAINT, PAPER, BAR = (f"var(--{name})" for name in ("ink", "quiet", "faint", "paper", "bar"))
 FIRST, SECOND = "var(--first)", "var(--second)"
+# From few to many, each with the colour of a text on it.
 SHADES = tuple((f"var(--step-{number})", f"var(--on-{'weak' if number < 3 else 'strong'})") for number in range(6))
-"""From few to many, each with the colour of a text on it."""
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Noto Sans', 'DejaVu Sans', sans-serif"
 SMALL = 11
+# Room for the axis of plots that stand one above the other: these cannot fit themselves into a width.
 SIDE = 46
-"""Room for the axis of plots that stand one above the other: these cannot fit themselves into a width."""
 CONFIG: Spec = {
     "font": FONT,
     "background": None,

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parent
 _SCRIPTS = ("vega/vega.js", "vega/vega-lite.js", "vega/vega-interpreter.js", "show.js")
 _LICENCES = ("vega", "vega-lite", "vega-interpreter", "d3", "topojson-client")
+# What could end a script or be read as markup is written as JSON writes it; the values stay the same.
 _IN_SCRIPT = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
-"""What could end a script or be read as markup is written as JSON writes it; the values stay the same."""
 
 
 def frame(drawn: Iterable[Plot], *, more_style: str = "") -> dict[str, Any]:

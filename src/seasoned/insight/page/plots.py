@@ -56,13 +56,11 @@ class Plot(msgspec.Struct, frozen=True):
     name: str
     title: str
     shows: str
-    hides: str
-    """What it does not show."""
+    hides: str  # what it does not show
     spec: charts.Spec | None
     head: tuple[str, ...]
     rows: Rows
-    key: tuple[tuple[str, str], ...] = ()
-    """What each kind of mark stands for."""
+    key: tuple[tuple[str, str], ...] = ()  # what each kind of mark stands for
     reason: str | None = None
 
 

@@ -17,8 +17,8 @@ from seasoned.outcome.error_rate import Counts
 from seasoned.stats.interval import Estimate
 
 DASH = "–"
+# They belong to letters and pictures, and neither hide nor turn what stands around them.
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
-"""They belong to letters and pictures, and neither hide nor turn what stands around them."""
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
@@ -116,8 +116,7 @@ def _kept_together(text: str) -> str:
 
 LABEL_CHARS = 60
 NO_CALLS = "no call counts here"
-_STEPS = (0.02, 0.04, 0.07, 0.11, 0.16)
-"""Upper ends of the shades of the map."""
+_STEPS = (0.02, 0.04, 0.07, 0.11, 0.16)  # upper ends of the shades of the map
 
 
 def figure_row(figure: Figure) -> dict[str, Any]:

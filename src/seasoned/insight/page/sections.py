@@ -24,6 +24,7 @@ from seasoned.insight.page.rows import (
 from seasoned.insight.rate_text import share
 from seasoned.insight.report import Report, Spending
 
+# The sections that are made of plots: name, title, what they ask, and the plots.
 PARTS = (
     (
         "along",
@@ -44,7 +45,6 @@ PARTS = (
         ("tool", "agent", "time"),
     ),
 )
-"""The sections that are made of plots: name, title, what they ask, and the plots."""
 _CONTENTS = (
     ("verdict", "Verdict"),
     ("headline", "In figures"),
@@ -57,8 +57,7 @@ _CONTENTS = (
 _LEFT_OUT = ("unclear", "declined", "cancelled", "interrupted", "trivial", "synthetic")
 _NOT_RECORDED = "no session recorded it"
 _TEXT_CHARS = 600
-_SHOWN_ERRORS = 10
-"""The others are folded away."""
+_SHOWN_ERRORS = 10  # the others are folded away
 _NAME_CHARS = 120
 Line = tuple[str, str, str]
 
