@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.history.incremental import Resume, read_stretches
@@ -50,7 +50,6 @@ def collect(path: Path, cuts: list[int], module) -> dict[str, object]:
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
 def test_growing_at_any_line_gives_what_one_reading_gives(name: str, data: st.DataObject, tmp_path_factory) -> None:
     module = FORMATS[name]
     lines = story() if module is claude_code else codex_story()
@@ -63,7 +62,6 @@ def test_growing_at_any_line_gives_what_one_reading_gives(name: str, data: st.Da
 
 
 @given(cut=st.integers(min_value=1, max_value=1500))
-@settings(max_examples=60, deadline=None)
 def test_a_file_cut_inside_a_line_is_completed_later(cut: int, tmp_path_factory) -> None:
     path = tmp_path_factory.mktemp("grow") / "s.jsonl"
     path.write_bytes(b"".join(story()))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.history.formats import all_formats, named, take_sample
+from seasoned.history.formats import ORDER, named, take_sample
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 FOLDERS = {
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.skipif(
 def test_a_real_file_is_known_and_read(folder: str, path: Path) -> None:
     reader = named(FOLDERS[folder])
     sample = take_sample(path)
-    assert next((other.NAME for other in all_formats() if other.recognises(sample)), None) == reader.NAME
+    assert next((other.NAME for other in map(named, ORDER) if other.recognises(sample)), None) == reader.NAME
     sessions = list(reader.read(path))
     calls = [call for session in sessions for call in session.calls()]
     assert [lost for session in sessions for lost in session.unreadable] == []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seasoned.history.formats import all_formats, take_sample
+from seasoned.history.formats import ORDER, named, take_sample
 from tests.history.small_formats import FIXTURES, write
 
 
@@ -14,7 +14,7 @@ from tests.history.small_formats import FIXTURES, write
 def test_the_first_reader_that_says_yes_is_the_right_one(name: str, tmp_path: Path) -> None:
     reader, path = write(tmp_path, name)
     sample = take_sample(path)
-    assert next((other.NAME for other in all_formats() if other.recognises(sample)), None) == reader.NAME
+    assert next((other.NAME for other in map(named, ORDER) if other.recognises(sample)), None) == reader.NAME
 
 
 @pytest.mark.parametrize("name", FIXTURES)

@@ -24,7 +24,7 @@ LINES = sorted(
     name for name, data in TREES.items() if len(data.splitlines()) > 2 and not data.startswith((b"[", b"{\n"))
 )
 DEEP = b'{"role":"user","type":"user","content":' + b"[" * 200_000 + b"]" * 200_000 + b"}\n"
-OFTEN = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+OFTEN = settings(suppress_health_check=list(HealthCheck))
 
 
 def check_survives(reader: Format, data: bytes, suffix: str = ".jsonl") -> list[Session]:

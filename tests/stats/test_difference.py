@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
@@ -92,7 +92,6 @@ def test_pairs_must_be_pairs() -> None:
         paired_difference([1, 2], [5, 5], [1], [5])
 
 
-@settings(max_examples=80, deadline=None)
 @given(CLUSTERS, CLUSTERS, st.sampled_from(METHODS))
 def test_any_two_sides_give_sound_answers(a, b, method) -> None:
     one, other = difference(*a, *b, method=method, resamples=200), difference(*b, *a, method=method, resamples=200)
@@ -102,7 +101,6 @@ def test_any_two_sides_give_sound_answers(a, b, method) -> None:
         assert other.interval.low == pytest.approx(-one.interval.high, abs=1e-9)
 
 
-@settings(max_examples=80, deadline=None)
 @given(PAIRS, st.sampled_from(["linear", "bootstrap"]))
 def test_any_pairs_give_sound_answers(data, method) -> None:
     check_sound(paired_difference(*data, method=method, resamples=200))

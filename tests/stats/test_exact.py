@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import comb
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
@@ -55,7 +55,6 @@ def test_impossible_numbers_are_refused() -> None:
         holm([1.2])
 
 
-@settings(deadline=None)
 @given(st.integers(0, 25), st.integers(1, 25), st.integers(0, 25), st.integers(1, 25))
 def test_fisher_is_the_sum_of_all_tables(a, more_a, b, more_b) -> None:
     """Against whole numbers: every table with the same margins, counted without rounding."""
@@ -97,7 +96,6 @@ def test_draws_are_seeded_agree_with_the_full_count_and_are_never_zero() -> None
     assert apart.value == pytest.approx(1 / 1000)
 
 
-@settings(max_examples=60, deadline=None)
 @given(CLUSTERS, CLUSTERS, PAIRS)
 def test_any_clusters_have_a_p_value_or_a_reason(a, b, data) -> None:
     one, other = permute_clusters(*a, *b, permutations=300), permute_clusters(*b, *a, permutations=300)
@@ -115,7 +113,6 @@ def test_holm_by_hand() -> None:
     assert holm([0.7, 0.8]) == (1.0, 1.0)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0, 1) | st.none()))
 def test_holm_keeps_the_order_and_never_makes_smaller(p_values) -> None:
     adjusted = holm(p_values)

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.errors import UsageError
-from seasoned.stats.trend import late_minus_early, slope
-from tests.stats.data import PAIRS, check_sound
-
-
-def test_late_minus_early_by_hand() -> None:
-    """Weights 5 and 10, changes −0.2 and 0.1: (−1 + 1) / 15 = 0."""
-    found = late_minus_early([4, 2], [10, 20], [2, 4], [10, 20])
-    assert found.value == pytest.approx(0)
-    assert (found.n, found.clusters) == (60, 2)
+from tests.stats.data import check_sound, slope
 
 
 def test_clusters_of_different_levels_do_not_pass_for_a_trend() -> None:
@@ -82,15 +73,9 @@ def test_too_little_data_gives_none_with_a_reason(failed, strata, reason) -> Non
     assert reason in found.reason
 
 
-def test_positions_and_strata_must_fit() -> None:
-    with pytest.raises(UsageError, match="'strata'"):
-        slope([[True, False]], strata=[["a"]])
-
-
 TRIAL = st.tuples(st.booleans(), st.integers(0, 50), st.sampled_from("ab"))
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(st.lists(TRIAL, max_size=8), max_size=8), st.booleans(), st.booleans())
 def test_any_trials_give_a_sound_slope(clusters, with_places, with_strata) -> None:
     failed = [[trial[0] for trial in trials] for trials in clusters]
@@ -101,12 +86,3 @@ def test_any_trials_give_a_sound_slope(clusters, with_places, with_strata) -> No
     mirrored = slope([[not one for one in trials] for trials in failed], places, strata)
     if found.value is not None:
         assert mirrored.value == pytest.approx(-found.value, abs=1e-9)
-
-
-@settings(max_examples=80, deadline=None)
-@given(PAIRS)
-def test_any_pairs_give_a_sound_change(data) -> None:
-    found = late_minus_early(*data)
-    check_sound(found)
-    back = late_minus_early(*data[2:], *data[:2])
-    assert back.value == (None if found.value is None else pytest.approx(-found.value, abs=1e-12))

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seasoned.errors import StoreError
@@ -58,7 +58,6 @@ def _missed(store: Store, text: str) -> set[int]:
     return set() if named is None else _holding(store, text) - set(named)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(_text, min_size=1, max_size=6), _text, st.data())
 @example(["ab\x00cd"], "ab", None)
 def test_whatever_is_searched_every_session_that_like_finds_is_named(
@@ -76,7 +75,6 @@ def test_whatever_is_searched_every_session_that_like_finds_is_named(
         assert not _missed(store, part) and not _missed(store, part.swapcase())
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(_step, max_size=12))
 def test_the_index_is_what_a_new_one_would_be_whatever_happens_to_sessions(
     store: Store, steps: list[tuple[str, int, str]]

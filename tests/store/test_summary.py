@@ -78,7 +78,7 @@ def empty() -> Iterator[Store]:
         yield store
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(_step, max_size=14))
 def test_totals_are_what_counting_anew_gives_whatever_happens_to_sessions(
     empty: Store, steps: list[tuple[str, int, dict]]

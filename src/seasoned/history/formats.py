@@ -125,7 +125,7 @@ def _sketch_value(data: bytes) -> Any:
         return None
 
 
-_ORDER = (
+ORDER = (
     "claude_code",
     "codex",
     "hermes_db",
@@ -164,22 +164,17 @@ def named(module: str) -> Format:
     return cast("Format", import_module(f"seasoned.history.reader.{module}"))
 
 
-def all_formats() -> list[Format]:
-    """Every format, in the order in which they are asked."""
-    return [named(module) for module in _ORDER]
-
-
 def recognise(path: Path) -> str | None:
     """The module that reads this file, None when it is no history that Seasoned knows."""
     sample = take_sample(path, records=_FIRST_LOOK)
-    for module in _ORDER[:2] if sample.kind == "lines" else ():
+    for module in ORDER[:2] if sample.kind == "lines" else ():
         if named(module).recognises(sample):
             return module
     if sample.kind == "lines":
         sample = take_sample(path)
     if sample.kind == "other":
         return None
-    for module in _ORDER:
+    for module in ORDER:
         if named(module).recognises(sample):
             return module
     return None

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from seasoned.errors import UsageError
-from seasoned.stats.interval import NO_TRIALS, Estimate, Interval, as_counts, check_level, span
+from seasoned.stats.interval import NO_TRIALS, Estimate, as_counts, check_level, span
 
 if TYPE_CHECKING:
     from seasoned.stats.interval import Array
@@ -77,32 +77,6 @@ def difference_sequence(values_a: Sequence[float], values_b: Sequence[float], *,
         return Estimate(value, None, half.n, 2 * pairs, half.reason, p_value)
     interval = span(2 * half.interval.low - 1, value, 2 * half.interval.high - 1, level, 2 * pairs)
     return Estimate(value, interval, half.n, 2 * pairs, p_value=p_value)
-
-
-def rate_difference_sequence(
-    failures_a: Sequence[int],
-    totals_a: Sequence[int],
-    failures_b: Sequence[int],
-    totals_b: Sequence[int],
-    *,
-    largest: int = LARGEST_CLUSTER,
-    level: float = 0.95,
-) -> Estimate:
-    """First rate minus second, weighted by trials: each side has a sequence at half the error (Bonferroni 1936).
-
-    Wider than `difference_sequence`, and right when long and short clusters fail at different rates.
-    """
-    check_level(level)
-    each = 1 - (1 - level) / 2
-    a = rate_sequence(failures_a, totals_a, largest=largest, level=each)
-    b = rate_sequence(failures_b, totals_b, largest=largest, level=each)
-    n, clusters = a.n + b.n, a.clusters + b.clusters
-    if a.value is None or b.value is None:
-        return Estimate(None, None, n, clusters, f"{NO_TRIALS} on one side")
-    if a.interval is None or b.interval is None:
-        return Estimate(a.value - b.value, None, n, clusters, a.reason or b.reason)
-    low, high = a.interval.low - b.interval.high, a.interval.high - b.interval.low
-    return Estimate(a.value - b.value, Interval(low, high, level, clusters), n, clusters)
 
 
 def _estimate(x: Array, weights: Array, n: int, level: float) -> Estimate:

@@ -36,11 +36,6 @@ def t_tails(statistic: float, freedom: float) -> float:
     return min(1.0, 2 * float(_special().stdtr(freedom, -abs(statistic))))
 
 
-def beta_quantile(probability: float, a: float, b: float) -> float:
-    """The quantile of a beta distribution."""
-    return float(_special().betaincinv(a, b, probability))
-
-
 def _special() -> Any:
     """Imported when used: the core must start without it."""
     import scipy.special  # type: ignore[import-untyped]  # its stubs are a package of their own

@@ -21,7 +21,7 @@ class Detectable(msgspec.Struct, frozen=True):
     reason: str | None = None
 
 
-class Needed(msgspec.Struct, frozen=True):
+class NeededTrials(msgspec.Struct, frozen=True):
     """How many trials each side needs."""
 
     each: int | None
@@ -62,32 +62,18 @@ def detectable(
     return Detectable(rise, fall, f"too few trials to find any {' or '.join(blind)}" if blind else None)
 
 
-def needed_trials(
-    rate_a: float, rate_b: float, *, power: float = 0.8, design_effect: float = 1.0, level: float = 0.95
-) -> Needed:
-    """Trials on each side to find the difference with this power (Fleiss 1981, without continuity correction)."""
-    _check(rate_a, rate_b, design_effect, level)
-    _check_power(power)
-    if rate_a == rate_b:
-        return Needed(None, "the rates are equal: no number of trials finds a difference")
-    mean = (rate_a + rate_b) / 2
-    under_null = two_sided_z(level) * math.sqrt(2 * mean * (1 - mean))
-    own = normal_quantile(power) * math.sqrt(rate_a * (1 - rate_a) + rate_b * (1 - rate_b))
-    return Needed(_whole(design_effect * ((under_null + own) / (rate_a - rate_b)) ** 2))
-
-
 def needed_for_ratio(
     rate: float, largest: float, *, power: float = 0.8, design_effect: float = 1.0, level: float = 0.9
-) -> Needed:
+) -> NeededTrials:
     """Trials on each side until an unchanged rate is shown to be below `largest` times the first (Katz et al. 1978)."""
     _check(rate, rate, design_effect, level)
     _check_power(power)
     if not largest > 1:
         raise UsageError(f"a tolerated ratio is larger than 1, not {largest!r}")
     if not 0 < rate < 1:
-        return Needed(None, f"at a rate of {rate:g} a ratio cannot be measured")
+        return NeededTrials(None, f"at a rate of {rate:g} a ratio cannot be measured")
     deviates = two_sided_z(level) + normal_quantile(power)
-    return Needed(_whole(design_effect * 2 * (1 - rate) / rate * (deviates / math.log(largest)) ** 2))
+    return NeededTrials(_whole(design_effect * 2 * (1 - rate) / rate * (deviates / math.log(largest)) ** 2))
 
 
 def _smallest(

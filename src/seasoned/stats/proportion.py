@@ -8,7 +8,7 @@ from math import sqrt
 from typing import Literal
 
 from seasoned.errors import UsageError
-from seasoned.stats.distribution import beta_quantile, two_sided_z
+from seasoned.stats.distribution import two_sided_z
 from seasoned.stats.interval import NO_TRIALS, Estimate, Interval, PValue, check_level
 
 
@@ -45,17 +45,6 @@ def wilson(failures: int, total: int, *, level: float = 0.95) -> Estimate:
     if not total:
         return Estimate(None, None, 0, 0, NO_TRIALS)
     low, high = score_ends(failures / total, total, two_sided_z(level))
-    return Estimate(failures / total, Interval(low, high, level, total), total, total)
-
-
-def clopper_pearson(failures: int, total: int, *, level: float = 0.95) -> Estimate:
-    """The exact interval of one proportion: never covers less than it says (Clopper & Pearson 1934)."""
-    _check(failures, total, level)
-    if not total:
-        return Estimate(None, None, 0, 0, NO_TRIALS)
-    tail = (1 - level) / 2
-    low = beta_quantile(tail, failures, total - failures + 1) if failures else 0.0
-    high = beta_quantile(1 - tail, failures + 1, total - failures) if failures < total else 1.0
     return Estimate(failures / total, Interval(low, high, level, total), total, total)
 
 

@@ -34,22 +34,6 @@ class Standardised(msgspec.Struct, frozen=True):
     missing: tuple[str, ...] = ()
 
 
-def standardise(clusters: Sequence[Strata], mix: Mapping[str, float], *, level: float = 0.95) -> Standardised:
-    """The rate if trials were mixed as `mix` says (direct standardisation: Neison 1844; jackknife error: Tukey 1958).
-
-    The interval is Wilson's over the effective number of trials (after Korn & Graubard 1998), as for a plain rate.
-    """
-    check_level(level)
-    shares = _shares(mix)
-    held = {stratum for stratum in shares if _clusters_with(clusters, stratum) >= FEWEST_CLUSTERS}
-    covered, missing = _coverage(shares, held)
-    if not held:
-        return Standardised(Estimate(None, None, 0, 0, NO_STRATUM), 0.0, missing)
-    pooled = _pool(clusters, {stratum: shares[stratum] for stratum in shares if stratum in held})
-    estimate = Estimate(pooled.rate, wilson_interval(pooled, level), pooled.n, pooled.clusters)
-    return Standardised(estimate, covered, missing)
-
-
 def standardise_tables(failures: Array, totals: Array, weights: Array, *, level: float = 0.95) -> Standardised:
     """The same from tables: rows are clusters, columns strata, and `missing` names columns by their number."""
     check_level(level)

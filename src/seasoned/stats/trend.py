@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from seasoned.errors import UsageError
 from seasoned.stats.cluster import effective_clusters
-from seasoned.stats.difference import NO_PAIRS
 from seasoned.stats.distribution import t_tails, two_sided_t
-from seasoned.stats.interval import NOTHING_VARIES, ONE_CLUSTER, Estimate, as_pairs, check_level, span
+from seasoned.stats.interval import NOTHING_VARIES, ONE_CLUSTER, Estimate, check_level, span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,58 +21,6 @@ if TYPE_CHECKING:
 
 NO_WAY = "no cluster has trials at more than one position"
 NO_WAY_IN_STRATA = "positions cannot be told from strata"
-
-
-def late_minus_early(
-    failures_early: Sequence[int],
-    totals_early: Sequence[int],
-    failures_late: Sequence[int],
-    totals_late: Sequence[int],
-    *,
-    level: float = 0.95,
-) -> Estimate:
-    """Late rate minus early rate within clusters (Mantel & Haenszel weights: Greenland & Robins 1985).
-
-    A cluster weighs early × late / (early + late) trials; its error comes from leaving clusters out in turn (Tukey
-    1958), with Student's t. Negative is improvement.
-    """
-    check_level(level)
-    rows = as_pairs(failures_early, totals_early, failures_late, totals_late)
-    n = int(rows[:, [1, 3]].sum())
-    if not len(rows):
-        return Estimate(None, None, n, 0, NO_PAIRS)
-    weights = rows[:, 1] * rows[:, 3] / (rows[:, 1] + rows[:, 3])
-    changes = rows[:, 2] / rows[:, 3] - rows[:, 0] / rows[:, 1]
-    return _jackknifed(weights * changes, weights, n, level, bound=1.0)
-
-
-def slope(
-    failed: Sequence[Sequence[bool]],
-    positions: Sequence[Sequence[float]] | None = None,
-    strata: Sequence[Sequence[str]] | None = None,
-    *,
-    level: float = 0.95,
-) -> Estimate:
-    """Change of the probability of failure for one unit of position, from the trials of each cluster in order.
-
-    Without positions a cluster runs from 0 to 1, so that the slope is the change from its first trial to its last.
-    """
-    import numpy as np
-
-    _check_shapes(failed, positions, strata)
-    sizes = [len(trials) for trials in failed]
-    if positions is None:
-        positions = [np.linspace(0, 1, size).tolist() if size > 1 else [0.0] * size for size in sizes]
-    stratum = None
-    if strata is not None:
-        _, stratum = np.unique([name for names in strata for name in names], return_inverse=True)
-    return slope_of(
-        np.array([trial for trials in failed for trial in trials], dtype=bool),
-        np.array([place for places in positions for place in places], dtype=float),
-        np.repeat(np.arange(len(sizes)), sizes),
-        stratum,
-        level=level,
-    )
 
 
 def slope_of(
@@ -160,16 +106,6 @@ def _without_strata(values: Array, cluster: Codes, stratum: Codes) -> Array:
     normal = np.diag(counts.sum(axis=0)) - counts.T @ (counts / sizes[:, None])
     levels: Array = np.linalg.pinv(normal, hermitian=True) @ sums(stratum, values)
     return values - _within(levels[stratum], cluster)
-
-
-def _check_shapes(
-    failed: Sequence[Sequence[bool]],
-    positions: Sequence[Sequence[float]] | None,
-    strata: Sequence[Sequence[str]] | None,
-) -> None:
-    for name, other in (("positions", positions), ("strata", strata)):
-        if other is not None and [len(one) for one in other] != [len(one) for one in failed]:
-            raise UsageError(f"{name!r} must have one entry for each trial of each cluster")
 
 
 NO_SHARED_STRATUM = "no stratum has trials of both groups"
