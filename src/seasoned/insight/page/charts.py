@@ -49,7 +49,9 @@ def _fill(name: str, **values: Any) -> Spec:
         if isinstance(node, str):
             return values[node[1:]] if node.startswith("$") else node
         if isinstance(node, list):
-            return [filled(item) for item in node if not isinstance(item, dict) or values.get(item.get("$if"), True)]
+            return [
+                filled(item) for item in node if not isinstance(item, dict) or values.get(item.get("$if", ""), True)
+            ]
         if isinstance(node, dict):
             part = filled(chart["parts"][node["$use"]]) if "$use" in node else {}
             return part | {key: filled(value) for key, value in node.items() if key not in ("$use", "$if")}
