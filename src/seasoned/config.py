@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
@@ -14,6 +14,7 @@ from seasoned.errors import UsageError
 _Settings = TypeVar("_Settings", bound=msgspec.Struct)
 
 Origin = str
+EntryPoint = Literal["gateway", "hermes", "claude-code", "codex", "chat", "mcp"]
 
 
 class Route(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -25,6 +26,21 @@ class Route(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     shorter_than: int | None = None
     toolset: str | None = None
     base_url: str | None = None
+
+
+class WarmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The section [warm]: how sessions of every agent begin."""
+
+    enabled: bool | None = None
+    """Whether new sessions are shown a block of examples; by default they are."""
+    off: tuple[EntryPoint, ...] = ()
+    """Where no session is shown a block by itself, whatever `enabled` says."""
+    template: str | None = None
+    """The template to show; by default the one that fits."""
+    budget: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
+    """The most tokens that a block may have."""
+    experiment: str | None = None
+    """The experiment whose arms decide what a session is shown."""
 
 
 class Config(msgspec.Struct, frozen=True):
@@ -85,6 +101,8 @@ class Config(msgspec.Struct, frozen=True):
     # A scheduled job is refused on a model with a smaller window, unless it says `min_context` itself.
     schedule_min_context: int = 64_000
     script_seconds: int = 300  # how long the script of a job may take
+    # How new sessions begin: the section [warm].
+    warm: WarmSettings = WarmSettings()
     origins: dict[str, Origin] = {}
 
     @property
@@ -243,6 +261,12 @@ def _checked(name: str, value: object, where: str) -> object:
             return msgspec.convert(value, tuple[Route, ...])
         except msgspec.ValidationError as error:
             raise UsageError(f"{where}: a route is wrong ({error}): write [[routes]] with model, words, …") from error
+    if name == "warm":
+        try:
+            return msgspec.convert(value, WarmSettings)
+        except msgspec.ValidationError as error:
+            known = ", ".join(WarmSettings.__struct_fields__)
+            raise UsageError(f"{where}: the section [warm] is wrong ({error}); its keys are {known}.") from error
     raise UsageError(f"{where}: {name} has the wrong kind of value: {value!r}.")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from seasoned.begin.settings import moved_settings
 from seasoned.config import Config
 from seasoned.errors import SeasonedError
 from seasoned.history.discover import homes
@@ -43,12 +44,19 @@ class Setting(msgspec.Struct, frozen=True):
 
 def run_checks(config: Config) -> list[Check]:
     """Everything that can be looked at without changing anything."""
-    return [*_machine(), *_histories(config), *_rights(config), *store_checks(config), *_schedule(config)]
+    return [
+        *_machine(),
+        *_histories(config),
+        *_rights(config),
+        *_moved(config),
+        *store_checks(config),
+        *_schedule(config),
+    ]
 
 
 def quick_checks(config: Config) -> list[Check]:
     """What is told at once, however large the store is."""
-    return [*_machine(), *_histories(config), *_rights(config), *_schedule(config)]
+    return [*_machine(), *_histories(config), *_rights(config), *_moved(config), *_schedule(config)]
 
 
 def store_checks(config: Config) -> list[Check]:
@@ -110,6 +118,12 @@ def _rights(config: Config) -> Iterator[Check]:
         mode = stat.S_IMODE(path.stat().st_mode)
         is_private = mode & 0o077 == 0
         yield Check("store rights", is_private, f"{mode:o}" + ("" if is_private else f": chmod 600 {path}"))
+
+
+def _moved(config: Config) -> Iterator[Check]:
+    """Settings that are still read where they stand, and belong elsewhere now."""
+    for hint in moved_settings(config):
+        yield Check("settings", ok=True, finding=hint)
 
 
 def _schedule(config: Config) -> Iterator[Check]:

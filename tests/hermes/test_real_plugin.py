@@ -28,7 +28,7 @@ import sys, types
 def broken(*given, **named):
     raise RuntimeError("broken")
 for name, module in list(sys.modules.items()):
-    if name.startswith("seasoned.") and not name.endswith(".shield"):
+    if name.startswith("seasoned.") and not name.endswith(".background"):
         for attribute, value in list(vars(module).items()):
             if isinstance(value, types.FunctionType):
                 setattr(module, attribute, broken)

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from seasoned.app.stores import scan_into_store
+from seasoned.begin.warm_session import ACTIONS, WarmSessionArguments, warm_session
 from seasoned.config import load
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
-from seasoned.template.warm_session import ACTIONS, WarmSessionArguments, warm_session
 
 REDACTOR = Redactor(b"k" * 32)
 
@@ -159,7 +159,7 @@ sys.meta_path.insert(0, Without())
 from pathlib import Path
 from seasoned.redact.redactor import Redactor
 from seasoned.store import open_store
-from seasoned.template.warm_session import warm_session
+from seasoned.begin.warm_session import warm_session
 
 store, first, second = open_store(Path(sys.argv[1])), *sys.argv[2:]
 for given in (

@@ -1,4 +1,4 @@
-"""A warm start: the block of examples that a conversation begins with, the same bytes for as long as it lives."""
+"""The warm start of a conversation of our own agent: its block as messages, and retractions of what it was shown."""
 
 from __future__ import annotations
 
@@ -11,27 +11,22 @@ from typing import Any
 import msgspec
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 
+from seasoned.begin.ongoing import Retraction, experiment_database, find_retraction
+from seasoned.begin.settings import begin_settings
+from seasoned.begin.warm_start import NewSession, begin
+from seasoned.config import Config
 from seasoned.errors import SeasonedError, StoreError
 from seasoned.store import open_store
 from seasoned.template.block import Format
-from seasoned.template.library.guard import retraction
-from seasoned.template.library.storage import current, find_block, find_example
+from seasoned.template.library.storage import current, find_block
 from seasoned.template.library.upkeep import watch
-from seasoned.template.provision import BUDGET, ensure_block
 
 FORMAT: Format = "pydantic-ai"
 AUTO = "auto"
 
 
-class Retraction(msgspec.Struct, frozen=True):
-    """A line for the model, and the examples that it takes back."""
-
-    text: str
-    example_ids: tuple[str, ...]
-
-
 class Warmth(msgspec.Struct, frozen=True):
-    """The messages of a block, where there is one, and why there is that or none."""
+    """The messages of a block, empty if there is none, and why."""
 
     messages: tuple[ModelMessage, ...]
     reason: str
@@ -40,67 +35,63 @@ class Warmth(msgspec.Struct, frozen=True):
 
 
 def warm_block(
-    store_path: Path,
+    config: Config,
     *,
     lineage_root: str,
     task: str,
     tools: Sequence[dict[str, Any]],
     template: str = AUTO,
-    budget: int = BUDGET,
     is_small: bool = False,
     clock: Callable[[], float] = time.time,
 ) -> Warmth:
-    """The block of a conversation, made at its first turn; `auto` takes the template that fits the task best."""
+    """The block of a conversation, made at its first turn; `auto` takes the template that fits the task best.
+
+    While an experiment runs, a conversation that begins with `auto` is assigned to an arm like any other session.
+    """
+    session = NewSession(
+        id=lineage_root,
+        format=FORMAT,
+        task=task,
+        tools=list(tools),
+        template=None if template == AUTO else template,
+        is_small=is_small,
+        may_be_assigned=template == AUTO,
+    )
+    settings = begin_settings(config, "chat").on_request()
     try:
-        store = open_store(store_path)
+        with open_store(config.store_path) as store:
+            begun = begin(store, lambda: experiment_database(config, store), session, settings, now=clock())
     except StoreError as error:
         return Warmth((), str(error))
-    with store:
-        ensured = ensure_block(
-            store,
-            lambda: current(store, now=clock()),
-            lineage_root=lineage_root,
-            now=clock(),
-            format=FORMAT,
-            tools=list(tools),
-            task=task,
-            template=None if template == AUTO else template,
-            budget=budget,
-            is_small=is_small,
-        )
-    if ensured.rendered is None:
-        return Warmth((), ensured.reason)
-    return Warmth(_messages(ensured.rendered.content), ensured.reason, ensured.template)
+    if begun.content is None:
+        return Warmth((), begun.reason)
+    return Warmth(_messages(begun.content), begun.reason, begun.template)
 
 
 def known_block(store_path: Path, lineage_root: str) -> Warmth | None:
-    """The block that a recorded conversation began with; None where it began cold."""
+    """The block that a recorded conversation began with; None if it began without."""
     with open_store(store_path) as store:
         block = find_block(store, lineage_root, FORMAT)
     if block is None:
         return None
-    return Warmth(
-        _messages(block.content), "The block that the conversation began with.", f"{block.template}@{block.version}"
-    )
+    reason = "The block that the conversation began with."
+    return Warmth(_messages(block.content), reason, f"{block.template}@{block.version}")
 
 
-def take_back(
+def retract(
     store_path: Path, lineage_root: str, retracted: Collection[str], *, clock: Callable[[], float] = time.time
 ) -> Retraction | None:
-    """Run the harm guard; where it suspends what this conversation was shown, the line that takes it back."""
+    """Run the harm guard; if it suspends what this conversation was shown, the line that retracts it."""
     try:
         with open_store(store_path) as store:
             block = find_block(store, lineage_root, FORMAT)
-            library = current(store, now=clock())
             shown = set(block.example_ids if block is not None else ()) - set(retracted)
             if not shown:
                 return None
-            watch(store, library, now=clock())
-            library = current(store, now=clock())
-            found = [find_example(library, one) for one in sorted(shown) if library.state_of(one) == "suspended"]
+            watch(store, current(store, now=clock()), now=clock())
+            return find_retraction(current(store, now=clock()), shown)
     except (SeasonedError, sqlite3.Error):
         return None
-    return Retraction(retraction(found), tuple(example.id for example in found)) if found else None
 
 
 def _messages(content: bytes) -> tuple[ModelMessage, ...]:

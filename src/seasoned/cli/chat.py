@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seasoned.agent.loop.model import ModelChoice, choose_model
+from seasoned.begin.settings import takes_part
 from seasoned.cli.options import json_option
 from seasoned.cli.output import console, print_json, printable
 from seasoned.config import Config, load
@@ -73,6 +74,8 @@ class Plan:
 
             with stored(config) as store:
                 load_template(store, warm)
+        if warm is None and takes_part(config, "chat"):
+            warm = "auto"
         secrecy = Secrecy(load_key(config.home), config.redact)
         return Plan(config, secrecy, choice, folder, toolsets, warm, recorded)
 

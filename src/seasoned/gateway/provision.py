@@ -7,50 +7,26 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
-import msgspec
-
+from seasoned.begin.settings import BeginSettings, moved_settings
+from seasoned.begin.warm_start import NewSession, begin
 from seasoned.config import Config
-from seasoned.errors import NotFound, StoreError
-from seasoned.experiment.live.assignment import Enrolled, enrol, load_split, log_exposure, log_foregone
+from seasoned.errors import NotFound
 from seasoned.gateway.proxy.exchange import Exchange
 from seasoned.gateway.proxy.headers import Headers
-from seasoned.gateway.settings import GatewaySettings
-from seasoned.gateway.wire.request import ApiRequest
-from seasoned.store import Database, Store, open_database, open_store
-from seasoned.template.block import Format
-from seasoned.template.library.storage import current, find_block
-from seasoned.template.library.usage import template_use
-from seasoned.template.provision import BUDGET, BlockMemory, Ensured, ensure_block, is_under_way, provision
+from seasoned.store import Database, open_database, open_store
+from seasoned.template.library.storage import current
+from seasoned.template.provision import BlockMemory, provision
 
 OPT_OUT = (b"x-seasoned-warm", b"off")
 _WAIT_SECONDS = 1.0
 _MOST = 20_000
 Connected = TypeVar("Connected", bound=Database)
 _log = logging.getLogger("seasoned.gateway")
-
-
-class _Question(msgspec.Struct, frozen=True):
-    """A conversation that begins now."""
-
-    session: str
-    asked: ApiRequest
-    format: Format
-    is_late: threading.Event
-    """Set when the request could not wait any longer: what is decided now is for nobody."""
-
-    @property
-    def said(self) -> list[dict[str, str]]:
-        told = ("user", "assistant")
-        return [{"role": one.role, "content": one.text} for one in self.asked.messages if one.role in told]
-
-    @property
-    def is_under_way(self) -> bool:
-        return is_under_way(self.said)
 
 
 class Held(Generic[Connected]):
@@ -79,7 +55,7 @@ class Held(Generic[Connected]):
 class Provisioner:
     """Puts the block of a conversation into each of its requests, the same bytes every time."""
 
-    def __init__(self, config: Config, settings: GatewaySettings, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, config: Config, settings: BeginSettings, *, clock: Callable[[], float] = time.time) -> None:
         self._config = config
         self._settings = settings
         self._clock = clock
@@ -92,21 +68,22 @@ class Provisioner:
 
     def start(self) -> None:
         """Load what the first conversation would otherwise have to wait for."""
+        for hint in moved_settings(self._config):
+            _log.warning("%s", hint)
         self._thread.submit(self._prepare)
 
     def _prepare(self) -> None:
         with self._store.use() as store:
-            library = current(store, now=self._clock())
-            provision("", library=library, tools=(), budget=self._settings.budget or BUDGET)
+            provision("", library=current(store, now=self._clock()), tools=())
         name = self._settings.experiment
         if name is not None:
+            from seasoned.experiment.live.assignment import load_split
+
             with self._database.use() as database:
                 try:
                     load_split(database, name)
-                except NotFound:
-                    _log.warning(
-                        "the experiment %r assigns nobody: begin it with `seasoned experiment begin %s`", name, name
-                    )
+                except NotFound as error:
+                    _log.warning("Nothing is shown to new conversations: %s", error)
 
     async def warm(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes:
         """The body with its block; unchanged where none belongs."""
@@ -138,89 +115,39 @@ class Provisioner:
 
     async def _decide(self, key: tuple[str, str], exchange: Exchange) -> bytes | None:
         assert exchange.asked is not None
-        question = _Question(key[0], exchange.asked, exchange.api.format, threading.Event())
-        answering = asyncio.get_running_loop().run_in_executor(self._thread, self._answer, question)
+        said = [
+            {"role": one.role, "content": one.text}
+            for one in exchange.asked.messages
+            if one.role in ("user", "assistant")
+        ]
+        session = NewSession(id=key[0], format=exchange.api.format, messages=said, tools=list(exchange.asked.tools))
+        # Set when the request could not wait any longer and went as it came.
+        late = threading.Event()
+        answering = asyncio.get_running_loop().run_in_executor(self._thread, self._begin, session, late)
         content = None
         try:
             content = await asyncio.wait_for(answering, _WAIT_SECONDS)
         finally:
-            question.is_late.set()
+            late.set()
             # Also when it failed: a conversation stays as it begins.
             self._keep(key, content)
             self._deciding.pop(key, None)
         return content
 
-    def _answer(self, question: _Question) -> bytes | None:
-        if question.is_late.is_set():
+    def _begin(self, session: NewSession, late: threading.Event) -> bytes | None:
+        if late.is_set():
             return None
-        enrolled = self._enrolled(question)
         with self._store.use() as store:
-            if enrolled is not None and not enrolled.is_warm:
-                self._forgo(store, question, enrolled)
-                return None
-            ensured = self._ensured(store, question, enrolled.template or None if enrolled is not None else None)
-            if ensured.rendered is None:
-                return None
-            if ensured.is_new and find_block(store, question.session, question.format) is None:
-                raise StoreError("The block could not be kept: after a restart the conversation would begin otherwise.")
-            if question.is_late.is_set() and ensured.is_new:
-                # The request went without it: a block that is found later would change how it began.
-                with store.write():
-                    store.run("template.drop_block_in", {"lineage_root": question.session, "format": question.format})
-                return None
-        if enrolled is not None:
-            try:
-                self._log(log_exposure, question, {enrolled.arm: ensured.rendered.example_ids})
-            except StoreError:
-                # The block is kept and stays: the arm is what counts, and that is logged.
-                _log.warning("what a session of %r was shown could not be noted", self._settings.experiment)
-        return ensured.rendered.content
-
-    def _enrolled(self, question: _Question) -> Enrolled | None:
-        name = self._settings.experiment
-        if name is None:
-            return None
-        with self._database.use() as database:
-            return enrol(database, name, question.session, now=self._clock(), begins=not question.is_under_way)
-
-    def _ensured(self, store: Store, question: _Question, template: str | None) -> Ensured:
-        return ensure_block(
-            store,
-            lambda: current(store, now=self._clock()),
-            lineage_root=question.session,
-            now=self._clock(),
-            messages=question.said,
-            format=question.format,
-            tools=list(question.asked.tools),
-            template=template,
-            budget=self._settings.budget or BUDGET,
-            memory=self._memory,
-        )
-
-    def _forgo(self, store: Store, question: _Question, enrolled: Enrolled) -> None:
-        """Note what a session of the control would have been shown, so that each example can be compared."""
-        foregone = {}
-        for arm, template in enrolled.foregone.items():
-            made = provision(
-                question.said,
-                library=current(store, now=self._clock()),
-                tools=list(question.asked.tools),
-                template=template or None,
-                budget=self._settings.budget or BUDGET,
-                format=question.format,
-                seed=question.session,
-                use=template_use(store),
-            )
-            if made.rendered is not None:
-                foregone[arm] = made.rendered.example_ids
-        if foregone and not question.is_late.is_set():
-            self._log(log_foregone, question, foregone)
-
-    def _log(self, log: Callable[..., None], question: _Question, by_arm: Mapping[str, Sequence[str]]) -> None:
-        with self._database.use() as database:
-            for arm, ids in by_arm.items():
-                name = self._settings.experiment
-                log(database, name, question.session, arm=arm, example_ids=ids, now=self._clock())
+            return begin(
+                store,
+                self._database.use,
+                session,
+                self._settings,
+                now=self._clock(),
+                memory=self._memory,
+                is_late=late.is_set,
+                warn=_log.warning,
+            ).content
 
 
 def may_be_warm(exchange: Exchange, headers: Headers) -> bool:

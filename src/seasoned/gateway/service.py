@@ -9,8 +9,10 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
+import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from seasoned.begin.settings import FormerSettings, begin_settings
 from seasoned.config import Config
 from seasoned.confirm.policy import Listen
 from seasoned.confirm.service.listen import (
@@ -57,13 +59,19 @@ class GatewayService:
         """`apart`: the clerk works in a process of its own."""
         self.secrecy = Secrecy(load_key(config.home), config.redact)
         self.failures = Failures()
+        begins = begin_settings(
+            config,
+            "gateway",
+            FormerSettings(warm=settings.warm, budget=settings.budget, experiment=settings.experiment),
+        )
+        settings = msgspec.structs.replace(settings, experiment=begins.experiment)
         self.settings = settings
         self._upstreams = Upstreams(settings, home=config.home, environment=environment)
         target = find_collector(environment)
         self._telemetry = None if target is None else Telemetry(target, self.failures)
         talks = ConversationIndex()
         ring, budgets, journal = KeyCache(), Budgets(), Journal(config.home / FOLDER)
-        self._provisioner = Provisioner(config, settings, clock=clock) if settings.warm else None
+        self._provisioner = Provisioner(config, begins, clock=clock) if begins.is_enabled else None
         lookout = StoreCache(ring, budgets, talks)
         self.clerk: GatewayRecorder | RecorderProcess
         if apart:

@@ -48,14 +48,14 @@ class CallRecorder:
     def __init__(
         self,
         config: Config,
-        errands: BackgroundThread,
+        background: BackgroundThread,
         *,
         on_ruling: Callable[[Store], None] = lambda store: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._config = config
         self._on_ruling = on_ruling
-        self._errands = errands
+        self._background = background
         self._clock = clock
         self._turns: OrderedDict[str, HermesTurn] = OrderedDict()
         self._positions: dict[str, int] = {}
@@ -85,13 +85,13 @@ class CallRecorder:
             time=now,
         )
         turn = self._turns.get(session, HermesTurn())
-        self._errands.tell("Judging", lambda: self._write(SessionRef(AGENT, session), call, turn))
+        self._background.submit("Judging", lambda: self._write(SessionRef(AGENT, session), call, turn))
 
     def turn_ended(self) -> None:
         """Bring totals up to date, look whether what was shown did harm, and leave nothing half written."""
-        self._errands.tell("Judging", self._settle)
+        self._background.submit("Judging", self._settle)
         # Hermes may end right after a turn without telling anybody.
-        self._errands.flush(_FLUSH_SECONDS)
+        self._background.flush(_FLUSH_SECONDS)
 
     def _write(self, ref: SessionRef, call: ToolCall, turn: HermesTurn) -> None:
         reader = self._reader = self._reader or FileReader(self._secrecy().redactor())

@@ -1,4 +1,4 @@
-"""What people and the model can ask for in Hermes: `/warm`, `hermes seasoned …`, and the tool `warm_session`."""
+"""The commands inside Hermes: `/warm`, `hermes seasoned …`, and the tool `warm_session`."""
 
 from __future__ import annotations
 
@@ -9,26 +9,31 @@ from argparse import REMAINDER, ArgumentParser, Namespace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
+from seasoned.begin.ongoing import experiment_database
+from seasoned.begin.settings import begin_settings
+from seasoned.begin.warm_session import ACTIONS, warm_session
+from seasoned.begin.warm_session import DESCRIPTION as TOOL_DESCRIPTION
 from seasoned.config import Config
 from seasoned.errors import SeasonedError
+from seasoned.hermes_plugin.settings import FILE, load_settings
 from seasoned.hermes_plugin.warm import Warmer
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import open_store
 from seasoned.template.library.storage import current, listed
-from seasoned.template.warm_session import ACTIONS, warm_session
-from seasoned.template.warm_session import DESCRIPTION as TOOL_DESCRIPTION
+from seasoned.text import plural
 
 TOOL = "warm_session"
 DESCRIPTION = "Warm starts from earlier sessions, confirmations by a person, and whether it helped."
 _ABOUT_THIS = ("profile", "compress-check")
 _MOST_LISTED = 20
 _TEXTS = {
-    "name": "Of the template, for build, load and delete.",
+    "name": "For build, load and delete: the template.",
     "description": "What the template is for.",
     "source_filter": 'For build: only sessions of one agent, such as "hermes".',
-    "session_id": "For profile, compress-check and compare; this session where it is left out.",
-    "compare_with": "For compare: the session that counts as cold.",
+    "session_id": "For profile, compress-check and compare; by default this session.",
+    "compare_with": "For compare: the cold session.",
     "task": "For load: what is to be done.",
 }
 SCHEMA: dict[str, Any] = {
@@ -39,56 +44,76 @@ SCHEMA: dict[str, Any] = {
         "properties": {
             "action": {"type": "string", "enum": list(ACTIONS)},
             **{name: {"type": "string", "description": text} for name, text in _TEXTS.items()},
-            "min_messages": {"type": "integer", "description": "For build: only sessions at least so long (30)."},
-            "max_sessions": {"type": "integer", "description": "For build: learn from at most so many (30)."},
+            "min_messages": {"type": "integer", "description": "For build: the fewest messages of a session (30)."},
+            "max_sessions": {"type": "integer", "description": "For build: the most sessions to learn from (30)."},
             "tags": {"type": "array", "items": {"type": "string"}, "description": "Words to find a template by."},
-            "tools": {"type": "array", "items": {"type": "string"}, "description": "For load: tools that there are."},
-            "budget": {"type": "integer", "description": "For load: tokens at most (1500)."},
+            "tools": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "For load: the tools that are available.",
+            },
+            "budget": {"type": "integer", "description": "For load: the most tokens (1500)."},
         },
         "required": ["action"],
     },
 }
 
 
-def answer(config: Config, arguments: dict[str, Any], *, session: str) -> str:
-    """The answer of the tool as JSON. What went wrong is an answer too, which a model can act on."""
+def answer(config: Config, arguments: dict[str, Any], *, session: str, root: str | None = None) -> str:
+    """The answer of the tool as JSON. An error is an answer too, which a model can act on.
+
+    `session` is Hermes' id of the session that asks, `root` the name of its conversation in the store.
+    """
     given = {name: value for name, value in arguments.items() if value is not None}
     if given.get("action") in _ABOUT_THIS and session:
         given.setdefault("session_id", session)
     try:
         redactor = Secrecy(load_key(config.home), config.redact).redactor()
         with open_store(config.store_path) as store:
-            found = warm_session(store, given, redactor=redactor)
+            found = warm_session(
+                store,
+                given,
+                redactor=redactor,
+                session=root,
+                settings=begin_settings(config, "hermes", load_settings(config.home / FILE)),
+                database=lambda: experiment_database(config, store),
+            )
     except SeasonedError as error:
         found = {"success": False, "error": str(error)}
     except OSError as error:
-        found = {"success": False, "error": f"Seasoned's folder cannot be used ({error.strerror or error})."}
+        found = {"success": False, "error": f"Seasoned's folder cannot be used: {error.strerror or error}."}
     except ImportError as error:
-        missing = f"{error.name or error} is not installed beside Hermes"
-        found = {"success": False, "error": f"{missing}: install seasoned[insight,template] there for this action."}
+        missing = f"{error.name or error} is not installed in the environment of Hermes"
+        found = {"success": False, "error": f"{missing}. This action needs it: install seasoned[insight,template]."}
     return msgspec.json.encode(found).decode()
 
 
 def set_warm(config: Config, warmer: Warmer, words: str) -> str:
-    """What `/warm` says and does; it holds for conversations that begin from now on in this process."""
+    """Run `/warm`. It changes conversations that begin from now on in this process."""
     wanted = words.strip()
     try:
         with open_store(config.store_path) as store:
-            if wanted in ("on", "off"):
-                warmer.is_on = wanted == "on"
-                warmer.wish = None if wanted == "on" else warmer.wish
+            if wanted == "on":
+                warmer.settings = replace(warmer.settings, is_enabled=True, template=None)
+            elif wanted == "off":
+                warmer.settings = replace(warmer.settings, is_enabled=False)
             elif wanted:
                 found = current(store, now=time.time()).find(wanted)
                 if found is None:
-                    return f"There is no template {wanted!r}: /warm shows all."
-                warmer.is_on, warmer.wish = True, found.name
-            lines = [f"  {one.name}: {one.example_count} examples, {one.description}" for one in listed(store)]
+                    return f"There is no template {wanted!r}. /warm lists them."
+                warmer.settings = replace(warmer.settings, is_enabled=True, template=found.name)
+            lines = [
+                f"  {one.name}: {plural(one.example_count, 'example')}, {one.description}" for one in listed(store)
+            ]
     except SeasonedError as error:
         return str(error)
-    begin = f"with the template {warmer.wish!r}" if warmer.wish else "with the template that fits"
-    state = f"New conversations begin {begin if warmer.is_on else 'cold'}."
+    chosen = warmer.settings.template
+    begin = f"with the template {chosen!r}" if chosen else "with the template that fits"
+    state = f"New conversations begin {begin if warmer.settings.is_enabled else 'cold'}."
+    if warmer.settings.is_enabled and warmer.settings.experiment is not None:
+        state = f"The experiment {warmer.settings.experiment!r} decides what new conversations begin with."
     if not lines:
-        return f"{state} There are no templates yet: run `hermes seasoned up`."
+        return f"{state} There are no templates yet. Run `hermes seasoned up`."
     more = [f"  … and {len(lines) - _MOST_LISTED} more"] if len(lines) > _MOST_LISTED else []
     return "\n".join([state, *lines[:_MOST_LISTED], *more])
 
@@ -99,7 +124,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run_command(given: Namespace) -> None:
-    """Run Seasoned's own command line in a process of its own, with the Python that runs Hermes."""
+    """Run Seasoned's command line in a new process, with the Python that runs Hermes."""
     code = "from seasoned.cli.main import main; main()"
     arguments = list(given.arguments) or ["--help"]
     sys.exit(subprocess.run([sys.executable, "-c", code, *arguments], check=False).returncode)

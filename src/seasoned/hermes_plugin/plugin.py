@@ -1,4 +1,4 @@
-"""What Hermes calls: its hooks and middleware in, our parts behind them, each behind a shield."""
+"""What Hermes calls: hooks and middleware, each behind an error boundary."""
 
 from __future__ import annotations
 
@@ -6,59 +6,53 @@ import atexit
 from collections import OrderedDict
 from typing import Any
 
-import msgspec
-
+from seasoned.begin.settings import begin_settings
 from seasoned.config import Config, load
 from seasoned.errors import SeasonedError
-from seasoned.gateway import settings as gateway
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.background import BackgroundThread, ErrorBoundary, log
 from seasoned.hermes_plugin.call_recorder import CallRecorder, turn_of
 from seasoned.hermes_plugin.command import DESCRIPTION, SCHEMA, TOOL, add_arguments, answer, run_command, set_warm
 from seasoned.hermes_plugin.confirmation import CallGate
 from seasoned.hermes_plugin.settings import FILE, HermesSettings, load_settings
-from seasoned.hermes_plugin.warm import SUBAGENT, Warmer, request_of
+from seasoned.hermes_plugin.warm import SUBAGENT, Warmer, request_of, root_of
 
 _MOST = 2000
 _LAST_SECONDS = 2.0
 
 
 def open_plugin() -> Plugin:
-    """The plugin as it is configured. Where the configuration is wrong only the gate is left, and it refuses."""
+    """The plugin as it is configured. If the configuration is wrong, it only guards calls of high risk."""
     try:
         config = load()
-        settings = load_settings(config.home / FILE)
-        if settings.experiment is None and (config.home / gateway.FILE).exists():
-            # One experiment at a time: what the gateway divides is divided here too.
-            experiment = gateway.load_settings(config.home / gateway.FILE).experiment
-            settings = msgspec.structs.replace(settings, experiment=experiment)
+        return Plugin(config, load_settings(config.home / FILE))
     except (SeasonedError, OSError) as error:
-        log.warning("Seasoned only guards calls of high risk until this is mended: %s", error)
+        log.warning("Seasoned only guards calls of high risk until this is fixed: %s", error)
         return Plugin(None, HermesSettings())
-    return Plugin(config, settings)
 
 
 class Plugin:
-    """Our parts, and what Hermes has to know of them."""
+    """The parts of the plugin, and what Hermes calls of them."""
 
     def __init__(self, config: Config | None, settings: HermesSettings) -> None:
         self._config = config
         self._settings = settings
-        self._shield = ErrorBoundary()
-        self._writing = BackgroundThread("seasoned-judge", self._shield)
+        self._boundary = ErrorBoundary()
+        self._writing = BackgroundThread("seasoned-judge", self._boundary)
         self._gate = CallGate(wait_seconds=settings.wait_seconds)
-        self._warmer = self._judge = None
+        self._warmer = self._recorder = None
         if config is not None:
-            self._warmer = Warmer(config, settings, BackgroundThread("seasoned-warm", self._shield))
-            on_ruling = self._warmer.look_back
-            self._judge = CallRecorder(config, self._writing, on_ruling=on_ruling) if settings.judge else None
+            warming = BackgroundThread("seasoned-warm", self._boundary)
+            self._warmer = Warmer(config, begin_settings(config, "hermes", settings), warming)
+            if settings.judge:
+                self._recorder = CallRecorder(config, self._writing, on_ruling=self._warmer.retract)
+        # Turns of background reviews: their calls come in threads that do not say what they work for.
         self._reviews: OrderedDict[str, None] = OrderedDict()
-        """Turns of background reviews: their calls come in threads that do not say what they work for."""
+        # Sub-agents, and the session that started each.
         self._parents: OrderedDict[str, str] = OrderedDict()
-        """Sub-agents, and who started them."""
 
     def register(self, ctx: Any) -> None:
-        """Hand everything to Hermes; first what must not be missing."""
+        """Register everything with Hermes; first what must not be missing."""
         if self._settings.confirm:
             ctx.register_hook("pre_tool_call", self.before_call)
         ctx.register_cli_command("seasoned", "Seasoned's own commands", add_arguments, run_command, DESCRIPTION)
@@ -68,13 +62,13 @@ class Plugin:
         ctx.register_middleware("llm_request", self.before_request)
         ctx.register_command("warm", self.warm_command, "Which examples new conversations begin with", "[NAME|on|off]")
         ctx.register_tool(TOOL, "seasoned", SCHEMA, self.call_tool, description=DESCRIPTION, emoji="🌱")
-        if self._judge is not None:
+        if self._recorder is not None:
             ctx.register_hook("post_tool_call", self.after_call)
             ctx.register_hook("on_session_end", self.turn_ended)
             atexit.register(self.flush, _LAST_SECONDS)
 
     def flush(self, seconds: float) -> bool:
-        """Wait until what was heard is kept; whether it is."""
+        """Wait until all calls are stored; whether they are."""
         return self._writing.flush(seconds)
 
     def before_call(self, tool_name: str = "", args: Any = None, session_id: str = "", **_: Any) -> Any:
@@ -92,15 +86,15 @@ class Plugin:
         turn_id: str = "",
         **_: Any,
     ) -> Any:
-        """The request with its block, or nothing."""
-        with self._shield.part("The warm start"):
+        """The request with its block; None if it stays as it is."""
+        with self._boundary.part("The warm start"):
             is_review = host.is_review()
             if is_review:
                 _remember(self._reviews, turn_id, None)
             is_child = platform == SUBAGENT or session_id in self._parents
-            if self._judge is not None and isinstance(request, dict) and not is_review:
+            if self._recorder is not None and isinstance(request, dict) and not is_review:
                 parent = self._parents.get(session_id) if is_child else None
-                self._judge.hear(session_id, turn_of(request, model=str(model or ""), parent=parent))
+                self._recorder.hear(session_id, turn_of(request, model=str(model or ""), parent=parent))
             asked = request_of(
                 request, session=session_id, model=str(model or ""), base_url=str(base_url or ""), api_mode=api_mode
             )
@@ -122,19 +116,19 @@ class Plugin:
         status: str = "",
         **_: Any,
     ) -> None:
-        """Hear of a call."""
-        with self._shield.part("Judging"):
-            if self._judge is not None and turn_id not in self._reviews and not host.is_review():
-                self._judge.called(session_id, tool_call_id, tool_name, args, result, status)
+        """Record a call that was made."""
+        with self._boundary.part("Judging"):
+            if self._recorder is not None and turn_id not in self._reviews and not host.is_review():
+                self._recorder.called(session_id, tool_call_id, tool_name, args, result, status)
 
     def turn_ended(self, **_: Any) -> None:
         """Hermes calls it at the end of every turn."""
-        with self._shield.part("Judging"):
-            if self._judge is not None and not host.is_review():
-                self._judge.turn_ended()
+        with self._boundary.part("Judging"):
+            if self._recorder is not None and not host.is_review():
+                self._recorder.turn_ended()
 
     def subagent_started(self, parent_session_id: Any = None, child_session_id: Any = None, **_: Any) -> None:
-        """Know a sub-agent: it begins cold, and its calls are its own."""
+        """Remember a sub-agent: it begins without a block, and its calls are recorded as its own."""
         if child_session_id and parent_session_id:
             _remember(self._parents, str(child_session_id), str(parent_session_id))
 
@@ -148,7 +142,8 @@ class Plugin:
         """`warm_session`, as Hermes calls a tool."""
         assert self._config is not None
         self.flush(_LAST_SECONDS)
-        return answer(self._config, args if isinstance(args, dict) else {}, session=session_id)
+        root = root_of(host.database_path(self._config.hermes_home), session_id) if session_id else None
+        return answer(self._config, args if isinstance(args, dict) else {}, session=session_id, root=root)
 
 
 def _remember(known: OrderedDict[str, Any], key: str, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""What is laid down in `hermes.toml`: what the plugin does, and what it leaves alone."""
+"""The settings of the plugin: `hermes.toml` in the home folder."""
 
 from __future__ import annotations
 
@@ -7,30 +7,23 @@ from typing import Annotated
 
 import msgspec
 
+from seasoned.begin.settings import FormerSettings
 from seasoned.config import read_settings
 
 FILE = "hermes.toml"
 
 
-class HermesSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the plugin works; what is left out is as here."""
+class HermesSettings(FormerSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the plugin works. What concerns warm starts belongs in config.toml, and is still read here."""
 
-    warm: bool = True
-    """Whether new conversations get a block of examples."""
-    template: str | None = None
-    """The template to show; without it the one that fits."""
-    budget: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
-    """Tokens of a block at most."""
-    experiment: str | None = None
-    """The experiment whose arms decide which conversations start warm."""
     confirm: bool = True
     """Whether calls of high risk wait for a person."""
     wait_seconds: Annotated[float, msgspec.Meta(ge=1, le=3600)] = 240
     """How long a person may take. Hermes' scheduler ends a job that is silent for 600 seconds."""
     judge: bool = True
-    """Whether calls are judged and kept as they happen."""
+    """Whether calls are judged and stored as they happen."""
 
 
 def load_settings(path: Path) -> HermesSettings:
-    """The settings of a file, checked; the defaults where there is none."""
+    """The settings in a file, checked; the defaults if it does not exist."""
     return read_settings(path, HermesSettings)

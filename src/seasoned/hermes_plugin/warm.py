@@ -1,6 +1,6 @@
-"""A warm start: the block of a conversation, put into each of its requests by Hermes' middleware, the same every time.
+"""The warm start of a Hermes conversation: its block is put into each of its requests, the same every time.
 
-Nothing is written into Hermes' own database: what is put in here is in the request alone.
+Nothing is written into Hermes' own database: the block and any retraction exist in the request alone.
 """
 
 from __future__ import annotations
@@ -14,33 +14,32 @@ from typing import Any
 
 import msgspec
 
+from seasoned.begin.ongoing import experiment_database, find_retraction
+from seasoned.begin.settings import BeginSettings
+from seasoned.begin.warm_start import NewSession, begin
 from seasoned.config import Config
-from seasoned.errors import SourceError, StoreError
-from seasoned.experiment.live.assignment import Enrolled, enrol, log_exposure, log_foregone
+from seasoned.errors import SourceError
 from seasoned.hermes_plugin import host
 from seasoned.hermes_plugin.background import BackgroundThread, log
-from seasoned.hermes_plugin.retraction import Retractions
-from seasoned.hermes_plugin.settings import HermesSettings
 from seasoned.history.reader.hermes_db import AGENT, lineage
 from seasoned.session import SessionRef
-from seasoned.store import Store, open_database, open_store
+from seasoned.store import Store, open_store
 from seasoned.template.block import Format
 from seasoned.template.choose.offered import offered
 from seasoned.template.insert import carries_block, insert
-from seasoned.template.library.storage import current, find_block
-from seasoned.template.library.usage import template_use
-from seasoned.template.provision import BUDGET, BlockMemory, ensure_block, is_under_way, provision
+from seasoned.template.library.storage import Library, current
+from seasoned.template.provision import BlockMemory
 from seasoned.template.render import Rendered
 
+# By Hermes' name of the API. Its other APIs check their items before the plugin sees them, so no block is put there.
 FORMATS: dict[str, Format] = {"chat_completions": "openai", "anthropic_messages": "anthropic"}
-"""By Hermes' name of the API. In the others a block is not put: they check their items before we see them."""
 SUBAGENT = "subagent"
 _WAIT_SECONDS = 2.0
 _MOST = 2000
 
 
 class HermesRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One request to a model, as far as it matters here."""
+    """One request to a model, as far as its warm start depends on it."""
 
     session: str
     model: str
@@ -54,8 +53,8 @@ class HermesRequest(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
 
-class _Begun(msgspec.Struct, frozen=True):
-    """How a conversation began: with a block or, as well, without one; and on which model."""
+class _Conversation(msgspec.Struct, frozen=True):
+    """How a conversation began: with a block or without, and on which model."""
 
     rendered: Rendered | None
     tools: frozenset[str]
@@ -64,56 +63,55 @@ class _Begun(msgspec.Struct, frozen=True):
 
 
 class Warmer:
-    """Decides once for each conversation, and replays what was decided."""
+    """Decides once for each conversation what it begins with, and repeats that in every request."""
 
     def __init__(
         self,
         config: Config,
-        settings: HermesSettings,
-        errands: BackgroundThread,
+        settings: BeginSettings,
+        background: BackgroundThread,
         *,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._config = config
-        self._settings = settings
-        self._errands = errands
+        # `/warm` changes them for conversations that begin afterwards.
+        self.settings = settings
+        self._background = background
         self._clock = clock
         self._memory = BlockMemory()
         self._retractions = Retractions()
         self._lock = threading.Lock()
         self._deciding: dict[tuple[str, str], threading.Lock] = {}
-        self._begun: OrderedDict[tuple[str, str], _Begun] = OrderedDict()
-        self.wish: str | None = settings.template
-        """The template for conversations that begin from now on; None for the one that fits."""
-        self.is_on = settings.warm
+        self._begun: OrderedDict[tuple[str, str], _Conversation] = OrderedDict()
 
     def warm(self, request: HermesRequest, *, is_review: bool) -> list[dict[str, Any]] | None:
-        """The messages with the block of their conversation; None where they stay as they are."""
+        """The messages with the block of their conversation; None if they stay as they are."""
         tools = offered(request.body.get("tools") or ())
         if not tools or carries_block(request.messages):
             return None
+        # A review fork repeats the beginning of its conversation, and is never given one itself.
         begun = self._known(request) if is_review else self._decided(request)
         if begun is None or begun.rendered is None or not begun.tools <= tools.keys():
             return None
         if is_review and (begun.model, begun.base_url) != (request.model, request.base_url):
-            # Another model has none of the prefix, and is given a digest of what was said.
+            # Another model has no cached prefix to keep, and is given a digest of the conversation.
             return None
-        said = self._retractions.put_in(request.session, request.messages, may_begin=not is_review)
-        return insert(said, begun.rendered)
+        messages = self._retractions.put_in(request.session, request.messages, may_begin=not is_review)
+        return insert(messages, begun.rendered)
 
-    def look_back(self, store: Store) -> None:
-        """Take back in living conversations what has been suspended since they began."""
+    def retract(self, store: Store) -> None:
+        """Note for living conversations what has been suspended since they began."""
         library = current(store, now=self._clock())
         with self._lock:
             begun = [(key[0], one.rendered) for key, one in self._begun.items() if one.rendered is not None]
         for session, rendered in begun:
             self._retractions.note(session, rendered.example_ids, library)
 
-    def _known(self, request: HermesRequest) -> _Begun | None:
+    def _known(self, request: HermesRequest) -> _Conversation | None:
         with self._lock:
             return self._begun.get((request.session, request.format))
 
-    def _decided(self, request: HermesRequest) -> _Begun:
+    def _decided(self, request: HermesRequest) -> _Conversation:
         key = (request.session, request.format)
         with self._lock:
             deciding = self._deciding.setdefault(key, threading.Lock())
@@ -121,9 +119,9 @@ class Warmer:
             known = self._known(request)
             if known is None:
                 rendered = self._decide(request)
-                known = _Begun(rendered, _tools_in(rendered), request.model, request.base_url)
+                known = _Conversation(rendered, _tools_in(rendered), request.model, request.base_url)
                 with self._lock:
-                    # Also where it failed: a conversation stays as it begins.
+                    # Also if it failed: a conversation stays as it begins.
                     self._begun[key] = known
                     if len(self._begun) > _MOST:
                         self._begun.popitem(last=False)
@@ -132,100 +130,107 @@ class Warmer:
         return known
 
     def _decide(self, request: HermesRequest) -> Rendered | None:
-        is_late = threading.Event()
+        late = threading.Event()
         database = host.database_path(self._config.hermes_home)
         try:
-            return self._errands.ask(
-                "The warm start", lambda: self._answer(request, database, is_late), seconds=_WAIT_SECONDS
+            return self._background.ask(
+                "The warm start", lambda: self._begin(request, database, late), seconds=_WAIT_SECONDS
             )
         finally:
-            is_late.set()
+            late.set()
 
-    def _answer(self, request: HermesRequest, database: Path, is_late: threading.Event) -> Rendered | None:
-        """Looked for, or made; in the thread of the errands."""
+    def _begin(self, request: HermesRequest, database: Path, late: threading.Event) -> Rendered | None:
+        """Runs in the background thread."""
         root = root_of(database, request.session)
-        if is_late.is_set() or root is None:
+        if late.is_set() or root is None:
             return None
-        begins = not is_under_way(request.messages)
-        enrolled = self._enrolled(root) if begins else None
-        is_warm = self.is_on if enrolled is None else enrolled.is_warm
-        if begins and not is_warm:
-            if enrolled is not None and enrolled.foregone:
-                self._forgo(request, root, enrolled)
-            return None
+        session = NewSession(
+            id=root, format=request.format, messages=request.messages, tools=list(request.body.get("tools") or ())
+        )
         with open_store(self._config.store_path) as store:
-            ensured = ensure_block(
+            begun = begin(
                 store,
-                lambda: current(store, now=self._clock()),
-                lineage_root=root,
+                lambda: experiment_database(self._config, store),
+                session,
+                self.settings,
                 now=self._clock(),
-                messages=request.messages,
-                format=request.format,
-                tools=list(request.body.get("tools") or ()),
-                template=self.wish if enrolled is None else enrolled.template or None,
-                budget=self._settings.budget or BUDGET,
                 memory=self._memory,
+                is_late=late.is_set,
+                warn=log.warning,
             )
-            if ensured.is_new and find_block(store, root, request.format) is None:
-                raise StoreError("The block could not be kept: after a resume the conversation would begin otherwise.")
-            if is_late.is_set() and ensured.is_new:
-                # The request went without it: a block that is found later would change how it began.
-                with store.write():
-                    store.run("template.drop_block_in", {"lineage_root": root, "format": request.format})
-                return None
-            if ensured.rendered is not None and not ensured.is_new:
+            if begun.rendered is not None and not begun.is_new:
                 library = current(store, now=self._clock())
-                self._retractions.note(request.session, ensured.rendered.example_ids, library)
-        if enrolled is not None and ensured.rendered is not None:
-            try:
-                self._note(log_exposure, root, enrolled, {enrolled.arm: ensured.rendered.example_ids})
-            except StoreError as error:
-                # The block is kept and stays: the arm is what counts, and that is logged.
-                log.warning("What a conversation was shown could not be noted: %s", error)
-        return ensured.rendered
+                self._retractions.note(request.session, begun.example_ids, library)
+        return begun.rendered
 
-    def _enrolled(self, root: str) -> Enrolled | None:
-        if self._settings.experiment is None:
-            return None
-        database = open_database(self._config)
-        try:
-            return enrol(database, self._settings.experiment, root, now=self._clock())
-        finally:
-            database.close()
 
-    def _forgo(self, request: HermesRequest, root: str, enrolled: Enrolled) -> None:
-        """Note what a conversation of the control would have been shown, so that each example can be compared."""
-        found = {}
-        with open_store(self._config.store_path) as store:
-            library = current(store, now=self._clock())
-            for arm, template in enrolled.foregone.items():
-                made = provision(
-                    request.messages,
-                    library=library,
-                    tools=list(request.body.get("tools") or ()),
-                    template=template or None,
-                    budget=self._settings.budget or BUDGET,
-                    format=request.format,
-                    seed=root,
-                    use=template_use(store),
-                )
-                if made.rendered is not None:
-                    found[arm] = made.rendered.example_ids
-        self._note(log_foregone, root, enrolled, found)
+class _RetractionLine(msgspec.Struct, frozen=True):
+    """A retraction, and the message that it is put behind: by its place and its text."""
 
-    def _note(
-        self, write: Callable[..., None], root: str, enrolled: Enrolled, by_arm: Mapping[str, Sequence[str]]
-    ) -> None:
-        database = open_database(self._config)
-        try:
-            for arm, ids in by_arm.items():
-                write(database, enrolled.experiment, root, arm=arm, example_ids=ids, now=self._clock())
-        finally:
-            database.close()
+    text: str
+    place: int | None = None
+    behind: str = ""
+
+
+class Retractions:
+    """The retractions of living conversations.
+
+    A block never changes. The line is put behind the last message when it is first due, and stays there in every later
+    request, so that what the provider has cached of the conversation stays valid.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lines: OrderedDict[str, _RetractionLine] = OrderedDict()
+
+    def note(self, session: str, example_ids: Sequence[str], library: Library) -> bool:
+        """Note what a conversation was shown and is suspended now; whether there is anything to retract."""
+        found = find_retraction(library, example_ids)
+        with self._lock:
+            if found is None or session in self._lines:
+                return found is not None
+            self._lines[session] = _RetractionLine(found.text)
+            if len(self._lines) > _MOST:
+                self._lines.popitem(last=False)
+        return True
+
+    def put_in(self, session: str, messages: list[dict[str, Any]], *, may_begin: bool) -> list[dict[str, Any]]:
+        """The messages with the line of their conversation, if it has one. `may_begin`: it may be put in now."""
+        with self._lock:
+            line = self._lines.get(session)
+            if line is None or not messages:
+                return messages
+            if not _stands(line, messages):
+                if not may_begin:
+                    return messages
+                line = _RetractionLine(line.text, len(messages) - 1, _words(messages[-1]))
+                self._lines[session] = line
+        assert line.place is not None
+        return [_with(one, line.text) if at == line.place else one for at, one in enumerate(messages)]
+
+
+def _stands(line: _RetractionLine, messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the message is still there that the line was put behind; a compression removes it."""
+    return line.place is not None and line.place < len(messages) and _words(messages[line.place]) == line.behind
+
+
+def _words(message: Mapping[str, Any]) -> str:
+    """What a message says, without the marks that Hermes sets for the provider's cache."""
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    said = [part.get("text") or part.get("tool_use_id") for part in parts if isinstance(part, Mapping)]
+    return f"{message.get('role')} {message.get('tool_call_id')} {said}"
+
+
+def _with(message: dict[str, Any], text: str) -> dict[str, Any]:
+    content = message.get("content")
+    if isinstance(content, list):
+        return {**message, "content": [*content, {"type": "text", "text": text}]}
+    return {**message, "content": f"{content}\n\n{text}" if content else text}
 
 
 def request_of(body: object, *, session: str, model: str, base_url: str, api_mode: str) -> HermesRequest | None:
-    """The request in our words; None for one that is left alone whatever it holds."""
+    """The request, read; None for one that never gets a block."""
     format = FORMATS.get(api_mode)
     if format is None or not session or not isinstance(body, dict):
         return None
@@ -236,7 +241,7 @@ def request_of(body: object, *, session: str, model: str, base_url: str, api_mod
 
 
 def root_of(database: Path, session: str) -> str | None:
-    """What the conversation is called in our store: by the first session of its chain. None for a sub-agent's."""
+    """The conversation's name in the store, that of the first session of its lineage. None for a sub-agent's."""
     try:
         first, relation = lineage(database, session)
     except SourceError:

@@ -1,16 +1,17 @@
-"""A call that failed as one did before: the repair that worked is recalled to the agent, once and in few words."""
+"""After a failed call: tell the agent which repair worked when the same failure was met before."""
 
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 import msgspec
 
+from seasoned.begin.settings import begin_settings
 from seasoned.config import Config, load
-from seasoned.hooks.arm import arm_of
 from seasoned.hooks.event import Agent, HookEvent, read_event, say
-from seasoned.store import open_store
+from seasoned.store import Store, open_store
 from seasoned.template.block import clean_text
 from seasoned.template.recall.lookup import recall, recall_text
 
@@ -52,18 +53,24 @@ def _has_failed(agent: Agent, tool: str, event: HookEvent, text: str) -> bool:
 
 def _answer(name: str, agent: Agent, event: HookEvent, tool: str, error: str) -> None:
     config = load()
-    if not config.store_path.exists() or _is_cold(config, f"{agent}:{event.session_id}"):
+    if not config.store_path.exists():
         return
     with open_store(config.store_path) as store:
+        if _is_held_back(config, store, agent, event.session_id):
+            return
         found = recall(store, tool=tool, error=error, arguments=event.arguments, limit=_MOST, now=time.time())
-    # What just failed is no repair of itself.
+    # The call that just failed is not a repair.
     repairs = tuple(one for one in found.repairs if one.worked.arguments != event.arguments)
     if repairs:
         shown = msgspec.structs.replace(found, repairs=repairs, worked=(), reason="")
         say(name, additionalContext=_OPENS + clean_text(recall_text(shown))[:_CHARS])
 
 
-def _is_cold(config: Config, session: str) -> bool:
-    """Help of any kind would blur what a session without it is there to show."""
-    arm = arm_of(config, session, now=time.time(), begins=False)
-    return arm is not None and not arm.is_warm
+def _is_held_back(config: Config, store: Store, agent: Agent, session: str) -> bool:
+    settings = begin_settings(config, agent)
+    if settings.experiment is None:
+        return False
+    from seasoned.begin.ongoing import experiment_database, is_held_back
+
+    opened = partial(experiment_database, config, store)
+    return is_held_back(opened, f"{agent}:{session}", settings, now=time.time())

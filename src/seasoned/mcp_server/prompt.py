@@ -13,11 +13,11 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, Completion, CompletionArgument
 from pydantic import Field
 
+from seasoned.begin.settings import begin_settings
+from seasoned.begin.warm_start import NewSession, show_once
 from seasoned.errors import NotFound, SeasonedError, UsageError
 from seasoned.mcp_server.store_access import StoreAccess
-from seasoned.template.library.storage import count_use, current, listed, remember_block
-from seasoned.template.library.usage import template_use
-from seasoned.template.provision import provision
+from seasoned.template.library.storage import listed
 
 WARM_START = "warm_start"
 _MOST_COMPLETIONS = 100
@@ -26,8 +26,8 @@ _MOST_COMPLETIONS = 100
 class Prompts:
     """What a user may begin a conversation with."""
 
-    def __init__(self, place: StoreAccess, clock: Callable[[], float] = time.time) -> None:
-        self._place = place
+    def __init__(self, access: StoreAccess, clock: Callable[[], float] = time.time) -> None:
+        self._access = access
         self._clock = clock
 
     def add_to(self, server: MCPServer[Any]) -> None:
@@ -50,35 +50,24 @@ class Prompts:
         task: Annotated[str | None, Field(description="What is to be done.")] = None,
     ) -> list[Message]:
         """The block as one message, then the task as the user's own words."""
-        now = self._clock()
+        session = NewSession(id="", format="text", forms=("text",), task=task or "", template=name or None)
         try:
-            with self._place.store() as store:
-                library = current(store, now=now)
-                made = provision(
-                    [],
-                    library=library,
-                    template=name or None,
-                    task=task or "",
-                    format="text",
-                    form="text",
-                    use=template_use(store),
-                )
-                if made.block is None or made.rendered is None:
-                    raise NotFound(made.reason)
-                # Whoever is given it will be known by its opening line when the session is read.
-                remember_block(store, made.block.digest, made.rendered.example_ids, now=now)
-                count_use(store, made.block.template, made.rendered.example_ids)
+            with self._access.store() as store:
+                settings = begin_settings(self._access.config, "mcp").on_request()
+                begun = show_once(store, session, settings, now=self._clock())
+            if begun.content is None:
+                raise NotFound(begun.reason)
         except (NotFound, UsageError) as error:
             raise MCPError(INVALID_PARAMS, str(error)) from error
         except SeasonedError as error:
             raise MCPError(INTERNAL_ERROR, str(error)) from error
-        block = UserMessage(made.rendered.content.decode("utf-8"))
+        block = UserMessage(begun.content.decode("utf-8"))
         return [block, UserMessage(task)] if task else [block]
 
     def names(self, beginning: str) -> list[str]:
         """Names of templates that begin so."""
         try:
-            with self._place.store() as store:
+            with self._access.store() as store:
                 return [one.name for one in listed(store) if one.name.casefold().startswith(beginning.casefold())]
         except SeasonedError:
             # Completion is a convenience: the prompt itself says what is wrong.

@@ -62,13 +62,13 @@ class ExperienceServer(MCPServer[Any]):
 def build_server(config: Config | None = None) -> ExperienceServer:
     """The server with its tools, resources and prompts; it opens no store and asks nobody until one is used."""
     config = config or load()
-    place = StoreAccess(config)
+    access = StoreAccess(config)
     server = ExperienceServer("seasoned", version=seasoned.__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
-    for tool in (*ExperienceTools(place).tools(), *ConfirmationTools(config).tools()):
+    for tool in (*ExperienceTools(access).tools(), *ConfirmationTools(config).tools()):
         server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=tool.__name__ in _READ_ONLY))
-    server.resources = Resources(place)
+    server.resources = Resources(access)
     server.resources.add_to(server)
-    Prompts(place).add_to(server)
+    Prompts(access).add_to(server)
     return server
 
 

@@ -1,4 +1,4 @@
-"""Where the tools find what was learned: the store of this user, opened anew for every call and thread."""
+"""The store for the tools of the server, opened for each call: a connection belongs to the thread that opened it."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ _FILL_SECONDS = 2.0
 
 
 class StoreAccess:
-    """The store and the redactor. Calls run in threads, and a connection belongs to the thread that opened it."""
+    """The user's store, the redactor and the settings."""
 
     def __init__(self, config: Config) -> None:
-        self._config = config
+        self.config = config
         self._redactor: Redactor | None = None
         self._filling = Lock()
 
     @contextmanager
     def store(self) -> Iterator[Store]:
-        with open_store(self._config.store_path) as store:
+        with open_store(self.config.store_path) as store:
             yield store
 
     @property
     def redactor(self) -> Redactor:
-        """Made when first asked for: a server whose store is broken must still answer."""
+        """Made when first needed: a server whose store is broken must still answer."""
         if self._redactor is None:
-            self._redactor = Secrecy(load_key(self._config.home), self._config.redact).redactor()
+            self._redactor = Secrecy(load_key(self.config.home), self.config.redact).redactor()
         return self._redactor
 
     def catch_up(self, store: Store) -> None:
-        """Look at sessions that were read since the last time, for a moment; of several callers one does it."""
+        """Index sessions that were read since the last time, for a moment; of several callers one does it."""
         if self._filling.acquire(blocking=False):
             try:
                 fill(store, within_seconds=_FILL_SECONDS)

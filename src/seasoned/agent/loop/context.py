@@ -51,6 +51,8 @@ class Context:
     session: str | None = None
     """`agent:native id`."""
     parent: str | None = None
+    root: str | None = None
+    """The first session of the lineage, which the warm block and the arm belong to."""
     platform: str | None = "cli"
     task: str | None = None
     staging: bool = False

@@ -28,7 +28,8 @@ from seasoned.agent.loop.context_size import context_tokens
 from seasoned.agent.loop.record import BackgroundRecorder, body_of, new_ref
 from seasoned.agent.loop.runtime import Confirm, Runtime, build_agent, deny
 from seasoned.agent.loop.stream_events import Event, Turn, TurnCollector
-from seasoned.agent.warm import Retraction, Warmth
+from seasoned.agent.warm import Warmth
+from seasoned.begin.ongoing import Retraction
 from seasoned.session import SessionRef
 
 

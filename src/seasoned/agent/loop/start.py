@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from seasoned.agent.loop.model import ModelChoice, open_model
 from seasoned.agent.loop.record import BackgroundRecorder, ConversationInfo, RecordedConversation, messages_of, new_ref
 from seasoned.agent.loop.runtime import Confirm, Explain, Runtime, deny
 from seasoned.agent.toolset.registry import SMALL_TOOLSETS, TOOLSETS, build_toolsets, danger_of, listed_tools
-from seasoned.agent.warm import AUTO, Warmth, known_block, take_back, warm_block
+from seasoned.agent.warm import AUTO, Warmth, known_block, retract, warm_block
 from seasoned.config import Config, command_environment
 from seasoned.history.reader.seasoned_db import AGENT
 from seasoned.redact.key import Secrecy
@@ -63,6 +64,8 @@ def start(
     runtime = build_runtime(config, secrecy, wish, recorded=recorded, jobs=jobs)
     names = toolset_names(config, wish, recorded, jobs)
     about = recorded.about if recorded is not None else _about(wish, runtime, names)
+    assert runtime.context is not None  # build_runtime always gives one
+    runtime = replace(runtime, context=replace(runtime.context, root=about.lineage_root))
     scribe = BackgroundRecorder(config.store_path, secrecy, about, recorded=recorded) if wish.is_recorded else None
     window = config.context_length or runtime.model.context_window
     return Conversation(
@@ -77,7 +80,7 @@ def start(
         scribe=scribe,
         compress=Compressor(config.store_path, secrecy),
         warm=_warming(config, wish, runtime, about) if wish.warm and recorded is None else None,
-        guard=partial(take_back, config.store_path, about.lineage_root) if wish.is_recorded else None,
+        guard=partial(retract, config.store_path, about.lineage_root) if wish.is_recorded else None,
     )
 
 
@@ -158,7 +161,7 @@ def _warming(config: Config, wish: ConversationOptions, runtime: Runtime, about:
 
     def warm(task: str) -> Warmth:
         return warm_block(
-            config.store_path,
+            config,
             lineage_root=about.lineage_root,
             task=wish.words or task,
             tools=listed_tools(runtime.toolsets),

@@ -7,7 +7,9 @@ from typing import Any, Literal
 from pydantic_ai import RunContext
 
 from seasoned.agent.loop.context import Context
-from seasoned.template import warm_session as implementation
+from seasoned.begin import warm_session as implementation
+from seasoned.begin.ongoing import experiment_database
+from seasoned.begin.settings import begin_settings
 from seasoned.template.provision import BUDGET
 
 
@@ -46,8 +48,16 @@ def warm_session(
         format: For load.
     """
     given = {key: value for key, value in locals().items() if key != "ctx" and value is not None}
+    config = ctx.deps.config
     with ctx.deps.journal() as journal:
-        return implementation.warm_session(journal.store, given, redactor=journal.redactor)
+        return implementation.warm_session(
+            journal.store,
+            given,
+            redactor=journal.redactor,
+            session=ctx.deps.root,
+            settings=None if config is None else begin_settings(config, "chat"),
+            database=None if config is None else lambda: experiment_database(config, journal.store),
+        )
 
 
 WARM = (warm_session,)

@@ -61,7 +61,7 @@ def begin(name: str, arms: str, *, holdout: float, as_json: bool) -> None:
         print_json("experiment-begun", {**answer, "holdout": holdout})
         return
     click.echo(f"Sessions are divided between {', '.join(split.shares)}; {split.control} is the control.")
-    click.echo(f'Set `experiment = "{name}"` in gateway.toml, and start the gateway anew.')
+    click.echo(f'Set experiment = "{name}" under [warm] in config.toml, and restart the gateway and Hermes.')
 
 
 def _known_salt(database: Database, name: str) -> str | None:

@@ -1,0 +1,90 @@
+"""The settings for warm starts: `[warm]` in config.toml, and the keys of gateway.toml and hermes.toml from before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from seasoned.config import Config, EntryPoint, read_settings
+from seasoned.errors import UsageError
+
+_GATEWAY = "gateway.toml"
+_HERMES = "hermes.toml"
+
+
+class FormerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The keys about warm starts that gateway.toml and hermes.toml may hold. Their other keys are not read here."""
+
+    warm: bool = True
+    template: str | None = None
+    budget: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
+    experiment: str | None = None
+
+
+class BeginSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds for the sessions of one entry point."""
+
+    is_enabled: bool = True
+    template: str | None = None
+    """The template to show if no experiment runs; None for the one that fits."""
+    budget: int | None = None
+    """The most tokens that a block may have; None for the usual number."""
+    experiment: str | None = None
+    """The experiment whose arms decide what a session is shown."""
+
+    def on_request(self) -> BeginSettings:
+        """The settings for a block that a user or model asked for.
+
+        It is shown although warm starts are switched off; but then the session takes part in no experiment.
+        """
+        experiment = self.experiment if self.is_enabled else None
+        return msgspec.structs.replace(self, is_enabled=True, experiment=experiment)
+
+
+def begin_settings(config: Config, entry: EntryPoint, own: FormerSettings | None = None) -> BeginSettings:
+    """The settings for one entry point: `[warm]` first, then `own`, which is what its own file says."""
+    warm, own = config.warm, own or FormerSettings()
+    experiment = own.experiment if warm.experiment is None else warm.experiment
+    if experiment is None:
+        # One experiment at a time: what gateway.toml names has always been for the hooks and for Hermes too.
+        experiment = _former(config.home / _GATEWAY).experiment
+    is_enabled = own.warm if warm.enabled is None else warm.enabled
+    return BeginSettings(
+        is_enabled=is_enabled and entry not in warm.off,
+        template=warm.template or own.template,
+        budget=warm.budget or own.budget,
+        experiment=experiment or None,
+    )
+
+
+def takes_part(config: Config, entry: EntryPoint) -> bool:
+    """Whether an experiment runs that new sessions of this entry point are assigned by."""
+    settings = begin_settings(config, entry)
+    return settings.is_enabled and settings.experiment is not None
+
+
+def moved_settings(config: Config) -> list[str]:
+    """A hint for each key that is still set in gateway.toml or hermes.toml."""
+    found = []
+    for file in (_GATEWAY, _HERMES):
+        try:
+            former = _former(config.home / file)
+        except UsageError:
+            continue  # the part that the file belongs to says what is wrong with it
+        for key in FormerSettings.__struct_fields__:
+            value = getattr(former, key)
+            if value != getattr(FormerSettings(), key):
+                line = f'off = ["{file.removesuffix(".toml")}"]' if key == "warm" else f"{key} = {_toml(value)}"
+                found.append(f"`{key}` in {file} is deprecated. Write `{line}` under [warm] in config.toml instead.")
+    return found
+
+
+def _former(path: Path) -> FormerSettings:
+    # Most homes have no such file, and a hook has no time to look for its contents.
+    return read_settings(path, FormerSettings) if path.exists() else FormerSettings()
+
+
+def _toml(value: object) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,243 @@
+"""The beginning of a session: its arm, its block or none, and what is kept of that. Every entry point calls `begin`.
+
+What a conversation begins with stays: one block for each format, the same bytes for as long as the conversation lives.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from seasoned.begin.ongoing import OpenDatabase
+from seasoned.begin.settings import BeginSettings
+from seasoned.errors import NotFound, StoreError
+from seasoned.store import Store
+from seasoned.template.block import Form, Format
+from seasoned.template.choose.offered import Tools
+from seasoned.template.insert import carries_block
+from seasoned.template.library.storage import count_use, current, find_block, remember_block
+from seasoned.template.library.usage import template_use
+from seasoned.template.provision import (
+    BUDGET,
+    BlockMemory,
+    Ensured,
+    Provisioned,
+    ensure_block,
+    is_under_way,
+    provision,
+)
+from seasoned.template.render import Rendered
+
+if TYPE_CHECKING:
+    from seasoned.experiment.live.assignment import Enrolled
+
+Warn = Callable[[str], None]
+_MEMORY = BlockMemory()
+_log = logging.getLogger("seasoned.begin")
+
+
+class NewSession(msgspec.Struct, frozen=True, kw_only=True):
+    """A session whose first request is at hand, as far as its beginning depends on it."""
+
+    id: str
+    """`agent:native id` of the first session of its lineage: a resumed or forked session keeps its block and arm."""
+    format: Format
+    forms: tuple[Form, ...] = ("messages",)
+    """In which forms the examples may be shown; the first that has something to show is taken."""
+    messages: Sequence[Mapping[str, Any]] = ()
+    task: str | None = None
+    """What the session is about; by default what the user said last."""
+    tools: Tools | None = None
+    template: str | None = None
+    """A template that was asked for; None for the one of the settings, or else the one that fits."""
+    is_small: bool = False
+    """Whether the model is a very small one."""
+    may_be_assigned: bool = True
+    """False if the session was begun for a certain template: chance did not choose it, so it is in no experiment."""
+
+
+class Begun(msgspec.Struct, frozen=True):
+    """What a session begins with, and why that or nothing."""
+
+    rendered: Rendered | None
+    reason: str
+    template: str | None = None
+    """`name@version`."""
+    arm: str | None = None
+    """The session's arm in the running experiment; None if it takes no part."""
+    is_new: bool = False
+    """Whether the block was made by this call, rather than found."""
+
+    @property
+    def content(self) -> bytes | None:
+        return None if self.rendered is None else self.rendered.content
+
+    @property
+    def example_ids(self) -> tuple[str, ...]:
+        return () if self.rendered is None else self.rendered.example_ids
+
+
+def begin(
+    store: Store,
+    database: OpenDatabase,
+    session: NewSession,
+    settings: BeginSettings,
+    *,
+    now: float,
+    memory: BlockMemory = _MEMORY,
+    is_late: Callable[[], bool] = lambda: False,
+    warn: Warn = _log.warning,
+) -> Begun:
+    """Decide what a session begins with; one that is under way keeps what it began with.
+
+    `database` is only opened if an experiment runs. `is_late` says whether the request could not wait any longer and
+    went without a block. Raises StoreError if the block cannot be kept: a resumed session would begin otherwise.
+    """
+    if carries_block(session.messages):
+        return Begun(None, "The conversation carries a block already.")
+    begins = not is_under_way(session.messages)
+    if begins and not settings.is_enabled:
+        return Begun(None, "Warm starts are switched off.")
+    enrolled = None
+    if settings.experiment is not None and settings.is_enabled:
+        # Experiments are loaded only if one runs: a hook has no time for them.
+        try:
+            enrolled = _enrol(database, session, settings.experiment, begins=begins, now=now)
+        except NotFound as error:
+            warn(f"Nothing is shown to new sessions: {error}")
+            return Begun(None, str(error))
+    if enrolled is not None and not enrolled.is_warm:
+        if not is_late():
+            _note_foregone(store, database, session, settings, enrolled, now, warn)
+        reason = f"The arm {enrolled.arm!r} of the experiment {enrolled.experiment!r} shows nothing."
+        return Begun(None, reason, arm=enrolled.arm)
+    try:
+        ensured = _ensure(store, session, settings, enrolled, now, memory)
+    except NotFound as error:
+        if enrolled is None:
+            raise
+        warn(f"The arm {enrolled.arm!r} of the experiment {enrolled.experiment!r} shows nothing: {error}")
+        return Begun(None, str(error), arm=enrolled.arm)
+    if ensured.is_new and find_block(store, session.id, session.format) is None:
+        raise StoreError("The block could not be kept, so nothing is shown: a resumed session would begin otherwise.")
+    arm = None if enrolled is None else enrolled.arm
+    if ensured.is_new and is_late():
+        # The request went without it. A block that is found later would change how the conversation began.
+        with store.write():
+            store.run("template.drop_block_in", {"lineage_root": session.id, "format": session.format})
+        return Begun(None, "The block came too late for the first request.", arm=arm)
+    if enrolled is not None and ensured.rendered is not None:
+        _note_exposure(database, session, enrolled, ensured.rendered.example_ids, now, warn)
+    return Begun(ensured.rendered, ensured.reason, ensured.template, arm, ensured.is_new)
+
+
+def _enrol(
+    database: OpenDatabase, session: NewSession, experiment: str, *, begins: bool, now: float
+) -> Enrolled | None:
+    from seasoned.experiment.live.assignment import enrol
+
+    with database() as opened:
+        return enrol(opened, experiment, session.id, now=now, begins=begins and session.may_be_assigned)
+
+
+def _ensure(
+    store: Store,
+    session: NewSession,
+    settings: BeginSettings,
+    enrolled: Enrolled | None,
+    now: float,
+    memory: BlockMemory,
+) -> Ensured:
+    template = session.template or settings.template if enrolled is None else enrolled.template
+    ensured = Ensured(None, "Nothing fits.")
+    for form in session.forms:
+        ensured = ensure_block(
+            store,
+            lambda: current(store, now=now),
+            lineage_root=session.id,
+            now=now,
+            messages=session.messages,
+            format=session.format,
+            form=form,
+            tools=session.tools,
+            task=session.task,
+            template=template or None,
+            budget=settings.budget or BUDGET,
+            is_small=session.is_small,
+            memory=memory,
+        )
+        if ensured.rendered is not None:
+            break
+    return ensured
+
+
+def _note_exposure(
+    database: OpenDatabase, session: NewSession, enrolled: Enrolled, ids: Sequence[str], now: float, warn: Warn
+) -> None:
+    from seasoned.experiment.live.assignment import log_exposure
+
+    try:
+        with database() as opened:
+            log_exposure(opened, enrolled.experiment, session.id, arm=enrolled.arm, example_ids=ids, now=now)
+    except StoreError as error:
+        # The block is kept and stays. Results are by arm, which is logged; only the share of exposed sessions suffers.
+        warn(f"What a session was shown could not be logged: {error}")
+
+
+def _note_foregone(
+    store: Store,
+    database: OpenDatabase,
+    session: NewSession,
+    settings: BeginSettings,
+    enrolled: Enrolled,
+    now: float,
+    warn: Warn,
+) -> None:
+    """Log what a session of the control would have been shown, so that each example can be compared."""
+    from seasoned.experiment.live.assignment import log_foregone
+
+    for arm, template in enrolled.foregone.items():
+        try:
+            shown = _make(store, session, settings, template, now).rendered
+            if shown is not None:
+                with database() as opened:
+                    ids = shown.example_ids
+                    log_foregone(opened, enrolled.experiment, session.id, arm=arm, example_ids=ids, now=now)
+        except (NotFound, StoreError) as error:
+            warn(f"What a session would have been shown in the arm {arm!r} could not be logged: {error}")
+
+
+def show_once(store: Store, session: NewSession, settings: BeginSettings, *, now: float) -> Begun:
+    """A block for whoever asks, who puts it into a conversation that is not known here; nothing is kept but its use."""
+    made = _make(store, session, settings, session.template or settings.template, now)
+    if made.block is None or made.rendered is None:
+        return Begun(None, made.reason)
+    # The session is recognised by the opening line of the block when its history is read.
+    remember_block(store, made.block.digest, made.rendered.example_ids, now=now)
+    count_use(store, made.block.template, made.rendered.example_ids)
+    return Begun(made.rendered, made.reason, made.block.template, is_new=True)
+
+
+def _make(store: Store, session: NewSession, settings: BeginSettings, template: str | None, now: float) -> Provisioned:
+    """The block that the session would be shown, in the first form that has something to show; nothing is kept."""
+    made = Provisioned([], None, None, "No form was given.")
+    for form in session.forms:
+        made = provision(
+            session.messages,
+            library=current(store, now=now),
+            tools=session.tools,
+            task=session.task,
+            template=template or None,
+            budget=settings.budget or BUDGET,
+            format=session.format,
+            form=form,
+            is_small=session.is_small,
+            seed=session.id,
+            use=template_use(store),
+        )
+        if made.rendered is not None:
+            break
+    return made
