@@ -163,7 +163,7 @@ def test_an_example_that_does_harm_is_suspended_and_taken_back_in_one_line(
 
 
 def test_a_store_that_cannot_be_opened_makes_a_cold_start(tmp_path: Path) -> None:
-    (tmp_path / "store.db").mkdir()
-    warmth = warm_block(tmp_path / "store.db", lineage_root="seasoned:1", task="x", tools=[])
+    (tmp_path / "seasoned.db").mkdir()
+    warmth = warm_block(Config(home=tmp_path), lineage_root="seasoned:1", task="x", tools=[])
     assert warmth.messages == ()
-    assert "store.db' cannot be" in warmth.reason
+    assert "seasoned.db' cannot be" in warmth.reason

@@ -220,7 +220,7 @@ def test_two_processes_that_take_up_one_session_at_once_send_the_same(config: Co
         "warm.insert",
         "warm.lineage",
         "warm.open_store",
-        "warm.ensure_block",
+        "warm.begin",
         "plugin.turn_of",
         "plugin.request_of",
         "call_recorder.Reader",
