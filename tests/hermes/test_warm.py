@@ -223,9 +223,9 @@ def test_two_processes_that_take_up_one_session_at_once_send_the_same(config: Co
         "warm.begin",
         "plugin.turn_of",
         "plugin.request_of",
-        "call_recorder.Reader",
+        "call_recorder.FileReader",
         "call_recorder.open_store",
-        "call_recorder.settle",
+        "call_recorder.update_aggregates",
         "host.is_review",
     ],
 )
