@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -25,6 +28,7 @@ from seasoned.template.library.storage import (
 )
 from seasoned.template.library.upkeep import auto, retire_stale, stale, too_old, watch
 from seasoned.template.mine.selection import MiningOptions
+from tests.cli.run import seasoned
 from tests.history.claude_lines import ClaudeFile
 from tests.template.examples import example, template
 from tests.template.guard_worlds import EXAMPLE, TOOL, called, watched
@@ -243,3 +247,39 @@ def test_what_a_tool_returns_or_the_model_says_marks_no_session(place: Place) ->
     (place.folder / "s2.jsonl").write_bytes(b"".join(file.lines))
     with place.scanned() as store:
         assert store.connection.execute("SELECT count(*) FROM warm_mark").fetchone()[0] == 0
+
+
+_AUTO = """
+import os, sys
+from pathlib import Path
+import msgspec
+from seasoned.redact import Redactor
+from seasoned.store import open_store
+from seasoned.template.library import upkeep
+from seasoned.template.mine.selection import MiningOptions
+way, parent, real = sys.argv[2], os.getpid(), upkeep._mine
+os.cpu_count = lambda: 1 if way == "one core" else 2
+def mine(*given):
+    if way == "child killed" and os.getpid() != parent:
+        os.kill(os.getpid(), 9)
+    return real(*given)
+upkeep._mine = mine
+store = open_store(Path(sys.argv[1]))
+now = max(row["last"] for row in store.rows("session.totals")) + 86400
+made = upkeep.auto(store, now=now, redactor=Redactor(b"k" * 32), options=MiningOptions(min_messages=10))
+print(len(made), msgspec.json.encode(made).decode())
+"""
+
+
+def test_templates_are_the_same_on_one_core_on_two_and_when_the_second_process_dies(
+    samples: Path, tmp_path: Path
+) -> None:
+    seasoned("scan", samples, SEASONED_HOME=str(tmp_path / "scanned"))
+    made = []
+    for way in ("one core", "two cores", "child killed"):
+        shutil.copytree(tmp_path / "scanned", tmp_path / way)
+        path = tmp_path / way / "seasoned.db"
+        done = subprocess.run([sys.executable, "-c", _AUTO, str(path), way], capture_output=True, check=True)
+        made.append(done.stdout)
+    assert int(made[0].split()[0]) >= 2
+    assert made[0] == made[1] == made[2]

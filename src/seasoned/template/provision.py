@@ -86,18 +86,18 @@ def provision(
         tags=frozenset(tag.casefold() for tag in tags),
         wants_notes=form == "guidance",
     )
-    latest: list[Rendered] = []
-
-    def draw(block: Block) -> Rendered:
-        latest[:] = [render(block, format, form)]
-        return latest[0]
-
-    limits = BlockLimits(budget=budget, is_small=is_small)
-    choice = choose(ranking_of(library), asked, draw=draw, template=chosen, limits=limits, seed=seed, use=use)
-    if choice.block is None:
+    choice = choose(
+        ranking_of(library),
+        asked,
+        render=lambda block: render(block, format, form),
+        template=chosen,
+        limits=BlockLimits(budget=budget, is_small=is_small),
+        seed=seed,
+        use=use,
+    )
+    if choice.rendered is None:
         return Provisioned(given, None, None, choice.reason)
-    (shown,) = latest  # what was chosen was drawn last
-    return Provisioned(insert(given, shown), shown, choice.block, choice.reason)
+    return Provisioned(insert(given, choice.rendered), choice.rendered, choice.block, choice.reason)
 
 
 def _listed(messages: Messages) -> list[dict[str, Any]]:

@@ -214,7 +214,7 @@ def _chosen(
     choice = choose(
         ranking_of(library),
         asked,
-        draw=lambda block: render(block, "pydantic-ai", form),
+        render=lambda block: render(block, "pydantic-ai", form),
         template=template,
         limits=limits,
         seed="",

@@ -21,6 +21,7 @@ from seasoned.template.choose.ranking import RankedTemplate, Ranking, SessionNee
 from seasoned.template.choose.relevance import Relevance, words_of
 from seasoned.template.example import Example, Note, Template, digest
 from seasoned.template.render import Rendered
+from seasoned.text import plural
 
 MOST_EXAMPLES = 12
 MOST_FOR_SMALL = 3
@@ -48,21 +49,22 @@ class BlockLimits(msgspec.Struct, frozen=True):
 
 
 class BlockChoice(msgspec.Struct, frozen=True):
-    """What to show, or why nothing is shown."""
+    """What to show, as it is shown; or, without a block, why nothing is shown."""
 
     block: Block | None
     reason: str
+    rendered: Rendered | None = None
 
 
-Draw = Callable[[Block], Rendered]
-"""A block in the format and form that it will be shown in: what it costs, and which examples it can show."""
+# A block in the format and form that it will be shown in: what it costs, and which examples it can show.
+Render = Callable[[Block], Rendered]
 
 
 def choose(
     ranking: Ranking,
     asked: SessionNeeds,
     *,
-    draw: Draw,
+    render: Render,
     template: Template | None = None,
     limits: BlockLimits,
     seed: str = "",
@@ -75,13 +77,13 @@ def choose(
     if not ranking.entries:
         return BlockChoice(None, "The library has no templates yet: build one with `seasoned template build`.")
     if template is not None:
-        return _of_entry(ranking.entry(template), asked, draw, limits, seed)
+        return _of_entry(ranking.entry(template), asked, render, limits, seed)
     among = ranking.suitable(asked)
     if not among:
         return BlockChoice(None, f"No template is {_wanted(asked)}: nothing was added.")
     first: BlockChoice | None = None
     for tried, entry in enumerate(ranking.best_first(asked, among, use)):
-        found = _of_entry(entry, asked, draw, limits, seed)
+        found = _of_entry(entry, asked, render, limits, seed)
         if found.block is not None:
             return found
         first = first or found
@@ -110,7 +112,7 @@ def _wanted(asked: SessionNeeds) -> str:
     return " and ".join(part for part in (kind, tags) if part)
 
 
-def _of_entry(entry: RankedTemplate, asked: SessionNeeds, draw: Draw, limits: BlockLimits, seed: str) -> BlockChoice:
+def _of_entry(entry: RankedTemplate, asked: SessionNeeds, render: Render, limits: BlockLimits, seed: str) -> BlockChoice:
     template = entry.template
     present = [at for at, example in enumerate(entry.examples) if matches(example, asked.tools)]
     suited = [entry.examples[at] for at in present]
@@ -125,9 +127,10 @@ def _of_entry(entry: RankedTemplate, asked: SessionNeeds, draw: Draw, limits: Bl
         what = "has to do with the task" if limits.is_small else "is about a tool that the session has"
         return BlockChoice(None, f"Nothing in template {template.name!r} {what}: nothing was added.")
     for addendum in dict.fromkeys((template.addendum, "")):
-        block = _fill(Block(template.mark, (), (), addendum), queue, draw, limits)
-        if block is not None:
-            return BlockChoice(block, _said(block, asked))
+        found = _fill(Block(template.mark, (), (), addendum), queue, render, limits)
+        if found is not None:
+            block, rendered = found
+            return BlockChoice(block, _said(block, asked), rendered)
     return BlockChoice(
         None, f"Nothing of template {template.name!r} fits into {limits.budget} tokens: nothing was added."
     )
@@ -146,9 +149,9 @@ def _none_present(template: Template, entry: RankedTemplate, tools: Offered | No
 def _said(block: Block, asked: SessionNeeds) -> str:
     words = "" if asked.words else ", chosen without a task"
     if block.notes:
-        return f"{block.template}: {len(block.notes)} notes{words}."
+        return f"{block.template}: {plural(len(block.notes), 'note')}{words}."
     tools = len({example.tool for example in block.examples})
-    return f"{block.template}: {len(block.examples)} examples for {tools} tools{words}."
+    return f"{block.template}: {plural(len(block.examples), 'example')} for {plural(tools, 'tool')}{words}."
 
 
 def _examples(
@@ -179,7 +182,7 @@ def _relevant(
 ) -> list[Example]:
     """For a very small model: calls of the tool that the task is about, and of one that it may as well be about.
 
-    Calls of other tools draw such a model to those tools: it then makes the wrong call in the right form.
+    Calls of other tools render such a model to those tools: it then makes the wrong call in the right form.
     """
     tools = list(by_tool)
     about = [asked.tools[tool].description if asked.tools and tool in asked.tools else "" for tool in tools]
@@ -231,25 +234,26 @@ def _notes(
     return _breadth_first([by_tool[tool] for tool in sorted(by_tool, key=lambda tool: (_fails(examples[tool]), tool))])
 
 
-def _fill(empty: Block, queue: Sequence[Example | Note], draw: Draw, limits: BlockLimits) -> Block | None:
+def _fill(empty: Block, queue: Sequence[Example | Note], render: Render, limits: BlockLimits) -> tuple[Block, Rendered] | None:
     """As much of the queue as the limits allow, in its order; None where not even one fits."""
     while True:
         block = _with(empty, _take(queue, limits, lambda one: True))
-        drawn = draw(block)
-        # A format may be unable to show an example: its tool's name is none that the provider would take.
-        hidden = {one.id for one in block.examples}.difference(drawn.example_ids)
+        rendered = render(block)
+        # A format may be unable to show an example: the provider would not accept the name of its tool.
+        hidden = {one.id for one in block.examples}.difference(rendered.example_ids)
         if not hidden:
             break
         queue = [one for one in queue if isinstance(one, Note) or one.id not in hidden]
-    if drawn.tokens <= limits.budget:
-        return None if drawn.is_empty else block
-    price = _Price(empty, draw, limits.budget)
+    if rendered.tokens <= limits.budget:
+        return None if rendered.is_empty else (block, rendered)
+    price = _Price(empty, render, limits.budget)
     shown = _take(queue, limits, price.fits)
     while shown:
         block = _with(empty, shown)
         # What each adds is an estimate; what they cost together is what counts.
-        if draw(block).tokens <= limits.budget:
-            return block
+        rendered = render(block)
+        if rendered.tokens <= limits.budget:
+            return block, rendered
         shown = shown[:-1]
     return None
 
@@ -273,8 +277,8 @@ def _take(
 class _Price:
     """What examples cost together, from what each costs alone: rendering every combination would take too long."""
 
-    def __init__(self, empty: Block, draw: Draw, budget: int) -> None:
-        self._empty, self._draw, self._budget = empty, draw, budget
+    def __init__(self, empty: Block, render: Render, budget: int) -> None:
+        self._empty, self._render, self._budget = empty, render, budget
         self._first: Example | Note | None = None
         self._around: int | None = None
         """What a block costs besides its examples."""
@@ -282,15 +286,15 @@ class _Price:
 
     def fits(self, one: Example | Note) -> bool:
         """Whether it can be added, and if so, adds it."""
-        drawn = self._draw(_with(self._empty, [one]))
-        if drawn.is_empty:
+        rendered = self._render(_with(self._empty, [one]))
+        if rendered.is_empty:
             return False
-        alone = drawn.tokens
+        alone = rendered.tokens
         if self._first is None:
             added = alone
         else:
             if self._around is None:
-                together = self._draw(_with(self._empty, [self._first, one])).tokens
+                together = self._render(_with(self._empty, [self._first, one])).tokens
                 self._around = self._spent + alone - together
             added = alone - self._around
         if self._spent + added > self._budget:

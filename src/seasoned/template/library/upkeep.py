@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, get_args
 
 import msgspec
@@ -12,7 +14,6 @@ from seasoned.errors import NotFound
 from seasoned.insight.track import Track, tracks
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
-from seasoned.template.beside import begin
 from seasoned.template.choose.offered import Offered
 from seasoned.template.example import AUTO_PREFIX, DAY_SECONDS, MAX_AGE_DAYS, Example, Template, ages_at, is_auto
 from seasoned.template.library.guard import GuardRuling, WatchedSession, drawn_rate, guard
@@ -82,18 +83,48 @@ def _planned(store: Store, task_type: TaskType, now: float, options: MiningOptio
 
 
 def _mined(store: Store, plans: list[_AutoBuild], now: float, redactor: Redactor) -> list[Template | None]:
-    """What each plan gives, in the order of the plans; the largest here, the others beside it."""
-    if len(plans) < 2:
+    """What each plan gives, in the order of the plans: the largest in this process, the others in a second one."""
+    if len(plans) < 2 or not _can_fork():
         return [_mine(plan, _tracks(store, plan), now, redactor) for plan in plans]
     largest = max(plans, key=lambda plan: plan.calls)
-    # Read before the processes part: only one of them may use the store.
+    # Read before the process forks: only one of them may use the store.
     others = [(plan, _tracks(store, plan)) for plan in plans if plan is not largest]
-    wait = begin(lambda: msgspec.json.encode([_mine(plan, read, now, redactor) for plan, read in others]))
+
+    def mine_others() -> list[Template | None]:
+        return [_mine(plan, read, now, redactor) for plan, read in others]
+
+    wait = _start(lambda: msgspec.json.encode(mine_others()))
     first = _mine(largest, _tracks(store, largest), now, redactor)
     done = wait()
-    rest = [_mine(plan, read, now, redactor) for plan, read in others] if done is None else _templates(done)
-    found = iter(rest)
+    found = iter(mine_others() if done is None else _templates(done))
     return [first if plan is largest else next(found) for plan in plans]
+
+
+def _can_fork() -> bool:
+    """A process with other threads is never forked: a lock that one of them holds would stay locked for ever."""
+    return hasattr(os, "fork") and (os.cpu_count() or 1) > 1 and threading.active_count() == 1
+
+
+def _start(work: Callable[[], bytes]) -> Callable[[], bytes | None]:
+    """Start work in a second process; what comes back waits for its result, None where the process died."""
+    from multiprocessing import get_context
+
+    context = get_context("fork")
+    receiving, sending = context.Pipe(duplex=False)
+    child = context.Process(target=lambda: sending.send_bytes(work()), daemon=True)
+    child.start()
+    sending.close()
+
+    def wait() -> bytes | None:
+        try:
+            return receiving.recv_bytes()
+        except EOFError:
+            return None
+        finally:
+            receiving.close()
+            child.join()
+
+    return wait
 
 
 def _tracks(store: Store, plan: _AutoBuild) -> tuple[Track, ...]:
