@@ -143,7 +143,7 @@ def test_the_same_value_gets_the_same_stand_in_everywhere() -> None:
         "I'm Chen Silva, zip code 46281. See parcels.txt, and CHEN's other order #W7752104.",
     )
     first, last, post = made.arguments["first_name"], made.arguments["last_name"], made.arguments["zip"]
-    assert {first.lower(), last.lower()} <= {*GIVEN.split(), *FAMILY.split()}
+    assert {first.lower(), last.lower()} <= {*GIVEN, *FAMILY}
     assert made.result.startswith(f"{first.lower()}_{last.lower()}_")
     name = made.arguments["path"].rpartition("/")[2]
     assert made.intent.startswith(
@@ -328,8 +328,7 @@ def test_addresses_that_stand_in_are_no_persons() -> None:
 
 
 def test_stand_ins_are_plain_words_that_could_not_be_digests() -> None:
-    for pool in (SHORT, LONG, GIVEN, FAMILY):
-        words = pool.split()
+    for words in (SHORT, LONG, GIVEN, FAMILY):
         assert len(words) == len(set(words)) >= 30
         assert all(word.isalpha() and word.islower() and not KEPT & {word} for word in words)
         assert all(set(word) - set("abcdef") for word in words)

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.template.anonymize.call import anonymize
-from seasoned.template.anonymize.day import day_of, in_figures, in_words, other_day
-from seasoned.template.anonymize.shape import shape
+from seasoned.template.anonymize.shape import day_of, in_figures, in_words, other_day, shape
 from seasoned.template.anonymize.vocabulary import Vocabulary
 
 DAYS = st.dates(date(1990, 1, 1), date(2060, 12, 31))

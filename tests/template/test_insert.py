@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from seasoned.template.block import Block, Format
-from seasoned.template.insert import carries_block, insert
+from seasoned.template.provision import carries_block, insert
 from seasoned.template.render import render
 from tests.template import blocks
 from tests.template.providers import assert_anthropic, assert_openai, assert_pydantic_ai, assert_responses

@@ -18,7 +18,8 @@ from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store
 from seasoned.template.example import INTENT_CHARS, RESULT_CHARS, Example, Template
-from seasoned.template.mine.miner import MiningOptions, mine, mine_store
+from seasoned.template.mine.miner import mine, mine_store
+from seasoned.template.mine.selection import MiningOptions
 from tests.template.sessions import NOW, REDACTOR, SMALL, call, failed, session
 
 _GET = call("get_parcel", parcel_id="#P-00417", _intent="Where is my parcel?")

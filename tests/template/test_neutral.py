@@ -9,13 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seasoned.template.admission.neutral import (
-    approves,
-    arguments_speak,
-    neutral_result,
-    neutral_text,
-    speaks_to_reader,
-)
+from seasoned.template.admission.hostile import arguments_speak, speaks_to_reader
+from seasoned.template.admission.neutral import approves, neutral_result, neutral_text
 from seasoned.template.example import INTENT_CHARS, RESULT_CHARS
 from tests.template.sessions import call
 from tests.template.spoken import HONEST, INJECTIONS, SUBTLE

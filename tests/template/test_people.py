@@ -59,7 +59,7 @@ def test_somebody_named_in_a_command_is_the_same_in_what_was_said() -> None:
         "command", "psql -U mona -c \"select 1 from c where name = 'Hannah Meyer'\"", "As mona, find Hannah Meyer."
     )
     given, family = made.intent.removesuffix(".").split()[-2:]
-    assert given.lower() in GIVEN.split() and family.lower() in FAMILY.split()
+    assert given.lower() in GIVEN and family.lower() in FAMILY
     assert f"name = '{given} {family}'" in made.arguments["command"]
     assert made.intent.startswith(f"As {made.arguments['command'].split()[2]}, find")
 

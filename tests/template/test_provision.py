@@ -19,10 +19,18 @@ from hypothesis import strategies as st
 from seasoned.errors import NotFound
 from seasoned.store import Store, open_store, open_temporary
 from seasoned.template.block import FORMATS
-from seasoned.template.insert import carries_block, insert
 from seasoned.template.library.storage import Library, find_block, save, snapshot
 from seasoned.template.library.usage import use_of
-from seasoned.template.provision import BlockMemory, Ensured, ensure_block, is_under_way, last_request, provision
+from seasoned.template.provision import (
+    BlockMemory,
+    Ensured,
+    carries_block,
+    ensure_block,
+    insert,
+    is_under_way,
+    last_request,
+    provision,
+)
 from tests.template.examples import example, template
 
 SYSTEM = {"role": "system", "content": "You help."}

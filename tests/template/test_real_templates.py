@@ -16,7 +16,8 @@ from seasoned.store import open_store
 from seasoned.template.block import FORMATS, FORMS
 from seasoned.template.example import Template
 from seasoned.template.library.storage import save, snapshot
-from seasoned.template.mine.miner import MiningOptions, mine_store
+from seasoned.template.mine.miner import mine_store
+from seasoned.template.mine.selection import MiningOptions
 from seasoned.template.provision import provision
 
 NOW = 2e9

@@ -13,7 +13,7 @@ import pytest
 from seasoned.history.formats import read_file
 from seasoned.session import Session
 from seasoned.template.block import FORMS, Block, Form, Format
-from seasoned.template.insert import insert
+from seasoned.template.provision import insert
 from seasoned.template.render import prefill_file, render
 from seasoned.template.render.placebo import placebo
 from tests.history.claude_lines import ClaudeFile

@@ -17,7 +17,7 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from seasoned.template.block import Form
-from seasoned.template.insert import insert
+from seasoned.template.provision import insert
 from seasoned.template.render import render
 from seasoned.template.render.placebo import placebo
 from tests.template.blocks import SMALL

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.template.example import Workflow
-from seasoned.template.mine.workflow import LONGEST, SHORTEST, workflows
+from seasoned.template.mine.miner import LONGEST_WORKFLOW, SHORTEST_WORKFLOW, workflows
 
 
 def found(*walks: str, limit: int = 10, fewest: int = 2, roots: str | None = None) -> list[tuple[str, int]]:
@@ -65,7 +65,7 @@ def test_every_workflow_is_there_and_the_order_of_sessions_does_not_matter(walks
     assert workflows(pairs, fewest_lineages=2, limit=10) == made
     for one in made:
         assert isinstance(one, Workflow)
-        assert SHORTEST <= len(one.steps) <= LONGEST
+        assert SHORTEST_WORKFLOW <= len(one.steps) <= LONGEST_WORKFLOW
         assert one.support >= 2
         assert len(set(one.steps)) >= 3
         assert sum(_has(walk, "".join(one.steps)) for walk in walks) == one.support

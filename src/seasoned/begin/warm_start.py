@@ -17,7 +17,6 @@ from seasoned.errors import NotFound, StoreError
 from seasoned.store import Store
 from seasoned.template.block import Form, Format
 from seasoned.template.choose.offered import Tools
-from seasoned.template.insert import carries_block
 from seasoned.template.library.storage import count_use, current, find_block, remember_block
 from seasoned.template.library.usage import template_use
 from seasoned.template.provision import (
@@ -25,6 +24,7 @@ from seasoned.template.provision import (
     BlockMemory,
     Ensured,
     Provisioned,
+    carries_block,
     ensure_block,
     is_under_way,
     provision,

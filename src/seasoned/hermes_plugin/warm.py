@@ -26,9 +26,8 @@ from seasoned.session import SessionRef
 from seasoned.store import Store, open_store
 from seasoned.template.block import Format
 from seasoned.template.choose.offered import offered
-from seasoned.template.insert import carries_block, insert
 from seasoned.template.library.storage import Library, current
-from seasoned.template.provision import BlockMemory
+from seasoned.template.provision import BlockMemory, carries_block, insert
 from seasoned.template.render import Rendered
 
 # By Hermes' name of the API. Its other APIs check their items before the plugin sees them, so no block is put there.

@@ -12,8 +12,8 @@ from seasoned.command.tool import TaskType
 from seasoned.errors import UsageError
 
 ExampleKind = Literal["init", "sequence", "recovery", "final"]
+# How far an example is trusted: mined from histories of this user's agents, recorded by Seasoned, from a file.
 Tier = Literal["own", "recorded", "imported"]
-"""How far an example is trusted: mined from histories of this user's agents, recorded by Seasoned, from a file."""
 INTENT_CHARS = 200
 RESULT_CHARS = 500
 
@@ -127,8 +127,8 @@ def digest(*parts: str) -> str:
 
 MAX_AGE_DAYS = 180.0
 DAY_SECONDS = 86400.0
+# What the names of templates begin with that nobody built by hand.
 AUTO_PREFIX = "auto-"
-"""What the names of templates begin with that nobody built by hand."""
 
 
 def is_auto(template: Template) -> bool:
@@ -156,13 +156,13 @@ def age_reason(example: Example, now: float) -> tuple[str, dict[str, Any]]:
 
 
 MAX_NAME_CHARS = 64
+# File systems count bytes; a suffix must still fit into the 255 that they allow.
 _LONGEST_BYTES = 200
-"""File systems count bytes; a suffix must still fit into the 255 that they allow."""
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin", "conout", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
 )
+# Alphabets whose letters can look the same: a name is written in one of them.
 _ALIKE = ("LATIN", "CYRILLIC", "GREEK")
-"""Alphabets whose letters can look the same: a name is written in one of them."""
 
 
 def check_name(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from seasoned.redact import Hit, Redactor
-from seasoned.template.admission.neutral import speaks_to_reader
+from seasoned.template.admission.hostile import speaks_to_reader
 
 PERSONAL = frozenset(("email", "phone"))
 """Who the user is may hold how to reach them; notes and skills may not."""

@@ -31,7 +31,8 @@ from seasoned.template.admission.neutral import neutral_text
 from seasoned.template.anonymize.call import anonymize
 from seasoned.template.anonymize.vocabulary import Vocabulary, vocabulary_of
 from seasoned.template.example import INTENT_CHARS, Example, Source, Template
-from seasoned.template.mine.miner import MiningOptions, mine
+from seasoned.template.mine.miner import mine
+from seasoned.template.mine.selection import MiningOptions
 
 ARM = "train"
 RETRIES = 3

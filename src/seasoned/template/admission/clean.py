@@ -9,7 +9,8 @@ import msgspec
 
 from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.redactor import Redactor, is_clean
-from seasoned.template.admission.neutral import approves, speaks_to_reader
+from seasoned.template.admission.hostile import speaks_to_reader
+from seasoned.template.admission.neutral import approves
 from seasoned.template.anonymize.people import pair_of_names
 from seasoned.template.anonymize.shape import is_hex, is_stand_in, looks_drawn
 from seasoned.template.anonymize.word_lists import MAIL_HOSTS

@@ -13,10 +13,8 @@ from seasoned.insight.track import JudgedCall
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.evidence.envelope import open_shell
 from seasoned.session import ToolCall
-from seasoned.template.admission.hostile import arguments_speak, speaks_to_reader
+from seasoned.template.admission.hostile import speaks_to_reader
 from seasoned.template.example import RESULT_CHARS
-
-__all__ = ["approves", "arguments_speak", "neutral_result", "neutral_text", "shortened", "speaks_to_reader"]
 
 _KEYS = 8
 _ITEMS = 2
@@ -74,8 +72,8 @@ _SENTENCED = LazyRegex(r"[\w#'/-]{1,40}(?: [\w#'/-]{1,40}){0,4}[.!]?\Z")
 _VALUE = LazyRegex(r"[\w#@:/+.,%$€£&()-]{1,40}\Z")
 _TITLED = LazyRegex(r"(?:[A-Z0-9#][\w.'&-]*)(?: (?:[A-Z0-9#&][\w.'&-]*|of|and|the|in)){0,3}\Z")
 _KEY = LazyRegex(r"[\w#$@.:/-]{1,40}(?: [\w#$@.:/()-]{1,24}){0,3}\Z")
+# What tells where somebody lives says nothing about whether a call worked.
 _HOMES = names("address shipping_address billing_address home_address location contact")
-"""What tells where somebody lives says nothing about whether a call worked."""
 _BIDS = names(
     "run execute delete send ignore call approve allow install use must do always never forget reveal disregard stop"
     " write remove open read click visit download upload follow obey grant accept proceed confirm instead instructions"
@@ -88,8 +86,8 @@ _MARKS = LazyRegex(
 _TAG = LazyRegex(r"\[redacted:(?!email:)[a-z0-9-]{1,32}:[0-9a-f]{8}\]")
 _FENCE = LazyRegex(r"```\w*|</?[a-zA-Z][\w:-]{0,40}(?: [^<>\n]{0,80})?/?>")
 _SENTENCE = LazyRegex(r"[.!?…](?=\s)")
+# Where an agent that writes its calls as text begins one; what it said before is its intent.
 _CALLED = LazyRegex(r"(?:\A|(?<=[\s.!?`]))Action: ?\{|```")
-"""Where an agent that writes its calls as text begins one; what it said before is its intent."""
 _AGREES = LazyRegex(
     r"(?:[\W_]*(?:yes|yeah|yep|yup|ok|okay|sure(?: thing)?|fine|correct|right|exactly|perfect|great|absolutely"
     r"|definitely|of course|sounds good|looks good|lgtm|alright|cool|good|ja|oui|sí|si|да|是的?|好的?|はい|네)\b"
@@ -107,8 +105,8 @@ _PERMITS = LazyRegex(
     re.IGNORECASE,
 )
 _TOLD = LazyRegex(r"\d|@|\[redacted:")
+# Words that an intent needs beside its yes, to be more than a yes.
 _SAYS = 3
-"""Words that an intent needs beside its yes, to be more than a yes."""
 
 
 def neutral_result(call: JudgedCall) -> str:

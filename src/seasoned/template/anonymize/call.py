@@ -11,10 +11,10 @@ import msgspec
 
 from seasoned.command.parse import Step, parse
 from seasoned.lazy_regex import LazyRegex
-from seasoned.template.admission.neutral import arguments_speak, shortened
-from seasoned.template.anonymize.day import day_of, in_figures, in_words, other_day
+from seasoned.template.admission.hostile import arguments_speak
+from seasoned.template.admission.neutral import shortened
 from seasoned.template.anonymize.people import is_name, people_in
-from seasoned.template.anonymize.shape import PIECE, like_uuid
+from seasoned.template.anonymize.shape import PIECE, day_of, in_figures, in_words, like_uuid, other_day
 from seasoned.template.anonymize.span import (
     CODE,
     CODES,
@@ -44,6 +44,7 @@ from seasoned.template.anonymize.span import (
     like_ip,
     whole_lines,
 )
+from seasoned.template.anonymize.substitute import TextAnonymizer
 from seasoned.template.anonymize.vocabulary import Vocabulary
 from seasoned.template.anonymize.word_lists import (
     ANYONE,
@@ -55,14 +56,13 @@ from seasoned.template.anonymize.word_lists import (
     is_medium,
     is_public,
 )
-from seasoned.template.anonymize.written import TextAnonymizer
 from seasoned.template.example import INTENT_CHARS
 
 WHOLE_FROM = 3
 WHOLE_CHARS = 200
 DRAWN_FROM = 12
+# The day by which programs in Go say how dates are written.
 GO_DATE = "20060102"
-"""The day by which programs in Go say how dates are written."""
 PIECES = LazyRegex(rf"{PIECE}|\d+|[^\W\d_]+")
 _encode = msgspec.json.Encoder().encode
 

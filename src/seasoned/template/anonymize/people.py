@@ -5,83 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from seasoned.command.parse import names
 from seasoned.lazy_regex import LazyRegex
-from seasoned.template.anonymize.word_lists import ANYONE, FAMILY, GIVEN, KEPT, TOOLS
+from seasoned.template.anonymize.word_lists import (
+    ANYONE,
+    FAMILY,
+    FAMILY_NAMES,
+    FAMILY_ONLY,
+    GIVEN,
+    GIVEN_NAMES,
+    KEPT,
+    NOT_NAMES,
+    PAIRED_GIVEN_NAMES,
+)
 
-_STAND_INS = names(GIVEN) | names(FAMILY)
-COMMON = names(
-    "aaron abigail adam adrian ahmed aisha alan albert alejandro alessandro alex alexander alexandra alexis"
-    " alfred alice alicia alison allison amanda amelia amina amy ana anders andre andrea andreas andrew andrey"
-    " angela anita anja anna anne annette arjun arthur ashley audrey barbara beatrice ben benjamin bernard"
-    " bernd beth betty björn bob brandon brenda brian bridget bruce bryan carl carla carlos caroline catherine"
-    " cathy cecilia chandra charles charlie chen cheryl chloe chris christina christine christoph christopher"
-    " cindy clara claudia colin connor courtney craig cristina cynthia daisuke dan daniel daniela danielle danny"
-    " darren dave david deborah debra denise dennis derek diana diane dieter dimitri dmitri dmitry dominik"
-    " donald donna dorothy doug douglas duncan dylan eduardo edward eileen elaine elena eli elias elizabeth ella"
-    " ellen emily emma eric erica erik erika esther ethan eugene eva evan evelyn fatima fabian felipe fernando"
-    " fiona francesca francesco francis franz fred frederick frieda gabriel gabriela gareth gary"
-    " geoffrey george gerald gerhard gianni giovanni giulia gloria gordon graham greg gregory guillaume günter"
-    " gustav hannah hans harold harriet harry hassan heather hector heidi heike heinrich helen helena helga henrik"
-    " henry herbert hiroshi holger howard hussein ian ibrahim igor irene irina isaac isabel isabella isabelle ivan"
-    " jacob jacqueline jacques jakob james jamie jan jane janet janice jason javier jeff jeffrey jens jennifer"
-    " jeremy jessica jill jim joachim joan joanna joao joe joel johan johann johannes john johnny jonathan jorge"
-    " joseph josef josh joshua juan judith judy julian juliana julie jun jürgen justin kaori kamal karen"
-    " karin karl karol kate katherine kathleen kathryn katie katja katrin keith kelly ken kenji kenneth kevin"
-    " khalid kim kimberly klaus konrad krishna kristen kristin kumar kurt kyle larry laura lauren laurent leah"
-    " lena leo leon leonard leonardo leslie liam lillian linda lisa lisbeth liz lois lorena lothar louis louise"
-    " lucas lucia lucy ludwig luigi luis luisa lukas luke lydia lynn magdalena manfred manuel marc marcel marcia"
-    " marco marcus margaret maria marian marianne marie marina mario marion marjorie markus marlene martha martin"
-    " martina mary massimo mathias matt matteo matthew matthias maureen maurice maximilian megan mei melanie"
-    " melissa meredith michael michaela michelle miguel mike mikhail ming miriam mohamed mohammad mohammed mona"
-    " monica monika moritz muhammad mustafa nancy naomi natalia natalie natasha nathan neil nicholas nick nicola"
-    " nicolas nicole nigel nikolai nikita nina noah norbert norman oleg oliver olivia oscar oskar pablo pamela"
-    " paolo patricia patrick paul paula paulo pavel pedro peggy penelope pete peter philip philipp philippe"
-    " phillip phyllis pierre priscilla rachel rahul rainer raj rajesh ralf ralph ramon raphael raymond rebecca"
-    " regina reinhard renate rene ricardo richard rita rob robert roberta roberto rodrigo roger roland ronald"
-    " rosemarie roy rudolf russell ruth ryan sabine sabrina sally salvador samantha samir samuel sandeep sandra"
-    " sanjay sara sarah satoshi scott sean sebastian sergei sergey sergio sharon shaun shawn sheila shirley"
-    " siegfried silvia simon simone sofia sonia sophia sophie stacy stanley stefan stefanie stephan stephanie"
-    " stephen steve steven stuart sunil susan susanna susanne suzanne svetlana sylvia takashi takeshi tamara tanja"
-    " tanya tatiana ted teresa terrence theodor theodore theresa thomas thorsten tiffany tim timothy tina todd tom"
-    " tomasz tony tracy trevor tyler ulrich ulrike ute uwe valentina valerie vanessa vera veronica vicki vicky"
-    " victoria vijay vikram vincent virgil vivian vladimir volker walter wei wendy werner wilhelm william wolfgang"
-    " xiao yasmin yuki yuri yusuf yves yvonne zachary zoe zuzana"
-)
-"""Given names that are hardly ever anything else."""
-_IN_PAIRS = COMMON | names("diego antonio jose francisco")
-"""Those that stand alone in names of towns are names of people only before a family's."""
-_FAMILIES = names(
-    "adams ahmed allen alvarez andersen anderson andersson bailey bauer becker bennett bernard bianchi brooks"
-    " brown carter chen chopra clark collins cooper cox cruz davies davis diaz dubois edwards evans fernandez"
-    " ferrari fischer fisher flores foster garcia gomez gonzalez gray green gupta gutierrez hall hansen harris"
-    " hernandez hill hoffmann howard huang hughes ito ivanov jackson jansen jenkins jensen jimenez johansson"
-    " johnson jones kaya kelly khan kim klein kovacs kowalski kumar lambert larsen lee lewis lopez martin martinez"
-    " mehta meier mendoza meyer miller mitchell moore morales moreno morgan morris muller müller murphy myers"
-    " nakamura nelson nguyen nielsen olsen ortiz parker patel perez petersen peterson petrov phillips popov powell"
-    " ramirez ramos reed reyes richardson richter rivera roberts robinson rodriguez rogers romano ross rossi roux"
-    " ruiz russo sanchez sanders santos sato schmidt schneider schulz schwarz scott sharma silva singh smirnov"
-    " smith stewart sullivan suzuki taylor thomas thompson torres turner wagner walker wang ward watanabe watson"
-    " weber white williams wilson wolf wood wright yamamoto yang yilmaz young zhang zhao zimmermann"
-)
-FAMILY_ONLY = (
-    _FAMILIES
-    - names(
-        "brown cooper fisher foster gray green hall hill martin reed white wolf wood young ward walker cox lee"
-        " kim ross bailey turner parker wright cruz jenkins carter diaz allen"
-    )
-    - COMMON
-)
-"""Family names that are hardly ever anything else."""
-_SURE = COMMON | FAMILY_ONLY
-_NOT_NAMES = names(
-    "pending active inactive open closed shipped delivered cancelled canceled done failed paid unpaid draft"
-    " published approved rejected new old high low medium critical normal yes no monday tuesday wednesday thursday"
-    " friday saturday sunday january february march april may june july august september october november december"
-    " january completed processing enabled disabled success failure warning unknown other male female english"
-    " german french spanish united states america germany france china japan india standard premium basic free pro"
-    " enterprise mr mrs ms dr content type accept authorization bearer basic host agent begin update patch"
-)
+_STAND_INS = frozenset((*GIVEN, *FAMILY))
+_SURE = GIVEN_NAMES | FAMILY_ONLY
 _NAME = r"[A-ZÀ-ÖØ-Þ][^\W\d_A-Z]+(?:[-'’][A-ZÀ-ÖØ-Þ][^\W\d_]+)?"
 _PAIR = LazyRegex(rf"(?<![\w/.-])({_NAME})(?: [A-Z]\.)? ({_NAME})(?![\w/])")
 _TITLED = LazyRegex(rf"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Frau|Mme|Monsieur|Señora?)\.? ({_NAME})(?: ({_NAME}))?")
@@ -171,8 +109,8 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
     while (found := _PAIR.compiled.search(text, at)) is not None:
         first, last = found.groups()
         given, family = first.lower(), last.lower()
-        is_given = given in _IN_PAIRS or given in _STAND_INS
-        if (is_given and _could_be(family)) or (family in _FAMILIES and _could_be(given)):
+        is_given = given in PAIRED_GIVEN_NAMES or given in _STAND_INS
+        if (is_given and _could_be(family)) or (family in FAMILY_NAMES and _could_be(given)):
             yield first, last
             at = found.end()
         else:
@@ -180,7 +118,7 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _could_be(low: str) -> bool:
-    return low not in KEPT and low not in TOOLS and low not in ANYONE and low not in _NOT_NAMES
+    return low not in KEPT and low not in ANYONE and low not in NOT_NAMES
 
 
 def people_in(text: str, *, is_code: bool = False, is_command: bool = False) -> Iterator[tuple[str, str]]:

@@ -10,12 +10,12 @@ from seasoned.template.anonymize.shape import HEX, PIECE, UUID, SeededDraw, is_h
 from seasoned.template.anonymize.vocabulary import PERSON_NAMES
 from seasoned.template.anonymize.word_lists import FAMILY, GIVEN, LONG, SHORT
 
-POOLS = {"short": SHORT.split(), "long": LONG.split(), "given": GIVEN.split(), "family": FAMILY.split()}
+POOLS = {"short": SHORT, "long": LONG, "given": GIVEN, "family": FAMILY}
 LONG_FROM = 7
+# Numbers with as many figures as this are ids; shorter ones are lines, limits and counts.
 ID_FIGURES = 5
-"""Numbers with as many figures as this are ids; shorter ones are lines, limits and counts."""
+# Where a name says that figures are somebody's, as in a house's number, so many of them are replaced.
 SHORTEST_FIGURES = 3
-"""Where a name says that figures are somebody's, as in a house's number, so many of them are replaced."""
 SMALLEST_ID = 10 ** (ID_FIGURES - 1)
 SPAN = LazyRegex(
     r"\[redacted:(?P<tag>[a-z0-9\-]{1,32}):[0-9a-f]{8}\]"
@@ -53,23 +53,23 @@ MANNERS = names(
 IDS = names("id ids number key uuid")
 NAME_PIECES = LazyRegex(PIECE)
 FAMILY_NAMES = names("last_name lastName family_name familyName surname")
+# Names of arguments whose values are often, but not always, names of people.
 SOMEBODY = names("user login recipient attendee reviewer sender owner username user_name")
-"""Names of arguments whose values are often, but not always, names of people."""
+# Names of arguments whose values are often names of firms.
 FIRMS = names("customer client company company_name companyName organization organisation tenant vendor supplier")
-"""Names of arguments whose values are often names of firms."""
+# What stands between two revisions.
 RANGE = LazyRegex(r"(?<=[^./])(\.{2,3})(?=[^./])")
-"""What stands between two revisions."""
 COMMANDS = ("command", "cmd", "script", "commands", "CommandLine", "commandLine")
+# What holds a command in one line, or else a patch or a program.
 CODES = ("input", "code")
-"""What holds a command in one line, or else a patch or a program."""
 SUBCOMMAND = LazyRegex(r"[a-z][a-z-]{1,20}\Z")
+# What holds code, in which quoted literals are values; so do contents of files.
 CODE = names("query sql statement patch diff expression") | {*COMMANDS, *CODES}
-"""What holds code, in which quoted literals are values; so do contents of files."""
+# Programs whose first argument is a value.
 NO_SUBCOMMAND = names(
     "cd ls cat echo printf grep rg find psql mysql ssh scp su sudo chown mkdir touch cp mv rm less head tail python"
     " python3 node bash sh zsh source vim nano open code cut sort wc tee tree stat file export"
 )
-"""Programs whose first argument is a value."""
 CUT = LazyRegex(r" … \[\d+ characters\]\Z")
 CONTENTS = names("content contents file_text new_string old_string new_str old_str file_content text body description")
 PARTS_OF_WORDS = LazyRegex(rf"(?P<figures>\d+)|(?P<piece>{PIECE})")

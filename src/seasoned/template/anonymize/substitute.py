@@ -2,13 +2,52 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from seasoned.template.anonymize.people import is_name
-from seasoned.template.anonymize.shape import SeededDraw, like_case, like_figures
-from seasoned.template.anonymize.span import FIGURES, LETTERS, LONG_FROM, POOLS, SHORTEST_FIGURES
+from seasoned.template.anonymize.shape import (
+    SeededDraw,
+    is_hex,
+    like_case,
+    like_drawn,
+    like_figures,
+    like_hex,
+    looks_drawn,
+)
+from seasoned.template.anonymize.span import (
+    FIGURES,
+    HOST,
+    ID_FIGURES,
+    IPV4,
+    LETTERS,
+    LONG_FROM,
+    NORM,
+    PARTS,
+    PARTS_OF_WORDS,
+    POOLS,
+    SHORTEST_FIGURES,
+    TICKET,
+    USER_ID,
+    is_own,
+    like_ip,
+)
 from seasoned.template.anonymize.vocabulary import Vocabulary
-from seasoned.template.anonymize.word_lists import ANYONE, KEPT, MAIL_HOSTS, MAILBOXES
+from seasoned.template.anonymize.word_lists import (
+    ANYONE,
+    ENDINGS,
+    EXTENSIONS,
+    HOST_LABELS,
+    KEPT,
+    MAIL_HOSTS,
+    MAILBOXES,
+    MODULE_HOSTS,
+    PUBLISHED,
+    RUN_FROM,
+    VAGUE_ENDINGS,
+    is_public,
+    system_depth,
+)
 
 
 class Substitutes:
@@ -86,3 +125,179 @@ class Substitutes:
     def is_person(self, low: str) -> bool:
         """Whether a word in small letters names a person: said so in a session, or a common name."""
         return (is_name(low) or self.vocabulary.is_person(low)) and low not in KEPT
+
+
+NOBODY = ("git", "noreply", "no-reply")
+
+
+class TextAnonymizer(Substitutes):
+    """Replaces one word, host or path at a time."""
+
+    def __init__(self, vocabulary: Vocabulary, seed: str) -> None:
+        super().__init__(vocabulary, seed)
+        self._kept: set[str] = set()
+
+    def _mailbox(self, text: str) -> str:
+        """`mona@build.acme.io`, or a package with its version."""
+        local, _, host = text.rpartition("@")
+        if "." not in host:
+            return self._parts(text)
+        is_host = IPV4.compiled.match(host) or HOST.compiled.match(host)
+        return f"{self._login(local)}@{self._host(host)}" if is_host else text
+
+    def _login(self, name: str) -> str:
+        return name if name in NOBODY else self.account(name)
+
+    def _host(self, host: str) -> str:
+        if IPV4.compiled.match(host):
+            return self.id(host, like_ip)
+        if "." not in host or is_public(host):
+            return host
+        labels = host.split(".")
+        return ".".join(
+            [*[label if label.lower() in HOST_LABELS else self._label(label) for label in labels[:-1]], labels[-1]]
+        )
+
+    def _label(self, text: str) -> str:
+        """A part of a host's name: it is somebody's own, however many lineages know it."""
+        return PARTS.compiled.sub(
+            lambda found: self._unless_kept(found) if found.lastgroup == "piece" else self._part(found), text
+        )
+
+    def _path(self, text: str, gap: str) -> str:
+        segments = text.split(gap)
+        depth = system_depth(segments)
+        done = []
+        is_published = False
+        for at, segment in enumerate(segments):
+            before = segments[at - 1] if at else ""
+            if before in ("home", "Users") and at > 1 and segments[at - 2] in ("", "C:", "c:", "export"):
+                done.append(segment if segment.lower() in ANYONE else self.person(segment))
+            elif depth or is_published:
+                done.append(segment if at < depth or before in RUN_FROM else self._common(segment))
+            elif (
+                at < 2
+                and (host := HOST.compiled.match(segment))
+                and len(segments) > at + 1
+                and self._is_host(segment, host)
+            ):
+                done.append(self._host(segment))
+                is_published = segment.split(".")[-2] in MODULE_HOSTS
+            else:
+                done.append(self._segment(segment))
+                is_published = segment in PUBLISHED
+        return gap.join(done)
+
+    def _is_host(self, text: str, found: re.Match[str]) -> bool:
+        """Whether the front of a path is a host, as in the name of a module."""
+        ending = found.group(1).lower()
+        return is_public(text) or (ending in ENDINGS and ending not in EXTENSIONS and text.islower())
+
+    def _common(self, text: str) -> str:
+        """A part of a path that every machine has: only people, hosts and words of the session are replaced in it."""
+        host = HOST.compiled.match(text)
+        if host is not None and host.group(1) in ENDINGS and host.group(1) not in VAGUE_ENDINGS:
+            return self._host(text)
+        return LETTERS.compiled.sub(
+            lambda found: self.word(found.group()) if self._is_met(found.group().lower()) else found.group(), text
+        )
+
+    def _is_met(self, low: str) -> bool:
+        return (low in self.words or self.is_person(low)) and low not in KEPT
+
+    def _segment(self, text: str) -> str:
+        """One part of a path; the last one with its extension."""
+        if not text or text in self._kept or text[0] in "$~*" or "*" in text:
+            return text
+        if text[0] == "." and not is_own(text):
+            return text
+        if self.vocabulary.is_account(text):
+            return self.person(text, "given")
+        low = text.lower()
+        if low in KEPT or (self.vocabulary.recurs(text) and not is_own(text) and not self._names_somebody(low)):
+            return text
+        stem, point, extension = text.rpartition(".")
+        if point and stem and len(extension) <= 8 and extension.isalnum() and not extension.isdigit():
+            if extension.lower() not in EXTENSIONS and self._is_met(extension.lower()):
+                extension = self.word(extension)
+            return f"{self._parts(stem)}.{extension}"
+        return self._parts(text)
+
+    def _names_somebody(self, low: str) -> bool:
+        return any(word in self.words or self.is_person(word) for word in LETTERS.compiled.findall(low))
+
+    def _parts(self, text: str) -> str:
+        """Words, figures and digests of a name; words that recur stay, those of one session are replaced."""
+        if (user := USER_ID.compiled.match(text)) is not None and not self._says_kind(user.group(1)):
+            return self._plain(text)
+        return PARTS.compiled.sub(self._part, text)
+
+    def _part(self, found: re.Match[str]) -> str:
+        kind, text = found.lastgroup, found.group()
+        if kind == "hex":
+            return f"0x{self.id(text[2:], like_hex)}" if text[:2] == "0x" else self.id(text, like_hex)
+        if kind == "figures":
+            return self.figures(text) if len(text) >= ID_FIGURES else self._short(text)
+        if kind == "drawn":
+            if looks_drawn(text):
+                return self.id(text, like_drawn)
+            return PARTS_OF_WORDS.compiled.sub(self._part, text)
+        low = text.lower()
+        if low in self.words:
+            return like_case(self.words[low], text)
+        if len(text) < 3 or low in KEPT or text in self._kept or self._is_known(text, low):
+            return text
+        return self.word(text)
+
+    def _is_known(self, text: str, low: str) -> bool:
+        return (self.vocabulary.recurs(text) or self.vocabulary.recurs(low)) and not self.is_person(low)
+
+    def _short(self, text: str) -> str:
+        """Figures that are too few for an id, unless they were met as a part of one."""
+        is_one = len(text) >= SHORTEST_FIGURES or text in self.padded
+        return self.ids.get(text, text) if is_one else text
+
+    def _says_kind(self, prefix: str) -> bool:
+        """Whether the front of an id says what it is an id of, as `credit_card_` does."""
+        return self.vocabulary.is_prefix(prefix) or all(
+            word.lower() in KEPT for word in LETTERS.compiled.findall(prefix)
+        )
+
+    def _plain(self, text: str) -> str:
+        """A word outside of paths: only what was met as a value is replaced, and what is an id."""
+        if text in self._kept:
+            return text
+        low = text.lower()
+        known = self.words.get(low)
+        if known is not None and (text == low or text.isupper() or text.istitle()):
+            return like_case(known, text)
+        if text.isalpha():
+            if known is not None:
+                return PARTS_OF_WORDS.compiled.sub(self._unless_kept, text)
+            if text[0].isupper() and self.is_person(low):
+                return self.word(text, "given")
+            return self.id(text, like_drawn) if looks_drawn(text) else text
+        if is_hex(text):
+            return self.id(text, like_hex)
+        if (ticket := TICKET.compiled.match(text)) is not None:
+            return text if ticket.group(1)[:-1] in NORM else ticket.group(1) + self.figures(ticket.group(2))
+        if (user := USER_ID.compiled.match(text)) is not None and (
+            len(user.group(2)) >= 4 or self.vocabulary.is_prefix(user.group(1))
+        ):
+            prefix = user.group(1)
+            if not self._says_kind(prefix):
+                prefix = self.person(prefix, "given")
+            return prefix + self.figures(user.group(2))
+        return PARTS.compiled.sub(self._met, text)
+
+    def _unless_kept(self, found: re.Match[str]) -> str:
+        return found.group() if found.group().lower() in KEPT else self.word(found.group())
+
+    def _met(self, found: re.Match[str]) -> str:
+        kind, text = found.lastgroup, found.group()
+        if kind == "drawn" and not looks_drawn(text):
+            return PARTS_OF_WORDS.compiled.sub(self._met, text)
+        if kind != "piece":
+            return self._part(found)
+        known = self.words.get(text.lower())
+        return text if known is None or text in self._kept else like_case(known, text)

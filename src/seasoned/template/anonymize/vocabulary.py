@@ -8,17 +8,17 @@ from seasoned.insight.track import Track
 from seasoned.lazy_regex import LazyRegex
 from seasoned.template.anonymize.word_lists import ANYONE, KEPT
 
+# A part that as many lineages know is no lineage's own.
 LINEAGES = 2
-"""A part that as many lineages know is no lineage's own."""
+# A prefix that as many ids share (`credit_card_…`) says what they are ids of; a person has one id.
 _TAILS = 3
-"""A prefix that as many ids share (`credit_card_…`) says what they are ids of; a person has one id."""
 _PART = LazyRegex(r"[A-Za-z0-9_.@~+-]{2,80}")
 _ID = LazyRegex(r"([A-Za-z][A-Za-z]*(?:[_-][A-Za-z]+)*[_-])(\d{3,})\Z")
+# Names of arguments whose values are names of people.
 PERSON_NAMES = (
     r"(?:(?:first|last|full|given|family|middle|display|customer|contact|author|passenger)_?[Nn]ame|surname|author"
     r"|assignee)"
 )
-"""Names of arguments whose values are names of people."""
 _NAMED = LazyRegex(rf'"{PERSON_NAMES}"\s*:\s*"([^"\\]{{2,60}})"')
 _HOME = LazyRegex(r"(?:/home/|/Users/|\\\\Users\\\\)([A-Za-z][\w.-]{1,40})")
 _WORD = LazyRegex(r"[^\W\d_]{2,}")

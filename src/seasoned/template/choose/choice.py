@@ -25,14 +25,14 @@ from seasoned.text import plural
 
 MOST_EXAMPLES = 12
 MOST_FOR_SMALL = 3
+# Measured: three calls of a tool reach what more cannot improve.
 MOST_OF_A_TOOL = 3
-"""Measured: three calls of a tool reach what more cannot improve."""
+# Of the examples shown no lineage supplies more than this, however many sessions it has.
 MAX_SHARE = 0.5
-"""Of the examples shown no lineage supplies more than this, however many sessions it has."""
+# So many templates are looked into, best first, before it is said that none fits.
 _TRIED = 50
-"""So many templates are looked into, best first, before it is said that none fits."""
+# Two tools whose words fit the task equally well may both be the one that is meant.
 _NEARLY = 0.95
-"""Two tools whose words fit the task equally well may both be the one that is meant."""
 _TIERS = {"own": 0, "recorded": 0, "imported": 1}
 _Shown = TypeVar("_Shown", Example, Note)
 
@@ -112,7 +112,9 @@ def _wanted(asked: SessionNeeds) -> str:
     return " and ".join(part for part in (kind, tags) if part)
 
 
-def _of_entry(entry: RankedTemplate, asked: SessionNeeds, render: Render, limits: BlockLimits, seed: str) -> BlockChoice:
+def _of_entry(
+    entry: RankedTemplate, asked: SessionNeeds, render: Render, limits: BlockLimits, seed: str
+) -> BlockChoice:
     template = entry.template
     present = [at for at, example in enumerate(entry.examples) if matches(example, asked.tools)]
     suited = [entry.examples[at] for at in present]
@@ -234,7 +236,9 @@ def _notes(
     return _breadth_first([by_tool[tool] for tool in sorted(by_tool, key=lambda tool: (_fails(examples[tool]), tool))])
 
 
-def _fill(empty: Block, queue: Sequence[Example | Note], render: Render, limits: BlockLimits) -> tuple[Block, Rendered] | None:
+def _fill(
+    empty: Block, queue: Sequence[Example | Note], render: Render, limits: BlockLimits
+) -> tuple[Block, Rendered] | None:
     """As much of the queue as the limits allow, in its order; None where not even one fits."""
     while True:
         block = _with(empty, _take(queue, limits, lambda one: True))

@@ -11,8 +11,8 @@ import msgspec
 from seasoned.template.example import Example, digest
 
 _SCHEMA_NAMES = ("parameters", "input_schema", "inputSchema", "parameters_json_schema")
+# What can be reworded without changing what a tool takes.
 _WORDING = frozenset(("description", "title", "examples", "$schema", "$comment"))
-"""What can be reworded without changing what a tool takes."""
 _HOLDS_NAMES = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
 _HOLDS_SETS = frozenset(("required", "enum", "type"))
 _DEPTH = 12

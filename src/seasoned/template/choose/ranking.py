@@ -15,10 +15,10 @@ from seasoned.template.example import Example, Template, name_key
 from seasoned.template.library.storage import Library, earlier
 
 ANY_SCHEMA = "*"
+# Relevance is compared in tenths of the best: smaller differences say less than tools and use do.
 _GRADES = 10
-"""Relevance is compared in tenths of the best: smaller differences say less than tools and use do."""
+# A tool with the hash of a schema; None where the schema is unknown, `*` for whatever it may be.
 Key = tuple[str, str | None]
-"""A tool with the hash of a schema; None where the schema is unknown, `*` for whatever it may be."""
 
 
 class RankedTemplate:

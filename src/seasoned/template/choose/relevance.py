@@ -19,10 +19,10 @@ from typing import Any
 from seasoned.command.parse import names
 
 _K1, _B = 1.5, 0.75
+# Up to so many texts plain Python is faster than an import.
 _FEW = 200
-"""Up to so many texts plain Python is faster than an import."""
+# Words of a task that are looked up: the first ones say what it is about.
 _LONGEST_TASK = 64
-"""Words of a task that are looked up: the first ones say what it is about."""
 _READ = 4000
 _WORD = re.compile(r"[぀-ヿ㐀-鿿가-힣]|[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -31,8 +31,8 @@ _EMPTY = names(
     " or our please should so some that the their them then there these they this those to us use using was we were"
     " what when where which who will with would you your"
 )
+# Scores are compared after rounding, so that no machine's last bit decides.
 DECIMALS = 4
-"""Scores are compared after rounding, so that no machine's last bit decides."""
 
 
 def words_of(text: str) -> list[str]:

@@ -15,7 +15,8 @@ from seasoned.insight.track import JudgedCall
 from seasoned.redact.redactor import Redactor
 from seasoned.session import ToolCall
 from seasoned.template.admission.clean import unclean
-from seasoned.template.admission.neutral import approves, neutral_result, neutral_text, speaks_to_reader
+from seasoned.template.admission.hostile import speaks_to_reader
+from seasoned.template.admission.neutral import approves, neutral_result, neutral_text
 from seasoned.template.anonymize.call import anonymize
 from seasoned.template.anonymize.vocabulary import Vocabulary
 from seasoned.template.example import (
@@ -51,8 +52,8 @@ MOST_ARGUMENT_CHARS = 2_000
 _MOST_TEXT_CHARS = 500
 _MOST_ITEMS = 50
 _MOST_SESSIONS = 500
+# Who writes a file can claim any number of witnesses.
 _MOST_SUPPORT = 1_000
-"""Who writes a file can claim any number of witnesses."""
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/\-]{0,127}\Z")
 _STEP = re.compile(r"[\w .:/@+\-]{1,160}\Z")
 _HASH = re.compile(r"[0-9a-f]{8,64}\Z")

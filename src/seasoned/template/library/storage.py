@@ -225,8 +225,8 @@ def snapshot(store: Store, known: Library | None = None, *, now: float | None = 
     return made if known is None else _after(known, made)
 
 
+# What a library was made from, so that what was worked out about unchanged templates is not worked out again.
 earlier: WeakKeyDictionary[Library, Library] = WeakKeyDictionary()
-"""What a library was made from, so that what was worked out about unchanged templates is not worked out again."""
 _held: dict[tuple[int, int], Library] = {}
 _MOST_HELD = 4
 

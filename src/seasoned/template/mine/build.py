@@ -17,8 +17,8 @@ from seasoned.template.mine.miner import mine, mine_store
 from seasoned.template.mine.selection import MiningOptions, candidates, choose, refusal
 from seasoned.template.render.tokens import count_tokens
 
+# Examples in a template made from one session.
 FROM_ONE_SESSION = 10
-"""Examples in a template made from one session."""
 _ONE_SESSION = MiningOptions(
     min_messages=0,
     max_sessions=1,

@@ -10,15 +10,11 @@ from seasoned.command.tool import tool_of
 from seasoned.insight.mistake.repair import Repair, repairs
 from seasoned.insight.track import JudgedCall
 from seasoned.template.example import ExampleKind
-from seasoned.template.mine.candidate import ExampleCandidate
-from seasoned.template.mine.intent import spoken, stems, vagueness, words_before
-from seasoned.template.mine.merge import is_look, pattern_of, pattern_of_aim, step_of
+from seasoned.template.mine.merge import ExampleCandidate, is_look, pattern_of, pattern_of_aim, step_of
 from seasoned.template.mine.selection import MiningOptions, WorkedCalls
 
-__all__ = ["gather", "spoken", "stems", "teaches", "vagueness", "words_before"]
-
+# How a repair is described that the call itself did not make: an edit in between, another try, waiting.
 _ELSEWHERE = ("after ", "same call", "with `sleep` before")
-"""How a repair is described that the call itself did not make: an edit in between, another try, waiting."""
 _LOOKS = ("file_read", "search", "web")
 
 

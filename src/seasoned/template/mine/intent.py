@@ -15,6 +15,7 @@ _READ = 400
 _MANY_WORDS = 6
 _STEM_CHARS = 5
 _WORDS = LazyRegex(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
+# A failure that is told, or an excuse: shown before a call that worked, it would teach the failure.
 _REGRETS = LazyRegex(
     r"""(?ix)\b(?:sorry|apolog|oops|whoops|mistake|my\ bad|unable|remember|went\ wrong
       |can(?:no|['’])?t\b|could\ ?n(?:['’]?t|ot)\b
@@ -30,17 +31,17 @@ _REGRETS = LazyRegex(
       |(?:it|that|this|which|what|command|call|attempt|edit|push|one|ci)\ (?:has\ |have\ )?failed
       |entschuldig|fehlgeschlagen|désolé|échoué|lo\ siento|falló)|失败|失敗"""
 )
-"""A failure that is told, or an excuse: shown before a call that worked, it would teach the failure."""
+# A failure that is named. Whoever asks for it to be mended asks for just that.
 _FAILS = LazyRegex(
     r"(?i)\b(?:(?:fail(?:s|ed|ing|ures?)?|crash(?:es|ed|ing)?|broken|(?:an?|the|this|that|same|got|hit|with|of) errors?"
     r"|errors? (?:is|was|says?|said|occurred|came))\b|error:)"
 )
-"""A failure that is named. Whoever asks for it to be mended asks for just that."""
 _MENDS = LazyRegex(
     r"(?i)\W*(?:(?:please|now|then|also|next|and|hey|hi|can you|could you|would you|help me|i want you to"
     r"|i(?:['’]d| would) like you to)\b[\s,]*)*(?:fix|repair|mend|resolve|debug|correct|address|solve|handle|make)\b"
 )
 _ACTS = LazyRegex(r"(?is)\A\s*(?:thought\s*:?\s*)?(.*?)\s*(?:\baction\s*:.*)?\Z")
+# A yes belongs to the one question that it answered; shown elsewhere it would be an approval that nobody gave.
 _ASSENT = LazyRegex(
     r"(?i)\W*(?:yes|yeah|yep|yup|ok(?:ay)?|sure(?: thing)?|correct|right|perfect|great|good|fine|absolutely|exactly"
     r"|proceed|approved?|confirm(?:ed)?|lgtm|thank(?:s| you)\b[^.!?]{0,80}|of course|definitely|please"
@@ -49,7 +50,6 @@ _ASSENT = LazyRegex(
     r"|(?:that|this|it|those|everything|all)(?:['’]?s| is| are| looks?| sounds?)?(?: all| absolutely| exactly| just)?"
     r" (?:right|correct|perfect|fine|good|great|the ones?|it))(?=\s*(?:[,.!;:…—-]|\Z))[\s,.!;:…—-]*"
 )
-"""A yes belongs to the one question that it answered; shown elsewhere it would be an approval that nobody gave."""
 _DATA = LazyRegex(r"\A\s*[\[{<]")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import msgspec
@@ -13,57 +13,92 @@ import msgspec
 from seasoned.command.parse import names, parse
 from seasoned.command.tool import command_of
 from seasoned.insight.mistake.call_target import MANNER, PATH_NAMES, CallTarget, ProgramRun, runs_of
+from seasoned.insight.mistake.repair import Repair
+from seasoned.insight.track import JudgedCall, Track
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 from seasoned.template.example import ExampleKind, digest
-from seasoned.template.mine.candidate import ExampleCandidate
-from seasoned.template.mine.selection import MiningOptions
-
-__all__ = [
-    "FREE",
-    "KIND_RANK",
-    "CandidateGroup",
-    "ExampleCandidate",
-    "ShareLimits",
-    "current",
-    "fair_share",
-    "group",
-    "in_turn",
-    "is_look",
-    "letter_shape",
-    "pattern_of",
-    "pattern_of_aim",
-    "step_of",
-]
+from seasoned.template.mine.intent import stems, vagueness, words_before
+from seasoned.template.mine.selection import MiningOptions, is_escalated, is_whole
+from seasoned.template.risk import is_risky_call
 
 KIND_RANK: dict[ExampleKind, int] = {"recovery": 0, "init": 1, "final": 2, "sequence": 3}
 _PATTERN_CHARS = 160
+# So many examples every lineage may supply, however small the template is.
 FEWEST = 2
-"""So many examples every lineage may supply, however small the template is."""
+# Support beyond this adds nothing to the merit of an example: planted sessions cannot buy a place with numbers.
 _ENOUGH = 5
-"""Support beyond this adds nothing to the merit of an example: planted sessions cannot buy a place with numbers."""
 _ASIDE = MANNER | names("description timeout explanation justification workdir cwd is_background isBackground")
+# Arguments whose values are anybody's words: only that they are given belongs to the pattern.
 FREE = MANNER | names(
     "description pattern query regex glob search_term q input content contents file_text text old_string new_string"
     " old_str new_str old_text new_text code thought prompt message body diff patch title summary note comment"
     " expression url urls"
 )
-"""Arguments whose values are anybody's words: only that they are given belongs to the pattern."""
 _CHOICES = names("action command operation mode output_mode method op verb kind")
 _CHOICE = LazyRegex(r"[A-Za-z][A-Za-z_-]{0,23}\Z")
 _WORD = LazyRegex(r"[^\W\d_]+\Z")
 _PATHLIKE = LazyRegex(r"(?:[\w.@~$-]*[/\\])+[\w.@*{},-]*\Z|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,7}\Z")
 _OTHER_LETTER = re.compile(r"[^\W\d_A-Za-z]")
 _RUNS = ((re.compile(r"[A-Z]+"), "A"), (re.compile(r"[a-z]+"), "a"), (re.compile(r"\d+"), "9"))
+# Programs that only look, or that anybody can call: which options they are given is taste.
 _LOOKS = names(
     "cat ls rg grep egrep fgrep ag ack awk head tail less more nl wc sort uniq find fd tree stat file du df diff jq ps"
     " pwd which env date whoami echo printf cd test sleep chmod touch mkdir rmdir"
 )
-"""Programs that only look, or that anybody can call: which options they are given is taste."""
 _GIT_LOOKS = names("status diff log show branch rev-parse ls-files ls-tree cat-file blame reflog remote describe")
 _LABEL_CHARS = 40
+# What a command is given that says how ids are written.
 _ID = LazyRegex(r"(?=\D{0,23}\d)[\w#:@-]{1,24}\Z")
-"""What a command is given that says how ids are written."""
+
+
+class ExampleCandidate(msgspec.Struct, frozen=True, dict=True):
+    """One call that worked, in its session, with what makes it worth keeping; what takes long is found out if asked."""
+
+    track: Track
+    call: JudgedCall
+    aim: CallTarget
+    pattern: str
+    step: str
+    """Its step: the tool, or for a shell the program as well. Each step gets one example before any gets a second."""
+    kinds: frozenset[ExampleKind]
+    source: str
+    max_argument_chars: int
+    is_plain: bool = False
+    """Whether anybody could have made it: a look around in a shell."""
+    repair: Repair | None = None
+    failed: JudgedCall | None = None
+    is_rewritten: bool = False
+    """Whether the repaired call is written otherwise than the failed one, and not merely about another thing."""
+
+    @property
+    def time(self) -> float | None:
+        return self.call.time if self.call.time is not None else self.track.ended
+
+    @property
+    def command(self) -> str | None:
+        """The shell command that it ran; None when it ran none."""
+        return self.aim.command
+
+    @cached_property
+    def intent(self) -> str:
+        """The words before it, as far as they can be shown."""
+        return words_before(self.call)
+
+    @cached_property
+    def vagueness(self) -> int:
+        """How little the words before it say about it: 0 names it, 3 is nothing."""
+        return vagueness(self.intent, stems(self.step), self.call.raw_arguments)
+
+    @cached_property
+    def can_show(self) -> bool:
+        """Whether it may stand for the others: whole, short, and nothing that a person should be asked about."""
+        given = self.aim.arguments
+        if len(self.call.raw_arguments) > self.max_argument_chars or not is_whole(self.call) or is_escalated(given):
+            return False
+        if self.command is not None and ("<<" in self.command or self.command.count("\n") > 3):
+            return False
+        return not is_risky_call(self.aim.tool, given)
 
 
 class CandidateGroup(msgspec.Struct, frozen=True):

@@ -17,10 +17,10 @@ from seasoned.template.example import Note
 from seasoned.template.mine.merge import FREE, ExampleCandidate, letter_shape
 from seasoned.template.mine.selection import MiningOptions
 
+# A manner counts as the tool's when so large a share of the calls that worked keep to it.
 _AGREED = 0.8
-"""A manner counts as the tool's when so large a share of the calls that worked keep to it."""
+# Lineages that are asked what holds now: conventions change.
 _LATEST = 6
-"""Lineages that are asked what holds now: conventions change."""
 _TOOL = LazyRegex(r"[A-Za-z][\w.:/-]{0,63}\Z")
 _NAME = LazyRegex(r"-{0,2}[A-Za-z][\w.-]{0,39}\Z")
 _LABEL = LazyRegex(r"[A-Za-z][\w. :-]{0,39}\Z")

@@ -19,8 +19,8 @@ from seasoned.insight.track import JudgedCall, Track
 from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store
 
+# Of sessions that qualify no more than this are compared with each other: the choice must not grow with the store.
 _LOOKED_AT = 400
-"""Of sessions that qualify no more than this are compared with each other: the choice must not grow with the store."""
 _NOTHING = LazyRegex(
     r"(?i)\s*(?:no (?:files?|matches|results?)(?: (?:were )?found)?\.?|found 0 files|\[\]|\{\}|null|none|\"\"|0)?\s*\Z",
 )
@@ -30,8 +30,8 @@ _COMPLAINS = LazyRegex(
     r"|\b(?:command not found|no such file or directory|permission denied)$"
     r"|^Process running with session|^Command running in (?:the )?background"
 )
+# One of these is in every complaint.
 _COMPLAINT = ("error", "fail", "fatal", "panic", "traceback", "usage", "not found", "no such", "denied", "running")
-"""One of these is in every complaint."""
 _ESCALATED = ("with_escalated_permissions", "dangerouslyDisableSandbox", "require_escalated", "elevated")
 
 

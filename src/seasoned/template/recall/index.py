@@ -18,12 +18,12 @@ from seasoned.template.admission.hostile import phrases_text
 from seasoned.template.example import digest
 from seasoned.template.recall.lookup import said_number, speaking
 
+# Of one tool in one session, each called in another way.
 WORKED_KEPT = 3
-"""Of one tool in one session, each called in another way."""
+# Sessions in one transaction: others must not wait long for their turn to write.
 _AT_ONCE = 40
-"""Sessions in one transaction: others must not wait long for their turn to write."""
+# Raise it when what is kept changes: then all sessions are looked at again.
 _VERSION = "1"
-"""Raise it when what is kept changes: then all sessions are looked at again."""
 
 
 def fill(store: Store, *, within_seconds: float | None = None) -> int:

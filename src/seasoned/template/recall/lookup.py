@@ -23,22 +23,22 @@ from seasoned.store.interface import DatabaseRow
 from seasoned.template.example import DAY_SECONDS, MAX_AGE_DAYS
 
 if TYPE_CHECKING:
-    from seasoned.template.library.call_form import CallForm
+    from seasoned.template.library.guard import CallForm
 
 LIMIT = 3
 MOST = 20
+# So many of the newest calls are looked at, however many there are.
 _LOOKED_AT = 100
-"""So many of the newest calls are looked at, however many there are."""
 _MISTAKES = 200
 _NEAREST = 5
 _FAILED = 60
 _TOOLS = 2000
 _NAME_CHARS = 100
+# Of calls that came to the same: what makes one of them stale makes most of the others stale too.
 _TRIED = 5
-"""Of calls that came to the same: what makes one of them stale makes most of the others stale too."""
 _RESULT_CHARS = 200
+# Sessions in which the same manner of calling failed since it last worked.
 _CONTRADICTED_BY = 2
-"""Sessions in which the same manner of calling failed since it last worked."""
 WITHHELD = "[left out: this text speaks to whoever reads it]"
 
 
@@ -222,7 +222,7 @@ def _ways(
 
 def _worked(store: Store, tool: str, sieve: _RecallFilter, limit: int) -> tuple[RecalledCall, ...]:
     """The newest calls in different manners: what most sessions did first, then what was seen last."""
-    from seasoned.template.library.call_form import call_form_of
+    from seasoned.template.library.guard import call_form_of
 
     manners: dict[str, list[DatabaseRow]] = {}
     for row in store.rows("recall.worked", {"tool": tool, "limit": _LOOKED_AT}):
@@ -285,7 +285,7 @@ class _RecallFilter:
         # Of a shell only the program is compared, and that a program found something to complain of is no wrong call.
         if not retired and tool_of(call["tool"]).form == "shell":
             return None
-        from seasoned.template.library.call_form import call_form_of
+        from seasoned.template.library.guard import call_form_of
 
         manner = call_form_of(call["tool"], call["arguments"])
         if manner is None:
@@ -299,7 +299,7 @@ class _RecallFilter:
         if self._retired is None:
             self._retired = []
             if self._store.rows("template.has_states"):
-                from seasoned.template.library.call_form import call_form_of
+                from seasoned.template.library.guard import call_form_of
                 from seasoned.template.library.storage import snapshot
 
                 library = snapshot(self._store)
@@ -309,7 +309,7 @@ class _RecallFilter:
 
     def _is_contradicted(self, manner: CallForm, seen: float) -> bool:
         if manner.tool not in self._failed:
-            from seasoned.template.library.call_form import call_form_of
+            from seasoned.template.library.guard import call_form_of
 
             rows = self._store.rows("recall.failed_lately", {"tool": manner.tool, "limit": _FAILED})
             made = [(call_form_of(manner.tool, row["arguments"]), row["time"], row["session_id"]) for row in rows]

@@ -29,8 +29,8 @@ _LANDSCAPE = """
     night season harvest wheat corn rice bread milk honey tea wood gold copper cotton silk wool boat harbor beach tide
     coast bay creek desert oak pine fruit lemon grape olive cherry
 """
+# Each is one token for the tokenizers that the estimate was fitted to.
 _WORDS = tuple(_LANDSCAPE.split())
-"""Each is one token for the tokenizers that the estimate was fitted to."""
 _SENTENCE_WORDS = 9
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+# What a chat format puts around one message: role, start and end.
 MESSAGE_TOKENS = 5
-"""What a chat format puts around one message: role, start and end."""
+# What it puts around a call: the message, tags, and the words for name and arguments.
 CALL_TOKENS = 16
-"""What it puts around a call: the message, tags, and the words for name and arguments."""
 RESULT_TOKENS = 8
 
 _SHORT_CHARS = 1000
@@ -45,5 +45,5 @@ def _count(text: str) -> int:
     return tokens + -(-len(_WIDE.findall(text)) // 2) + 2 * len(_WIDEST.findall(text))
 
 
+# The same examples are weighed for every session.
 _remembered = lru_cache(maxsize=8192)(_count)
-"""The same examples are weighed for every session."""
