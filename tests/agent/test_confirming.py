@@ -15,8 +15,8 @@ from pydantic_ai.messages import ModelMessage, ToolReturnPart
 from seasoned.agent.loop.confirmation import confirming
 from seasoned.agent.loop.context import Context
 from seasoned.agent.loop.runtime import Denial, Question, deny
-from seasoned.agent.toolset.danger import Danger
 from seasoned.agent.toolset.registry import danger_of
+from seasoned.command.risk import Danger
 from seasoned.config import Config, load
 from seasoned.confirm.policy import AllowRule, Policy
 from seasoned.testing import ScriptedModel, call, serve_script

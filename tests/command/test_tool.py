@@ -6,14 +6,14 @@ from typing import Any, get_args
 
 import pytest
 
-from seasoned.command import tool as table
+from seasoned.command.rows import table
 from seasoned.command.tool import (
-    TOOLS,
     Kind,
     OutputForm,
     command_of,
     is_trivial,
     kind_of,
+    known_tools,
     shell_kind,
     task_type,
     tool_of,
@@ -22,11 +22,11 @@ from tests.outcome.calls import call, shell
 
 
 def test_every_name_stands_once_and_every_entry_is_legal() -> None:
-    names = [name for _, listed in table._TABLE for name in listed.split()]
-    assert len(names) == len(set(names)) == len(TOOLS)
+    names = [name for row in table().tools for name in row.names.split()]
+    assert len(names) == len(set(names)) == len(known_tools())
     assert all(name == name.lower() for name in names)
-    assert {tool.kind for tool in TOOLS.values()} <= set(get_args(Kind))
-    assert {tool.form for tool in TOOLS.values()} <= set(get_args(OutputForm))
+    assert {tool.kind for tool in known_tools().values()} <= set(get_args(Kind))
+    assert {tool.form for tool in known_tools().values()} <= set(get_args(OutputForm))
 
 
 AGENTS_TOOLS = """
@@ -42,7 +42,7 @@ str_replace_based_edit_tool python code_interpreter
 
 
 def test_the_tools_of_every_agent_are_known() -> None:
-    assert [name for name in AGENTS_TOOLS.split() if name.lower() not in TOOLS] == []
+    assert [name for name in AGENTS_TOOLS.split() if name.lower() not in known_tools()] == []
 
 
 def test_trivial_tools() -> None:

@@ -8,13 +8,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seasoned.command.tool import TOOLS, kind_of
+from seasoned.command.tool import kind_of, known_tools
 from seasoned.outcome.judge import judge
 from seasoned.outcome.recorded_label import blind, label
 from seasoned.session import Marks, Result, ToolCall
 
 AGENTS = st.sampled_from(["claude-code", "codex", "hermes", "gemini", "openhands", "tau-bench", "unheard-of"])
-NAMES = st.one_of(st.sampled_from(sorted(TOOLS)), st.text(max_size=12))
+NAMES = st.one_of(st.sampled_from(sorted(known_tools())), st.text(max_size=12))
 PIECES = st.sampled_from(
     [
         *("Exit code 1\n", "Process exited with code 2\nOutput:\n", "Chunk ID: x\n", "<returncode>1</returncode>"),

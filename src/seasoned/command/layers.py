@@ -14,32 +14,21 @@ from typing import Literal
 import msgspec
 
 from seasoned.command.parse import Step, names, parse
+from seasoned.command.rows import group
 
 MOST_CHARACTERS = 20_000
 MOST_STEPS = 500
 _MOST_LAYERS = 60
 _MOST_GUESSES = 8
 _MOST_SUM = 3 * MOST_CHARACTERS
-SHELLS = names("sh bash zsh dash ksh fish ash busybox rbash")
-INTERPRETERS = SHELLS | names("python python2 python3 perl ruby node bun deno php source . eval iex")
-DOWNLOADS = names("curl wget fetch aria2c lynx http https xh")
-_WRAPPERS = names(
-    "sudo doas su setsid ionice chrt taskset busybox parallel watch caffeinate unshare nsenter chroot strace ltrace gdb"
-    " script flock systemd-run chronic pkexec runuser run0 gosu proot firejail bwrap entr xargs time nice env timeout"
-    " docker podman nerdctl docker-compose podman-compose kubectl ssh stdbuf nohup exec command systemd-inhibit"
-    " heroku fly flyctl dotenv direnv doppler"
-    " aws-vault chamber op infisical rtk arch linux32 linux64 faketime fakeroot unbuffer winpty coproc oc case"
-)
-"""Programs that run what stands behind them."""
-_CONTAINERS = names(
-    "docker podman nerdctl docker-compose podman-compose kubectl oc heroku fly flyctl doppler op infisical"
-)
 _RUNNING = names("run exec ssh rsh debug")
 _SSH_VALUES = names("-b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w")
 _FUNCTION = re.compile(r"(?:^|(?<=[;&|\n\s]))(?:function\s+)?[\w:.-]+\s*\(\s*\)\s*\{")
-_SUDO = re.compile(r"(?<![\w./-])(?P<path>(?:/[\w./-]*/)?)(?P<name>sudo)(?=\s)")
 HEREDOC = re.compile(
     r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
+)
+_LITERAL_DOCUMENT = re.compile(
+    r"<<-?[ \t]*(['\"])([A-Za-z_]\w*)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 _HERE_STRING = re.compile(r"<<<[ \t]*((?:'[^']*'|\"(?:\\.|[^\"\\])*\"|[^\s'\";|&<>()])+)")
 _ASSIGNED = re.compile(
@@ -59,7 +48,8 @@ _CODE_RUNS = re.compile(
     r"|execFileSync)\s*[({]?\s*\[?\s*|%x[({]|`)"
     r"(?:'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|([^`)}]*))"
 )
-_CODE_PROGRAMS = names("python python2 python3 perl ruby node bun deno php pypy pypy3")
+# Options of find and fd behind which a command follows.
+FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
 _CODE_OPTION = re.compile(r"-[A-Za-z]*[cerE]|--eval|--print|--command|eval")
 
 
@@ -75,8 +65,8 @@ class Layer(msgspec.Struct, frozen=True):
     """Why it was not looked through to its end: too many steps, or too many commands in each other."""
 
 
-def layers(command: str, *, shows_sudo: bool = False) -> Iterator[Layer]:
-    """A command, then those inside of it, each once. `shows_sudo`: as a program of its own, not only as a wrapper."""
+def layers(command: str) -> Iterator[Layer]:
+    """A command, then those inside it, each once."""
     waiting, seen, total = [command], set[str](), 0
     while waiting:
         text = waiting.pop()
@@ -87,29 +77,25 @@ def layers(command: str, *, shows_sudo: bool = False) -> Iterator[Layer]:
             yield Layer(text, (), unread="layers")
             return
         seen.add(text)
-        layer = _layer(text, shows_sudo=shows_sudo)
+        layer = _layer(text)
         yield layer
         if layer.unread:
             return
         waiting.extend(reversed(list(_inside(layer))))
 
 
-def _layer(text: str, *, shows_sudo: bool) -> Layer:
+def _layer(text: str) -> Layer:
     readable = _expanded(text) if "$" in text else text
     given = tuple(found[3] for found in HEREDOC.finditer(readable)) if "<<" in readable else ()
     if "<<<" in readable:
         given += tuple(" ".join(parse(f"echo {text}")[0].words) for text in _HERE_STRING.findall(readable))
     plain = _FUNCTION.sub("{ ", readable) if "{" in readable else readable
-    if shows_sudo:
-        plain = _SUDO.sub(r"\g<path>\g<name>_", plain)
     steps = parse(plain)
-    if shows_sudo:
-        steps = tuple(
-            msgspec.structs.replace(each, program="sudo") if each.program == "sudo_" else each for each in steps
-        )
     if len(steps) > MOST_STEPS:
         return Layer(readable, (), unread="steps")
-    return Layer(readable, steps, given, tuple(substitutions(readable)))
+    # The text of a quoted here-document is not expanded: backticks in it run nothing.
+    expanded = _LITERAL_DOCUMENT.sub("\n", readable) if "<<" in readable else readable
+    return Layer(readable, steps, given, tuple(substitutions(expanded)))
 
 
 def _expanded(text: str) -> str:
@@ -147,7 +133,7 @@ def is_script(step: Step) -> bool:
 
 def code_in(step: Step) -> str | None:
     """The code that an interpreter is given as an argument: `python -c …`."""
-    if step.program not in _CODE_PROGRAMS:
+    if step.program not in group("code_programs"):
         return None
     found = [step.words[at + 1] for at, word in enumerate(step.words[:-1]) if _CODE_OPTION.fullmatch(word)]
     return found[0] if found else None
@@ -192,14 +178,14 @@ def _command(node: ast.expr) -> str:
 def _inside(layer: Layer) -> Iterator[str]:
     """Commands that run because this one does."""
     for at, step in enumerate(layer.steps):
-        if step.program in SHELLS and not is_script(step):
+        if step.program in group("shells") and not is_script(step):
             before = piped_into(layer.steps, at)
             yield from (text.replace("\\n", "\n") for text in texts_given(layer, before))
         yield from _arguments(step)
         code = code_in(step)
         if code is not None:
             yield from commands_in_code(code)
-        elif step.program in _CODE_PROGRAMS and not step.sub:
+        elif step.program in group("code_programs") and not step.sub:
             for text in layer.given:
                 yield from commands_in_code(text)
     yield from layer.substitutions
@@ -211,7 +197,7 @@ def _arguments(step: Step) -> Iterator[str]:
     """Commands that stand in the arguments of another."""
     words = step.words
     program = step.program
-    if program in SHELLS or program in (
+    if program in group("shells") or program in (
         "su",
         "script",
         "runuser",
@@ -231,7 +217,7 @@ def _arguments(step: Step) -> Iterator[str]:
         yield " ".join(_behind_host(words))
     elif program == "command" and words[:1] in (("-v",), ("-V",)):
         return
-    elif program in _WRAPPERS and (program not in _CONTAINERS or not _RUNNING.isdisjoint(words[:6])):
+    elif program in group("wrappers") and (program not in group("containers") or not _RUNNING.isdisjoint(words[:6])):
         # Which word begins the inner command depends on options that differ from program to program.
         yield from (
             shlex.join(words[at:]) for at in range(min(len(words), _MOST_GUESSES)) if not words[at].startswith("-")
@@ -239,7 +225,7 @@ def _arguments(step: Step) -> Iterator[str]:
         if "--" in words:
             yield shlex.join(words[words.index("--") + 1 :])
     if program in ("find", "fd", "fdfind"):
-        starts = [at for at, word in enumerate(words) if word in ("-exec", "-execdir", "-ok", "-x", "-X", "--exec")]
+        starts = [at for at, word in enumerate(words) if word in FIND_RUNS]
         for at in starts[:_MOST_GUESSES]:
             yield shlex.join(each for each in words[at + 1 :] if each not in (";", "+"))
 

@@ -25,6 +25,8 @@ class Step(msgspec.Struct, frozen=True):
     program: str
     words: tuple[str, ...]
     """Its arguments, quotes removed. Redirections are left out."""
+    behind: tuple[str, ...] = ()
+    """The wrappers that run it: `sudo` and `timeout` in `sudo timeout 5 make`."""
 
     @property
     def sub(self) -> str:
@@ -65,7 +67,7 @@ _WRAPPERS = {
     "stdbuf": frozenset({"-o", "-e", "-i"}),
     "timeout": frozenset({"-s", "-k", "--signal", "--kill-after"}),
     "gtimeout": frozenset({"-s", "-k"}),
-    "xargs": frozenset({"-n", "-I", "-P", "-L", "-d", "-s"}),
+    "xargs": names("-n -I -P -L -d -s -a -E --arg-file --max-args --max-procs --delimiter --replace"),
     "npx": frozenset({"-p", "--package"}),
     "bunx": frozenset[str](),
     "pnpx": frozenset[str](),
@@ -175,6 +177,7 @@ def _unescaped(found: re.Match[str]) -> str:
 def _add(steps: list[Step], join: Join, words: list[str]) -> None:
     """Adds the program that these words run, behind keywords, assignments and wrappers."""
     rest = words
+    behind: list[str] = []
     while rest:
         first = rest[0]
         if first in _KEYWORDS or _ASSIGNMENT.compiled.match(first):
@@ -187,12 +190,15 @@ def _add(steps: list[Step], join: Join, words: list[str]) -> None:
             inner = _after_options(rest[1:], _WRAPPERS[first])
             if first == "command" and len(inner) < len(rest) - 1:  # `command -v x` asks; it does not run x
                 break
+            if not inner:  # `sudo -i` is a shell of its own
+                break
+            behind.append(first)
             rest = [*inner[0].split(), *inner[1:]] if first == "env" and inner and " " in inner[0] else inner
         else:
             break
     if rest:
         program = rest[0].rsplit("/", 1)[-1] or rest[0]
-        steps.append(Step(join if steps else "", program, tuple(rest[1:])))
+        steps.append(Step(join if steps else "", program, tuple(rest[1:]), tuple(behind)))
 
 
 def _after_options(words: list[str], takes_value: frozenset[str]) -> list[str]:

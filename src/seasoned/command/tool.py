@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
 
-from seasoned.command.parse import Step, names, parse
+from seasoned.command.parse import Step, parse
+from seasoned.command.rows import group, table
 from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
 
@@ -25,95 +27,17 @@ class Tool(msgspec.Struct, frozen=True):
     trivial: bool = False
 
 
-# Names are compared without regard to case: agents call the same tool `Bash` and `bash`.
-_TABLE: tuple[tuple[Tool, str], ...] = (
-    (
-        Tool("terminal", "shell"),
-        (
-            "bash shell terminal exec_command local_shell local_shell_call container.exec run_shell_command "
-            "execute_bash"
-            " run execute_command run_command run_in_terminal run_terminal_cmd run_terminal_command terminal_command"
-            " shell_command powershell cmd command bash_command mswea_bash_command execute_shell developer__shell"
-            " exec unified_exec write_stdin process bashoutput killshell killbash read_bash write_bash stop_bash "
-            "list_bash"
-            " shell_exec shell_view shell_wait cmdrun cmdrunaction monitor"
-        ),
-    ),
-    (
-        Tool("code", "python"),
-        (
-            "execute_code python code_interpreter execute_ipython_cell run_ipython ipython python_exec code_execution"
-            " run_python jupyter execute_python python_interpreter repl js_repl code_execution_tool"
-        ),
-    ),
-    (
-        Tool("code", "api"),
-        "getdiagnostics mcp__ide__getdiagnostics lsp get_errors get_diagnostics codebase_investigator",
-    ),
-    (Tool("code", "python"), "mcp__ide__executecode"),
-    (
-        Tool("file", "file_read"),
-        (
-            "read read_file view open cat_file notebookread read_many_files view_file view_image read_media_file"
-            " open_file scroll_up scroll_down goto set_cursors read_notebook read_text_file get_file_contents"
-        ),
-    ),
-    (
-        Tool("file", "file_write"),
-        (
-            "edit multiedit write notebookedit edit_notebook apply_patch patch write_file replace create create_file"
-            " str_replace_editor str_replace_based_edit_tool str_replace str_replace_edit edit_file insert"
-            " replace_in_file write_to_file apply_diff delete_file move_file rename_file insert_edit_into_file"
-            " search_replace edit_anthropic file_editor undo_edit smart_edit replace_string_in_file"
-        ),
-    ),
-    (
-        Tool("file", "search"),
-        (
-            "glob grep ls search_files search_file_content grep_search file_search list_directory list_dir ls_dir"
-            " search_dir search_file find_file find_files list_files codebase_search semantic_search search_code"
-            " find_by_name rg filemap"
-        ),
-    ),
-    (
-        Tool("research", "web"),
-        (
-            "webfetch websearch web_search web_extract web_fetch web_search_call google_web_search fetch browse"
-            " browse_interactive fetch_webpage fetch_url web_crawl x_search mcp__fetch__fetch read_url_content"
-        ),
-    ),
-    (
-        Tool("research", "api"),
-        (
-            "browser browser_navigate browser_click browser_type browser_snapshot browser_scroll browser_back"
-            " browser_press browser_close browser_get_images browser_vision browser_console web_browser_go"
-            " web_browser_click web_browser_type web_browser_scroll web_browser_back web_browser_forward"
-            " web_browser_refresh web_browser_type_submit vision_analyze video_analyze computer computer_use"
-        ),
-    ),
-    (
-        Tool("meta", "agent"),
-        (
-            "task agent delegate_task spawn_agent send_input wait_agent wait close_agent resume_agent send_message"
-            " sendmessage delegate taskoutput taskstop taskget list_agents read_agent explore"
-        ),
-    ),
-    (Tool("meta", "meta"), "skill skill_manage exitplanmode enterplanmode exit_plan_mode think finish submit"),
-    (Tool("meta", "meta"), "toolsearch tool_search slashcommand cronjob croncreate crondelete cronlist schedulewakeup"),
-    (Tool("meta", "meta"), "enterworktree exitworktree switch_mode project_create project_list project_switch"),
-    (Tool("meta", "meta"), "text_to_speech image_generate send_file_to_user pushnotification request_permissions"),
-    (Tool("meta", "meta"), "listmcpresourcestool readmcpresourcetool list_mcp_resources read_mcp_resource sleep"),
-    (
-        Tool("meta", "meta", trivial=True),
-        (
-            "clarify memory fact_store fact_feedback session_search skill_view skills_list todo todowrite todoread"
-            " update_plan taskcreate taskupdate tasklist write_todos manage_todo_list update_todo todo_write todo_read"
-            " report_intent save_memory ask_user askuserquestion request_user_input ask_followup_question task_tracker"
-            " update_todo_list store_memory set_plan"
-        ),
-    ),
-)
-TOOLS: dict[str, Tool] = {name: tool for tool, names in _TABLE for name in names.split()}
+@cache
+def known_tools() -> dict[str, Tool]:
+    """The tools of all agents by their names in lower case, from `table/tools.toml`."""
+    rows = table().tools
+    return {
+        name: msgspec.convert({"kind": row.kind, "form": row.form, "trivial": row.trivial}, Tool)
+        for row in rows
+        for name in row.names.split()
+    }
+
+
 _UNKNOWN = Tool("general", "api")
 _REMOTE_RESEARCH = Tool("research", "api")
 _RESEARCH_WORDS = LazyRegex(r"browser|fetch|web_?search|crawl|scrape|playwright|puppeteer|firecrawl|tavily|exa_")
@@ -122,7 +46,7 @@ _RESEARCH_WORDS = LazyRegex(r"browser|fetch|web_?search|crawl|scrape|playwright|
 def tool_of(name: str) -> Tool:
     """What is known about a tool; a tool that no one has heard of is general and speaks like an API."""
     lowered = name.lower()
-    known = TOOLS.get(lowered)
+    known = known_tools().get(lowered)
     if known is not None:
         return known
     if lowered.startswith(("mcp_", "mcp.")) and _RESEARCH_WORDS.compiled.search(lowered):
@@ -175,32 +99,20 @@ def _command_in_code(code: str) -> str:
     return inner.group(2).replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'") if inner else code
 
 
-_CODE = names(
-    "python python2 python3 pypy node deno bun ruby perl php java javac kotlinc scala go cargo rustc gcc g++ clang"
-    " clang++ cc c++ ld make cmake ninja meson bazel gradle gradlew mvn mvnw ant sbt dotnet swift swiftc xcodebuild npm"
-    " pnpm yarn npx bunx tsc tsx ts-node eslint biome prettier jest vitest mocha playwright cypress pytest py.test"
-    " unittest tox nox ruff mypy pyright black isort flake8 pylint pip pip3 uv poetry conda git gh hg svn docker"
-    " docker-compose podman kubectl helm terraform golangci-lint gofmt goimports shellcheck mise just task pre-commit"
-    " sqlite3 psql mysql bash sh zsh source . gdb lldb valgrind strace R Rscript julia elixir mix rebar3 ghc cabal"
-    " stack zig nim lua luajit composer phpunit rspec bundle rake flutter dart phpstan hatch"
-)
-_FILE = names(
-    "cat ls rg grep egrep fgrep ag ack sed awk gawk find fd cp mv rm rmdir mkdir touch head tail less more nl wc sort"
-    " uniq cut tr tee diff cmp comm stat file du df tree chmod chown ln tar zip unzip gzip gunzip zcat xxd hexdump"
-    " strings basename dirname realpath readlink md5 md5sum sha256sum shasum rsync jq yq column paste split truncate"
-    " bat open dd od cd pushd test [ [[ pwd xmllint apply_patch"
-)
-_RESEARCH = names("curl wget http https httpie lynx w3m links elinks web xh aria2c yt-dlp websearch")
 _PATH_SCRIPT = LazyRegex(r"\.(?:py|js|ts|mjs|sh|rb|pl|php)\Z")
 
 
 def _step_kind(step: Step) -> str | None:
     program = step.program
-    if program in _RESEARCH:
+    if program in group("research"):
         return "research"
-    if program in _CODE or program.startswith(("python", "node", "./")) or _PATH_SCRIPT.compiled.search(program):
+    if (
+        program in group("code")
+        or program.startswith(("python", "node", "./"))
+        or _PATH_SCRIPT.compiled.search(program)
+    ):
         return "code"
-    return "file" if program in _FILE else None
+    return "file" if program in group("file") else None
 
 
 def shell_kind(command: str) -> Literal["code", "file", "research"] | None:

@@ -12,9 +12,9 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from seasoned.command.risk import Need, need_of_call
 from seasoned.confirm.client.http import CancellableCall
 from seasoned.confirm.client.sync import RequestView, SaidNo, configured_client
-from seasoned.confirm.mapping import Need, need_of_call
 from seasoned.errors import SeasonedError
 from seasoned.hermes_plugin import host
 from seasoned.history.reader.hermes_db import AGENT

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from seasoned.confirm.mapping import Need, need_of_call, need_of_command
+from seasoned.command.risk import Need, need_of_call, need_of_command
 from seasoned.errors import SeasonedError
 from seasoned.hooks.event import MOST_BYTES, Agent, say
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from seasoned.agent.toolset.confined_folder import ConfinedFolder
-from seasoned.agent.toolset.danger import Danger
 from seasoned.agent.toolset.scope import ToolLimits, ToolScope
 from seasoned.agent.toolset.terminal import terminal
+from seasoned.command.risk import Danger
 from tests.agent.toolset.reading import fault, verdict
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from seasoned.agent.loop.runtime import Confirm, Denial, Question
+from seasoned.command.risk import need_of_call
 from seasoned.config import Config
 from seasoned.confirm.client.asynchronous import in_thread
 from seasoned.confirm.client.sync import RequestView, SaidNo, configured_client
-from seasoned.confirm.mapping import need_of_call
 from seasoned.errors import SeasonedError
 
 OTHER_ACTIONS = {"terminal": "destructive_command", "execute_code": "destructive_code"}

@@ -16,10 +16,9 @@ from pydantic_ai.toolsets import AbstractToolset, ApprovalRequiredToolset, Funct
 
 from seasoned.agent.loop.context import Context
 from seasoned.agent.toolset.confined_folder import ConfinedFolder
-from seasoned.agent.toolset.danger import Danger, danger_in, danger_in_code
 from seasoned.agent.toolset.schedule import danger_in_schedule
 from seasoned.agent.toolset.scope import ToolLimits, ToolScope
-from seasoned.confirm.mapping import need_of_call
+from seasoned.command.risk import Danger, danger_in, danger_in_code, need_of_call
 from seasoned.errors import UsageError
 
 _MACHINE = {

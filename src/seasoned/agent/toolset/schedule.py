@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic_ai import RunContext
 
 from seasoned.agent.loop.context import Context, JobScheduler
-from seasoned.agent.toolset.danger import Danger
+from seasoned.command.risk import Danger
 from seasoned.errors import SeasonedError, UsageError
 
 Answer = dict[str, Any]

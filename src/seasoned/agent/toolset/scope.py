@@ -14,7 +14,7 @@ from seasoned.agent.toolset.confined_folder import ConfinedFolder
 from seasoned.errors import SeasonedError
 
 if TYPE_CHECKING:
-    from seasoned.agent.toolset.danger import Danger
+    from seasoned.command.risk import Danger
 
 
 class ToolLimits(msgspec.Struct, frozen=True, kw_only=True):

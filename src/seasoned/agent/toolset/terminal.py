@@ -9,9 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.agent.toolset.danger import danger_in, danger_in_code
 from seasoned.agent.toolset.process import FinishedCommand, run, shell
 from seasoned.agent.toolset.scope import Answer, ToolLimits, ToolScope, plain, tool
+from seasoned.command.risk import danger_in, danger_in_code
 
 
 @tool(output="", exit_code=-1)

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from seasoned.confirm.mapping import findings_in_call, gravity
-from seasoned.confirm.mapping_finding import Finding
-from seasoned.confirm.mapping_path import Place
-from seasoned.confirm.mapping_tool import READ_KEYS
+from seasoned.command.path import WorkingFolder
+from seasoned.command.risk import findings_in_call, gravity
+from seasoned.command.rows import Finding
+from seasoned.command.tool_call import READ_KEYS
 
 _TOOL_KEYS = ("tool", "tool_name", "name")
 _ARGUMENT_KEYS = ("arguments", "args", "tool_input", "input", "parameters")
@@ -20,7 +20,7 @@ _PIECE = 40
 _encode = msgspec.json.Encoder(order="sorted").encode
 """Sorted, so that what was submitted and what is read back from the seal are looked through once."""
 _TOO_MUCH = Finding("delete_data", "is more than can be looked through, so it may do the worst", "length")
-_NOWHERE = Place()
+_NOWHERE = WorkingFolder()
 """A requester could name any folder as its own, so none is believed here: what is deleted by a whole path is found."""
 
 

@@ -10,7 +10,7 @@ from hashlib import sha256
 import msgspec
 
 from seasoned.command.action import check_action
-from seasoned.confirm.mapping_finding import Finding
+from seasoned.command.rows import Finding
 from seasoned.confirm.people.credential import Credential
 from seasoned.confirm.request.canonical_json import check_text, digest_of, request_bytes
 from seasoned.confirm.request.content import need_in

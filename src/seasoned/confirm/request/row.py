@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.confirm.mapping_finding import Finding
+from seasoned.command.rows import Finding
 from seasoned.confirm.request.canonical_json import digest_of
 from seasoned.confirm.request.content import finding_of, need_in
 from seasoned.confirm.request.request import Request, Vote

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
+from seasoned.command.risk import may_be_example
 from seasoned.command.tool import TaskType, is_trivial, kind_of
 from seasoned.errors import CannotDo
 from seasoned.insight.track import JudgedCall
@@ -41,7 +42,6 @@ from seasoned.template.library.hermes_file import (
     to_hermes,
 )
 from seasoned.template.mine.merge import pattern_of
-from seasoned.template.risk import is_risky_call
 
 Shape = Literal["seasoned", "warm-v1", "warm-v2", "session-template"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
@@ -210,7 +210,7 @@ class _ImportCheck:
             return "too long"
         if len(example.intent) > INTENT_CHARS:
             return "too long"
-        if is_risky_call(example.tool, _call(example.tool, example.arguments, None).arguments):
+        if not may_be_example(example.tool, _call(example.tool, example.arguments, None).arguments):
             return "risky"
         return "unclean" if unclean(example, self._redactor) is not None else None
 

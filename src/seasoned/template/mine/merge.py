@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from seasoned.command.parse import names, parse
+from seasoned.command.risk import may_be_example
 from seasoned.command.tool import command_of
 from seasoned.insight.mistake.call_target import MANNER, PATH_NAMES, CallTarget, ProgramRun, runs_of
 from seasoned.insight.mistake.repair import Repair
@@ -20,7 +21,6 @@ from seasoned.session import ToolCall
 from seasoned.template.example import ExampleKind, digest
 from seasoned.template.mine.intent import stems, vagueness, words_before
 from seasoned.template.mine.selection import MiningOptions, is_escalated, is_whole
-from seasoned.template.risk import is_risky_call
 
 KIND_RANK: dict[ExampleKind, int] = {"recovery": 0, "init": 1, "final": 2, "sequence": 3}
 _PATTERN_CHARS = 160
@@ -98,7 +98,7 @@ class ExampleCandidate(msgspec.Struct, frozen=True, dict=True):
             return False
         if self.command is not None and ("<<" in self.command or self.command.count("\n") > 3):
             return False
-        return not is_risky_call(self.aim.tool, given)
+        return may_be_example(self.aim.tool, given)
 
 
 class CandidateGroup(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Which commands and tool calls need which action, and which need none."""
+"""Which commands and calls need a person, are asked about, or may be examples."""
 
 from __future__ import annotations
 
@@ -6,17 +6,36 @@ import shlex
 import subprocess
 import sys
 import time
-from typing import Any
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seasoned.command.action import HIGH_RISK
-from seasoned.confirm.mapping import Need, need_of_call, need_of_command
-from seasoned.confirm.mapping_table import GRAVITY, ROWS
-from tests.confirm.mapping_cases import NEEDS
-from tests.confirm.mapping_harmless import HARMLESS
+from seasoned.command.risk import (
+    GRAVITY,
+    Need,
+    danger_in,
+    danger_in_code,
+    may_be_example,
+    need_of_call,
+    need_of_command,
+    only_looks,
+    why_not_example,
+)
+from tests.command.examples import (
+    ASKED_ABOUT,
+    EVERYDAY,
+    EXAMPLE_CALLS,
+    NEVER_EXAMPLE_CALLS,
+    NEVER_EXAMPLES,
+    NOT_ASKED_ABOUT,
+)
+from tests.command.harmless import HARMLESS
+from tests.command.needs import NEEDS
 
 FOLDER = "/home/mira/parcel"
 COMMANDS = [(command, action) for action, commands in NEEDS.items() for command in commands]
@@ -105,64 +124,138 @@ HARMLESS_CALLS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def test_the_tables_are_as_large_as_they_should_be() -> None:
-    assert len(COMMANDS) + len(CALLS) >= 150
-    assert len(HARMLESS) + len(HARMLESS_CALLS) >= 150
+_Probe = TypeVar("_Probe")
+
+
+def _failures(probes: Iterable[_Probe], holds: Callable[[_Probe], bool]) -> list[_Probe]:
+    """The probes that do not hold, so that a failing test names all of them."""
+    return [probe for probe in probes if not holds(probe)]
+
+
+def _action(need: Need | None) -> str | None:
+    return need.action if need is not None else None
+
+
+def _example(command: str) -> bool:
+    return may_be_example("Bash", {"command": command})
+
+
+def test_the_probes_are_many_and_name_every_action() -> None:
+    assert len(COMMANDS) + len(CALLS) >= 400
+    assert len(HARMLESS) + len(HARMLESS_CALLS) >= 300
     assert set(NEEDS) == HIGH_RISK == set(GRAVITY)
 
 
-def test_every_row_names_one_of_the_ten_and_its_patterns_can_be_read() -> None:
-    for row in ROWS:
-        assert row.action in HIGH_RISK
-        for pattern in (row.words, row.unless):
-            assert pattern is None or pattern.compiled.search("") is None or pattern.compiled.pattern
-
-
-@pytest.mark.parametrize(("command", "action"), COMMANDS, ids=[command[:60] for command, _ in COMMANDS])
-def test_a_command_needs_the_action_that_it_is(command: str, action: str) -> None:
-    need = need_of_command(command, folder=FOLDER)
+def test_a_command_needs_the_action_that_it_is() -> None:
+    assert not _failures(COMMANDS, lambda probe: _action(need_of_command(probe[0], folder=FOLDER)) == probe[1])
+    need = need_of_command("npm publish", folder=FOLDER)
     assert need is not None
-    assert need.action == action
-    assert need.details["command"] == command
-    assert need.description
+    assert need.details["command"] == "npm publish"
+    assert need.details["folder"] == FOLDER
+    assert need.description.startswith("npm publish (it ")
 
 
-@pytest.mark.parametrize("command", HARMLESS, ids=[command[:60] for command in HARMLESS])
-def test_a_command_that_only_looks_like_one_needs_nothing(command: str) -> None:
-    assert need_of_command(command, folder=FOLDER) is None
+def test_a_command_that_only_looks_like_one_needs_nothing() -> None:
+    assert not _failures(HARMLESS, lambda command: need_of_command(command, folder=FOLDER) is None)
 
 
-@pytest.mark.parametrize(("tool", "arguments", "action"), CALLS)
-def test_a_call_needs_the_action_that_it_is(tool: str, arguments: dict[str, Any], action: str) -> None:
-    need = need_of_call(tool, arguments, agent="claude")
+def test_a_call_needs_the_action_that_it_is() -> None:
+    assert not _failures(CALLS, lambda probe: _action(need_of_call(probe[0], probe[1])) == probe[2])
+    need = need_of_call("restart_server", {"name": "web"}, agent="claude")
     assert need is not None
-    assert need.action == action
-    assert need.details["tool"] == tool
-    assert need.details["arguments"] == arguments
+    assert need.details["tool"] == "restart_server"
+    assert need.details["arguments"] == {"name": "web"}
+    assert need.details["agent"] == "claude"
 
 
-@pytest.mark.parametrize(("tool", "arguments"), HARMLESS_CALLS)
-def test_a_call_that_only_looks_like_one_needs_nothing(tool: str, arguments: dict[str, Any]) -> None:
-    assert need_of_call(tool, arguments) is None
+def test_a_call_that_only_looks_like_one_needs_nothing() -> None:
+    assert not _failures(HARMLESS_CALLS, lambda probe: need_of_call(probe[0], probe[1]) is None)
 
 
-def test_the_gravest_action_is_asked_for_and_the_others_are_told() -> None:
+def test_what_needs_a_person_is_asked_about_and_never_an_example() -> None:
+    commands = [command for command, _ in COMMANDS]
+    assert not _failures(commands, lambda command: danger_in(command, folder=FOLDER) is not None)
+    assert not _failures(commands, lambda command: not _example(command))
+    assert not _failures(CALLS, lambda probe: not may_be_example(probe[0], probe[1]))
+
+
+def test_commands_that_a_person_is_asked_about_are_never_examples() -> None:
+    assert not _failures(NEVER_EXAMPLES, lambda command: not _example(command))
+    assert not _failures(NEVER_EXAMPLE_CALLS, lambda probe: not may_be_example(*probe))
+
+
+def test_everyday_commands_and_conventions_of_a_domain_may_be_examples() -> None:
+    assert not _failures(EVERYDAY, _example)
+    assert not _failures(EXAMPLE_CALLS, lambda probe: may_be_example(*probe))
+
+
+def test_why_a_call_is_not_an_example_can_be_said() -> None:
+    found = why_not_example("Bash", {"command": "git push"})
+    assert found is not None
+    assert (found.row, found.why) == ("git push", "publishes commits to others")
+
+
+def test_the_agent_asks_before_it_runs_a_dangerous_command() -> None:
+    assert not _failures(ASKED_ABOUT, lambda command: danger_in(command, folder=Path(FOLDER)) is not None)
+    assert not _failures(NOT_ASKED_ABOUT, lambda command: danger_in(command, folder=Path(FOLDER)) is None)
+
+
+def test_the_agent_names_the_row_that_made_it_ask() -> None:
+    found = {
+        command: danger_in(command, folder=FOLDER) for command in ("rm -rf build", "sudo -i", "echo x >> ~/.bashrc")
+    }
+    assert [each.pattern if each else None for each in found.values()] == ["rm -r", "sudo", "write outside"]
+
+
+def test_code_that_destroys_is_asked_about() -> None:
+    codes = [
+        "import shutil\nshutil.rmtree('x')",
+        "from shutil import rmtree\nrmtree('x')",
+        "import os\nos.system('rm -rf x')",
+        "import subprocess\nsubprocess.run(['git', 'push', '--force'])",
+        "import subprocess as s\ns.check_output('sudo ls', shell=True)",
+    ]
+    assert not _failures(codes, lambda code: danger_in_code(code, folder=FOLDER) is not None)
+    harmless = ["print('rm -rf /')", "import os\nos.system('ls')", "x = (", "a.run(b)", ""]
+    assert not _failures(harmless, lambda code: danger_in_code(code, folder=FOLDER) is None)
+
+
+def test_code_that_deletes_sends_or_runs_commands_is_not_an_example() -> None:
+    codes = [
+        "os.remove('a')",
+        "Path('a').unlink()",
+        "os.system(x)",
+        "subprocess.run(['ls'])",
+        "httpx.put(u)",
+        "fs.unlinkSync(p)",
+        "terminal('rm -rf x')",
+        "!rm -rf x",
+        "%%bash\ncd a\nrm b",
+        "cur.execute('DELETE FROM parcels')",
+        "fetch(u, {method: 'POST'})",
+    ]
+    assert not _failures(codes, lambda code: not may_be_example("execute_code", {"code": code}))
+    counting = ["1 + 1", "import json\nprint(json.load(open('a.json')))", "df.groupby('a').sum()"]
+    assert not _failures(counting, lambda code: may_be_example("execute_code", {"code": code}))
+
+
+def test_the_gravest_action_is_asked_for_and_the_others_are_listed() -> None:
     need = need_of_command("ssh db1 'dropdb shop' && npm publish")
     assert need is not None
     assert need.action == "wipe_database"
     assert need.details["also"] == ["exec_remote", "publish_package"]
 
 
-def test_a_command_that_is_too_long_to_be_looked_through_needs_a_person() -> None:
-    need = need_of_command("true " + "x" * 20_001)
+@pytest.mark.parametrize("command", ["true " + "x" * 20_001, "a;" * 9_000])
+def test_a_command_that_is_too_long_to_be_read_needs_a_person(command: str) -> None:
+    need = need_of_command(command)
     assert need is not None
     assert need.row == "length"
+    assert not _example(command)
 
 
-def test_commands_in_each_other_without_end_need_a_person() -> None:
-    need = need_of_command("a;" * 9_000)
-    assert need is not None
-    assert need.row == "length"
+def test_commands_nested_without_end_are_not_examples_and_soon_answered() -> None:
+    assert not _example("watch " * 200 + " ".join(f"a{number}" for number in range(200)))
 
 
 def test_the_working_folder_is_what_the_call_names() -> None:
@@ -171,47 +264,38 @@ def test_the_working_folder_is_what_the_call_names() -> None:
     assert need_of_command("rm -rf /srv/app", folder="/") is not None
 
 
+def test_a_quoted_here_document_runs_nothing() -> None:
+    assert need_of_command("cat > notes.md <<'EOF'\nrun `dropdb shop` first\nEOF", folder=FOLDER) is None
+    assert need_of_command("cat > notes.md <<EOF\n`dropdb shop`\nEOF", folder=FOLDER) is not None
+    assert need_of_command("bash <<'EOF'\ndropdb shop\nEOF", folder=FOLDER) is not None
+
+
+def test_looking_is_known_for_programs_and_subcommands_of_git() -> None:
+    assert only_looks("grep")
+    assert only_looks("git", "diff")
+    assert not only_looks("git", "commit")
+    assert not only_looks("make")
+
+
 WRAPPERS = [
-    "sudo {}",
-    "sudo -u root {}",
-    "env A=1 {}",
-    "nohup {} &",
-    "time {}",
-    "timeout 10 {}",
-    "nice -n 5 {}",
-    "true && {}",
-    "false || {}",
-    "ls; {}",
-    "({})",
-    "if true; then {}; fi",
-    "for i in 1 2; do {}; done",
-    "f() {{ {}; }}; f",
-    "echo $({})",
-    "echo `{}`",
-    "A=1 {}",
-    "setsid {}",
-    "xargs {}",
-    "exec {}",
+    *("sudo {}", "sudo -u root {}", "env A=1 {}", "nohup {} &", "time {}", "timeout 10 {}", "nice -n 5 {}"),
+    *("true && {}", "false || {}", "ls; {}", "({})", "if true; then {}; fi", "for i in 1 2; do {}; done"),
+    *("f() {{ {}; }}; f", "echo $({})", "echo `{}`", "A=1 {}", "setsid {}", "xargs {}", "exec {}"),
 ]
 QUOTING = ["bash -c {}", "sh -lc {}", "eval {}", "ssh web1 {}", "su - root -c {}", "echo {} | sh", "bash <<< {}"]
 PLAIN = [
-    "rm -rf /srv/data",
-    "dropdb shop",
-    "npm publish",
-    "terraform destroy",
-    "systemctl stop nginx",
+    *("rm -rf /srv/data", "dropdb shop", "npm publish", "terraform destroy", "systemctl stop nginx"),
     "alembic upgrade head",
 ]
 
 
-@pytest.mark.parametrize("wrapper", WRAPPERS)
-@pytest.mark.parametrize("command", PLAIN)
-def test_a_wrapper_keeps_the_action(wrapper: str, command: str) -> None:
-    assert _action(need_of_command(wrapper.format(command))) == _action(need_of_command(command))
+def test_a_wrapper_keeps_the_action() -> None:
+    probes = [(wrapper.format(command), command) for wrapper in WRAPPERS for command in PLAIN]
+    assert not _failures(probes, lambda probe: _action(need_of_command(probe[0])) == _action(need_of_command(probe[1])))
 
 
 @given(st.sampled_from(PLAIN), st.lists(st.sampled_from(QUOTING), max_size=3))
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 def test_quoting_keeps_the_action(command: str, wrappers: list[str]) -> None:
     wrapped = command
     for wrapper in wrappers:
@@ -220,7 +304,7 @@ def test_quoting_keeps_the_action(command: str, wrappers: list[str]) -> None:
 
 
 @given(st.sampled_from(PLAIN), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 def test_quotes_and_backslashes_inside_of_words_keep_the_action(command: str, data: st.DataObject) -> None:
     written = "".join(
         data.draw(st.sampled_from([letter, f"'{letter}'", f'"{letter}"', f"\\{letter}"]))
@@ -233,76 +317,48 @@ def test_quotes_and_backslashes_inside_of_words_keep_the_action(command: str, da
 
 _PIECES = st.sampled_from(
     [
-        "rm",
-        "-rf",
-        "/",
-        "$(",
-        ")",
-        "`",
-        "'",
-        '"',
-        ";",
-        "&&",
-        "<<EOF\n",
-        "EOF",
-        "ssh",
-        "psql -c",
-        "DROP",
-        "case x in",
-        "\\",
-        "\x00",
-        "$x",
-        "x=",
-        "{",
-        "}",
-        "sudo",
-        "bash -c",
-        "python -c",
-        "kubectl",
-        "apply",
-        "\n",
-        " ",
-        "\u202e",
-        "~",
-        "..",
-        ">",
-        "<<<",
-        "git push -f",
-        "find",
-        "-exec",
-        "chmod",
-        "ssh-keygen -f",
-        "dd of=",
+        *("rm", "-rf", "/", "$(", ")", "(", "`", "'", '"', ";", "&&", "|", "<<EOF\n", "<<EOF", "EOF", "ssh", "psql -c"),
+        *(
+            "DROP",
+            "case x in",
+            "\\",
+            "\x00",
+            "$x",
+            "x=",
+            "{",
+            "}",
+            "sudo",
+            "bash -c",
+            "bash",
+            "-c",
+            "eval",
+            "python -c",
+        ),
+        *("kubectl", "apply", "\n", " ", "\u202e", "~", "..", ">", "<<<", "git push -f", "find", "-exec", "chmod"),
+        *("ssh-keygen -f", "dd of="),
     ]
 )
-
-
-@given(
-    st.one_of(
-        st.text(max_size=300), st.lists(_PIECES, max_size=40).map(" ".join), st.lists(_PIECES, max_size=40).map("".join)
-    )
+_TEXTS = st.one_of(
+    st.text(max_size=300), st.lists(_PIECES, max_size=40).map(" ".join), st.lists(_PIECES, max_size=40).map("".join)
 )
-@settings(max_examples=150, deadline=None)
+
+
+@given(_TEXTS)
+@settings(deadline=None)
 def test_no_command_makes_it_raise(command: str) -> None:
     need = need_of_command(command, folder=FOLDER)
     assert need is None or need.action in HIGH_RISK
+    assert need is None or danger_in(command, folder=FOLDER) is not None
 
 
 _VALUES = st.recursive(
-    st.one_of(
-        st.none(),
-        st.booleans(),
-        st.integers(),
-        st.floats(),
-        st.text(max_size=40),
-        st.lists(_PIECES, max_size=8).map(" ".join),
-    ),
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=40), _TEXTS),
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=10), inner, max_size=4)),
     max_leaves=8,
 )
 _KEYS = st.one_of(
     st.text(max_size=10),
-    st.sampled_from(["command", "cmd", "code", "sql", "chars", "action", "path", "input", "workdir"]),
+    st.sampled_from(["command", "cmd", "code", "sql", "chars", "action", "path", "input", "workdir", "env", "confirm"]),
 )
 
 
@@ -310,10 +366,12 @@ _KEYS = st.one_of(
     st.one_of(st.text(max_size=40), st.sampled_from([tool for tool, _, _ in CALLS])),
     st.dictionaries(_KEYS, _VALUES, max_size=5),
 )
-@settings(max_examples=80, deadline=None)
+@settings(deadline=None)
 def test_no_call_makes_it_raise(tool: str, arguments: dict[str, Any]) -> None:
     need = need_of_call(tool, arguments)
     assert need is None or need.action in HIGH_RISK
+    # Without a folder of its own, what needs a person is never an example.
+    assert need_of_call(tool, arguments, folder="/") is None or not may_be_example(tool, arguments)
 
 
 HEAVY = {
@@ -331,7 +389,11 @@ HEAVY = {
     "arms": "case x in " + "a) b;; " * 2_800,
     "substitutions": "$(" * 10_000,
     "documents": "<<A\n" * 5_000,
+    "quoted documents": "<<'A'\n" * 3_300,
     "functions": "f() { " * 3_300,
+    "texts in code": "python -c '" + '"a b" ' * 3_000 + "'",
+    "code in code": "python -c 'os.system(\"python -c " * 600,
+    "any program": "x " + "-a b " * 3_900,
 }
 
 
@@ -352,12 +414,13 @@ def test_ordinary_commands_are_answered_in_well_under_a_millisecond() -> None:
     assert (time.process_time() - before) / len(commands) < 0.001
 
 
-def test_the_mapping_imports_nothing_but_msgspec_and_the_standard_library() -> None:
-    code = "import sys; import seasoned.confirm.mapping; print(*{n.partition('.')[0] for n in sys.modules})"
+def test_the_package_imports_nothing_but_msgspec_and_the_standard_library() -> None:
+    code = (
+        "import sys; from seasoned.command.risk import need_of_command; need_of_command('rm x');"
+        "print(*{n.partition('.')[0] for n in sys.modules})"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    foreign = {name for name in done.stdout.split() if name not in sys.stdlib_module_names and not name.startswith("_")}
+    found = set(done.stdout.split())
+    foreign = {name for name in found if name not in sys.stdlib_module_names and not name.startswith("_")}
     assert foreign <= {"seasoned", "msgspec", "typing_extensions", "sitecustomize", "usercustomize"}
-
-
-def _action(need: Need | None) -> str | None:
-    return need.action if need is not None else None
+    assert "tomllib" not in found, "the TOML is for people and tests; a hook reads the compiled table"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from seasoned.confirm.mapping_finding import Finding
+from seasoned.command.rows import Finding
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|--[^\n]*(?=\n|\Z)|^\s*#[^\n]*", re.DOTALL)
 _LITERAL = re.compile(r"'(?:[^']|'')*'")
@@ -37,15 +37,28 @@ _STOPS = re.compile(
 )
 
 
+# Broader than what needs a person: no statement that changes data is an example.
+_CHANGES = re.compile(
+    r"(?i)\b(?:drop\s+(?:table|database|schema|index|view|user|role|column|owned|type|function|sequence)"
+    r"|truncate\s+\w|delete\s+from\b|update\s+\S+\s+set\b|alter\s+(?:table|role|user|database|schema)\b"
+    r"|(?:grant|revoke)\s+[\w, ]{1,60}\b(?:on|to|from)\b|dropDatabase|deleteMany|\.drop\(|\.remove\()"
+)
+
+
+def changes_data(text: str) -> bool:
+    """Whether a text holds a statement that changes data, also for single rows."""
+    return _CHANGES.search(text) is not None
+
+
 def findings(text: str) -> Iterator[Finding]:
-    """What a text would do to a database, if it were told to one."""
+    """What a text would do to a database if it were run there."""
     if not _HOLDS_SQL.search(text):
         return
     plain = _COMMENT.sub(" ", _LEAD.sub("", text))
     if not re.search(r"(?i)\bexecute\b|\bprepare\b|\$\$", plain):
         plain = _LITERAL.sub("''", plain)
     if _WIPES.search(plain):
-        yield Finding("wipe_database", "drops or empties tables, or a whole database", "SQL: DROP, TRUNCATE")
+        yield Finding("wipe_database", "drops or empties tables or a whole database", "SQL: DROP, TRUNCATE")
     for statement in plain.split(";"):
         deletes = _DELETES.search(statement)
         if deletes is not None and not _WHERE.search(statement, deletes.end()):
@@ -56,6 +69,6 @@ def findings(text: str) -> Iterator[Finding]:
     if _RIGHTS.search(plain):
         yield Finding("modify_permissions", "changes who may use a database", "SQL: GRANT, REVOKE")
     if _SHAPE.search(plain):
-        yield Finding("migrate_database", "changes the shape of a database", "SQL: ALTER, DROP")
+        yield Finding("migrate_database", "changes the schema of a database", "SQL: ALTER, DROP")
     if _STOPS.search(plain):
         yield Finding("shutdown_service", "ends connections or the server of a database", "SQL: stop")

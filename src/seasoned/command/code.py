@@ -1,0 +1,110 @@
+"""What a piece of code does: calls that delete, send, or reach a database, and the shell commands in it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from seasoned.command import sql
+from seasoned.command.layers import name_of_call, parse_code
+from seasoned.command.parse import names
+from seasoned.command.path import WorkingFolder, written
+from seasoned.command.rows import Finding, regex, table
+from seasoned.lazy_regex import LazyRegex
+
+_REQUEST = names("post put patch delete request urlopen Request")
+_SQL_CALLS = names("execute executescript executemany exec_driver_sql text raw query run_sql sql read_sql")
+_WRITING = names("write_text write_bytes")
+_DELETING = names("rmtree removedirs remove unlink rmdir")
+_DELETING_TREES = names("rmtree removedirs rimraf")
+_WIPING_CALLS = names(
+    "drop_all drop_database flushall flushdb dropDatabase delete_db_instance delete_db_cluster drop_collection"
+)
+_CLOUD_CALLS = names("delete_bucket terminate_instances delete_objects delete_table delete_volume delete_stack")
+_DELETED_PATH = LazyRegex(
+    r"\b(?:rmSync|rmdirSync|rm_rf|rm_r|rmtree|unlinkSync|unlink|remove_dir_all)\s*\(?\s*['\"]([^'\"]+)['\"]"
+)
+_ON_THIS_MACHINE = LazyRegex(r"sandbox|//(?:localhost|127\.0\.0\.1|\[::1\])")
+# What code deletes, sends, or hands to a shell, in any language: enough to keep it out of examples.
+_CHANGES = LazyRegex(
+    r"""rmtree|\bunlink\w*\(|\.rmdir\(|\bos\.(?:remove|rmdir|removedirs|system|popen|exec|spawn|kill|truncate|chmod|chown)
+    |\bsubprocess\b|\bPopen\b|\bpty\.|child_process|\b(?:exec|spawn)(?:Sync|File)?\(|\beval\(|__import__|\bctypes\b
+    |\bfs\.(?:rm|unlink|rmdir|truncate)|\b(?:rm|unlink|rmdir)Sync|rimraf|Deno\.(?:remove|run|Command)|FileUtils\.rm
+    |File\.delete|\.(?:post|put|patch|delete|delete_many|deleteMany|drop|drop_all|drop_table|dropDatabase|truncate)\(
+    |\bmethod\s*[=:]\s*['"](?:POST|PUT|PATCH|DELETE)|\.request\(\s*['"](?:POST|PUT|PATCH|DELETE)|\bdata=.{0,40}urlopen
+    |urlopen\([^)]{0,200}\bdata=|\b(?:smtplib|paramiko|fabric|telnetlib|ftplib)\b|\bsocket\.""",
+    re.VERBOSE,
+)
+_LITERAL = LazyRegex(r"""(['"`])((?:\\.|(?!\1)[^\\\n]){3,400})\1""")
+_SHELL_LINE = LazyRegex(r"(?m)^\s*(?:(?:!|%sx |%system )(.+)|%%(?:bash|sh|script)\b[^\n]*\n((?s:.+)))")
+_MOST_LITERALS = 100
+
+
+def shell_lines(code: str) -> Iterator[str]:
+    """Lines of a notebook that go to a shell: `!make`, `%%bash`."""
+    yield from (found[1] or found[2] for found in _SHELL_LINE.compiled.finditer(code))
+
+
+def held_texts(code: str) -> list[str]:
+    """Texts in the code that may be commands, for they are more than one word."""
+    return [found[2] for found in _LITERAL.compiled.finditer(code) if " " in found[2]][:_MOST_LITERALS]
+
+
+def findings(code: str, place: WorkingFolder) -> Iterator[Finding]:
+    """What the calls in a piece of code do, as far as they stand in it as text."""
+    tree = parse_code(code)
+    yield from _of_text(code, place) if tree is None else _of_tree(tree, place)
+    if _CHANGES.compiled.search(code) or sql.changes_data(code):
+        yield Finding("", "runs code that deletes, sends or runs commands", "code that changes", asks_locally=False)
+
+
+def _of_text(code: str, place: WorkingFolder) -> Iterator[Finding]:
+    """Code that is not Python: only what plainly stands there."""
+    for path in _DELETED_PATH.compiled.findall(code):
+        if not place.holds(path):
+            yield _deletes(path, "delete")
+    if re.search(r"\.(?:query|execute|exec|run)\s*\(", code):
+        yield from sql.findings(code)
+
+
+def _of_tree(tree: ast.Module, place: WorkingFolder) -> Iterator[Finding]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = name_of_call(node)
+        texts = _texts(node)
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
+            texts += _texts(node.func.value)  # `Path("/srv/data").unlink()`
+        yield from _of_call(name, texts, place)
+        if name in _WRITING or (name == "open" and len(texts) > 1 and set("wax+") & set(texts[1])):
+            yield from (found for text in texts for found in written(text, place) if found.action)
+
+
+def _texts(node: ast.Call) -> list[str]:
+    return [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+
+
+def _of_call(name: str, texts: list[str], place: WorkingFolder) -> Iterator[Finding]:
+    if name in _DELETING_TREES:
+        yield Finding("", "deletes folders and everything in them", f"code: {name}")
+    if name in _WIPING_CALLS:
+        yield Finding("wipe_database", "drops or empties a database", f"code: {name}")
+    if name in _CLOUD_CALLS:
+        yield Finding("delete_data", "deletes something in a cloud", f"code: {name}")
+    for text in texts:
+        if name in _DELETING and text.startswith(("/", "~", "..")) and not place.holds(text):
+            yield _deletes(text, name)
+        if name in _SQL_CALLS:
+            yield from sql.findings(text)
+        if name in _REQUEST and _is_payment(text):
+            yield Finding("transfer_funds", "moves money", f"code: {name}")
+
+
+def _deletes(path: str, name: str) -> Finding:
+    return Finding("delete_data", f"deletes {path!r}, which is not inside the working folder", f"code: {name}")
+
+
+def _is_payment(url: str) -> bool:
+    paying = regex(table().patterns["paying_hosts"])
+    return paying.search(url) is not None and not _ON_THIS_MACHINE.compiled.search(url)

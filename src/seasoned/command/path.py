@@ -1,0 +1,256 @@
+"""Rules where the path decides: what is deleted, opened up or overwritten outside the working folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from posixpath import join, normpath
+from typing import NamedTuple
+
+import msgspec
+
+from seasoned.command.layers import FIND_RUNS
+from seasoned.command.parse import Step, names
+from seasoned.command.rows import Finding, group
+
+# Stands for a working folder that is not known: nothing with a name is in it or above it.
+_UNKNOWN_FOLDER = "/\0"
+_TEMPORARY = (
+    "/tmp/",
+    "/var/tmp/",
+    "/private/tmp/",
+    "/private/var/folders/",
+    "/var/folders/",
+    "/dev/shm/",
+    "/run/user/",
+)
+_CACHES = ("~/.cache/", "~/.npm/", "~/Library/Caches/")
+_HOME = re.compile(r"(?:\$HOME|\$\{HOME\}|%USERPROFILE%|\$env:HOME|\$env:USERPROFILE)(?=/|\\|\Z)")
+_HERE = re.compile(r"(?:\$PWD|\$\{PWD\}|\$\(pwd\))(?=/|\Z)")
+_TEMPORARY_VARIABLE = re.compile(r"\$\{?(?:TMPDIR|TMP|TEMP|RUNNER_TEMP|tmp\w*|temp\w*)\b", re.IGNORECASE)
+_ALL = names("* ./* . ./ .* .git ./.git .git/ ** ./** ./.* {*,.*} {.,}* .[!.]* .??* $PWD")
+_DEVICE = re.compile(
+    r"/dev/(?!null\b|zero\b|std(?:in|out|err)\b|tty\b|fd/|shm/|random\b|urandom\b|full\b|tcp/|udp/|ptmx\b|pts/)\w"
+)
+_GUARDED = re.compile(
+    r"(?:\A|/)(?:authorized_keys2?|\.claude/settings(?:\.local)?\.json"
+    r"|\.hermes/config\.yaml|\.codex/(?:hooks\.json|config\.toml)"
+    r"|\.seasoned/(?:policy\.toml|confirm\.key|(?:config|hermes)\.toml|seasoned\.db(?:-wal|-shm)?|secrets/[^/]+))\Z"
+    r"|\A/etc/(?:sudoers|passwd|shadow|group|gshadow|ssh/|pam\.d/|security/|doas\.conf)"
+)
+_OPEN_MODE = re.compile(
+    r"0?[0-7]{0,2}[0-7][2367]|[2-7][0-7]{3}|(?:[ug]*[oa][ugoa]*[+=][rxXst]*w\S*)|[ugoa]*\+[rwxX]*s\S*"
+    r"|(?:\S*,)?[oa]\+\S*w\S*"
+)
+_TIGHT_MODE = re.compile(r"0?[0-7]00|[ugoa]*-\w+|go=|go-\w+(?:,\S+)?|u=\w*,go=")
+_ASKING_KEYGEN = re.compile(r"-[RFlyeiBHYDKLrM]\w*|-\w*[lyFR]|--help")
+_NOT_FILES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/")
+_SYSTEM = re.compile(r"/(?:etc|usr|bin|sbin|boot|dev|sys|proc|lib)(?:/|\Z)")
+_CREATES = names("tee cp mv install ln rsync touch mkdir")
+_FIND_CHOOSES = names("-name -iname -path -ipath -regex -mtime -mmin -newer -size -empty -user")
+_KEY_MAKERS = names("genrsa genpkey req ecparam gendsa rand")
+
+
+class WorkingFolder(msgspec.Struct, frozen=True):
+    """Where a command runs: the working folder, and where `cd` has led."""
+
+    folder: str = _UNKNOWN_FOLDER
+    here: str = _UNKNOWN_FOLDER
+
+    def after(self, step: Step) -> WorkingFolder:
+        """Where a `cd` leads; one that cannot be followed changes nothing."""
+        target = next((word for word in step.words if not word.startswith("-")), "~")
+        if step.program not in ("cd", "pushd") or "$" in _HOME.sub("", _HERE.sub("", target)) or "-" in step.words:
+            return self
+        return msgspec.structs.replace(self, here=self.resolve(target))
+
+    def resolve(self, target: str) -> str:
+        """The absolute path of a target, without `..` where that is known."""
+        path = _HERE.sub(self.here, _HOME.sub("~", target.strip("\"'").replace("\\", "/")), count=1)
+        if path.startswith(("~", "$", "%")) or re.match(r"[A-Za-z]:/", path):
+            return path if ".." not in path else "~/.."
+        return normpath(join(self.here, path)) if path else self.here
+
+    def holds(self, target: str) -> bool:
+        """Whether a target is in the working folder or a temporary one, and is not all of it."""
+        path = self.resolve(target)
+        if path.startswith(_CACHES) and "*" not in path[: path.index("/", 3) + 2]:
+            return True
+        if path.startswith("/private/tmp") or any(path.startswith(each) for each in _TEMPORARY):
+            return not re.fullmatch(r"/(?:private/|var/|dev/)?(?:tmp|folders|shm|private/var/folders)/?[*.]*", path)
+        if _TEMPORARY_VARIABLE.match(path):
+            return True
+        if not path.startswith(self.folder + "/"):
+            return False
+        rest = path[len(self.folder) + 1 :]
+        return rest not in _ALL
+
+
+def working_folder(folder: object) -> WorkingFolder:
+    """A working folder by its path. The root folder counts as unknown: everything would be in it."""
+    text = str(folder) if folder is not None else ""
+    path = normpath(text) if text.startswith("/") else ""
+    return WorkingFolder(path, path) if path.strip("/") else WorkingFolder()
+
+
+class _PathRule(NamedTuple):
+    """What the rules of this file are given about one program of a command."""
+
+    step: Step
+    targets: list[str]
+    before: tuple[Step, ...]
+    place: WorkingFolder
+
+
+def findings(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Iterator[Finding]:
+    """What a program does to paths that are not the agent's own."""
+    rule = _RULES.get(step.program)
+    if rule is not None:
+        yield from rule(_PathRule(step, _targets(step.words), before, place))
+    if step.program in group("writers"):
+        yield from (found for word in step.words for found in guarded(word.removeprefix("of="), place))
+    if step.program in _CREATES:
+        targets = [word for word in step.words if not word.startswith("-")]
+        for target in targets if step.program in ("tee", "touch", "mkdir") else targets[-1:]:
+            yield from outside(target, place)
+
+
+def written(target: str, place: WorkingFolder) -> Iterator[Finding]:
+    """What it means to write to a path."""
+    yield from guarded(target, place)
+    yield from outside(target, place)
+
+
+def guarded(target: str, place: WorkingFolder) -> Iterator[Finding]:
+    """Files that say who may do what, and devices."""
+    path = place.resolve(target)
+    if _GUARDED.search(path):
+        yield Finding("modify_permissions", f"changes {target!r}, which says who may do what", "guarded file")
+    elif _DEVICE.match(path):
+        yield Finding("delete_data", f"writes over the device {target!r}", "device")
+
+
+def outside(target: str, place: WorkingFolder) -> Iterator[Finding]:
+    """A path outside the working folder. Without a known folder most paths are, so an example is not spoiled by it."""
+    if target.startswith(_NOT_FILES) or target.isdigit() or target == "-":
+        return
+    path = place.resolve(target)
+    if path.startswith(("~", "$HOME", "${HOME")) or not (
+        path.startswith((place.folder + "/", *_TEMPORARY)) or path == place.folder or path[:1] != "/"
+    ):
+        is_system = bool(_SYSTEM.match(path))
+        yield Finding("", "writes outside the working folder", "write outside", never_example=is_system)
+
+
+def _targets(words: tuple[str, ...]) -> list[str]:
+    if "--" in words:
+        at = words.index("--")
+        return [*(word for word in words[:at] if not word.startswith("-")), *words[at + 1 :]]
+    return [word for word in words if not word.startswith("-")]
+
+
+def _remove(given: _PathRule) -> Iterator[Finding]:
+    step, targets, before, place = given
+    recursive = step.program in ("rimraf", "del-cli", "trash") or any(
+        re.fullmatch(r"-[a-zA-Z]*[rR][a-zA-Z]*|--recursive", word) for word in step.words
+    )
+    if not targets:  # `ls /srv | xargs rm`: what is deleted stands in the program before
+        targets = [word for each in before for word in each.words if word.startswith(("/", "~", "..", "$HOME"))]
+    for target in targets:
+        if "$" in place.resolve(target) and not recursive:
+            continue
+        if not place.holds(target):
+            why = f"deletes {target!r}, which is not inside the working folder"
+            yield Finding("delete_data", why, f"{step.program} outside")
+            return
+
+
+def _find(given: _PathRule) -> Iterator[Finding]:
+    words, place = given.step.words, given.place
+    removes = "-delete" in words or any(
+        word in FIND_RUNS and "rm" in words[at + 1 : at + 3] for at, word in enumerate(words)
+    )
+    if not removes:
+        return
+    starts = []
+    for word in words:
+        if (word.startswith("-") and word not in ("-L", "-H", "-P")) or word in ("(", "!", "\\("):
+            break
+        starts.append(word)
+    chosen = any(word in _FIND_CHOOSES for word in words)
+    for start in starts or ["."]:
+        if not (place.holds(start) or (place.resolve(start) == place.folder and chosen)):
+            yield Finding("delete_data", f"deletes what it finds in {start!r}", "find -delete")
+
+
+def _mode(given: _PathRule) -> Iterator[Finding]:
+    words = [word for word in given.step.words if not re.fullmatch(r"-[RvfcLHP]+|--\S*", word)]
+    if not words:
+        return
+    mode, paths, place = words[0], words[1:], given.place
+    temporary = bool(paths) and all(place.resolve(path).startswith(_TEMPORARY) for path in paths)
+    if _OPEN_MODE.fullmatch(mode) and not temporary:
+        yield Finding("modify_permissions", f"opens files up to everyone or to another user ({mode})", "chmod open")
+    elif not _TIGHT_MODE.fullmatch(mode) and any(_is_elsewhere(path, place) for path in paths):
+        yield Finding("modify_permissions", "changes permissions outside the working folder", "chmod outside")
+
+
+def _owner(given: _PathRule) -> Iterator[Finding]:
+    if any(_is_elsewhere(path, given.place) for path in given.targets[1:]):
+        yield Finding("modify_permissions", "gives files outside the working folder to another user", "chown outside")
+
+
+def _is_elsewhere(path: str, place: WorkingFolder) -> bool:
+    whole = place.resolve(path)
+    return not place.holds(path) and whole != place.folder and not whole.startswith(place.folder + "/")
+
+
+def _copy(given: _PathRule) -> Iterator[Finding]:
+    output = next((word[3:] for word in given.step.words if word.startswith("of=")), "")
+    if output and not output.startswith("/dev/") and not given.place.holds(output):
+        yield Finding("delete_data", f"writes over {output!r}", "dd outside")
+
+
+def _truncate(given: _PathRule) -> Iterator[Finding]:
+    sized = re.compile(r"[+<>/%-]?\d+\w*")
+    if any(_is_elsewhere(path, given.place) for path in given.targets if not sized.fullmatch(path)):
+        yield Finding("delete_data", "truncates files outside the working folder", "truncate outside")
+
+
+def _mirror(given: _PathRule) -> Iterator[Finding]:
+    target = given.targets[-1] if given.targets else ""
+    deletes = any(re.match(r"--del|--remove-source-files", word) for word in given.step.words)
+    if deletes and target and ":" not in target and _is_elsewhere(target, given.place):
+        yield Finding("delete_data", f"deletes in {target!r} what is not in the source", "rsync --delete")
+
+
+def _make_key(given: _PathRule) -> Iterator[Finding]:
+    words = given.step.words
+    if any(_ASKING_KEYGEN.fullmatch(word) for word in words):
+        return
+    pairs = pairwise(words)
+    file = next((value for option, value in pairs if re.fullmatch(r"-\w*f", option)), "")
+    file = file or next((word[2:] for word in words if word.startswith("-f") and len(word) > 2), "~/.ssh/id")
+    if not given.place.holds(file):
+        yield Finding("rotate_keys", f"makes a key at {file!r}, over one that may be there", "ssh-keygen")
+
+
+def _make_secret(given: _PathRule) -> Iterator[Finding]:
+    words = given.step.words
+    outputs = [value for option, value in pairwise(words) if option in ("-out", "-keyout")]
+    if given.step.sub in _KEY_MAKERS and any(not given.place.holds(each) for each in outputs):
+        yield Finding("rotate_keys", "writes a key outside the working folder", "openssl")
+
+
+_RULES = {
+    **dict.fromkeys(("rm", "unlink", "rimraf", "del-cli"), _remove),
+    **dict.fromkeys(("find", "fd", "fdfind"), _find),
+    **dict.fromkeys(("chown", "chgrp"), _owner),
+    **dict.fromkeys(("dd", "dcfldd"), _copy),
+    "chmod": _mode,
+    "truncate": _truncate,
+    "rsync": _mirror,
+    "ssh-keygen": _make_key,
+    "openssl": _make_secret,
+}
