@@ -190,6 +190,17 @@ def test_what_was_seen_too_long_ago_is_given_only_when_asked_for(history: Histor
     assert recall(store, tool="Bash", error="wp: missing --env", now=later, any_age=True).repairs
 
 
+def test_what_needs_a_person_is_never_given_as_a_repair(history: History) -> None:
+    history.add(
+        bash("stripe payouts create", "stripe: missing --amount", worked=False),
+        bash("stripe payouts create --amount 5000", "po_1 created"),
+    )
+    store = history.read()
+    found = recall(store, tool="Bash", error="stripe: missing --amount", now=NOW)
+    assert (found.repairs, found.left_out.needs_person) == ((), 1)
+    assert "that a person must confirm" in found.reason
+
+
 @pytest.mark.parametrize("text", INJECTIONS[:6])
 def test_text_that_speaks_to_the_reader_is_withheld(history: History, text: str) -> None:
     history.add(DEPLOY_FAILED, bash("wp deploy preview --env staging", f"pushed. {text}"))

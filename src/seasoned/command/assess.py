@@ -83,9 +83,9 @@ def assess_command(command: str, place: WorkingFolder) -> list[Finding]:
     return [found for layer in layers(command) for found in _of_layer(layer, place)]
 
 
-def assess_code(text: str, place: WorkingFolder) -> list[Finding]:
+def assess_code(text: str, place: WorkingFolder, *, limit: int = MOST_CHARACTERS) -> list[Finding]:
     """Everything found in a piece of code, and in the commands that it hands to a shell."""
-    if len(text) > MOST_CHARACTERS:
+    if len(text) > limit:
         return [_TOO_LONG]
     commands = [*commands_in_code(text), *code.shell_lines(text)]
     found = [each for command in commands for each in assess_command(command, place)]

@@ -106,13 +106,15 @@ def danger_in(command: str, *, folder: object = None) -> Danger | None:
 
 
 def danger_in_code(code: str, *, folder: object = None) -> Danger | None:
-    """The same for a piece of code."""
-    return _danger(assess_code(code, working_folder(folder)))
+    """The same for a piece of code, however long: what it holds is read, and it runs in the sandbox."""
+    return _danger(assess_code(code, working_folder(folder), limit=len(code)))
 
 
 def _danger(found: Iterable[Finding]) -> Danger | None:
     first = next((each for each in found if each.asks_locally), None)
-    return Danger(first.why, first.row) if first is not None else None
+    if first is None:
+        return None
+    return Danger(f"{first.why}, so it counts as {first.action}" if first.action else first.why, first.row)
 
 
 def may_be_example(tool: str, arguments: Mapping[str, Any]) -> bool:
@@ -163,6 +165,11 @@ def _of_example_code(code: str) -> Finding | None:
 
 def _first(found: Iterable[Finding]) -> Finding | None:
     return next((each for each in found if each.never_example), None)
+
+
+def needs_person(tool: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether a call needs one of the ten actions, wherever it runs: it is never recalled as a repair."""
+    return bool(findings_in_call(tool, arguments, WorkingFolder()))
 
 
 def only_looks(program: str, sub: str = "") -> bool:

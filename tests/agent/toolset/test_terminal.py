@@ -77,7 +77,7 @@ def test_a_command_that_destroys_is_not_run_when_nobody_can_be_asked(reach: Tool
     answer = terminal(reach, "rm -rf kept")
     assert (tmp_path / "kept").is_dir()
     assert answer["status"] == "blocked"
-    assert "deletes folders with all that is in them" in answer["error"]
+    assert "deletes folders and everything in them" in answer["error"]
     assert verdict("terminal", answer, command="rm -rf kept") == "failed"
     assert fault("terminal", answer, command="rm -rf kept") == "user_declined"
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from seasoned.command.parse import names, parse
+from seasoned.command.risk import only_looks
 from seasoned.insight.mistake.call_target import (
     MANNER,
     NO_PATH,
@@ -36,10 +37,6 @@ _CALLED_WRONGLY = LazyRegex(
     r"|no task|usage:",
     re.IGNORECASE,
 )
-_LOOKS = names(
-    "cat ls rg grep egrep fgrep ag ack head tail less more nl wc sort uniq find fd tree stat file du df diff jq ps curl"
-)
-_GIT_LOOKS = names("status diff log show branch rev-parse ls-files ls-tree cat-file blame reflog remote describe")
 
 
 class Repair(msgspec.Struct, frozen=True):
@@ -158,9 +155,9 @@ def _changer(aim: CallTarget) -> str:
 
 
 def _looks(run: ProgramRun) -> bool:
-    if run.program == "git":
-        return run.label.split()[-1] in _GIT_LOOKS
-    return run.program in _LOOKS or run.is_inline or (run.program == "sed" and "-i" not in run.options)
+    if only_looks(run.program, run.label.split()[-1]) or run.is_inline or run.program == "curl":
+        return True
+    return run.program == "sed" and "-i" not in run.options
 
 
 def _how(failed: CallTarget, repaired: CallTarget, changed: tuple[str, ...], after: str) -> str:

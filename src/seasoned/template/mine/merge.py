@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from seasoned.command.parse import names, parse
-from seasoned.command.risk import may_be_example
+from seasoned.command.risk import may_be_example, only_looks
 from seasoned.command.tool import command_of
 from seasoned.insight.mistake.call_target import MANNER, PATH_NAMES, CallTarget, ProgramRun, runs_of
 from seasoned.insight.mistake.repair import Repair
@@ -41,12 +41,8 @@ _WORD = LazyRegex(r"[^\W\d_]+\Z")
 _PATHLIKE = LazyRegex(r"(?:[\w.@~$-]*[/\\])+[\w.@*{},-]*\Z|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,7}\Z")
 _OTHER_LETTER = re.compile(r"[^\W\d_A-Za-z]")
 _RUNS = ((re.compile(r"[A-Z]+"), "A"), (re.compile(r"[a-z]+"), "a"), (re.compile(r"\d+"), "9"))
-# Programs that only look, or that anybody can call: which options they are given is taste.
-_LOOKS = names(
-    "cat ls rg grep egrep fgrep ag ack awk head tail less more nl wc sort uniq find fd tree stat file du df diff jq ps"
-    " pwd which env date whoami echo printf cd test sleep chmod touch mkdir rmdir"
-)
-_GIT_LOOKS = names("status diff log show branch rev-parse ls-files ls-tree cat-file blame reflog remote describe")
+# Beside programs that only look: which options these are given is taste.
+_ANYBODY_CAN = names("awk pwd which env date whoami echo printf cd test sleep chmod touch mkdir rmdir")
 _LABEL_CHARS = 40
 # What a command is given that says how ids are written.
 _ID = LazyRegex(r"(?=\D{0,23}\d)[\w#:@-]{1,24}\Z")
@@ -155,7 +151,7 @@ def is_look(aim: CallTarget) -> bool:
 
 
 def _looks(run: ProgramRun) -> bool:
-    return run.program in _LOOKS or (run.program == "git" and run.label.split()[-1] in _GIT_LOOKS)
+    return only_looks(run.program, run.label.split()[-1]) or run.program in _ANYBODY_CAN
 
 
 def _scenery(command: str) -> str:

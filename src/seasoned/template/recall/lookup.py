@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from seasoned.command.risk import needs_person
 from seasoned.command.tool import tool_of
 from seasoned.errors import UsageError
 from seasoned.insight.mistake.signature import SILENT, UNSAID, said
@@ -85,10 +86,12 @@ class RecallOmissions(msgspec.Struct, frozen=True):
     too_old: int = 0
     hostile: int = 0
     """Arguments that speak to whoever reads them."""
+    needs_person: int = 0
+    """A person must confirm such a call, so it is never handed on as what worked."""
 
     @property
     def total(self) -> int:
-        return self.retired + self.contradicted + self.too_old + self.hostile
+        return self.retired + self.contradicted + self.too_old + self.hostile + self.needs_person
 
 
 class Recall(msgspec.Struct, frozen=True):
@@ -271,7 +274,10 @@ class _RecallFilter:
                 continue
             arguments = msgspec.json.decode(call["arguments"])
             speaks = speaking(arguments, call["result"]) if row["speaks"] == "unknown" else row["speaks"]
-            why = "hostile" if speaks == "arguments" else self._staleness(call, row["time"])
+            if needs_person(call["tool"], arguments):
+                why: str | None = "needs_person"
+            else:
+                why = "hostile" if speaks == "arguments" else self._staleness(call, row["time"])
             if why is None:
                 result = WITHHELD if speaks == "result" else call["result"]
                 return RecalledCall(
@@ -344,6 +350,7 @@ def _left_out(left_out: RecallOmissions) -> str:
         "called in a manner that failed since": left_out.contradicted,
         f"last seen over {MAX_AGE_DAYS:g} days ago (any_age shows them)": left_out.too_old,
         "with arguments that speak to the reader": left_out.hostile,
+        "that a person must confirm": left_out.needs_person,
     }
     return ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
 
