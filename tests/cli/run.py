@@ -1,22 +1,64 @@
-"""Runs the real command in a process of its own, as a user does."""
+"""Runs commands as a user does: in this process where that makes no difference, else in a process of their own."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from click.testing import CliRunner
+
+from seasoned.cli.main import main
 
 SEASONED = Path(sys.executable).parent / "seasoned"
+_ENVIRONMENT = {"COLUMNS": "160", "CI": "1"}
 
 
-def seasoned(*arguments: object, expect: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The finished process; fails the test when the exit code is another one."""
+class Done(NamedTuple):
+    """A command that has ended."""
+
+    args: tuple[str, ...]
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+class _Main:
+    """What the runner of click calls: `main`, which also prints errors, in the place of the bare group."""
+
+    name = "seasoned"
+
+    @staticmethod
+    def main(args: list[str], **_: Any) -> None:
+        main(list(args))
+
+
+def seasoned(*arguments: object, expect: int = 0, stdin: str | bytes | None = None, **environment: str) -> Done:
+    """Run a command in this process; fails the test when the exit code is another one."""
+    given = tuple(map(str, arguments))
+    runner = CliRunner(env={**_ENVIRONMENT, **environment})
+    result = runner.invoke(_Main(), given, input=stdin)  # type: ignore[arg-type]
+    # The log of a command belongs to the home folder of its test.
+    log = logging.getLogger("seasoned")
+    for handler in [*log.handlers]:
+        log.removeHandler(handler)
+        handler.close()
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    done = Done(given, result.exit_code, result.stdout, result.stderr)
+    assert done.returncode == expect, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+def process(*arguments: object, expect: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the installed command in a process of its own."""
     done = subprocess.run(
         [str(SEASONED), *map(str, arguments)],
-        env={**os.environ, "COLUMNS": "160", "CI": "1", **environment},
+        env={**os.environ, **_ENVIRONMENT, **environment},
         capture_output=True,
         text=True,
         timeout=120,

@@ -99,10 +99,10 @@ def test_what_is_counted_too_is_said(samples: Path) -> None:
         (["--set", "{samples}/codex", "{samples}/codex"], 2, "Both sets hold the same sessions"),
         (["--set", "{samples}/codex", ONE], 3, "The cold set has one session"),
         (["--set", "{samples}/codex", "{samples}/nowhere"], 1, "does not exist"),
-        (["--set", "{samples}/codex", "@{samples}/nowhere.txt"], 1, "could not be read"),
+        (["--set", "{samples}/codex", "@{samples}/nowhere.txt"], 1, "cannot be read"),
         (["--set", "{samples}/codex", "@{empty}"], 2, "names no session"),
         (["--set", "{samples}/codex", " , "], 2, "names no session"),
-        (["{samples}/codex", ONE], 2, "give the id of one"),
+        (["{samples}/codex", ONE], 2, "Give the id of one"),
         ([ONE, OTHER, "--include", "unclear"], 2, "'unclear' is not one of"),
     ],
 )

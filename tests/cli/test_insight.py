@@ -59,7 +59,7 @@ def test_an_unknown_session_is_answered_with_the_nearest(samples: Path) -> None:
         (["report", "--lengths", "100,50", "{samples}"], 2, "rising numbers"),
         (["report", "--lengths", "many", "{samples}"], 2, "numbers of messages"),
         (["report", "--include", "everything", "{samples}"], 2, "Invalid value"),
-        (["report", "--store"], 3, "run `seasoned scan` first"),
+        (["report", "--store"], 3, "Run `seasoned scan` first"),
     ],
 )
 def test_bad_input_gets_one_sentence(arguments: list[str], code: int, said: str, samples: Path) -> None:

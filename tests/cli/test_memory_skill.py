@@ -55,7 +55,7 @@ def test_a_damaged_memory_is_shown(home: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "MEMORY.md").write_bytes(b"broken \xff\x1b[31m text")
     out = seasoned("memory", "list").stdout
-    assert "Damaged, nothing is written to it: it is not UTF-8" in out and "broken" in out and "\x1b" not in out
+    assert "Damaged, so nothing is written to it: it is not UTF-8" in out and "broken" in out and "\x1b" not in out
     assert "A person must mend it" in seasoned("memory", "add", "x", expect=1).stderr
 
 
@@ -115,4 +115,4 @@ def test_a_person_accepts_and_rejects_what_waits(home: Path) -> None:
     (waiting,) = answer("skill", "history", "--waiting")["changes"]
     assert answer("skill", "accept", waiting["id"])["state"] == "kept"
     assert answer("skill", "list")["skills"][0]["created_by"] == "review"
-    assert "No changes wait" in seasoned("skill", "history", "--waiting").stdout
+    assert "No staged changes" in seasoned("skill", "history", "--waiting").stdout

@@ -91,7 +91,7 @@ def test_a_model_that_fails_ends_with_a_reason(samples: Path) -> None:
 
 
 def test_the_newest_session_of_the_store_is_meant_where_none_is_named(samples: Path) -> None:
-    assert "No histories were found" in seasoned("review", expect=1).stderr
+    assert "No histories found" in seasoned("review", expect=1).stderr
     seasoned("scan", samples)
     plan = answer("review", "--dry-run")
     sessions = [one for one in answer("sessions", "--store", "--limit", 1000)["sessions"] if one["ended"]]

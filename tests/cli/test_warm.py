@@ -44,7 +44,7 @@ def test_what_is_no_list_of_messages_gets_one_clear_sentence(tmp_path: Path, opt
 
 def test_use_is_counted_only_where_a_block_was_put_in(tmp_path: Path, store_path: Path) -> None:
     ask = written(tmp_path, '[{"role": "user", "content": "find where it starts"}]')
-    assert "goes into no messages" in seasoned("warm", "--messages", ask, "--format", "skill", expect=2).stderr
+    assert "cannot be put into messages" in seasoned("warm", "--messages", ask, "--format", "skill", expect=2).stderr
     seasoned("warm")
     with open_store(store_path) as store:
         assert use_of(store).templates == {}
@@ -82,14 +82,14 @@ def test_figures_that_make_no_sense_are_wrong_use(option: str, value: int) -> No
 
 
 def test_a_path_without_a_name_is_said_to_be_one(samples: Path) -> None:
-    assert "give a name before the path" in seasoned("template", "build", samples, expect=2).stderr
+    assert "Give a name before the path" in seasoned("template", "build", samples, expect=2).stderr
 
 
 @pytest.mark.parametrize("text", ["", " "])
 def test_an_empty_text_is_no_session(text: str, samples: Path) -> None:
     seasoned("scan", samples / "codex")
     done = seasoned("profile", text, expect=2)
-    assert "An empty text names no session" in done.stderr
+    assert "The session is empty" in done.stderr
 
 
 def test_a_report_can_be_read_by_its_owner_alone(samples: Path, tmp_path: Path) -> None:

@@ -1,44 +1,57 @@
-"""Which histories a command works on: paths given, this user's own, or what the store already has."""
+"""Opens what a caller works on: the user's store, histories at a path, the shared database, memory and skills."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from importlib.util import find_spec
 from pathlib import Path
 
+from seasoned.app.log import open_log
 from seasoned.config import Config, load
-from seasoned.errors import CannotDo, NotFound, StoreError, UsageError
+from seasoned.errors import NotFound, SourceError, StoreError, UsageError
 from seasoned.history.discover import discover, homes
 from seasoned.redact.key import Secrecy, load_key, new_key
+from seasoned.redact.redactor import Redactor
 from seasoned.scan.rows import Mode
 from seasoned.scan.scan import ScanReport, ScanTarget, scan
-from seasoned.store import Store, open_store
+from seasoned.store import Database, Store, open_database, open_store
+from seasoned.store.database import open_temporary
 from seasoned.store.search import find_session
+from seasoned.template.recall.index import fill
 
+# A very long history is not indexed at once: the next scan, or the next recall, goes on where this one stopped.
 _FILL_SECONDS = 5.0
-"""After a scan; of a very long history the rest is looked at by the next one, or when something is recalled."""
 
 TellProgress = Callable[[int, int], None]
 Progress = Callable[[], AbstractContextManager[TellProgress]]
 
 
 def no_progress() -> AbstractContextManager[TellProgress]:
-    """For callers who show nothing while histories are read."""
+    """For callers that show nothing while histories are read."""
     return nullcontext(lambda done, total: None)
 
 
-def key_of(config: Config) -> tuple[bytes, Callable[[], None]]:
-    """The user's redaction key, and what keeps a new one: it is written only when something else is."""
+def redaction_key(config: Config) -> tuple[bytes, Callable[[], None]]:
+    """The redaction key, and a function that writes a new one: reading alone must leave no file behind."""
     if (config.home / "redact.key").exists():
         return load_key(config.home), lambda: None
     key = new_key()
 
     def keep() -> None:
         if load_key(config.home, proposed=key) != key:
-            raise StoreError("Another command made the redaction key at the same moment: run this one again.")
+            raise StoreError("Another command made the redaction key at the same moment. Run this one again.")
 
     return key, keep
+
+
+def make_redactor(config: Config) -> Redactor:
+    """A redactor for what is shown or sent; it writes no key."""
+    return Secrecy(redaction_key(config)[0], config.redact).redactor()
+
+
+def kept_secrecy(config: Config) -> Secrecy:
+    """The redaction that every write uses; a new key is written now."""
+    return Secrecy(load_key(config.home), config.redact)
 
 
 def own_paths(config: Config) -> list[Path]:
@@ -46,32 +59,32 @@ def own_paths(config: Config) -> list[Path]:
     found = discover(config)
     if not found:
         places = ", ".join(str(path) for _, path in homes(config))
-        raise NotFound(f"No histories were found (looked at {places}): give a path, or try `seasoned up`.")
+        raise NotFound(f"No histories found in {places}. Give a path, or try `seasoned up`.")
     return found
 
 
 def scan_into_store(
     config: Config, paths: Sequence[Path], *, verbose: bool = False, progress: Progress = no_progress
 ) -> tuple[ScanReport, Store | None]:
-    """Read the paths into the user's store, with a progress bar where it takes long."""
-    key, keep = key_of(config)
+    """Read the paths into the user's store and index what is new for recall; no store where nothing was found."""
+    key, keep = redaction_key(config)
     target = ScanTarget(config.store_path, before_first_write=keep)
     report = _scan(config, target, paths, key, "full", progress)
     store = target.existing()
     if store is not None and report.sessions:
-        # Imported here: most scans find nothing new.
-        from seasoned.template.recall.index import fill
-
         fill(store, within_seconds=_FILL_SECONDS)
     if store is not None and (verbose or report.unreadable or report.failures):
         _log(config, store, report, Secrecy(key, config.redact), verbose=verbose)
     return report, store
 
 
-def _log(config: Config, store: Store, report: ScanReport, secrecy: Secrecy, *, verbose: bool) -> None:
-    # Imported here: most scans have nothing to say.
-    from seasoned.app.log import open_log
+def check_readable(report: ScanReport) -> None:
+    """Raise where every file that was to be read failed."""
+    if report.failures and not report.read and not report.unchanged:
+        raise SourceError(f"Nothing could be read. {report.failures[0][1]}")
 
+
+def _log(config: Config, store: Store, report: ScanReport, secrecy: Secrecy, *, verbose: bool) -> None:
     log = open_log(config, secrecy, verbose=verbose)
     log.info("read %d files, %d sessions, %d calls", report.read, report.sessions, report.calls)
     for path, reason in report.failures:
@@ -80,7 +93,7 @@ def _log(config: Config, store: Store, report: ScanReport, secrecy: Secrecy, *, 
         log.warning("unreadable %s, %s: %s", row["path"], row["place"], row["reason"])
 
 
-def look(
+def read_histories(
     config: Config,
     paths: Sequence[Path],
     *,
@@ -88,69 +101,85 @@ def look(
     path: Path | None = None,
     progress: Progress = no_progress,
 ) -> tuple[ScanReport, Store]:
-    """Read the paths into a store that is gone afterwards, or into one at another path than the user's own."""
+    """Read the paths into a store that is deleted afterwards, or into one at `path`."""
     target = ScanTarget(path)
-    report = _scan(config, target, paths, key_of(config)[0], mode, progress)
+    report = _scan(config, target, paths, redaction_key(config)[0], mode, progress)
     return report, target.open()
 
 
-def stored(config: Config) -> Store:
-    """The user's store as it is."""
+def read_samples(config: Config, *, path: Path | None = None) -> tuple[ScanReport, Store]:
+    """The sample histories that come with the package, indexed for recall."""
+    report, store = read_histories(config, [Path(__file__).parents[1] / "samples"], path=path)
+    fill(store)
+    return report, store
+
+
+def own_store(config: Config) -> Store:
+    """The user's store, which must exist."""
     if not config.store_path.exists():
-        raise StoreError(f"There is no store at {str(config.store_path)!r} yet: run `seasoned scan` first.")
+        raise StoreError(f"There is no store at {str(config.store_path)!r} yet. Run `seasoned scan` first.")
     return open_store(config.store_path)
 
 
-def store_for(
-    paths: Sequence[Path] | None, *, use_store: bool, config: Config | None = None, progress: Progress = no_progress
-) -> Store:
+@contextmanager
+def store_or_empty(config: Config) -> Iterator[Store]:
+    """The user's store, or an empty one: looking creates no file."""
+    with open_store(config.store_path) if config.store_path.exists() else open_temporary() as store:
+        yield store
+
+
+def store_for(paths: Sequence[Path], *, use_store: bool, progress: Progress = no_progress) -> Store:
     """What a reading command reads: the paths, else the store if asked for, else the user's own histories."""
-    config = config or load()
+    config = load()
     if use_store and not paths:
-        return stored(config)
-    return look(config, list(paths or ()), progress=progress)[1]
+        return own_store(config)
+    return read_histories(config, paths, progress=progress)[1]
+
+
+def store_with(config: Config, paths: Sequence[Path], *, progress: Progress = no_progress) -> Store:
+    """Where to look up a session: the paths, else the store, else (before the first scan) the user's histories."""
+    if paths or not config.store_path.exists():
+        return read_histories(config, paths, progress=progress)[1]
+    return own_store(config)
 
 
 @contextmanager
 def sessions_for(
     text: str, paths: Sequence[Path] = (), *, progress: Progress = no_progress
 ) -> Iterator[tuple[Store, list[int]]]:
-    """A store and the row ids of what is meant: a session by its id, or all that a path holds."""
+    """A store and the row ids of the sessions meant: one by its id, or all that a path holds."""
     if not text.strip():
-        raise UsageError("An empty text names no session: give the id of a session, or a path.")
+        raise UsageError("The session is empty. Give a session id or a path.")
     config = load()
     if not paths and exists(text):
-        with look(config, [Path(text)], progress=progress)[1] as store:
+        with read_histories(config, [Path(text)], progress=progress)[1] as store:
             yield store, [row["id"] for row in store.rows("session.all_ids")]
         return
     if not paths and text.startswith(("/", "./", "../", "~")):
-        raise NotFound(f"{text!r} does not exist: check the path, or give the id of a session.")
-    with (
-        look(config, paths, progress=progress)[1]
-        if paths or not config.store_path.exists()
-        else stored(config) as store
-    ):
+        raise NotFound(f"{text!r} does not exist. Check the path, or give a session id.")
+    with store_with(config, paths, progress=progress) as store:
         yield store, [find_session(store, text)["id"]]
 
 
 def exists(text: str) -> bool:
-    """Whether there is a file or folder of this name; a text that could be none is none."""
+    """Whether a file or folder has this name; False for a text that cannot be a name."""
     try:
         return bool(text.strip()) and Path(text).exists()
     except (OSError, ValueError):
         return False
 
 
-def missing_numbers() -> list[str]:
-    """The libraries of the extra `insight` that are not installed."""
-    return [name for name in ("numpy", "scipy", "jinja2") if find_spec(name) is None]
+@contextmanager
+def shared_database(config: Config, *, durable: bool = False) -> Iterator[Database]:
+    """The database of confirmations, jobs, assignments and usage: shared by machines, or the store itself.
 
-
-def need_numbers(command: str) -> None:
-    """Refuse in one sentence what cannot be computed here."""
-    missing = missing_numbers()
-    if missing:
-        raise CannotDo(f"`seasoned {command}` needs {', '.join(missing)}: pip install 'seasoned[insight]'.")
+    With `durable`, what was acknowledged outlives a crash of the machine.
+    """
+    database = open_database(config, durable=durable)
+    try:
+        yield database
+    finally:
+        database.close()
 
 
 def _scan(

@@ -13,14 +13,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import asdict
 
 from seasoned.agent.loop.model import ModelChoice, choose_model
+from seasoned.agent.loop.record import RecordedConversation, load_recorded
+from seasoned.agent.loop.stream_events import CallFinished, CallStarted, ContextCompressed, Event, TextEvent, Turn
+from seasoned.app.scheduler import job_desk
+from seasoned.app.stores import own_store
 from seasoned.begin.settings import takes_part
 from seasoned.cli.options import json_option
 from seasoned.cli.output import console, print_json, printable
 from seasoned.config import Config, load
-from seasoned.errors import CannotDo
+from seasoned.errors import CannotDo, UsageError
 from seasoned.redact.key import Secrecy, load_key
+from seasoned.template.library.storage import load as load_template
 from seasoned.text import plural
 
 if TYPE_CHECKING:
@@ -28,9 +34,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
     from seasoned.agent.loop.conversation import Conversation
-    from seasoned.agent.loop.record import RecordedConversation
     from seasoned.agent.loop.runtime import Confirm, Question
-    from seasoned.agent.loop.stream_events import Event, Turn
     from seasoned.agent.review.background import Reviewer
 
 _COLOURS = {"ok": "green", "failed": "red", "unclear": "yellow"}
@@ -69,10 +73,7 @@ class Plan:
             model, base_url = recorded.about.model, base_url or recorded.about.base_url
         choice = choose_model(config, model, base_url)
         if warm is not None and warm != "auto":
-            from seasoned.app.stores import stored
-            from seasoned.template.library.storage import load as load_template
-
-            with stored(config) as store:
+            with own_store(config) as store:
                 load_template(store, warm)
         if warm is None and takes_part(config, "chat"):
             warm = "auto"
@@ -83,7 +84,6 @@ class Plan:
         """The conversation. Importing what it needs takes a second."""
         from seasoned.agent.loop.runtime import deny
         from seasoned.agent.loop.start import ConversationOptions, start
-        from seasoned.app.scheduler import job_desk
 
         wish = ConversationOptions(choice=self.choice, folder=self.folder, toolsets=self.toolsets, warm=self.warm)
         config, secrecy, jobs = self.config, self.secrecy, job_desk(self.config, self.secrecy)
@@ -92,10 +92,7 @@ class Plan:
 
 
 def _recorded(config: Config, text: str) -> RecordedConversation:
-    from seasoned.agent.loop.record import load_recorded
-    from seasoned.app.stores import stored
-
-    with stored(config) as store:
+    with own_store(config) as store:
         return load_recorded(store, text)
 
 
@@ -106,8 +103,6 @@ def talk_once(plan: Plan, prompt: str, *, as_json: bool) -> None:
     conversation = plan.start() if screen is None else plan.start(tell=screen.note)
 
     def hear(event: Event) -> None:
-        from seasoned.agent.loop.stream_events import CallFinished
-
         if isinstance(event, CallFinished):
             verdict = event.verdict
             found = {"verdict": verdict.verdict, "fault": verdict.fault, "reason": verdict.reason}
@@ -132,8 +127,6 @@ def talk_once(plan: Plan, prompt: str, *, as_json: bool) -> None:
 def _answer(
     plan: Plan, conversation: Conversation, turn: Turn, called: list[dict[str, Any]], note: str | None
 ) -> dict[str, Any]:
-    from msgspec.structs import asdict
-
     warmth = conversation.warmth
     return {
         "session": conversation.ref.native_id,
@@ -308,8 +301,6 @@ class Screen:
     def show(self, event: Event) -> None:
         from rich.text import Text
 
-        from seasoned.agent.loop.stream_events import CallFinished, CallStarted, ContextCompressed, TextEvent
-
         if isinstance(event, TextEvent):
             self.pause()
             self.out.print(Text(printable(event.text)), end="")
@@ -437,8 +428,6 @@ def chat(
     \b
     Example: seasoned chat --warm auto
     """
-    from seasoned.errors import UsageError
-
     if as_json and once is None:
         raise UsageError("--json is for one turn: give the prompt with --once.")
     names = None if toolsets is None else tuple(name for name in toolsets.split(",") if name and name != "none")

@@ -4,29 +4,143 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from seasoned.app.extras import require_numbers
+from seasoned.app.stores import exists, read_histories, sessions_for
 from seasoned.cli.options import PATHS_HELP, include_option, json_option, paths_argument
-from seasoned.cli.output import print_json, table
-from seasoned.insight.compare import ComparedSide, Comparison
-from seasoned.insight.compression import CompressionCheck, PooledCheck, around, check, sentence
+from seasoned.cli.output import ReadingBar, print_json, table
+from seasoned.config import load
+from seasoned.errors import NotFound, UsageError
+from seasoned.insight.compare import ComparedSide, Comparison, compare_sessions, compare_sets
+from seasoned.insight.compression import (
+    CompressionCheck,
+    PooledCheck,
+    around,
+    check,
+    check_many,
+    fill,
+    is_compressed,
+    outlines,
+    sentence,
+)
 from seasoned.insight.json_answer import MOST_SHOWN, comparison_answer, compression_answer, pooled_answer, topics
 from seasoned.insight.prior_knowledge import Knowledge, lost_knowledge
 from seasoned.insight.rate_text import share
 from seasoned.insight.tolerance import Judgement
-from seasoned.insight.track import Track
-from seasoned.outcome.error_rate import Counts
+from seasoned.insight.track import Track, tracks
+from seasoned.outcome.error_rate import Counts, Include
 from seasoned.session import SessionRef
+from seasoned.store.search import find_session
 from seasoned.text import plural
 
-if TYPE_CHECKING:
-    from seasoned.insight.track import Track
-    from seasoned.outcome.error_rate import Include
-
-_CAUSE = "What comes later in a session is also other work: this shows a change and not its cause."
+_CAUSE = "Later work in a session is also different work, so this shows a change and not its cause."
 _MOVED_ON = "“Not used” may only mean that the work moved on."
+
+
+@click.command(epilog=PATHS_HELP)
+@click.argument("warm", metavar="A")
+@click.argument("cold", metavar="B")
+@paths_argument
+@click.option("--set", "as_sets", is_flag=True, help="Compare sets of sessions instead of two.")
+@include_option
+@json_option
+def compare(
+    warm: str, cold: str, paths: tuple[Path, ...], as_sets: bool, include: tuple[str, ...], as_json: bool
+) -> None:
+    """Compare two sessions, or two sets of them.
+
+    A is called warm and B cold. Both are session ids, or files that hold one session. With --set each is a path, ids
+    joined by commas, or @FILE with an id on each line.
+
+    \b
+    Example: seasoned compare 53ea19c1 40904d81
+    Example: seasoned compare --set ~/warm-runs ~/cold-runs
+    """
+    switches = Include(**dict.fromkeys(include, True))
+    if as_sets:
+        require_numbers("compare --set")
+        found = compare_sets(_members(warm, paths, switches), _members(cold, paths, switches))
+    else:
+        found = compare_sessions(_one(warm, paths, switches), _one(cold, paths, switches))
+    print_comparison(found, as_sets=as_sets, include=switches.names(), as_json=as_json)
+
+
+def _one(text: str, paths: tuple[Path, ...], include: Include) -> Track:
+    """The single session that a text names."""
+    with sessions_for(text, paths, progress=ReadingBar) as (store, ids):
+        if not ids:
+            raise NotFound(f"{text!r} holds no sessions. `seasoned sessions {text}` shows what was read.")
+        if len(ids) > 1:
+            raise UsageError(
+                f"{text!r} holds {len(ids)} sessions. Give the id of one (`seasoned sessions {text}` lists them), or "
+                "compare sets with --set."
+            )
+        return next(tracks(store, include=include, sessions=ids))
+
+
+def _members(text: str, paths: tuple[Path, ...], include: Include) -> Iterator[Track]:
+    """The sessions of a set: all of a path, or those with these ids, from one store."""
+    names = _names(text)
+    if all(map(exists, names)):
+        with read_histories(load(), [Path(name) for name in names], progress=ReadingBar)[1] as store:
+            yield from tracks(store, include=include)
+        return
+    with sessions_for(names[0], paths, progress=ReadingBar) as (store, ids):
+        ids += [find_session(store, name)["id"] for name in names[1:]]
+        yield from tracks(store, include=include, sessions=set(ids))
+
+
+def _names(text: str) -> list[str]:
+    """Paths or ids: one, several between commas, or those in a file."""
+    if exists(text):
+        return [text]
+    if not text.startswith("@"):
+        names = [name.strip() for name in text.split(",") if name.strip()]
+    else:
+        try:
+            lines = Path(text[1:]).expanduser().read_text("utf-8", "replace").splitlines()
+        except OSError as error:
+            raise NotFound(
+                f"{text[1:]!r} cannot be read ({error.strerror}). Give a file with an id on each line."
+            ) from error
+        names = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+    if not names:
+        raise UsageError(
+            f"{text!r} names no session. Give a path, ids joined by commas, or @FILE with an id on each line."
+        )
+    return names
+
+
+@click.command("compress-check", epilog=PATHS_HELP)
+@click.argument("session", metavar="SESSION|PATH")
+@paths_argument
+@include_option
+@json_option
+def compress_check(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_json: bool) -> None:
+    """Check what a context compression cost.
+
+    Compares error rates before and after, and lists what was known before and lost. SESSION is an id or its beginning;
+    a PATH with several sessions is judged as a whole.
+
+    \b
+    Example: seasoned compress-check 53ea19c1
+    """
+    switches = Include(**dict.fromkeys(include, True))
+    with sessions_for(session, paths, progress=ReadingBar) as (store, ids):
+        if not ids:
+            raise NotFound(f"{session!r} holds no sessions. `seasoned sessions {session}` shows what was read.")
+        chains = outlines(store)
+        asked = next(tracks(store, sessions=ids[:1])).ref
+        if len(ids) == 1:
+            chains = [chain for chain in chains if asked in [track.ref for track in chain]]
+        if len(chains) == 1:
+            print_check(asked, fill(store, chains[0], include=switches), include=switches.names(), as_json=as_json)
+            return
+        require_numbers("compress-check")
+        found = check_many(fill(store, one, include=switches) if is_compressed(one) else one for one in chains)
+    print_pooled(found, include=switches.names(), as_json=as_json)
 
 
 def print_check(asked: SessionRef, chain: Sequence[Track], *, include: tuple[str, ...], as_json: bool) -> None:
@@ -42,7 +156,7 @@ def print_check(asked: SessionRef, chain: Sequence[Track], *, include: tuple[str
     if not found.has_compression:
         return
     if found.judgement.more_calls:
-        click.echo("One session hardly ever has so many; a folder of sessions is judged together.")
+        click.echo("One session rarely has that many calls. Give a folder to judge many sessions together.")
     click.echo(_CAUSE + (f" Counted too: {', '.join(include)}." if include else ""))
     _print_boundaries(found)
     _print_lost(lost_knowledge(*around(chain)))
@@ -77,7 +191,7 @@ def print_pooled(found: PooledCheck, *, include: tuple[str, ...], as_json: bool)
         whole=["agent", "session"],
     )
     click.echo(
-        "\nEach line is judged by itself: of many, some say yes or no by chance. "
+        "\nEach line is judged alone, so among many some say yes or no by chance. "
         "`seasoned compress-check SESSION` shows what one of them lost."
     )
 
@@ -152,140 +266,12 @@ def _tools_sentence(found: Comparison) -> str | None:
         return None
     estimate, covered = found.standardised.estimate, found.standardised.covered
     if estimate.value is None:
-        return f"With the tools held fixed nothing can be said: {estimate.reason}."
+        return f"With the same mix of tools on both sides nothing can be said: {estimate.reason}."
     way = "less" if estimate.value >= 0 else "more"
     sign = 1 if estimate.value >= 0 else -1
     ends = ""
     if estimate.interval is not None:
         low, high = sorted((100 * sign * estimate.interval.low, 100 * sign * estimate.interval.high))
         ends = f" (95 % interval {low:.1f} to {high:.1f})".replace("-", "−")
-    part = "" if covered > 0.995 else f"; the tools that both sides use make {share(covered)} of the calls"
+    part = "" if covered > 0.995 else f"; tools that both sides use make up {share(covered)} of the calls"
     return f"With the same mix of tools on both sides: {100 * abs(estimate.value):.1f} points {way}{ends}{part}."
-
-
-@click.command(epilog=PATHS_HELP)
-@click.argument("warm", metavar="A")
-@click.argument("cold", metavar="B")
-@paths_argument
-@click.option("--set", "as_sets", is_flag=True, help="A and B are sets of sessions.")
-@include_option
-@json_option
-def compare(
-    warm: str, cold: str, paths: tuple[Path, ...], as_sets: bool, include: tuple[str, ...], as_json: bool
-) -> None:
-    """Compare two sessions, or two sets: A is called warm, B cold.
-
-    A and B are ids of sessions, or files that hold one session. With --set each is a path, ids joined by commas, or
-    @FILE with an id on each line.
-
-    \b
-    Example: seasoned compare 53ea19c1 40904d81
-    Example: seasoned compare --set ~/warm-runs ~/cold-runs
-    """
-    from seasoned.app.stores import need_numbers
-    from seasoned.insight.compare import compare_sessions, compare_sets
-    from seasoned.outcome.error_rate import Include
-
-    switches = Include(**dict.fromkeys(include, True))
-    if as_sets:
-        need_numbers("compare --set")
-        found = compare_sets(_members(warm, paths, switches), _members(cold, paths, switches))
-    else:
-        found = compare_sessions(_one(warm, paths, switches), _one(cold, paths, switches))
-    print_comparison(found, as_sets=as_sets, include=switches.names(), as_json=as_json)
-
-
-def _one(text: str, paths: tuple[Path, ...], include: Include) -> Track:
-    """The one session that is meant."""
-    from seasoned.app.stores import sessions_for
-    from seasoned.cli.output import ReadingBar
-    from seasoned.errors import NotFound, UsageError
-    from seasoned.insight.track import tracks
-
-    with sessions_for(text, paths, progress=ReadingBar) as (store, ids):
-        if not ids:
-            raise NotFound(f"{text!r} holds no sessions: `seasoned sessions {text}` shows what was read.")
-        if len(ids) > 1:
-            raise UsageError(
-                f"{text!r} holds {len(ids)} sessions: give the id of one (`seasoned sessions {text}` lists them), or "
-                "compare sets with --set."
-            )
-        return next(tracks(store, include=include, sessions=ids))
-
-
-def _members(text: str, paths: tuple[Path, ...], include: Include) -> Iterator[Track]:
-    """The sessions of a set: all of a path, or those with these ids, found in one store."""
-    from seasoned.app.stores import exists, look, sessions_for
-    from seasoned.cli.output import ReadingBar
-    from seasoned.config import load
-    from seasoned.insight.track import tracks
-    from seasoned.store.search import find_session
-
-    names = _names(text)
-    if all(map(exists, names)):
-        with look(load(), [Path(name) for name in names], progress=ReadingBar)[1] as store:
-            yield from tracks(store, include=include)
-        return
-    with sessions_for(names[0], paths, progress=ReadingBar) as (store, ids):
-        ids += [find_session(store, name)["id"] for name in names[1:]]
-        yield from tracks(store, include=include, sessions=set(ids))
-
-
-def _names(text: str) -> list[str]:
-    """Paths or ids: one, several between commas, or those in a file."""
-    from seasoned.app.stores import exists
-    from seasoned.errors import NotFound, UsageError
-
-    if exists(text):
-        return [text]
-    if not text.startswith("@"):
-        names = [name.strip() for name in text.split(",") if name.strip()]
-    else:
-        try:
-            lines = Path(text[1:]).expanduser().read_text("utf-8", "replace").splitlines()
-        except OSError as error:
-            raise NotFound(
-                f"{text[1:]!r} could not be read ({error.strerror}): give a file with an id on each line."
-            ) from error
-        names = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
-    if not names:
-        raise UsageError(
-            f"{text!r} names no session: give a path, ids joined by commas, or @FILE with an id on each line."
-        )
-    return names
-
-
-@click.command("compress-check", epilog=PATHS_HELP)
-@click.argument("session", metavar="SESSION|PATH")
-@paths_argument
-@include_option
-@json_option
-def compress_check(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_json: bool) -> None:
-    """Check whether proficiency survived a compression of the context: error rates before and after, and what was lost.
-
-    SESSION is an id or its beginning; a PATH with several sessions gives the judgement over all of them.
-
-    \b
-    Example: seasoned compress-check 53ea19c1
-    """
-    from seasoned.app.stores import need_numbers, sessions_for
-    from seasoned.cli.output import ReadingBar
-    from seasoned.errors import NotFound
-    from seasoned.insight.compression import check_many, fill, is_compressed, outlines
-    from seasoned.insight.track import tracks
-    from seasoned.outcome.error_rate import Include
-
-    switches = Include(**dict.fromkeys(include, True))
-    with sessions_for(session, paths, progress=ReadingBar) as (store, ids):
-        if not ids:
-            raise NotFound(f"{session!r} holds no sessions: `seasoned sessions {session}` shows what was read.")
-        chains = outlines(store)
-        asked = next(tracks(store, sessions=ids[:1])).ref
-        if len(ids) == 1:
-            chains = [chain for chain in chains if asked in [track.ref for track in chain]]
-        if len(chains) == 1:
-            print_check(asked, fill(store, chains[0], include=switches), include=switches.names(), as_json=as_json)
-            return
-        need_numbers("compress-check")
-        found = check_many(fill(store, one, include=switches) if is_compressed(one) else one for one in chains)
-    print_pooled(found, include=switches.names(), as_json=as_json)

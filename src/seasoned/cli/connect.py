@@ -2,43 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import time
+from typing import Any
 
 import click
 
 from seasoned.cli.options import json_option, yes_option
-
-if TYPE_CHECKING:
-    from seasoned.connect.plan import ConnectPlan
+from seasoned.cli.output import print_json, printable
+from seasoned.config import load
+from seasoned.connect.agents import connector, own_programs
+from seasoned.connect.apply import apply_plan, undo_plan
+from seasoned.connect.apply import undo as undo_changes
+from seasoned.connect.plan import ConnectPlan, made_links, missing_links, preview
+from seasoned.errors import UsageError
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command()
 @click.argument("agent", type=click.Choice(["hermes", "claude-code", "codex"]))
-@click.option("--undo", is_flag=True, help="Take back what connecting changed.")
+@click.option("--undo", is_flag=True, help="Undo what connecting changed.")
 @click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @click.option(
-    "--prefill", metavar="TEMPLATE", help="Hermes only: a prefill file from this template, without the plugin."
+    "--prefill", metavar="TEMPLATE", help="Hermes only: write a prefill file from this template instead of the plugin."
 )
 @yes_option
 @json_option
 def connect(agent: str, undo: bool, dry_run: bool, prefill: str | None, yes: bool, as_json: bool) -> None:
-    """Connect an agent that you already use.
+    """Connect an agent you already use.
 
-    Shows every file that would change, asks, keeps the former state and then writes. --undo restores it.
+    Shows every file that would change, asks, keeps a copy and then writes. --undo restores the copy.
 
     \b
     Example: seasoned connect claude-code
     """
-    import time
-
-    from seasoned.config import load
-    from seasoned.connect.agents import connector, own_programs
-    from seasoned.connect.apply import apply_plan, undo_plan
-    from seasoned.connect.apply import undo as take_back
-    from seasoned.errors import UsageError
-
     if prefill is not None and (undo or agent != "hermes"):
         raise UsageError("--prefill is for `seasoned connect hermes` alone.")
     config = load()
@@ -53,12 +50,12 @@ def connect(agent: str, undo: bool, dry_run: bool, prefill: str | None, yes: boo
         _show(plan, undo=undo)
     if dry_run or (not undo and plan.is_empty):
         answer["state"] = "previewed" if dry_run else "unchanged"
-    elif not yes and (as_json or not click.confirm("Write these changes?" if not undo else "Take these back?")):
+    elif not yes and (as_json or not click.confirm("Write these changes?" if not undo else "Undo these changes?")):
         if as_json:
-            raise UsageError("With --json nobody can be asked: add --yes, or --dry-run to look only.")
+            raise UsageError("--json asks no questions: add --yes, or --dry-run to look only.")
         answer["state"] = "declined"
     elif undo:
-        take_back(agent, home=config.home, left=left)
+        undo_changes(agent, home=config.home, left=left)
         answer["state"] = "undone"
     else:
         answer["kept"] = str(apply_plan(plan, home=config.home, clock=time.time, left=left))
@@ -67,8 +64,6 @@ def connect(agent: str, undo: bool, dry_run: bool, prefill: str | None, yes: boo
 
 
 def _answer(plan: ConnectPlan, *, undo: bool) -> dict[str, Any]:
-    from seasoned.connect.plan import made_links, missing_links, preview
-
     changes = [{"path": str(one.path), "why": one.why, "diff": preview(one)} for one in plan.changes]
     links = [
         str(path)
@@ -79,9 +74,6 @@ def _answer(plan: ConnectPlan, *, undo: bool) -> dict[str, Any]:
 
 
 def _show(plan: ConnectPlan, *, undo: bool) -> None:
-    from seasoned.cli.output import printable
-    from seasoned.connect.plan import made_links, missing_links, preview
-
     for one in plan.changes:
         click.secho(f"{one.path}: {one.why}", bold=True)
         for line in printable(preview(one)).splitlines():
@@ -96,8 +88,6 @@ def _show(plan: ConnectPlan, *, undo: bool) -> None:
 
 
 def _end(answer: dict[str, Any], *, as_json: bool) -> None:
-    from seasoned.cli.output import print_json
-
     if as_json:
         print_json("connect", answer)
         return
@@ -107,10 +97,10 @@ def _end(answer: dict[str, Any], *, as_json: bool) -> None:
         "unchanged": f"{agent} is connected already: nothing to change.",
         "declined": "Nothing was changed.",
         "undone": f"{agent} is as it was before.",
-        "connected": f"{agent} is connected. `seasoned connect {agent} --undo` takes it back.",
+        "connected": f"{agent} is connected. `seasoned connect {agent} --undo` undoes it.",
     }[answer["state"]]
     click.echo(said)
     if answer["steps"] and answer["state"] in ("connected", "unchanged", "previewed"):
-        click.echo("What is left for you:")
+        click.echo("Left for you to do:")
         for number, step in enumerate(answer["steps"], start=1):
             click.echo(f"  {number}. {step}")

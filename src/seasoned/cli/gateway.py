@@ -12,16 +12,20 @@ import click
 import msgspec
 
 from seasoned.app.confirm import need_server
-from seasoned.cli.options import json_option
+from seasoned.app.log import open_log
+from seasoned.cli.options import Commands, json_option
 from seasoned.cli.output import print_json, table, when
 from seasoned.config import command_environment, load
-from seasoned.store import Database, open_database
+from seasoned.confirm.policy import Listen
+from seasoned.gateway.account.keys import GatewayKey, list_keys
+from seasoned.gateway.account.totals import HistoryTotal, UsageTotal, history_totals, totals
+from seasoned.gateway.settings import FILE, load_settings
+from seasoned.session import Usage
+from seasoned.store import Database, open_database, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seasoned.gateway.account.keys import GatewayKey
-    from seasoned.gateway.account.totals import HistoryTotal, UsageTotal
     from seasoned.gateway.service import GatewayService
 
 
@@ -43,7 +47,6 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 def make_service(wanted: Wanted | None = None) -> GatewayService:
     """The gateway of this configuration, with what the options change."""
     from seasoned.gateway.service import GatewayService
-    from seasoned.gateway.settings import FILE, load_settings
 
     config = load()
     given = None if wanted is None else wanted.settings_file
@@ -61,8 +64,6 @@ def make_service(wanted: Wanted | None = None) -> GatewayService:
 def run_gateway(wanted: Wanted) -> None:
     """Serve until interrupted, and say where."""
     need_server("uvicorn", "httptools", "httpx2", "prometheus_client", "starlette")
-    from seasoned.app.log import open_log
-    from seasoned.confirm.policy import Listen
     from seasoned.gateway.service import serve
 
     listen = Listen(
@@ -101,8 +102,6 @@ def make_key(name: str, *, usd_per_day: float | None, tokens_per_day: int | None
 
 def print_keys(*, as_json: bool) -> None:
     """Every key."""
-    from seasoned.gateway.account.keys import list_keys
-
     with _opened() as database:
         found = list_keys(database)
     if as_json:
@@ -151,7 +150,7 @@ def _fields(key: GatewayKey) -> dict[str, Any]:
 _file = click.Path(path_type=Path, dir_okay=False, readable=False)
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Commands, invoke_without_command=True)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=7328, show_default=True, help="0 for any.")
 @click.option("--upstream", metavar="URL", help="Send everything there, instead of where gateway.toml says.")
@@ -267,11 +266,6 @@ def usage(by: str, days: int | None, limit: int, as_json: bool) -> None:
     \b
     Example: seasoned usage --by model --days 7
     """
-    from seasoned.cli.output import print_json
-    from seasoned.config import load
-    from seasoned.gateway.account.totals import history_totals, totals
-    from seasoned.store import open_database, open_store
-
     since = 0.0 if days is None else time.time() - days * 86_400
     config = load()
     database = open_database(config)
@@ -299,8 +293,6 @@ def usage(by: str, days: int | None, limit: int, as_json: bool) -> None:
 
 
 def _row(one: UsageTotal | HistoryTotal, counted: str) -> dict[str, Any]:
-    from seasoned.session import Usage
-
     return {
         "name": one.name,
         counted: getattr(one, counted),
@@ -313,9 +305,6 @@ def _row(one: UsageTotal | HistoryTotal, counted: str) -> dict[str, Any]:
 
 
 def _print(by: str, counted: str, rows: Sequence[UsageTotal | HistoryTotal]) -> None:
-    from seasoned.cli.output import table, when
-    from seasoned.session import Usage
-
     figures = [counted, "input", "output", "cache read", "cache write", "reasoning", "cost $", "no price"]
     # Most have none, and a table is wide enough.
     gaps = any(one.unrecorded for one in rows)

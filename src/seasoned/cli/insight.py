@@ -9,21 +9,86 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
+from seasoned.app.extras import require_numbers
+from seasoned.app.stores import sessions_for, store_for
 from seasoned.cli.options import PATHS_HELP, include_option, json_option, paths_argument, store_option
-from seasoned.cli.output import print_json, printable, shown, table
-from seasoned.errors import CannotDo, UsageError
+from seasoned.cli.output import ReadingBar, print_json, printable, shown, table
+from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.insight.json_answer import track_answer
+from seasoned.insight.page.sections import render
 from seasoned.insight.profile import Profile
+from seasoned.insight.profile import profile as profile_of
 from seasoned.insight.rate_text import points_between, share, share_between
 from seasoned.insight.report import Report
 from seasoned.insight.store_report import report_on as report_on_all
-from seasoned.insight.track import Track
+from seasoned.insight.track import Track, tracks
 from seasoned.insight.trials import Figure
 from seasoned.outcome.error_rate import Include
 from seasoned.stats.interval import Estimate
 from seasoned.store import Store
 from seasoned.text import plural
+
+
+@click.command(epilog=PATHS_HELP)
+@click.argument("session", metavar="SESSION|PATH")
+@paths_argument
+@include_option
+@json_option
+def profile(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_json: bool) -> None:
+    """Show how a session went.
+
+    Error rate with its interval, by tool, early and late. SESSION is an id or its beginning; for a PATH, every session
+    in it is profiled.
+
+    \b
+    Example: seasoned profile 53ea19c1
+    """
+    with sessions_for(session, paths, progress=ReadingBar) as (store, ids):
+        switches = Include(**dict.fromkeys(include, True))
+        found = [(track, profile_of(track)) for track in tracks(store, include=switches, sessions=ids)]
+    if not found:
+        raise NotFound(f"{session!r} holds no sessions. `seasoned sessions {session}` shows what was read.")
+    print_profiles(found, as_json=as_json, include=switches.names())
+
+
+@click.command(epilog=PATHS_HELP)
+@paths_argument
+@click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Write the page to this file.")
+@click.option("--source", help="Only sessions of one agent, such as claude-code.")
+@click.option("--lengths", default="50,100", show_default=True, help="Session lengths to group by, in messages.")
+@include_option
+@store_option
+@json_option
+def report(
+    paths: tuple[Path, ...],
+    output: Path | None,
+    source: str | None,
+    lengths: str,
+    include: tuple[str, ...],
+    use_store: bool,
+    as_json: bool,
+) -> None:
+    """Report: do sessions improve with experience?
+
+    Also which errors come back, and what they cost. Writes one page that opens offline (report.html, or the file given
+    with -o) and prints a summary; with --json, the figures.
+
+    \b
+    Example: seasoned report ~/.claude/projects -o claude.html
+    """
+    require_numbers("report")
+    with store_for(paths, use_store=use_store, progress=ReadingBar) as store:
+        made = report_on(store, paths=paths, agent=source, lengths=lengths, include=include)
+    if output is not None or not as_json:
+        written = write_page(made, output or Path("report.html"))
+    if as_json:
+        answer: dict[str, Any] = msgspec.to_builtins(made)
+        print_json("report", answer)
+        return
+    print_report(made)
+    click.echo(f"\nThe page with all plots: {written}")
 
 
 def report_on(
@@ -49,7 +114,7 @@ def _ends(lengths: str) -> list[int]:
     try:
         return [int(part) for part in lengths.split(",")]
     except ValueError:
-        raise UsageError(f"--lengths are numbers of messages such as 50,100, not {lengths!r}") from None
+        raise UsageError(f"--lengths must be numbers of messages such as 50,100, not {lengths!r}.") from None
 
 
 _MARK = "<!-- seasoned:report -->"
@@ -58,19 +123,17 @@ _RECURRENCES_SHOWN = 5
 
 def write_page(made: Report, path: Path) -> Path:
     """Write the page; only an older report is ever overwritten."""
-    from seasoned.insight.page.sections import render
-
     try:
         if path.exists() and _MARK not in path.read_text("utf-8", "replace")[:1000]:
-            raise UsageError(f"{str(path)!r} exists and is not a report of Seasoned: choose another file with -o.")
+            raise UsageError(f"{str(path)!r} exists and is not a report of Seasoned. Choose another file with -o.")
         html = render(made).replace("<!doctype html>", f"<!doctype html>\n{_MARK}", 1)
-        # It quotes sessions: nobody else may read it, not even for a moment.
+        # It quotes sessions, so no other user may read it, not even for a moment.
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
             path.chmod(0o600)
             file.write(html)
     except OSError as error:
         raise CannotDo(
-            f"The page {str(path)!r} cannot be written ({error.strerror}): choose another file with -o."
+            f"The page {str(path)!r} cannot be written ({error.strerror}). Choose another file with -o."
         ) from error
     return path
 
@@ -176,7 +239,7 @@ def _print_one(track: Track, found: Profile, include: tuple[str, ...]) -> None:
         + (f" · counted too: {', '.join(include)}" if include else "")
     )
     if not counts.counted:
-        click.echo("No call of this session counts, so its error rate is unknown.")
+        click.echo("No call in this session counts, so its error rate is unknown.")
         return
     click.echo(f"Error rate        {share_between(found.error_rate)}")
     click.echo(f"First fifth       {share_between(found.early)}")
@@ -216,73 +279,3 @@ def _print_many(profiles: list[tuple[Track, Profile]]) -> None:
         right=["messages", "calls", "failed", "error rate", "early", "late"],
         whole=["agent", "session"],
     )
-
-
-@click.command(epilog=PATHS_HELP)
-@click.argument("session", metavar="SESSION|PATH")
-@paths_argument
-@include_option
-@json_option
-def profile(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_json: bool) -> None:
-    """Show how one session went: error rate with its interval, by tool, early and late.
-
-    SESSION is an id or its beginning; a PATH instead of it gives the profile of every session it holds.
-
-    \b
-    Example: seasoned profile 53ea19c1
-    """
-    from seasoned.app.stores import sessions_for
-    from seasoned.cli.output import ReadingBar
-    from seasoned.errors import NotFound
-    from seasoned.insight.profile import profile as profile_of
-    from seasoned.insight.track import tracks
-    from seasoned.outcome.error_rate import Include
-
-    with sessions_for(session, paths, progress=ReadingBar) as (store, ids):
-        switches = Include(**dict.fromkeys(include, True))
-        found = [(track, profile_of(track)) for track in tracks(store, include=switches, sessions=ids)]
-    if not found:
-        raise NotFound(f"{session!r} holds no sessions: `seasoned sessions {session}` shows what was read.")
-    print_profiles(found, as_json=as_json, include=switches.names())
-
-
-@click.command(epilog=PATHS_HELP)
-@paths_argument
-@click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Where the page goes.")
-@click.option("--source", help="Only sessions of one agent, such as claude-code.")
-@click.option("--lengths", default="50,100", show_default=True, help="Upper ends of the length buckets, in messages.")
-@include_option
-@store_option
-@json_option
-def report(
-    paths: tuple[Path, ...],
-    output: Path | None,
-    source: str | None,
-    lengths: str,
-    include: tuple[str, ...],
-    use_store: bool,
-    as_json: bool,
-) -> None:
-    """Say what many sessions say: does experience help, which errors come back, what do they cost.
-
-    Writes one page that opens offline (report.html, or where -o says) and prints a summary; with --json the figures.
-
-    \b
-    Example: seasoned report ~/.claude/projects -o claude.html
-    """
-    from seasoned.app.stores import need_numbers, store_for
-    from seasoned.cli.output import ReadingBar, print_json
-
-    need_numbers("report")
-    with store_for(paths, use_store=use_store, progress=ReadingBar) as store:
-        made = report_on(store, paths=paths, agent=source, lengths=lengths, include=include)
-    if output is not None or not as_json:
-        written = write_page(made, output or Path("report.html"))
-    if as_json:
-        import msgspec
-
-        answer: dict[str, Any] = msgspec.to_builtins(made)
-        print_json("report", answer)
-        return
-    print_report(made)
-    click.echo(f"\nThe page with all plots: {written}")

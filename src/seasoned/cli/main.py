@@ -1,4 +1,4 @@
-"""The entry point: `seasoned`. A command's file is imported when it is called, so that help answers at once."""
+"""The entry point `seasoned`: finds the command, and prints errors in one sentence."""
 
 from __future__ import annotations
 
@@ -9,48 +9,50 @@ from typing import Any
 import click
 
 from seasoned import __version__
+from seasoned.cli.options import Commands
 from seasoned.errors import SeasonedError
 
+# Every command in the order of `seasoned --help`: where it lives, and its help line. The line stands here, and not
+# only in the command, so that `seasoned --help` imports none of them; a test compares the two.
 COMMANDS = {
-    "up": "up:up",
-    "scan": "session:scan",
-    "sessions": "session:sessions",
-    "show": "session:show",
-    "judge": "judge:judge",
-    "agreement": "judge:agreement",
-    "profile": "insight:profile",
-    "report": "insight:report",
-    "compare": "compare:compare",
-    "compress-check": "compare:compress_check",
-    "template": "template.command:template",
-    "warm": "template.warm:warm",
-    "recall": "template.warm:recall",
-    "experiment": "experiment.command:experiment",
-    "chat": "chat:chat",
-    "review": "review:review",
-    "memory": "memory:memory",
-    "skill": "skill:skill",
-    "confirm": "confirm.command:confirm",
-    "cron": "cron.command:cron",
-    "gateway": "gateway:gateway",
-    "usage": "gateway:usage",
-    "serve": "serve:serve",
-    "connect": "connect:connect",
-    "mcp": "serve:mcp",
-    "model": "model:model",
-    "redact": "doctor:redact",
-    "forget": "store:forget",
-    "export": "store:export",
-    "backup": "store:backup",
-    "restore": "store:restore",
-    "doctor": "doctor:doctor",
-    "config": "doctor:config",
+    "up": ("up:up", "Read your histories and show what they say"),
+    "scan": ("session:scan", "Read histories into the store"),
+    "sessions": ("session:sessions", "List sessions"),
+    "show": ("session:show", "Show a session with a verdict on every call"),
+    "judge": ("judge:judge", "Judge every call, one JSON line each"),
+    "agreement": ("judge:agreement", "Score the judge against explicit flags"),
+    "profile": ("insight:profile", "Show how a session went"),
+    "report": ("insight:report", "Report: do sessions improve with experience?"),
+    "compare": ("compare:compare", "Compare two sessions, or two sets of them"),
+    "compress-check": ("compare:compress_check", "Check what a context compression cost"),
+    "template": ("template.command:template", "Build, inspect and share templates"),
+    "warm": ("template.warm:warm", "Print the examples a new session would get"),
+    "recall": ("template.warm:recall", "Look up what worked for a tool or an error"),
+    "experiment": ("experiment.command:experiment", "Measure whether a warm start helps"),
+    "chat": ("chat:chat", "Chat with an agent that has tools"),
+    "review": ("review:review", "Keep what a session taught"),
+    "memory": ("memory:memory", "Manage the notes every new session sees"),
+    "skill": ("skill:skill", "Manage skills in the SKILL.md format"),
+    "confirm": ("confirm.command:confirm", "Ask a person before risky actions"),
+    "cron": ("cron.command:cron", "Run agents on a schedule"),
+    "gateway": ("gateway:gateway", "Run the gateway, a proxy for model APIs"),
+    "usage": ("gateway:usage", "Show tokens and cost"),
+    "serve": ("serve:serve", "Serve the pages, gateway and schedule"),
+    "connect": ("connect:connect", "Connect an agent you already use"),
+    "mcp": ("serve:mcp", "Serve tools to an agent over MCP"),
+    "model": ("model:model", "Manage models on this machine"),
+    "redact": ("store:redact", "Remove secrets and personal data from text"),
+    "forget": ("store:forget", "Forget a session, a source or everything"),
+    "export": ("store:export", "Export the store as JSON lines"),
+    "backup": ("store:backup", "Back up the store"),
+    "restore": ("store:restore", "Restore the store from a backup"),
+    "doctor": ("doctor:doctor", "Check the store, the histories and the setup"),
+    "config": ("doctor:config", "Show the configuration"),
 }
-"""Every command and where it lives, in the order in which help shows them."""
 
 
-class _Commands(click.Group):
-    """Imports a command when it is asked for."""
+class LazyCommands(Commands):
+    """Imports a command only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -58,9 +60,12 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module, _, name = COMMANDS[cmd_name].partition(":")
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(f"seasoned.cli.{module}"), name)
         return command
+
+    def help_line(self, ctx: click.Context, name: str) -> str:
+        return COMMANDS[name][1]
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and args[0] not in COMMANDS:
@@ -72,20 +77,20 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="seasoned")
 def app() -> None:
-    """Gives every new agent session the experience of the best earlier ones, and proves whether it helped.
+    """Give new agent sessions the experience of earlier ones, and measure whether it helps.
 
     Start with `seasoned up`: it reads the histories your agents already keep and shows what they say.
     """
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Run the command line. Errors are one sentence on stderr, without a traceback."""
-    arguments = sys.argv[1:]
+    arguments = sys.argv[1:] if arguments is None else arguments
     if "--blind" in arguments[:-1] and arguments[arguments.index("--blind") + 1] == "strict":
-        # `--blind strict` reads as a value, but a flag cannot take one: say it with two flags.
+        # A flag takes no value in click, but `--blind strict` is how people write it.
         arguments[arguments.index("--blind") + 1] = "--strict"
     try:
         app(arguments, prog_name="seasoned")

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import click
 
-from seasoned.cli.options import json_option
+from seasoned.agent.loop.model_download import fetch_model
+from seasoned.cli.options import Commands, json_option
+from seasoned.cli.output import print_json
+from seasoned.config import load
 
 
-@click.group()
+@click.group(cls=Commands)
 def model() -> None:
-    """Models that run on this machine."""
+    """Manage models on this machine."""
 
 
 @model.command()
 @json_option
 def fetch(as_json: bool) -> None:
-    """Fetch the small model that `chat --model local` talks to (93 MB, checked by its digest).
+    """Download the small local model (93 MB).
+
+    It is what `chat --model local` talks to. Its digest is checked.
 
     \b
     Example: seasoned model fetch
     """
-    from seasoned.agent.loop.model_download import fetch_model
-    from seasoned.cli.output import print_json
-    from seasoned.config import load
-
     fetched = fetch_model(load().model_folder)
     if as_json:
         print_json("model", {"path": str(fetched.path), "bytes": fetched.bytes, "is_new": fetched.is_new})
     else:
-        click.echo(f"{'Fetched' if fetched.is_new else 'Already there'}: {fetched.path}")
+        click.echo(f"{'Downloaded' if fetched.is_new else 'Already there'}: {fetched.path}")

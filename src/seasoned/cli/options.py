@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share, and the group that lists them in help."""
 
 from __future__ import annotations
 
@@ -6,17 +6,34 @@ from pathlib import Path
 
 import click
 
+PATHS_HELP = "PATH: files, folders or databases. Without one, your own agents' histories are read."
+file_type = click.Path(path_type=Path, dir_okay=False, readable=False)
 paths_argument = click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path, readable=False))
-PATHS_HELP = "PATH: files, folders or databases; without one, the histories of this user's own agents."
-json_option = click.option("--json", "as_json", is_flag=True, help="JSON for programs.")
-store_option = click.option(
-    "--store", "use_store", is_flag=True, help="What is already in the store, without reading anything."
-)
-verbose_option = click.option("--verbose", "-v", is_flag=True, help="Show on the terminal what goes into the log.")
-yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+store_option = click.option("--store", "use_store", is_flag=True, help="Use what is in the store; read no files.")
+verbose_option = click.option("--verbose", "-v", is_flag=True, help="Print the log to the terminal as well.")
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 include_option = click.option(
     "--include",
     multiple=True,
     type=click.Choice(["declined", "cancelled", "interrupted", "trivial"]),
-    help="Count these calls too, which are left out by default.",
+    help="Count these calls too; by default they are left out.",
 )
+
+
+class Commands(click.Group):
+    """A group that lists each command with one short line, without a full stop."""
+
+    def help_line(self, ctx: click.Context, name: str) -> str:
+        """What the list says about a command."""
+        command = self.get_command(ctx, name)
+        assert command is not None
+        return command.get_short_help_str(limit=200).rstrip(".")
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self.help_line(ctx, name)) for name in self.list_commands(ctx)])
+
+
+# Groups inside a group list their commands in the same way.
+Commands.group_class = Commands

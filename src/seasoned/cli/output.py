@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from seasoned.config import is_quiet
+from seasoned.errors import CannotDo
 
 _PROGRESS_AFTER_SECONDS = 0.7
 
@@ -83,6 +86,17 @@ def percent(part: int | None, whole: int | None) -> str:
 def when(time: float | None) -> str:
     """A time for people, in their own zone."""
     return "–" if time is None else datetime.fromtimestamp(time).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def write_new_file(path: Path, lines: Iterable[str]) -> None:
+    """Write a file that does not exist yet, readable by its owner alone."""
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.writelines(lines)
+    except FileExistsError:
+        raise CannotDo(f"{str(path)!r} exists already. Name a new file.") from None
+    except (OSError, ValueError) as error:
+        raise CannotDo(f"{str(path)!r} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
 
 
 def shows_progress() -> bool:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
+import msgspec
 
+from seasoned.agent.loop.context import Context
+from seasoned.agent.loop.model import ModelChoice, choose_model
+from seasoned.agent.review.due import ReviewSettings, settings_of
+from seasoned.agent.review.ledger import Review, over_budget, reviews, spent_today
+from seasoned.agent.review.prompt import ReviewRequest, make_ready
+from seasoned.app.stores import own_store, read_histories, redaction_key, store_or_empty
 from seasoned.cli.options import json_option, paths_argument
-
-if TYPE_CHECKING:
-    from seasoned.agent.loop.context import Context
-    from seasoned.agent.loop.model import ModelChoice
-    from seasoned.agent.review.due import ReviewSettings
-    from seasoned.agent.review.ledger import Review
-    from seasoned.agent.review.prompt import ReviewRequest
-    from seasoned.config import Config
-    from seasoned.session import Session
+from seasoned.cli.output import ReadingBar, print_json, printable, table, when
+from seasoned.config import Config, load
+from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.history.formats import read_file
+from seasoned.redact.key import Secrecy
+from seasoned.session import Session
+from seasoned.store.search import find_session
 
 _BAD = ("failed", "budget", "time", "interrupted")
 
@@ -52,9 +58,6 @@ def review(
     \b
     Example: seasoned review --ledger
     """
-    from seasoned.agent.review.due import settings_of
-    from seasoned.config import load
-
     config = load()
     settings = settings_of(config)
     if ledger:
@@ -71,18 +74,12 @@ def review(
 
 def _read_session(config: Config, text: str | None, paths: tuple[Path, ...]) -> Session:
     """The session that is meant, as its source has it."""
-    from seasoned.app.stores import look, stored
-    from seasoned.cli.output import ReadingBar
-    from seasoned.errors import NotFound, UsageError
-    from seasoned.history.formats import read_file
-    from seasoned.store.search import find_session
-
     if text is None and paths:
         raise UsageError("Say which session of these files is meant, by its id.")
     with (
-        look(config, paths, progress=ReadingBar)[1]
+        read_histories(config, paths, progress=ReadingBar)[1]
         if paths or not config.store_path.exists()
-        else stored(config) as store
+        else own_store(config) as store
     ):
         if text is None:
             newest = store.row("review.newest_session")
@@ -100,17 +97,11 @@ def _read_session(config: Config, text: str | None, paths: tuple[Path, ...]) -> 
 
 
 def _choose(config: Config, settings: ReviewSettings, model: str | None, base_url: str | None) -> ModelChoice:
-    from seasoned.agent.loop.model import choose_model
-
     return choose_model(config, model or (None if base_url else settings.model), base_url)
 
 
 def _context(config: Config, *, staging: bool, will_write: bool = True) -> Context:
-    from seasoned.agent.loop.context import Context
-    from seasoned.app.stores import key_of
-    from seasoned.redact.key import Secrecy
-
-    key, keep = key_of(config)
+    key, keep = redaction_key(config)
     if will_write:
         keep()
     return Context(
@@ -123,8 +114,6 @@ def _context(config: Config, *, staging: bool, will_write: bool = True) -> Conte
 
 
 def _errand(context: Context, config: Config, session: Session, topic: Any, window: int | None) -> ReviewRequest:
-    from seasoned.agent.review.prompt import make_ready
-
     return make_ready(session, context, topic=topic, own=config.home / "review", window=window)
 
 
@@ -138,8 +127,6 @@ def _review(
 
 
 def _tell(done: Review, *, as_json: bool) -> None:
-    from seasoned.cli.output import print_json, printable
-
     if as_json:
         print_json("review", _answer(done))
     else:
@@ -161,19 +148,12 @@ def _show_plan(
     staging: bool,
     as_json: bool,
 ) -> None:
-    import time
-
-    from seasoned.agent.review.ledger import over_budget, spent_today
-    from seasoned.cli.change import known_store
-    from seasoned.cli.output import print_json
-    from seasoned.errors import CannotDo
-
     try:
         name, missing = _choose(config, settings, model, base_url).name, None
     except CannotDo as error:
         name, missing = None, str(error)
     errand = _errand(_context(config, staging=staging, will_write=False), config, session, topic, config.context_length)
-    with known_store(config) as store:
+    with store_or_empty(config) as store:
         spent = spent_today(store, now=time.time())
     answer = {
         "session": str(session.ref),
@@ -203,15 +183,8 @@ def _show_plan(
 
 
 def _show_ledger(config: Config, settings: ReviewSettings, session: str | None, limit: int, *, as_json: bool) -> None:
-    import time
-
-    from seasoned.agent.review.ledger import reviews, spent_today
-    from seasoned.cli.change import known_store
-    from seasoned.cli.output import print_json, printable, table, when
-    from seasoned.store.search import find_session
-
     now = time.time()
-    with known_store(config) as store:
+    with store_or_empty(config) as store:
         if session is not None:
             row = find_session(store, session)
             session = f"{row['agent']}:{row['native_id']}"
@@ -254,6 +227,4 @@ def _show_ledger(config: Config, settings: ReviewSettings, session: str | None, 
 
 
 def _answer(one: Review) -> dict[str, Any]:
-    import msgspec
-
     return {name: value for name, value in msgspec.structs.asdict(one).items() if name != "pid"}

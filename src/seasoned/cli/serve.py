@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 import msgspec
 
-from seasoned.app.confirm import need_server
+from seasoned.app.confirm import need_server, open_book
+from seasoned.app.scheduler import start_scheduler
+from seasoned.cli.confirm.passphrase import ask_passphrase
+from seasoned.cli.confirm.request import DECIDING, named
+from seasoned.cli.gateway import make_service
 from seasoned.config import Config, load
-from seasoned.errors import CannotDo
+from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.store import open_database
 
 if TYPE_CHECKING:
     from seasoned.confirm.people.credential import Credential
@@ -69,7 +74,6 @@ _FORBIDDEN_TO_BROWSERS = 6000
 def has_admin(config: Config) -> bool:
     """Whether somebody can change who may do what; until then whoever comes first could become that."""
     from seasoned.confirm.people.credential import active_admins
-    from seasoned.store import open_database
 
     database = open_database(config)
     try:
@@ -185,7 +189,6 @@ def _gateway() -> GatewayMount | None:
     if find_spec("genai_prices") is None or find_spec("httptools") is None:
         click.echo("There is no gateway here: install the extra with `pip install 'seasoned[gateway]'`.", err=True)
         return None
-    from seasoned.cli.gateway import make_service
     from seasoned.gateway.service import GatewayMount
 
     return GatewayMount(make_service())
@@ -200,8 +203,6 @@ def _schedule_kept() -> Iterator[None]:
         click.echo("The schedule is not kept: install the extra with `pip install 'seasoned[schedule]'`.", err=True)
         yield
         return
-    from seasoned.app.scheduler import start_scheduler
-    from seasoned.config import load
 
     running = start_scheduler(load())
     try:
@@ -212,11 +213,7 @@ def _schedule_kept() -> Iterator[None]:
 
 def _guest(name: str | None, *, must: bool) -> Credential | None:
     """Whoever proves to be one who decides; None where nobody can, or wants to."""
-    from seasoned.app.confirm import open_book
-    from seasoned.cli.confirm.passphrase import ask_passphrase
-    from seasoned.cli.confirm.request import DECIDING, named
     from seasoned.confirm.people.passphrase import authenticate_passphrase
-    from seasoned.errors import NotFound, UsageError
 
     with open_book() as book:
         try:
@@ -250,8 +247,6 @@ def mcp(address: str | None, allow_open: bool) -> None:
     """
     from importlib.util import find_spec
 
-    from seasoned.errors import CannotDo
-
     if find_spec("mcp") is None:
         raise CannotDo("`seasoned mcp` needs the library mcp: pip install 'seasoned[mcp]'.")
     if address is None:
@@ -259,7 +254,6 @@ def mcp(address: str | None, allow_open: bool) -> None:
 
         serve()
         return
-    from seasoned.config import load
     from seasoned.mcp_server.http import serve_http
 
     serve_http(address, home=load().home, allow_open=allow_open, say=lambda text: click.echo(text, err=True))

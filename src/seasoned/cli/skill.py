@@ -6,35 +6,48 @@ from pathlib import Path
 
 import click
 
-from seasoned.cli.change import add_decisions, desk_for, folder_option, known_store, skill_folder, tell, text_of
-from seasoned.cli.options import json_option
+from seasoned.agent.memory.journal import PERSON
+from seasoned.agent.skill.edit import create as make
+from seasoned.agent.skill.edit import delete, remove_file
+from seasoned.agent.skill.edit import patch as change
+from seasoned.agent.skill.edit import write_file as write
+from seasoned.agent.skill.library import SkillUsage, author, skills, usage
+from seasoned.agent.skill.library import view as look
+from seasoned.app.memory import memory_and_skills
+from seasoned.app.stores import store_or_empty
+from seasoned.cli.change import add_decisions, folder_option, tell, text_of
+from seasoned.cli.options import Commands, json_option
+from seasoned.cli.output import print_json, printable, table
+from seasoned.config import load
 
 from_option = click.option(
-    "--from", "source", type=click.Path(path_type=Path, readable=False), help="Read the text from a file; `-` is stdin."
+    "--from",
+    "source",
+    type=click.Path(path_type=Path, readable=False),
+    help="Read the text from a file; `-` reads standard input.",
 )
 
 
-@click.group()
+@click.group(cls=Commands)
 def skill() -> None:
-    """Skills in the open SKILL.md format: how to do a kind of task, with references, templates and scripts."""
+    """Manage skills in the SKILL.md format.
+
+    A skill says how to do a kind of task, with references, templates and scripts.
+    """
 
 
 @skill.command("list")
 @folder_option
 @json_option
 def show(folder: Path | None, as_json: bool) -> None:
-    """List the skills: what they are for, who wrote them, how often they were used.
+    """List the skills, who wrote them and their use.
 
     \b
     Example: seasoned skill list
     """
-    from seasoned.agent.skill.library import SkillUsage, author, skills, usage
-    from seasoned.cli.output import print_json, table
-    from seasoned.config import load
-
     config = load()
-    place = skill_folder(config, folder)
-    with known_store(config) as store:
+    place = folder or config.skill_folder
+    with store_or_empty(config) as store:
         counts = usage(store, place)
         rows = [(one, author(store, one), counts.get(one.id, SkillUsage())) for one in skills(place)]
     if as_json:
@@ -83,11 +96,7 @@ def view(name: str, file: str | None, folder: Path | None, as_json: bool) -> Non
     \b
     Example: seasoned skill view release-notes references/style.md
     """
-    from seasoned.agent.skill.library import view as look
-    from seasoned.cli.output import print_json, printable
-    from seasoned.config import load
-
-    found = look(skill_folder(load(), folder), name, file)
+    found = look(folder or load().skill_folder, name, file)
     if as_json:
         answer = {
             "skill": found.skill.id,
@@ -109,8 +118,8 @@ def view(name: str, file: str | None, folder: Path | None, as_json: bool) -> Non
 @click.argument("name")
 @click.argument("text", required=False)
 @from_option
-@click.option("--description", default="", help="What it does and when to use it, in a sentence.")
-@click.option("--category", help="The folder that it lies in.")
+@click.option("--description", default="", help="What it does and when to use it, in one sentence.")
+@click.option("--category", help="The subfolder to put it in.")
 @folder_option
 @json_option
 def create(
@@ -122,16 +131,15 @@ def create(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Make a new skill. Its text may bring its own front matter; then no description is needed.
+    """Create a skill.
+
+    A text with front matter needs no --description.
 
     \b
     Example: seasoned skill create release-notes --description "Write release notes." --from notes.md
     """
-    from seasoned.agent.memory.journal import PERSON
-    from seasoned.agent.skill.edit import create as make
-
     body = text_of(text, source)
-    with desk_for(skills=folder) as desk:
+    with memory_and_skills(load(), skills=folder) as desk:
         reply = make(desk, name, body, description=description, category=category, by=PERSON)
     tell(reply, as_json)
 
@@ -144,15 +152,14 @@ def create(
 @folder_option
 @json_option
 def patch(name: str, old: str, new: str, file: str, folder: Path | None, as_json: bool) -> None:
-    """Replace the piece OLD, which must stand there once, by NEW.
+    """Replace one piece of a skill.
+
+    OLD must occur exactly once; it becomes NEW.
 
     \b
     Example: seasoned skill patch release-notes "newest last" "newest first"
     """
-    from seasoned.agent.memory.journal import PERSON
-    from seasoned.agent.skill.edit import patch as change
-
-    with desk_for(skills=folder) as desk:
+    with memory_and_skills(load(), skills=folder) as desk:
         reply = change(desk, name, old, new, file=file, by=PERSON)
     tell(reply, as_json)
 
@@ -165,16 +172,15 @@ def patch(name: str, old: str, new: str, file: str, folder: Path | None, as_json
 @folder_option
 @json_option
 def write_file(name: str, file: str, text: str | None, source: Path | None, folder: Path | None, as_json: bool) -> None:
-    """Write a file below references/, templates/, scripts/ or assets/ of a skill.
+    """Write a file of a skill.
+
+    FILE lies in its references/, templates/, scripts/ or assets/ folder.
 
     \b
     Example: seasoned skill write-file release-notes references/style.md --from style.md
     """
-    from seasoned.agent.memory.journal import PERSON
-    from seasoned.agent.skill.edit import write_file as write
-
     content = text_of(text, source)
-    with desk_for(skills=folder) as desk:
+    with memory_and_skills(load(), skills=folder) as desk:
         reply = write(desk, name, file, content, by=PERSON)
     tell(reply, as_json)
 
@@ -185,15 +191,14 @@ def write_file(name: str, file: str, text: str | None, source: Path | None, fold
 @folder_option
 @json_option
 def remove(name: str, file: str | None, folder: Path | None, as_json: bool) -> None:
-    """Put a skill aside, or one of its files; `undo` brings it back.
+    """Remove a skill, or one of its files.
+
+    `undo` brings it back.
 
     \b
     Example: seasoned skill remove release-notes
     """
-    from seasoned.agent.memory.journal import PERSON
-    from seasoned.agent.skill.edit import delete, remove_file
-
-    with desk_for(skills=folder) as desk:
+    with memory_and_skills(load(), skills=folder) as desk:
         reply = delete(desk, name, by=PERSON) if file is None else remove_file(desk, name, file, by=PERSON)
     tell(reply, as_json)
 

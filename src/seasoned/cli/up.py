@@ -12,19 +12,34 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from seasoned.app.confirm import open_book
+from seasoned.app.extras import NUMBERS, missing
+from seasoned.app.stores import own_store, read_histories, redaction_key, scan_into_store
+from seasoned.cli.confirm.grant import user_name
+from seasoned.cli.confirm.passphrase import ask_passphrase
+from seasoned.cli.confirm.request import DECIDING
+from seasoned.cli.insight import print_recurrences, print_verdict, report_on
 from seasoned.cli.options import PATHS_HELP, json_option, paths_argument
-from seasoned.cli.output import percent, table, when
-from seasoned.cli.serve import Wanted, listen_options
+from seasoned.cli.output import ReadingBar, percent, print_json, printable, table, when
+from seasoned.cli.serve import Wanted, listen_options, serve_all
+from seasoned.cli.template.show import example_count, print_retired, print_too_old
+from seasoned.config import Config, load
+from seasoned.confirm.policy import FILE, policy_bytes
+from seasoned.errors import Unauthorised, UsageError
+from seasoned.history.discover import discover
+from seasoned.redact import Redactor
 from seasoned.scan.scan import ScanReport
 from seasoned.store import Store
+from seasoned.template.library.storage import snapshot
+from seasoned.template.library.upkeep import auto, retire_stale, too_old
+from seasoned.template.library.usage import template_use
+from seasoned.template.provision import provision
+from seasoned.template.recall.index import fill
 from seasoned.text import plural
 
 if TYPE_CHECKING:
-    from seasoned.config import Config
     from seasoned.confirm.people.credential import Credential
     from seasoned.confirm.request.book import Book
-    from seasoned.redact import Redactor
-    from seasoned.store import Store
 
 _TOOLS_SHOWN = 8
 
@@ -105,8 +120,6 @@ _ALONE = "# You alone decide what your own agents ask for: nobody else looks at 
 
 def operator_here() -> Credential | None:
     """Whoever proves to be one who decides, for a link that decides; None for one who only reads."""
-    from seasoned.app.confirm import open_book
-    from seasoned.cli.confirm.request import DECIDING
     from seasoned.confirm.people.credential import credentials
 
     if not sys.stdin.isatty():
@@ -119,9 +132,7 @@ def operator_here() -> Credential | None:
 
 
 def _known(book: Book, name: str) -> Credential | None:
-    from seasoned.cli.confirm.passphrase import ask_passphrase
     from seasoned.confirm.people.passphrase import authenticate_passphrase
-    from seasoned.errors import Unauthorised
 
     typed = ask_passphrase(f"Passphrase of {name}, to decide in the browser; or only Enter, to read: ")
     if not typed:
@@ -135,13 +146,8 @@ def _known(book: Book, name: str) -> Credential | None:
 
 def _first(book: Book) -> Credential | None:
     """The first admin with a passphrase of theirs, or nobody yet."""
-    from seasoned.cli.confirm.grant import user_name
-    from seasoned.cli.confirm.passphrase import ask_passphrase
-    from seasoned.config import load
     from seasoned.confirm.people.change import first_admin
     from seasoned.confirm.people.passphrase import make_verifier
-    from seasoned.confirm.policy import FILE, policy_bytes
-    from seasoned.errors import UsageError
 
     click.echo("Agents can ask you before they do what is risky. Only you may answer, so choose a passphrase that no")
     click.echo("file holds, of four words or more. Only Enter puts that off: you can read all the same.")
@@ -186,9 +192,6 @@ def up(wanted: Wanted, paths: tuple[Path, ...], serve: bool | None, as_json: boo
     Example: seasoned up
     Example: seasoned up --no-serve
     """
-    from seasoned.config import load
-    from seasoned.history.discover import discover
-
     config = load()
     found = bool(paths or discover(config))
     serves = sys.stdin.isatty() and sys.stdout.isatty() and not as_json if serve is None else serve
@@ -208,21 +211,14 @@ def up(wanted: Wanted, paths: tuple[Path, ...], serve: bool | None, as_json: boo
 
 def _show(config: Config, paths: tuple[Path, ...], *, is_sample: bool, as_json: bool, kept: Path | None = None) -> None:
     """The summary, and the first templates; samples are kept only where a path says so."""
-    from seasoned.app.stores import key_of, look, scan_into_store, stored
-    from seasoned.cli.output import ReadingBar
-    from seasoned.redact import Redactor
-    from seasoned.template.recall.index import fill
-
     if is_sample:
-        report, store = look(config, [samples_folder()], path=kept, progress=ReadingBar)
+        report, store = read_histories(config, [samples_folder()], path=kept, progress=ReadingBar)
         fill(store)
     else:
         report, scanned = scan_into_store(config, paths, progress=ReadingBar)
-        store = scanned or stored(config)
+        store = scanned or own_store(config)
     with store:
         if as_json:
-            from seasoned.cli.output import print_json
-
             print_json("up", summary_answer(store, report, is_sample=is_sample))
         else:
             if is_sample:
@@ -231,7 +227,7 @@ def _show(config: Config, paths: tuple[Path, ...], *, is_sample: bool, as_json: 
             _print_insight(store)
             # The samples were made long ago: seen from today all that they teach would be stale.
             now = max(row["last"] for row in store.rows("session.totals")) + _DAY if is_sample else time.time()
-            _print_templates(store, Redactor(key_of(config)[0], config.redact), now)
+            _print_templates(store, Redactor(redaction_key(config)[0], config.redact), now)
 
 
 def _serve(wanted: Wanted, *, histories: Path | None = None) -> None:
@@ -241,7 +237,6 @@ def _serve(wanted: Wanted, *, histories: Path | None = None) -> None:
     if any(find_spec(name) is None for name in ("fastapi", "uvicorn", "httpx2", "jinja2", "argon2", "cryptography")):
         click.echo("\nAll of it as pages in a browser: pip install 'seasoned[server]'.")
         return
-    from seasoned.cli.serve import serve_all
 
     click.echo()
     if histories is not None:
@@ -253,14 +248,11 @@ def _serve(wanted: Wanted, *, histories: Path | None = None) -> None:
 
 def _print_insight(store: Store) -> None:
     """What the report says first; where its libraries are missing, how to get them."""
-    from seasoned.app.stores import missing_numbers
-
     if not store.rows("session.totals"):
         return
-    if missing_numbers():
+    if missing(*NUMBERS):
         click.echo("\nWhether sessions get better, and which errors come back: pip install 'seasoned[insight]'.")
         return
-    from seasoned.cli.insight import print_recurrences, print_verdict, report_on
 
     made = report_on(store)
     print_verdict(made)
@@ -270,13 +262,6 @@ def _print_insight(store: Store) -> None:
 
 def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
     """Builds the first templates, or refreshes them, and shows what a new session would be given."""
-    from seasoned.cli.output import printable
-    from seasoned.cli.template.show import example_count, print_retired, print_too_old
-    from seasoned.template.library.storage import snapshot
-    from seasoned.template.library.upkeep import auto, retire_stale, too_old
-    from seasoned.template.library.usage import template_use
-    from seasoned.template.provision import provision
-
     auto(store, now=now, redactor=redactor)
     retired = retire_stale(store, snapshot(store), now=now, only_auto=True)
     library = snapshot(store, now=now)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from seasoned.cli.options import json_option
+from seasoned.cli.options import Commands, json_option
 from seasoned.cli.serve import Wanted, listen_options
 
 _STATUSES = click.Choice(["pending", "approved", "denied", "expired", "auto_approved"])
@@ -21,7 +21,7 @@ token_option = click.option("--token-file", type=_file, help="The file that hold
 as_option = click.option("--as", "name", metavar="NAME", help="Your credential; needed where there are several.")
 
 
-class _Commands(click.Group):
+class ConfirmCommands(Commands):
     """Has the groups of further files as well, imported when they are called."""
 
     _OTHERS = ("token", "allow", "passphrase", "policy")
@@ -38,7 +38,7 @@ class _Commands(click.Group):
         return command
 
 
-@click.group(cls=_Commands)
+@click.group(cls=ConfirmCommands)
 def confirm() -> None:
     """A person decides: agents hand over risky actions, and wait until somebody agrees to exactly that.
 

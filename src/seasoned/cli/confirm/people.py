@@ -7,7 +7,7 @@ from types import ModuleType
 
 import click
 
-from seasoned.cli.options import json_option
+from seasoned.cli.options import Commands, json_option
 
 _ROLES = click.Choice(["agent", "approver", "admin"])
 _file = click.Path(path_type=Path, dir_okay=False, readable=False)
@@ -28,7 +28,7 @@ def _granting() -> ModuleType:
     return grant
 
 
-@click.group()
+@click.group(cls=Commands)
 def token() -> None:
     """Credentials: agents ask and redeem, approvers decide, admins also change who may do what."""
 
@@ -73,7 +73,7 @@ def revoke(name: str, admin: str | None, as_json: bool) -> None:
     _granting().revoke_token(name, admin=admin, as_json=as_json)
 
 
-@click.group()
+@click.group(cls=Commands)
 def allow() -> None:
     """Actions that need no person. None of the ten high-risk ones can be among them."""
 
@@ -117,7 +117,7 @@ def allow_remove(allowed_id: str, admin: str | None, as_json: bool) -> None:
     _granting().remove_allowed(allowed_id, admin=admin, as_json=as_json)
 
 
-@click.group()
+@click.group(cls=Commands)
 def passphrase() -> None:
     """What proves an approver at the terminal. No file holds it, only a verifier."""
 
@@ -134,7 +134,7 @@ def passphrase_set(name: str, token_file: Path | None) -> None:
     _granting().change_passphrase(name, token_file=token_file)
 
 
-@click.group()
+@click.group(cls=Commands)
 def policy() -> None:
     """The policy file: time-outs, limits, approvers, channels."""
 

@@ -7,12 +7,14 @@ from typing import Any
 
 import click
 
-from seasoned.cli.options import json_option, verbose_option, yes_option
+from seasoned.cli.cron.run import Wanted, add_job, ask_for_later, import_hermes, run_now, serve_schedule
+from seasoned.cli.cron.show import change_job, print_history, print_job, print_jobs
+from seasoned.cli.options import Commands, json_option, verbose_option, yes_option
 
 _RUNS_AT_ONCE = 4
 
 
-@click.group()
+@click.group(cls=Commands)
 def cron() -> None:
     """Agents that run by themselves: jobs with a time, a prompt, a script that goes first, and a place for the answer.
 
@@ -65,8 +67,6 @@ def add(as_json: bool, **options: Any) -> None:
     \b
     Example: seasoned cron add morning "30 8 * * 1-5" "What changed in the repository since yesterday?" --to telegram
     """
-    from seasoned.cli.cron.run import Wanted, add_job
-
     add_job(Wanted(**options), as_json=as_json)
 
 
@@ -78,8 +78,6 @@ def show_all(as_json: bool) -> None:
     \b
     Example: seasoned cron list
     """
-    from seasoned.cli.cron.show import print_jobs
-
     print_jobs(as_json=as_json)
 
 
@@ -92,8 +90,6 @@ def show(job: str, as_json: bool) -> None:
     \b
     Example: seasoned cron show morning
     """
-    from seasoned.cli.cron.show import print_job
-
     print_job(job, as_json=as_json)
 
 
@@ -107,8 +103,6 @@ def run(job: str, later: bool, as_json: bool) -> None:
     \b
     Example: seasoned cron run morning
     """
-    from seasoned.cli.cron.run import ask_for_later, run_now
-
     if later:
         ask_for_later(job, as_json=as_json)
     else:
@@ -124,8 +118,6 @@ def pause(job: str, as_json: bool) -> None:
     \b
     Example: seasoned cron pause morning
     """
-    from seasoned.cli.cron.show import change_job
-
     change_job(job, "pause", as_json=as_json)
 
 
@@ -138,8 +130,6 @@ def resume(job: str, as_json: bool) -> None:
     \b
     Example: seasoned cron resume morning
     """
-    from seasoned.cli.cron.show import change_job
-
     change_job(job, "resume", as_json=as_json)
 
 
@@ -153,8 +143,6 @@ def remove(job: str, yes: bool, as_json: bool) -> None:
     \b
     Example: seasoned cron remove morning --yes
     """
-    from seasoned.cli.cron.show import change_job
-
     if not yes:
         click.confirm(f"Remove the job {job!r}?", abort=True, err=True)
     change_job(job, "remove", as_json=as_json)
@@ -173,8 +161,6 @@ def history(job: str | None, limit: int, with_output: bool, as_json: bool) -> No
     \b
     Example: seasoned cron history morning --output
     """
-    from seasoned.cli.cron.show import print_history
-
     print_history(job, limit=limit, with_output=with_output, as_json=as_json)
 
 
@@ -190,8 +176,6 @@ def import_(path: Path | None, zone: str | None, as_json: bool) -> None:
     \b
     Example: seasoned cron import ~/.hermes/cron/jobs.json
     """
-    from seasoned.cli.cron.run import import_hermes
-
     import_hermes(path, zone, as_json=as_json)
 
 
@@ -204,6 +188,4 @@ def serve(runs: int, verbose: bool) -> None:
     \b
     Example: seasoned cron serve
     """
-    from seasoned.cli.cron.run import serve_schedule
-
     serve_schedule(runs, verbose=verbose)

@@ -13,7 +13,7 @@ import click
 import msgspec
 
 from seasoned.app.log import open_log
-from seasoned.app.scheduler import build_scheduler, start_scheduler
+from seasoned.app.scheduler import build_scheduler, kinds_in, start_scheduler
 from seasoned.cli.cron.show import jobs_database, own_zone, run_answer, tell_job, tell_run
 from seasoned.cli.output import print_json, printable
 from seasoned.config import load
@@ -134,8 +134,6 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 def add_job(wanted: Wanted, *, as_json: bool) -> None:
     """Add the job, and show its next times."""
-    from seasoned.app.scheduler import kinds_in
-
     config = load()
     now = time.time()
     secrecy = Secrecy(load_key(config.home), config.redact)

@@ -15,13 +15,13 @@ import msgspec
 
 from seasoned.cli.output import console, print_json, printable, table, when
 from seasoned.config import Config, load
-from seasoned.errors import CannotDo, NotFound
+from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.schedule import job_table
 from seasoned.schedule.agent_jobs import describe
 from seasoned.schedule.health import health
 from seasoned.schedule.job import JobRun
 from seasoned.schedule.job_table import StoredJob
-from seasoned.schedule.times import in_words
+from seasoned.schedule.times import find_zone, in_words
 from seasoned.store import Database, open_database
 
 _LOCALTIME = Path("/etc/localtime")
@@ -41,9 +41,6 @@ def jobs_database(config: Config | None = None) -> Iterator[Database]:
 
 def own_zone() -> str:
     """The time zone of this machine, where its name can be told; else UTC."""
-    from seasoned.errors import UsageError
-    from seasoned.schedule.times import find_zone
-
     try:
         name = str(_LOCALTIME.resolve(strict=True)).partition("zoneinfo/")[2]
         return find_zone(name).key if name else "UTC"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
-from seasoned.cli.options import json_option, yes_option
-
-if TYPE_CHECKING:
-    from seasoned.experiment.run.design import Design
+from seasoned.cli.experiment.show import Wanted, print_assignment, print_list, print_shown, run_and_report
+from seasoned.cli.experiment.show import begin as begin_live
+from seasoned.cli.options import Commands, json_option, yes_option
+from seasoned.cli.output import print_json, table
+from seasoned.errors import UsageError
+from seasoned.experiment.run.design import Design, check_design, new_design, read_design
+from seasoned.experiment.task.task_file import BUILT_IN, PARTS, load_tasks
 
 _PARTS = click.Choice(["train", "former", "development", "confirmation"])
 _MEASURES = click.Choice(
@@ -23,7 +27,7 @@ _ARMS = "cold,warm,placebo,rule"
 _LIVE_ARMS = "Arms; template:NAME shows a template, cold-… nothing, any other what fits; ARM:2 weighs twice as much."
 
 
-@click.group()
+@click.group(cls=Commands)
 def experiment() -> None:
     """Prove whether a warm start helps: the same tasks under several arms, on your own model."""
 
@@ -80,11 +84,6 @@ def run(
     Example: seasoned experiment run conventions --part development --arms cold,warm,placebo --minutes 20
     Example: seasoned experiment run plain --model local
     """
-    from seasoned.cli.experiment.show import Wanted, run_and_report
-    from seasoned.errors import UsageError
-    from seasoned.experiment.run.design import new_design, read_design
-    from seasoned.experiment.task.task_file import BUILT_IN
-
     if file is not None:
         design = read_design(file)
     elif tasks is None:
@@ -117,10 +116,6 @@ def run(
 
 
 def _named(design: Design, name: str | None) -> Design:
-    import msgspec
-
-    from seasoned.experiment.run.design import check_design
-
     return design if name is None else check_design(msgspec.structs.replace(design, name=name))
 
 
@@ -132,8 +127,6 @@ def list_(as_json: bool) -> None:
     \b
     Example: seasoned experiment list
     """
-    from seasoned.cli.experiment.show import print_list
-
     print_list(as_json=as_json)
 
 
@@ -152,8 +145,6 @@ def show(name: str, model: str | None, output: Path | None, as_json: bool) -> No
     Example: seasoned experiment show conventions-confirmation -o conventions.html
     Example: seasoned experiment show autumn
     """
-    from seasoned.cli.experiment.show import print_shown
-
     print_shown(name, model=model, output=output, as_json=as_json)
 
 
@@ -166,11 +157,6 @@ def tasks(tasks: str, as_json: bool) -> None:
     \b
     Example: seasoned experiment tasks conventions
     """
-    from collections import Counter
-
-    from seasoned.cli.output import print_json, table
-    from seasoned.experiment.task.task_file import PARTS, load_tasks
-
     found = load_tasks(tasks)
     rows = Counter((task.environment.name, task.part) for task in found.tasks)
     names = list(dict.fromkeys(task.environment.name for task in found.tasks))
@@ -197,8 +183,6 @@ def begin(name: str, arms: str, holdout: float, as_json: bool) -> None:
     Example: seasoned experiment begin autumn --arms cold,warm --holdout 0.05
     Example: seasoned experiment begin autumn --arms cold,template:code:2
     """
-    from seasoned.cli.experiment.show import begin as begin_live
-
     begin_live(name, arms, holdout=holdout, as_json=as_json)
 
 
@@ -214,6 +198,4 @@ def assign(name: str, session: str, arms: str | None, holdout: float, as_json: b
     \b
     Example: seasoned experiment assign autumn claude-code:1e038fbf --arms cold,warm
     """
-    from seasoned.cli.experiment.show import print_assignment
-
     print_assignment(name, session, arms=arms, holdout=holdout, as_json=as_json)

@@ -7,31 +7,49 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import msgspec
 
 from seasoned import __version__
-from seasoned.app.stores import key_of, need_numbers
+from seasoned.agent.loop.model import choose_model
+from seasoned.app.extras import require_numbers
+from seasoned.app.stores import redaction_key
 from seasoned.cli.output import console, print_json, printable, shows_progress, table, when
 from seasoned.config import Config, load
 from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.experiment.analysis.analyse import Analysis
+from seasoned.experiment.analysis.contrast import Effect
+from seasoned.experiment.analysis.findings import amount, change, sentences
+from seasoned.experiment.analysis.task_run import KINDS
+from seasoned.experiment.live.assignment import ArmShare, assign_logged, keep_split, load_split, new_split
+from seasoned.experiment.live.live_report import MEASURES, LiveExample, LiveListing, LiveReport, list_live, live_report
+from seasoned.experiment.live.online_analysis import SampleRatio
+from seasoned.experiment.run.arm import BUILT_IN, Material, arms_named
 from seasoned.experiment.run.design import Design
+from seasoned.experiment.run.run_store import analyses, counts, designs, keep_design, load_material, recent_records
+from seasoned.experiment.run.runner import (
+    PlannedRun,
+    RoundBudget,
+    RoundEstimate,
+    RoundProgress,
+    RoundResult,
+    RunAgent,
+    estimate,
+    left_of,
+    make_runs,
+    units_of,
+)
+from seasoned.experiment.run.train import learn, make_train_runs, train_units
+from seasoned.experiment.task.task_file import TaskSet, load_tasks
+from seasoned.insight.rate_text import points_between
+from seasoned.redact.key import Secrecy
+from seasoned.stats.interval import Estimate
 from seasoned.store import Database, open_database, open_store
+from seasoned.template.library.storage import load as load_template
+from seasoned.template.library.storage import snapshot
 from seasoned.text import plural
-
-if TYPE_CHECKING:
-    from seasoned.experiment.analysis.analyse import Analysis
-    from seasoned.experiment.analysis.contrast import Effect
-    from seasoned.experiment.live.assignment import ArmShare
-    from seasoned.experiment.live.live_report import LiveExample, LiveListing, LiveReport
-    from seasoned.experiment.live.online_analysis import SampleRatio
-    from seasoned.experiment.run.arm import Material
-    from seasoned.experiment.run.runner import PlannedRun, RoundEstimate, RoundProgress, RoundResult, RunAgent
-    from seasoned.experiment.task.task_file import TaskSet
-    from seasoned.redact.key import Secrecy
-    from seasoned.stats.interval import Estimate
 
 
 @contextmanager
@@ -46,9 +64,6 @@ def shared(config: Config) -> Iterator[Database]:
 
 def begin(name: str, arms: str, *, holdout: float, as_json: bool) -> None:
     """Lay down how sessions are divided from now on."""
-    from seasoned.experiment.live.assignment import keep_split, new_split
-    from seasoned.template.library.storage import load as load_template
-
     config = load()
     with shared(config) as database, open_store(config.store_path) as store:
         split = new_split(name, shares_of(arms), holdout=holdout, salt=_known_salt(database, name))
@@ -66,9 +81,6 @@ def begin(name: str, arms: str, *, holdout: float, as_json: bool) -> None:
 
 def _known_salt(database: Database, name: str) -> str | None:
     """An experiment that goes on with other weights keeps its salt, so that few sessions would change their arm."""
-    from seasoned.errors import NotFound
-    from seasoned.experiment.live.assignment import load_split
-
     try:
         return load_split(database, name).salt
     except NotFound:
@@ -77,8 +89,6 @@ def _known_salt(database: Database, name: str) -> str | None:
 
 def shares_of(arms: str) -> list[ArmShare]:
     """Arms and their weights, as they are written: `cold,warm:2`."""
-    from seasoned.experiment.live.assignment import ArmShare
-
     found = []
     for text in [one.strip() for one in arms.split(",")]:
         # A template's name stands behind a colon too.
@@ -92,8 +102,6 @@ def shares_of(arms: str) -> list[ArmShare]:
 
 def live_experiments(config: Config) -> list[LiveListing]:
     """Every experiment that assigns sessions."""
-    from seasoned.experiment.live.live_report import list_live
-
     with shared(config) as database:
         return list_live(database)
 
@@ -110,8 +118,7 @@ def print_live_list(found: Sequence[LiveListing]) -> None:
 
 def print_live(name: str, *, as_json: bool) -> None:
     """What a running experiment shows so far."""
-    need_numbers("experiment")
-    from seasoned.experiment.live.live_report import live_report
+    require_numbers("experiment")
 
     config = load()
     with shared(config) as database, open_store(config.store_path) as store:
@@ -182,9 +189,6 @@ def _ratio(one: SampleRatio) -> str:
 
 
 def _print_effects(report: LiveReport) -> None:
-    from seasoned.experiment.live.live_report import MEASURES
-    from seasoned.insight.rate_text import points_between
-
     rows = [
         (
             f"{one.arm} − {one.against}",
@@ -199,8 +203,6 @@ def _print_effects(report: LiveReport) -> None:
 
 
 def _print_examples(examples: Sequence[LiveExample]) -> None:
-    from seasoned.insight.rate_text import points_between
-
     rows = [
         (
             one.effect.example_id,
@@ -242,16 +244,13 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 def run_and_report(wanted: Wanted, *, as_json: bool) -> None:
     """Run an experiment to its end or to its budget, and show what was found."""
-    need_numbers("experiment")
-    from seasoned.agent.loop.model import choose_model
+    require_numbers("experiment")
     from seasoned.app.player import Player
-    from seasoned.experiment.task.task_file import load_tasks
-    from seasoned.redact.key import Secrecy
 
     config = load()
     tasks = load_tasks(wanted.design.tasks)
     choice = choose_model(config, wanted.model, wanted.base_url)
-    key, keep = key_of(config)
+    key, keep = redaction_key(config)
     keep()
     secrecy = Secrecy(key, config.redact)
     with Player(config, secrecy, choice) as player:
@@ -263,11 +262,6 @@ def run_all(
     config: Config, secrecy: Secrecy, wanted: Wanted, tasks: TaskSet, run_agent: RunAgent, *, model: str
 ) -> RoundResult:
     """Learn what the arms show, say what the runs will take, and make them."""
-    from seasoned.experiment.run.arm import arms_named
-    from seasoned.experiment.run.run_store import keep_design
-    from seasoned.experiment.run.runner import RoundBudget, make_runs, units_of
-    from seasoned.template.library.storage import snapshot
-
     design, begun = wanted.design, time.time()
     if not tasks.of(design.part):
         raise UsageError(f"{tasks.name!r} has no tasks in the part {design.part!r}: choose another --part.")
@@ -301,11 +295,6 @@ def _learned(
     config: Config, secrecy: Secrecy, wanted: Wanted, tasks: TaskSet, run_agent: RunAgent, *, model: str
 ) -> Material:
     """What was learned on the train part; where nothing was yet, it is learned now."""
-    from seasoned.experiment.run.arm import BUILT_IN, Material
-    from seasoned.experiment.run.run_store import load_material
-    from seasoned.experiment.run.runner import RoundBudget
-    from seasoned.experiment.run.train import learn, make_train_runs, train_units
-
     design = wanted.design
     roles = {BUILT_IN[name].role for name in design.arms if name in BUILT_IN} - {None}
     if not roles:
@@ -349,9 +338,6 @@ def _learned(
 
 def _expected(config: Config, units: Sequence[PlannedRun], run_agent: RunAgent) -> RoundEstimate:
     """What the runs that are left will take. With a model that nobody has run yet, the first few of them tell."""
-    from seasoned.experiment.run.run_store import recent_records
-    from seasoned.experiment.run.runner import estimate, left_of, make_runs
-
     for is_known in (False, True):
         with open_store(config.store_path) as store:
             left = left_of(store, units, units[0].experiment)
@@ -404,8 +390,6 @@ def _bar(title: str) -> Iterator[Callable[[RoundProgress], None]]:
 
 def print_list(*, as_json: bool) -> None:
     """Every experiment with what is finished of it, and those that run on live sessions."""
-    from seasoned.experiment.run.run_store import counts, designs
-
     config = load()
     with open_store(config.store_path) as store:
         found = [(design, at, counts(store, design.name)) for design, at in designs(store)]
@@ -442,8 +426,6 @@ def print_list(*, as_json: bool) -> None:
 
 def print_shown(name: str, *, model: str | None, output: Path | None, as_json: bool) -> None:
     """What the experiment of this name found on tasks, and what it shows on live sessions."""
-    from seasoned.experiment.run.run_store import designs
-
     config = load()
     with open_store(config.store_path) as store:
         on_tasks = [design.name for design, _ in designs(store)]
@@ -462,9 +444,7 @@ def print_shown(name: str, *, model: str | None, output: Path | None, as_json: b
 
 def print_found(name: str, *, model: str | None, output: Path | None, as_json: bool) -> None:
     """What an experiment found, for each model that ran it."""
-    need_numbers("experiment")
-    from seasoned.experiment.analysis.findings import sentences
-    from seasoned.experiment.run.run_store import analyses
+    require_numbers("experiment")
 
     with open_store(load().store_path) as store:
         found = analyses(store, name, model=model)
@@ -487,9 +467,6 @@ def print_found(name: str, *, model: str | None, output: Path | None, as_json: b
 
 
 def _print_analysis(found: Analysis) -> None:
-    from seasoned.experiment.analysis.findings import amount
-    from seasoned.experiment.analysis.task_run import KINDS
-
     primary = found.plan.primary
     title = f"{found.experiment}: {found.model}, {found.task_set} ({found.part}), {KINDS[primary].label}"
     names = tuple(dict.fromkeys((primary, "first_call", "success", "errors", "tokens")))
@@ -507,15 +484,11 @@ def _print_analysis(found: Analysis) -> None:
 
 
 def _change(one: Effect) -> str:
-    from seasoned.experiment.analysis.findings import change
-
     return change(one.estimate, one.measure)
 
 
 def print_assignment(name: str, session: str, *, arms: str | None, holdout: float, as_json: bool) -> None:
     """The arm of a live session; logged, so that it never changes."""
-    from seasoned.experiment.live.assignment import assign_logged, keep_split, load_split, new_split
-
     with shared(load()) as database:
         if arms is not None:
             keep_split(database, new_split(name, shares_of(arms), holdout=holdout), now=time.time())

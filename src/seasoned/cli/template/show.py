@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,38 +10,26 @@ from typing import Any
 import click
 import msgspec
 
-from seasoned.cli.output import print_json, printable, table, when
-from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.app.template import Refreshed, SavedTemplate, too_old_sentence
+from seasoned.cli.output import print_json, printable, table, when, write_new_file
+from seasoned.errors import NotFound
 from seasoned.store import Store
 from seasoned.template.block import Block, Form, Format
-from seasoned.template.example import MAX_AGE_DAYS, Example, Template, check_name
-from seasoned.template.library.exchange import MOST_BYTES, Shape, file_name, write_template
-from seasoned.template.library.guard import GuardRuling
-from seasoned.template.library.storage import ExampleState, Library, ListedTemplate, current, remember_block
+from seasoned.template.example import Example, Template
+from seasoned.template.library.exchange import Shape, file_name, write_template
+from seasoned.template.library.storage import ExampleState, Library, ListedTemplate, remember_block
 from seasoned.template.library.upkeep import Retirement
-from seasoned.template.library.usage import LibraryStats, TemplateUse, use_of
+from seasoned.template.library.usage import LibraryStats, TemplateUse
+from seasoned.template.render import render
 from seasoned.text import plural
 
 _SOURCES_SHOWN = 3
 _STATES = {"suspend": "suspended", "restore": "active"}
 
 
-def present(store: Store) -> tuple[Library, TemplateUse]:
-    """The library as it is now, and how often what of it was shown."""
-    return current(store, now=time.time()), use_of(store)
-
-
-def checked_name(name: str) -> str:
-    """The name of a template; whoever gave a path alone is told so."""
-    if "/" in name or "\\" in name:
-        raise UsageError(f"{name!r} cannot be the name of a template: give a name before the path.")
-    return check_name(name)
-
-
-def print_saved(
-    template: Template, library: Library, use: TemplateUse, *, as_json: bool, left_out: dict[str, int] | None = None
-) -> None:
-    """What was just saved, and what of it was left out."""
+def print_saved(saved: SavedTemplate, *, as_json: bool, left_out: dict[str, int] | None = None) -> None:
+    """What was just saved, and what was left out of it."""
+    template, library, use = saved.template, saved.library, saved.use
     if as_json:
         print_json("template", {**template_answer(template, library, use), "left_out": left_out or {}})
         return
@@ -64,57 +50,43 @@ def print_saved(
         click.echo(f"Left out: {said}.")
     hidden = len(template.examples) - len(library.active(template))
     if hidden:
-        click.echo(f"{plural(hidden, 'example')} of it had been retired or suspended before, and will not be shown.")
+        click.echo(
+            f"{plural(hidden, 'example was', 'examples were')} retired or suspended before and will not be shown."
+        )
     click.echo(f"`seasoned template show {template.name}` shows it.")
 
 
-def print_upkeep(
-    made: Sequence[Template],
-    library: Library,
-    use: TemplateUse,
-    retired: Sequence[Retirement],
-    ruled: Sequence[GuardRuling],
-    old: int,
-    *,
-    as_json: bool,
-) -> None:
-    """What upkeep built, and what it decided about examples."""
+def print_refreshed(done: Refreshed, *, as_json: bool) -> None:
+    """What was rebuilt, and what was decided about examples."""
     if as_json:
-        changed = [{"example_id": one.example_id, "state": "retired", "reason": one.reason} for one in retired]
+        changed = [{"example_id": one.example_id, "state": "retired", "reason": one.reason} for one in done.retired]
         changed += [
-            {"example_id": one.example_id, "state": _STATES[one.decision], "reason": one.reason} for one in ruled
+            {"example_id": one.example_id, "state": _STATES[one.decision], "reason": one.reason} for one in done.ruled
         ]
-        names = [_listed(one, library) for one in made]
-        print_json("templates", {"count": len(names), "templates": names, "changed": changed, "too_old": old})
+        names = [_listed(one, done.library) for one in done.made]
+        answer = {"count": len(names), "templates": names, "changed": changed, "too_old": done.too_old}
+        print_json("templates", answer)
         return
-    for template in made:
-        print_saved(template, library, use, as_json=False)
-    if not made:
+    for template in done.made:
+        print_saved(SavedTemplate(template, done.library, done.use), as_json=False)
+    if not done.made:
         click.echo("No new good sessions: the templates stay as they are.")
-    print_too_old(old)
-    print_retired(retired)
-    for ruling in ruled:
+    print_too_old(done.too_old)
+    print_retired(done.retired)
+    for ruling in done.ruled:
         state = _STATES[ruling.decision]
         said = "May be shown again:" if state == "active" else state.capitalize()
         click.echo(f"{said} {ruling.example_id} ({printable(ruling.tool)}): {printable(ruling.reason)}")
 
 
 def print_retired(retired: Sequence[Retirement]) -> None:
-    """What is shown no more, and why."""
+    """Which examples are no longer shown, and why."""
     for one in retired:
         click.echo(f"Retired {one.example_id} ({printable(one.tool)}): {printable(one.reason)}")
 
 
-def too_old_sentence(old: int) -> str:
-    """What `auto` did not learn from, and what to do about it."""
-    return (
-        f"{plural(old, 'good session')} ended more than {MAX_AGE_DAYS:g} days ago, too long to be learned from unasked:"
-        " `seasoned template build NAME --store` learns from old ones too."
-    )
-
-
 def print_too_old(old: int) -> None:
-    """The same, where there is anything to say."""
+    """Which sessions were too old to learn from, if any."""
     if old:
         click.echo(too_old_sentence(old))
 
@@ -153,8 +125,9 @@ def template_answer(template: Template, library: Library, use: TemplateUse) -> d
     return {**answer, "usage_count": use.of(template.name)}
 
 
-def print_template(template: Template, library: Library, use: TemplateUse, *, as_json: bool) -> None:
-    """What is in a template and where it comes from."""
+def print_template(found: SavedTemplate, *, as_json: bool) -> None:
+    """What is in a template and where it came from."""
+    template, library, use = found.template, found.library, found.use
     if as_json:
         print_json("template", template_answer(template, library, use))
         return
@@ -197,15 +170,12 @@ def _print_example(example: Example, state: ExampleState | None, times_shown: in
         click.echo(f"  {'from':<10}{printable(', '.join(shown))}" + (f" and {more} more" if more > 0 else ""))
 
 
-def print_rendered(
-    store: Store, template: Template, library: Library, use: TemplateUse, format: str, form: str, *, as_json: bool
-) -> None:
+def print_rendered(store: Store, found: SavedTemplate, format: str, form: str, *, as_json: bool) -> None:
     """The block of a template with everything that may be shown of it."""
-    from seasoned.template.render import render
-
+    template, library, use = found.template, found.library, found.use
     block = Block(template.mark, library.active(template), template.notes, template.addendum)
     rendered = render(block, msgspec.convert(format, Format), msgspec.convert(form, Form))
-    # Whoever is given it will be known by its opening line when the session is read.
+    # The opening line of the block names it, so that a later scan knows what the session was shown.
     remember_block(store, block.digest, rendered.example_ids, now=library.now or template.created_at)
     text = rendered.content.decode("utf-8", "replace")
     if as_json:
@@ -214,12 +184,12 @@ def print_rendered(
         return
     if rendered.is_empty:
         raise NotFound(
-            f"Nothing of {template.mark} may be shown now: `seasoned template show {template.name}` says why."
+            f"Nothing in {template.mark} may be shown now. `seasoned template show {template.name}` says why."
         )
     if rendered.format not in ("text", "skill"):
         text = msgspec.json.format(rendered.content, indent=2).decode("utf-8", "replace")
     click.echo(printable(text))
-    click.echo(f"{rendered.tokens} tokens; a session gets what fits into its budget.", err=True)
+    click.echo(f"{rendered.tokens} tokens. A session gets what fits into its budget.", err=True)
 
 
 def print_list(templates: list[ListedTemplate], *, as_json: bool) -> None:
@@ -229,7 +199,7 @@ def print_list(templates: list[ListedTemplate], *, as_json: bool) -> None:
         print_json("templates", {"count": len(found), "templates": found})
         return
     if not templates:
-        click.echo("No templates match: `seasoned template build` makes one.")
+        click.echo("No templates match. `seasoned template build` makes one.")
         return
     table(
         ["name", "version", "task", "active / all", "used", "made", "tags", "description"],
@@ -265,45 +235,28 @@ def print_stats(stats: LibraryStats, *, as_json: bool) -> None:
         click.echo("examples: " + ", ".join(f"{name} {number}" for name, number in stats.states.items()))
 
 
-def print_state(example: Example, state: ExampleState, library: Library, *, as_json: bool) -> None:
-    """What was just said about an example."""
-    names = [one.name for one in library.templates if any(each.id == example.id for each in one.examples)]
+def print_state(example: Example, state: ExampleState, names: Sequence[str], *, as_json: bool) -> None:
+    """What became of an example, and which templates hold it."""
     if as_json:
-        print_json("example", {**msgspec.structs.asdict(state), "tool": example.tool, "templates": names})
+        answer = {**msgspec.structs.asdict(state), "tool": example.tool, "templates": list(names)}
+        print_json("example", answer)
         return
     said = "may be shown again" if state.state == "active" else f"is {state.state}"
     click.echo(f"{example.id} ({printable(example.tool)}, in {', '.join(names)}) {said}: {printable(state.reason)}.")
 
 
-def export_template(template: Template, library: Library, use: TemplateUse, shape: str, to: Path | None) -> None:
+def export_template(found: SavedTemplate, shape: str, to: Path | None) -> None:
     """Write a template to standard output, or into a new file that only its owner can read."""
+    template = found.template
     if shape != "seasoned":
-        # Their readers know no states: what may not be shown must not get there.
-        template = msgspec.structs.replace(template, examples=library.active(template))
+        # Hermes knows no states, so what may not be shown must not get there.
+        template = msgspec.structs.replace(template, examples=found.library.active(template))
         if not template.examples:
-            raise NotFound(f"Nothing of {template.name!r} may be shown now: nothing was written.")
-    data = write_template(template, msgspec.convert(shape, Shape), usage_count=use.of(template.name))
+            raise NotFound(f"Nothing in {template.name!r} may be shown now, so nothing was written.")
+    data = write_template(template, msgspec.convert(shape, Shape), usage_count=found.use.of(template.name)).decode()
     if to is None:
-        sys.stdout.write(data.decode())
+        sys.stdout.write(data)
         return
     file = to / file_name(template) if to.is_dir() else to
-    try:
-        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
-            handle.write(data)
-    except FileExistsError:
-        raise CannotDo(f"{str(file)!r} exists already: name a new file.") from None
-    except (OSError, ValueError) as error:
-        raise CannotDo(f"{str(file)!r} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
+    write_new_file(file, [data])
     click.echo(f"Wrote {file}.")
-
-
-def read_file(file: Path) -> bytes:
-    """The bytes of a file, no more than a template can have."""
-    try:
-        with file.open("rb") as handle:
-            data = handle.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise NotFound(f"There is no file {str(file)!r}.") from None
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{str(file)!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
-    return data

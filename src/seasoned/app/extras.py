@@ -1,0 +1,29 @@
+"""Libraries that come with an extra: whether they are installed, and what to run where they are not."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from seasoned.errors import CannotDo
+
+NUMBERS = ("numpy", "scipy", "jinja2")
+BOOK = ("rfc8785", "argon2", "cryptography")
+SERVER = ("fastapi", "uvicorn", "httpx2", "prometheus_client")
+GATEWAY = ("uvicorn", "httptools", "httpx2", "prometheus_client", "starlette", "genai_prices")
+SCHEDULE = ("cronsim", "pydantic_ai")
+
+
+def missing(*libraries: str) -> list[str]:
+    """Those of the libraries that are not installed."""
+    return [name for name in libraries if find_spec(name) is None]
+
+
+def require(what: str, extra: str, *libraries: str, otherwise: str = "") -> None:
+    """Refuse in one sentence what cannot run without these libraries, and say how to get them."""
+    if absent := missing(*libraries):
+        raise CannotDo(f"{what} needs {', '.join(absent)}: pip install 'seasoned[{extra}]'{otherwise}.")
+
+
+def require_numbers(command: str) -> None:
+    """The libraries that statistics and plots need."""
+    require(f"`seasoned {command}`", "insight", *NUMBERS)

@@ -1,0 +1,246 @@
+"""Templates from end to end: build them from histories, keep them current, import them, begin a session with one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from seasoned.app.stores import (
+    Progress,
+    check_readable,
+    make_redactor,
+    no_progress,
+    own_store,
+    redaction_key,
+    scan_into_store,
+)
+from seasoned.config import Config, load
+from seasoned.errors import NotFound, UsageError
+from seasoned.redact.key import Secrecy
+from seasoned.store import Store, open_store
+from seasoned.store.search import find_session
+from seasoned.template.example import MAX_AGE_DAYS, Example, Template, check_name
+from seasoned.template.library import storage
+from seasoned.template.library.exchange import MOST_BYTES, read_template
+from seasoned.template.library.guard import GuardRuling
+from seasoned.template.library.storage import ExampleState, Library, State
+from seasoned.template.library.upkeep import Retirement, auto, retire_stale, too_old, watch
+from seasoned.template.library.usage import TemplateUse, template_use, use_of
+from seasoned.template.mine.build import build as mine_template
+from seasoned.template.mine.build import create as template_of_session
+from seasoned.template.mine.selection import MiningOptions
+from seasoned.template.provision import Messages, Provisioned
+from seasoned.template.provision import provision as provision_from
+from seasoned.template.recall.index import fill
+from seasoned.template.recall.lookup import Recall
+from seasoned.template.recall.lookup import recall as look_up
+from seasoned.text import plural
+
+# How long a lookup may wait for sessions to be indexed that were scanned since the last one.
+_FILL_SECONDS = 10.0
+
+
+class SavedTemplate(msgspec.Struct, frozen=True):
+    """A template as it is in the library, which says what of it may be shown, and how often it was."""
+
+    template: Template
+    library: Library
+    use: TemplateUse
+
+
+class Refreshed(msgspec.Struct, frozen=True):
+    """What keeping the templates current built, retired and decided."""
+
+    made: tuple[Template, ...]
+    library: Library
+    use: TemplateUse
+    retired: Sequence[Retirement]
+    ruled: Sequence[GuardRuling]
+    too_old: int
+
+
+def library_now(store: Store) -> tuple[Library, TemplateUse]:
+    """The library as it may be shown now, and how often what of it was shown."""
+    return storage.current(store, now=time.time()), use_of(store)
+
+
+def find_template(store: Store, name: str) -> SavedTemplate:
+    """A template by `NAME` or `NAME@VERSION`."""
+    called, at, version = name.rpartition("@")
+    found = storage.load(store, called, int(version)) if at and version.isdecimal() else storage.load(store, name)
+    return SavedTemplate(found, *library_now(store))
+
+
+def filled_store(
+    config: Config,
+    paths: Sequence[Path],
+    *,
+    use_store: bool,
+    progress: Progress = no_progress,
+    warn: Callable[[str], None] = lambda reason: None,
+) -> Store:
+    """The user's store after reading what is new in the paths, or in the user's own histories."""
+    if use_store:
+        return own_store(config)
+    report, store = scan_into_store(config, paths, progress=progress)
+    check_readable(report)
+    for _, reason in report.failures:
+        warn(reason)
+    if store is None:
+        raise NotFound("No sessions were found, so nothing was built.")
+    return store
+
+
+def build(
+    name: str,
+    paths: Sequence[Path | str] = (),
+    *,
+    options: MiningOptions | None = None,
+    description: str = "",
+    tags: Iterable[str] = (),
+    budget: int | None = None,
+    use_store: bool = False,
+    config: Config | None = None,
+    progress: Progress = no_progress,
+    warn: Callable[[str], None] = lambda reason: None,
+) -> SavedTemplate:
+    """Learn a template from the sessions of these paths that went well, and save it as the next version of its name.
+
+    Without paths, from the user's own histories; with `use_store`, from what is in the store.
+    """
+    if "/" in name or "\\" in name:
+        raise UsageError(f"{name!r} cannot be the name of a template. Give a name before the path.")
+    config, name = config or load(), check_name(name)
+    given = [Path(path) for path in paths]
+    redactor = make_redactor(config)
+    with filled_store(config, given, use_store=use_store, progress=progress, warn=warn) as store:
+        made = mine_template(
+            store,
+            name=name,
+            now=time.time(),
+            redactor=redactor,
+            options=options or MiningOptions(),
+            description=redactor.text(description),
+            tags=[redactor.text(tag) for tag in tags],
+            paths=given,
+            budget=budget,
+        )
+        return SavedTemplate(storage.save(store, made), *library_now(store))
+
+
+def create(config: Config, session: str, *, name: str | None, description: str, tags: Iterable[str]) -> SavedTemplate:
+    """A template from the most useful calls of one session in the store."""
+    redactor = make_redactor(config)
+    with own_store(config) as store:
+        found = find_session(store, session)
+        made = template_of_session(
+            store,
+            found["id"],
+            name=check_name(name or f"{found['agent']}-{found['native_id'][:8]}"),
+            now=time.time(),
+            redactor=redactor,
+            description=redactor.text(description),
+            tags=[redactor.text(tag) for tag in tags],
+        )
+        return SavedTemplate(storage.save(store, made), *library_now(store))
+
+
+def refresh(config: Config, store: Store, options: MiningOptions) -> Refreshed:
+    """Build or rebuild one template for each task type, retire what no longer holds, suspend what failures follow."""
+    now = time.time()
+    made = auto(store, now=now, redactor=make_redactor(config), options=options)
+    library, old = storage.snapshot(store, now=now), too_old(store, now=now, options=options)
+    if not library.templates:
+        why = f". {too_old_sentence(old)}" if old else ". Try --min-messages."
+        raise NotFound(f"No task type has sessions to learn from yet, so nothing was saved{why}")
+    retired = retire_stale(store, library, now=now)
+    ruled = watch(store, storage.snapshot(store, library), now=now)
+    return Refreshed(made, library, use_of(store), retired, ruled, old)
+
+
+def too_old_sentence(old: int) -> str:
+    """Which sessions automatic templates leave out, and how to learn from them."""
+    return (
+        f"Left out: {plural(old, 'good session')} that ended more than {MAX_AGE_DAYS:g} days ago."
+        " `seasoned template build NAME --store` learns from old ones too."
+    )
+
+
+def import_file(config: Config, file: Path, *, name: str | None) -> tuple[SavedTemplate, dict[str, int]]:
+    """Save a template from a file of ours or of Hermes; also counts what was left out, by reason."""
+    try:
+        with file.open("rb") as handle:
+            data = handle.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise NotFound(f"There is no file {str(file)!r}.") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{str(file)!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+    key, keep = redaction_key(config)
+    redactor = Secrecy(key, config.redact).redactor()
+    found = read_template(data, redactor=redactor, now=time.time(), name=name, place=str(file))
+    if storage.is_empty(found.template):
+        said = ", ".join(f"{number} {reason}" for reason, number in found.left_out.items()) or "it is empty"
+        raise NotFound(f"Nothing in {str(file)!r} can be shown, so nothing was saved ({said}).")
+    keep()
+    with open_store(config.store_path) as store:
+        return SavedTemplate(storage.save(store, found.template), *library_now(store)), found.left_out
+
+
+def set_state(config: Config, example: str, state: State, reason: str) -> tuple[Example, ExampleState, list[str]]:
+    """Retire or restore an example by hand; also names the templates that hold it."""
+    with own_store(config) as store:
+        library = storage.snapshot(store)
+        found = storage.find_example(library, example)
+        reason = make_redactor(config).text(reason)
+        changed = storage.set_state(store, found.id, state, reason, {"by": "hand"}, now=time.time())
+    names = [one.name for one in library.templates if any(each.id == found.id for each in one.examples)]
+    return found, changed, names
+
+
+def provision(
+    messages: Messages = (),
+    *,
+    template: str | None = None,
+    tools: Any = None,
+    task: str | None = None,
+    is_used: bool = True,
+    config: Config | None = None,
+    **options: Any,
+) -> Provisioned:
+    """Put examples of what worked into the messages of a new session, from the user's own templates.
+
+    `tools` in the shape of any provider. Further options are those of `seasoned.template.provision.provision`:
+    budget, format, form, is_small. Where nothing fits, the messages come back unchanged and `reason` says why. With
+    `is_used` false, for a preview, the use of the template is not counted.
+    """
+    now = time.time()
+    with own_store(config or load()) as store:
+        library = storage.current(store, now=now)
+        made = provision_from(
+            messages, library=library, tools=tools, task=task, template=template, use=template_use(store), **options
+        )
+        if made.block is not None and made.rendered is not None:
+            # The opening line of the block names it, so that a later scan knows what the session was shown.
+            storage.remember_block(store, made.block.digest, made.rendered.example_ids, now=now)
+            if is_used and made.messages != messages:
+                storage.count_use(store, made.block.template, made.rendered.example_ids)
+    return made
+
+
+def recall(
+    config: Config,
+    *,
+    tool: str | None,
+    error: str | None,
+    arguments: Mapping[str, Any] | None,
+    limit: int,
+    any_age: bool,
+) -> Recall:
+    """What worked for a tool or an error, in the sessions scanned so far."""
+    with own_store(config) as store:
+        fill(store, within_seconds=_FILL_SECONDS)
+        return look_up(store, tool=tool, error=error, arguments=arguments, limit=limit, any_age=any_age)
