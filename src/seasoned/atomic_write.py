@@ -12,8 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 
 PRIVATE = 0o600
+# As the user's own programs make files; the user's mask takes rights away.
 ORDINARY = 0o666
-"""As the user's own programs make files; the user's mask takes rights away."""
 _STALE_SECONDS = 3600
 
 

@@ -22,6 +22,7 @@ from seasoned.web.browser_session import BrowserSessions
 from seasoned.web.history_store import HistoryStore
 from seasoned.web.response import HEADERS, STATIC, Page, message_page, static_version
 
+# Every page that people can go to, in the order of the head, with the libraries without which it is left out.
 _MODULES: dict[str, tuple[str, ...]] = {
     "overview": (),
     "sessions": (),
@@ -34,7 +35,6 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "usage": (),
     "settings": (),
 }
-"""Every page that people can go to, in the order of the head, with the libraries without which it is left out."""
 
 
 def _pages() -> tuple[tuple[Page, APIRouter], ...]:

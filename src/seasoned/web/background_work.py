@@ -31,12 +31,12 @@ class BackgroundWork(msgspec.Struct, frozen=True, kw_only=True):
     began_at: float
     said: str = ""
     done: int = 0
+    # 0 where it is unknown how much there is.
     total: int = 0
-    """0 where it is unknown how much there is."""
     ended_at: float | None = None
     failure: str = ""
+    # Where the page about its outcome lies, beneath the visit's address.
     href: str = ""
-    """Where the page about its outcome lies, beneath the visit's address."""
 
     @property
     def is_running(self) -> bool:

@@ -27,22 +27,22 @@ class NotLoggedIn(Unauthorised):
 class LoginLink(msgspec.Struct, frozen=True):
     """What a login link is good for: one visit of one who decides, soon, or visits of onlookers while it runs."""
 
+    # None for an onlooker, who sees the pages and decides nothing.
     who: Credential | None
-    """None for an onlooker, who sees the pages and decides nothing."""
     expires_at: float
 
 
 class BrowserSession(msgspec.Struct, frozen=True, kw_only=True):
     """One browser that is logged in, as one credential, for a while."""
 
+    # Stands in every address. Cookies are sent to every port of a machine, so the cookie is for this path alone: a page
+    # that an agent serves on another port cannot know it, and is never sent the cookie.
     number: str
-    """Stands in every address. Cookies are sent to every port of a machine, so the cookie is for this path alone:
-    a page that an agent serves on another port cannot know it, and is never sent the cookie."""
     cookie_hash: str
+    # What every form must send back.
     check: str
-    """What every form must send back."""
+    # None for an onlooker.
     who: Credential | None
-    """None for an onlooker."""
     expires_at: float
 
     @property

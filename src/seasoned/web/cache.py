@@ -15,12 +15,12 @@ from seasoned.web.background_work import BackgroundWork, TellProgress, WorkRegis
 
 _T = TypeVar("_T")
 _MOST_KEPT = 64
+# A page waits so long for what may be found at once; what takes longer comes later by itself.
 _WAIT_SECONDS = 0.25
-"""A page waits so long for what may be found at once; what takes longer comes later by itself."""
 _FILE_SECONDS = 60.0
 _LOOK_SECONDS = 0.01
+# What took a minute to find is found anew after five at the earliest, so that others get their turn.
 _PATIENCE = 5.0
-"""What took a minute to find is found anew after five at the earliest, so that others get their turn."""
 
 
 class CachedValue(msgspec.Struct, frozen=True):
@@ -35,12 +35,12 @@ class CachedValue(msgspec.Struct, frozen=True):
 class CacheLookup(msgspec.Struct, Generic[_T], frozen=True):
     """What a page can show now."""
 
+    # None where nothing is found yet.
     value: _T | None
-    """None where nothing is found yet."""
     made_at: float | None = None
     is_current: bool = False
+    # That finds it anew, or the last one, where it failed.
     work: BackgroundWork | None = None
-    """That finds it anew, or the last one, where it failed."""
 
 
 class PageCache:

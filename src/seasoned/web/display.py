@@ -13,8 +13,8 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup, escape
 
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+# Letters and signs that are drawn as nothing.
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\u034f\u17b4\u17b5")
-"""Letters and signs that are drawn as nothing."""
 _SELECTORS = re.compile("[\u180b-\u180d\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _UNUSUAL = re.compile(r"[^\x20-\x7e\n]")
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")

@@ -56,8 +56,8 @@ class Page(msgspec.Struct, frozen=True):
     """A page that the head of every page names."""
 
     title: str
+    # Beneath the address of a visit.
     path: str
-    """Beneath the address of a visit."""
 
 
 def render(

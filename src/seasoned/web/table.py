@@ -20,8 +20,8 @@ from seasoned.web.login import Visitor
 from seasoned.web.response import HEADERS, render, with_query
 
 PAGE_ROWS = 50
+# Rows of one file; a longer table goes on at the address that stands in `next` and in the header `link`.
 FILE_ROWS = 10_000
-"""Rows of one file; a longer table goes on at the address that stands in `next` and in the header `link`."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 Value = str | int | float | bool | None
 
@@ -30,16 +30,16 @@ class TableCell(msgspec.Struct, frozen=True):
     """One value: as programs get it, and as people see it."""
 
     value: Value
+    # For people; the value itself where it is None.
     shown: str | None = None
-    """For people; the value itself where it is None."""
+    # What it is made of. Beneath the visit's address where it begins with no slash.
     href: str | None = None
-    """What it is made of. Beneath the visit's address where it begins with no slash."""
+    # A class of the style for a badge: ok, failed, unclear, quiet.
     tone: str = ""
-    """A class of the style for a badge: ok, failed, unclear, quiet."""
+    # What stands in `backticks` is shown as code.
     is_said: bool = False
-    """What stands in `backticks` is shown as code."""
+    # For people: what stands small behind it, such as the id of what is called by other words.
     beside: str = ""
-    """For people: what stands small behind it, such as the id of what is called by other words."""
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -48,13 +48,13 @@ class Column(msgspec.Struct, frozen=True):
     name: str
     title: str
     is_number: bool = False
+    # Whether its values are never broken into lines.
     is_whole: bool = False
-    """Whether its values are never broken into lines."""
     can_sort: bool = False
+    # Whether sorting by it begins with the largest.
     is_first_down: bool = True
-    """Whether sorting by it begins with the largest."""
+    # Whether a second click turns the order around.
     can_turn: bool = True
-    """Whether a second click turns the order around."""
 
 
 def numbers(**titles: str) -> tuple[Column, ...]:
@@ -69,16 +69,16 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     columns: tuple[Column, ...]
     rows: Sequence[tuple[TableCell, ...]]
+    # Says what to do, where there are no rows; what stands in `backticks` is shown as code.
     empty: str
-    """Says what to do, where there are no rows; what stands in `backticks` is shown as code."""
     note: str = ""
+    # The column by which it is sorted.
     sort: str | None = None
-    """The column by which it is sorted."""
     is_down: bool = True
+    # The cursor behind which there is more.
     after: str | None = None
-    """The cursor behind which there is more."""
+    # Whether rows come before these.
     is_later: bool = False
-    """Whether rows come before these."""
 
     def direction(self, column: Column) -> str | None:
         """How it is sorted by this column, in the words of ARIA."""

@@ -38,8 +38,8 @@ from seasoned.redact.key import Secrecy
 from seasoned.session import SessionRef
 from seasoned.template.render.tokens import count_tokens
 
+# Of each kind, those that were used most.
 _MOST_FACTS = 20
-"""Of each kind, those that were used most."""
 _SHOWN_CHARS = 200
 
 
@@ -91,8 +91,8 @@ OPENS = "[Summary: the conversation had become too long to be sent again. What w
 _KEPT = "## Known before, kept as it was"
 _MOST_CHARS = 2000
 _LEAST_TOKENS = 1000
+# The share of the window that may be spent on reading what is to be summarised.
 _SHARE = 0.5
-"""The share of the window that may be spent on reading what is to be summarised."""
 
 
 class Compressor:

@@ -14,8 +14,8 @@ from seasoned.confirm.client.asynchronous import in_thread
 from seasoned.confirm.client.sync import RequestView, SaidNo, configured_client
 from seasoned.errors import SeasonedError
 
+# What a dangerous call is called that is none of the ten: a policy may allow these for a session.
 OTHER_ACTIONS = {"terminal": "destructive_command", "execute_code": "destructive_code"}
-"""What a dangerous call is called that is none of the ten: a policy may allow these for a session."""
 OTHER_ACTION = "dangerous_call"
 Tell = Callable[[str], None]
 

@@ -48,24 +48,24 @@ class Context:
     skill_folder: Path
     actor: Actor = "agent"
     origin: Origin = "chat"
+    # `agent:native id`.
     session: str | None = None
-    """`agent:native id`."""
     parent: str | None = None
     root: str | None = None
     """The first session of the lineage, which the warm block and the arm belong to."""
     platform: str | None = "cli"
     task: str | None = None
+    # Writes of memory and skills wait until a person accepts them.
     staging: bool = False
-    """Writes of memory and skills wait until a person accepts them."""
     allow_person_skills: bool = False
+    # Where the confirmation service is, for tools that ask it.
     config: Config | None = None
-    """Where the confirmation service is, for tools that ask it."""
+    # Where jobs are scheduled; None: this session schedules none.
     jobs: JobScheduler | None = None
-    """Where jobs are scheduled; None: this session schedules none."""
+    # What this conversation asked a person for, by the request's id: only that can be begun.
     asked: dict[str, NewRequest] = field(default_factory=dict, compare=False)
-    """What this conversation asked a person for, by the request's id: only that can be begun."""
+    # Set when the turn is ended: commands that are under way end with it.
     stopping: Event = field(default_factory=Event)
-    """Set when the turn is ended: commands that are under way end with it."""
 
     def for_turn(self, *, session: str, parent: str | None, task: str) -> Context:
         """The same for another turn."""

@@ -36,17 +36,17 @@ from seasoned.session import SessionRef
 class TurnLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of one turn, and of the context of a conversation."""
 
+    # Requests to the model.
     steps: int = 50
-    """Requests to the model."""
     turn_seconds: float = 1800.0
+    # Tokens that the model may write in one turn.
     output_tokens: int | None = 60_000
-    """Tokens that the model may write in one turn."""
+    # The model's window; None means that nobody knows it, and nothing is compressed.
     context_tokens: int | None = None
-    """The model's window; None means that nobody knows it, and nothing is compressed."""
+    # The share of the window at which the context is compressed.
     compress_at: float = 0.8
-    """The share of the window at which the context is compressed."""
+    # The share of the window that is kept as it was said.
     tail: float = 0.25
-    """The share of the window that is kept as it was said."""
 
     @property
     def fullest(self) -> int | None:
@@ -54,15 +54,15 @@ class TurnLimits(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.context_tokens is None else int(self.context_tokens * self.compress_at)
 
 
+# Continues a conversation in a child session with less to send, and tells of it.
 Compress = Callable[["Conversation"], Awaitable[Event]]
-"""Continues a conversation in a child session with less to send, and tells of it."""
+# Looks whether examples that were shown do harm, given those that were taken back already.
 Guard = Callable[[Collection[str]], Retraction | None]
-"""Looks whether examples that were shown do harm, given those that were taken back already."""
+# Makes the warm block of a conversation when its first words are known.
 Warm = Callable[[str], Warmth]
-"""Makes the warm block of a conversation when its first words are known."""
 _CUT_SHORT = "The call was interrupted before it had a result."
+# What could not be made smaller is compressed again only when it has grown by so much.
 _GROWTH = 1.1
-"""What could not be made smaller is compressed again only when it has grown by so much."""
 
 
 class _ContextFull(Exception):

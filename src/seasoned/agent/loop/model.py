@@ -18,12 +18,12 @@ from seasoned.errors import CannotDo, NotFound, UsageError
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
+# What is asked for where only a key says with whom to talk.
 DEFAULTS = {"anthropic": "anthropic:claude-sonnet-5", "openai": "openai:gpt-5.4-mini"}
-"""What is asked for where only a key says with whom to talk."""
 LOCAL = "local"
 LOCAL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+# A file of a model with less than about a billion parameters.
 _SMALL_BYTES = 900_000_000
-"""A file of a model with less than about a billion parameters."""
 _NO_MODEL = (
     "There is no model to talk to: set ANTHROPIC_API_KEY or OPENAI_API_KEY, name a server with --base-url, "
     "or run a local one (pip install 'seasoned[local]', then `seasoned model fetch`)."
@@ -33,11 +33,11 @@ _NO_MODEL = (
 class ModelChoice(msgspec.Struct, frozen=True):
     """A model that can be opened. Nothing was loaded to choose it."""
 
+    # As it can be asked for again.
     name: str
-    """As it can be asked for again."""
     base_url: str | None = None
+    # The file of a local model.
     path: Path | None = None
-    """The file of a local model."""
 
     @property
     def is_small(self) -> bool:
@@ -129,8 +129,8 @@ def _local(config: Config, asked: str) -> ModelChoice:
 
 
 SECONDS = 3.0
+# What servers call it: vLLM, OpenRouter, LM Studio, others, llama.cpp.
 _FIELDS = ("max_model_len", "context_length", "max_context_length", "context_window", "n_ctx", "n_ctx_train")
-"""What servers call it: vLLM, OpenRouter, LM Studio, others, llama.cpp."""
 
 
 def detect_window(choice: ModelChoice) -> int | None:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 Body = dict[str, Any]
 _MESSAGE_FIELDS = ("kind", "timestamp", "usage", "model_name", "provider_name", "finish_reason", "state")
+# What holds no words of anybody; ids of the provider, signatures and instructions are left out.
 _PART_FIELDS = ("part_kind", "timestamp", "tool_name", "tool_call_id", "outcome")
-"""What holds no words of anybody; ids of the provider, signatures and instructions are left out."""
 
 
 def body_of(message: ModelMessage) -> Body:
@@ -114,8 +114,8 @@ class ConversationInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a conversation before anything is said."""
 
     ref: SessionRef
+    # As it was asked for, so that it can be asked for again.
     model: str
-    """As it was asked for, so that it can be asked for again."""
     instructions: str
     toolsets: tuple[str, ...] = ()
     base_url: str | None = None
@@ -123,10 +123,10 @@ class ConversationInfo(msgspec.Struct, frozen=True, kw_only=True):
     platform: str = "cli"
     parent: SessionRef | None = None
     relation: Relation | None = None
+    # Of the session that it continues; else it is made of the first words.
     title: str | None = None
-    """Of the session that it continues; else it is made of the first words."""
+    # The first session of the lineage; it names the warm block.
     root: SessionRef | None = None
-    """The first session of the lineage; it names the warm block."""
 
     @property
     def lineage_root(self) -> str:
@@ -186,14 +186,14 @@ class Recorder:
         self._carry = ReadState()
         self._costs: list[float | None] = []
         self._turn: list[tuple[int, Body]] = []
+        # Has read the turn so far; what is appended to the turn is read on with it.
         self._builder: SessionBuilder | None = None
-        """Has read the turn so far; what is appended to the turn is read on with it."""
+        # How many messages of the turn it has read.
         self._read = 0
-        """How many messages of the turn it has read."""
         self._summaries: set[int] = set()
         self.title = about.title
+        # Requests before this position are accounted for.
         self._counted = 0
-        """Requests before this position are accounted for."""
 
     def take_up(self, recorded: RecordedConversation) -> None:
         """Go on where a recorded conversation ended."""

@@ -27,8 +27,8 @@ class Question(msgspec.Struct, frozen=True):
 
     tool: str
     arguments: dict[str, Any]
+    # It continues a sentence that begins with "it".
     reason: str
-    """It continues a sentence that begins with "it"."""
 
 
 class Denial(msgspec.Struct, frozen=True):
@@ -38,8 +38,8 @@ class Denial(msgspec.Struct, frozen=True):
 
 
 Confirm = Callable[[Question], Awaitable[bool | Denial]]
+# Whether a tool may be called: None, or the sentence that the model is told instead.
 Refuse = Callable[[str], str | None]
-"""Whether a tool may be called: None, or the sentence that the model is told instead."""
 Explain = Callable[[str, Mapping[str, Any]], str]
 DENIED = "Denied: nobody allowed this call. Find a way without it, or ask the user to do it."
 
@@ -56,13 +56,13 @@ class Runtime:
     model: Model
     instructions: str
     toolsets: tuple[AbstractToolset[Any], ...] = ()
+    # What tools are given with every call: where memory and skills are kept, and who writes.
     context: Context | None = None
-    """What tools are given with every call: where memory and skills are kept, and who writes."""
+    # The warm block: sent before the history with every request, never part of it.
     prefix: tuple[ModelMessage, ...] = ()
-    """The warm block: sent before the history with every request, never part of it."""
     settings: ModelSettings | None = None
+    # Why a call must be allowed first.
     explain: Explain | None = None
-    """Why a call must be allowed first."""
 
 
 def build_agent(

@@ -35,15 +35,15 @@ class ConversationOptions(msgspec.Struct, frozen=True, kw_only=True):
     choice: ModelChoice
     folder: Path
     toolsets: tuple[str, ...] | None = None
+    # The name of a template, or `auto`.
     warm: str | None = None
-    """The name of a template, or `auto`."""
     platform: str = "cli"
     is_recorded: bool = True
+    # The id of the recorded session, where it is not a new one.
     session_id: str | None = None
-    """The id of the recorded session, where it is not a new one."""
     title: str | None = None
+    # What the warm block is chosen for, where the first words hold more than the task.
     words: str | None = None
-    """What the warm block is chosen for, where the first words hold more than the task."""
 
 
 def start(

@@ -87,10 +87,10 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     first_token_seconds: float | None = None
     stopped: Stop | None = None
+    # What stopped it, in a sentence that says what to do.
     reason: str | None = None
-    """What stopped it, in a sentence that says what to do."""
+    # What the user should know beside it: that nothing is being recorded, for one.
     notes: tuple[str, ...] = ()
-    """What the user should know beside it: that nothing is being recorded, for one."""
 
 
 Listener = Callable[[Event], None]

@@ -68,16 +68,16 @@ class Journal:
 
     store: Store
     redactor: Redactor
+    # For locks, for files not yet finished and for what is put aside: never the folders that others read.
     home: Path
-    """For locks, for files not yet finished and for what is put aside: never the folders that others read."""
     memory_folder: Path
     skill_folder: Path
     notes_limit: int = NOTES_LIMIT
     user_limit: int = USER_LIMIT
+    # Writes of agents and reviews wait until a person accepts them.
     staging: bool = False
-    """Writes of agents and reviews wait until a person accepts them."""
+    # Whether the review may change skills that a person wrote.
     allow_person_skills: bool = False
-    """Whether the review may change skills that a person wrote."""
     clock: Callable[[], float] = time.time
 
     @property
@@ -109,8 +109,8 @@ class WriteReply(msgspec.Struct, frozen=True):
 
     state: WriteState
     said: str
+    # The id of the change, by which it is undone, accepted or rejected.
     change: int | None = None
-    """The id of the change, by which it is undone, accepted or rejected."""
 
     @property
     def ok(self) -> bool:
@@ -147,8 +147,8 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
 
     actor: Actor
     origin: Origin
+    # `agent:native id`, as everywhere.
     session: str | None = None
-    """`agent:native id`, as everywhere."""
     parent: str | None = None
     platform: str | None = None
     tool: str | None = None
@@ -164,8 +164,8 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: ChangeKind
     folder: Path
+    # `notes`, `user`, or the name of a skill with its category.
     target: str
-    """`notes`, `user`, or the name of a skill with its category."""
     file: str
     action: ChangeAction
     before: bytes | None = None

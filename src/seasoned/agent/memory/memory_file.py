@@ -37,8 +37,8 @@ from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.redact import Redactor
 
 SEPARATOR = "\n§\n"
+# A file so many times as large as its limit was not written by any of us.
 _FAR = 2
-"""A file so many times as large as its limit was not written by any of us."""
 _HEADINGS: dict[MemoryName, str] = {"notes": "Notes from earlier sessions", "user": "What is known of the user"}
 _NAMES: dict[MemoryName, str] = {"notes": "The notes", "user": "The memory of the user"}
 

@@ -7,8 +7,8 @@ import unicodedata
 from seasoned.redact import Hit, Redactor
 from seasoned.template.admission.hostile import speaks_to_reader
 
+# Who the user is may hold how to reach them; notes and skills may not.
 PERSONAL = frozenset(("email", "phone"))
-"""Who the user is may hold how to reach them; notes and skills may not."""
 _PART = 16_000
 _OVERLAP = 1_000
 _JOINERS = "\u200c\u200d"

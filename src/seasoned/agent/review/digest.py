@@ -17,8 +17,8 @@ from seasoned.session import Message, Session, ToolCall
 from seasoned.template.render.tokens import count_tokens
 
 WHOLE = 24
+# Tokens of a digest at most, so that it fits into the window of a small model and costs little.
 BUDGET = 40_000
-"""Tokens of a digest at most, so that it fits into the window of a small model and costs little."""
 _SAID = 300
 _DONE = 160
 _MESSAGE_CHARS = 6_000
@@ -33,11 +33,11 @@ class SessionDigest(msgspec.Struct, frozen=True):
     """The text, and what it was made of."""
 
     text: str
+    # What really was said; what a warm start showed is not part of it.
     messages: int
-    """What really was said; what a warm start showed is not part of it."""
     whole: int
+    # Estimated.
     tokens: int
-    """Estimated."""
 
 
 def budget_for(window: int | None, prompt: str) -> int:

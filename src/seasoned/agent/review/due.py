@@ -15,23 +15,23 @@ _PREFIX = "review_"
 class ReviewSettings(msgspec.Struct, frozen=True, kw_only=True):
     """When a review is due, how far it may go, and what it may cost."""
 
+    # Turns of the user after which memory is reviewed; 0 switches it off.
     memory_turns: int = 10
-    """Turns of the user after which memory is reviewed; 0 switches it off."""
+    # Calls of tools after which skills are reviewed; 0 switches it off.
     skill_calls: int = 10
-    """Calls of tools after which skills are reviewed; 0 switches it off."""
+    # Requests to the model in one review.
     iterations: int = 16
-    """Requests to the model in one review."""
     seconds: float = 600.0
+    # Tokens that all reviews of a day may take, in and out; None is no limit.
     tokens_per_day: int | None = 2_000_000
-    """Tokens that all reviews of a day may take, in and out; None is no limit."""
+    # What they may cost; requests whose price nobody knows count by their tokens alone.
     usd_per_day: float | None = 2.0
-    """What they may cost; requests whose price nobody knows count by their tokens alone."""
+    # Whether what a review writes waits until a person accepts it.
     staging: bool = False
-    """Whether what a review writes waits until a person accepts it."""
+    # Whether a review may change skills that a person wrote.
     allow_person_skills: bool = False
-    """Whether a review may change skills that a person wrote."""
+    # Another, cheaper model. It is given a digest, since it could not use the conversation's cached prefix.
     model: str | None = None
-    """Another, cheaper model. It is given a digest, since it could not use the conversation's cached prefix."""
 
 
 def settings_of(config: Config) -> ReviewSettings:

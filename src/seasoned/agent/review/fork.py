@@ -55,8 +55,8 @@ class Fork:
     history: tuple[ModelMessage, ...]
     prompt: str
     form: Form
+    # Whether the model's connection is the fork's own, and ends with it.
     owns_model: bool = False
-    """Whether the model's connection is the fork's own, and ends with it."""
 
     @property
     def size(self) -> int:
@@ -113,11 +113,11 @@ def task_of(history: Sequence[ModelMessage]) -> str | None:
 class RequestObserver(AbstractCapability[Context]):
     """Asks before every request of a review whether it may be made, and has each one accounted for."""
 
+    # Given the tokens that would be sent; it raises where that is too much.
     may_ask: Callable[[int], None]
-    """Given the tokens that would be sent; it raises where that is too much."""
     answered: Callable[[ModelResponse], None]
+    # Tokens of the first request.
     first: int
-    """Tokens of the first request."""
 
     async def before_model_request(
         self, ctx: RunContext[Context], request_context: ModelRequestContext

@@ -29,10 +29,10 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     """One review: a row of the ledger."""
 
     id: int
+    # The review's own session, which its writes name.
     ref: str
-    """The review's own session, which its writes name."""
+    # What was reviewed, as `agent:native id`; the parent of the review.
     session: str
-    """What was reviewed, as `agent:native id`; the parent of the review."""
     context: Occasion
     topic: Topic
     form: Form
@@ -48,16 +48,16 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     output_tokens: int | None
     cache_read_tokens: int | None
     cost_usd: float | None
+    # Requests whose price nobody knows; `cost_usd` is without them.
     unpriced: int
-    """Requests whose price nobody knows; `cost_usd` is without them."""
     calls: int
     refused: int
     kept: int
     staged: int
+    # One line: what was kept, or why it ended otherwise.
     said: str | None
-    """One line: what was kept, or why it ended otherwise."""
+    # The review's own last words, redacted: where skills overlap, for one.
     answer: str | None
-    """The review's own last words, redacted: where skills overlap, for one."""
 
 
 class ReviewStart(msgspec.Struct, frozen=True, kw_only=True):

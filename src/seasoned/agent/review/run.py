@@ -103,13 +103,13 @@ class _OverBudget(Exception):
 class ReviewPlan:
     """A review that can begin."""
 
+    # What is reviewed.
     session: SessionRef
-    """What is reviewed."""
     occasion: Occasion
     topic: Topic
     fork: Fork
+    # Of the conversation, or of whoever asked for the review; the review gets one of its own.
     context: Context
-    """Of the conversation, or of whoever asked for the review; the review gets one of its own."""
     task: str | None = None
     settings: ReviewSettings = field(default_factory=ReviewSettings)
 

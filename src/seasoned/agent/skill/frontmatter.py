@@ -23,8 +23,8 @@ class SkillDocument(msgspec.Struct, frozen=True):
 
     name: str
     description: str
+    # The front matter to the byte, with its fences.
     head: str
-    """The front matter to the byte, with its fences."""
     body: str
 
 

@@ -124,10 +124,10 @@ _INDEX_LENGTH = 200
 class Skill(msgspec.Struct, frozen=True):
     """A skill as it lies in its folder. One that cannot be read has a problem instead of a description."""
 
+    # Its name, with its category before it where it has one.
     id: str
-    """Its name, with its category before it where it has one."""
+    # The folder of all skills.
     folder: Path
-    """The folder of all skills."""
     description: str = ""
     files: tuple[str, ...] = ()
     problem: str | None = None

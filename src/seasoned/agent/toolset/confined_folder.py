@@ -25,8 +25,8 @@ _LINKS = 40
 _COMPONENTS = 100
 _COMPONENT_BYTES = 255
 _PATH_BYTES = 4096
+# Characters that a reader takes for a slash or a backslash.
 _LOOK_ALIKES = frozenset("\u2044\u2215\u29f8\uff0f\u2571\u2f03\u3033\u2216\u29f5\u29f9\ufe68\uff3c\u2572")
-"""Characters that a reader takes for a slash or a backslash."""
 _DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)

@@ -33,6 +33,7 @@ _MARK = "SEASONED_RUN"
 _PATIENCE_SECONDS = 5.0
 _SECRET_WORDS = frozenset({"auth", "credential", "credentials", "cookie", "dsn", "token", "secret", "key", "keys"})
 _URL_WITH_PASSWORD = re.compile(r"://[^/\s:@]*:[^/\s@]+@")
+# Nobody sits at this terminal: no colours, no pages, no questions.
 _QUIET = {
     "TERM": "dumb",
     "NO_COLOR": "1",
@@ -41,23 +42,22 @@ _QUIET = {
     "GIT_TERMINAL_PROMPT": "0",
     "DEBIAN_FRONTEND": "noninteractive",
 }
-"""Nobody sits at this terminal: no colours, no pages, no questions."""
 
 
 class FinishedCommand(msgspec.Struct, frozen=True):
     """How a command ended and what it printed."""
 
+    # Its own; 128 and the signal's number where one ended it, 124 where the time did.
     exit_code: int
-    """Its own; 128 and the signal's number where one ended it, 124 where the time did."""
+    # Both of its streams in the order of writing, the middle left out where it was long.
     output: str
-    """Both of its streams in the order of writing, the middle left out where it was long."""
+    # How much it printed in all.
     characters: int
-    """How much it printed in all."""
     ending: Ending
+    # Processes that were still there and were ended.
     ended: int
-    """Processes that were still there and were ended."""
+    # Processes that could not be ended.
     left: int
-    """Processes that could not be ended."""
     seconds: float
 
     def problem(self, limits: ToolLimits) -> str | None:

@@ -16,10 +16,10 @@ from seasoned.errors import CannotDo, UsageError
 Resolver = Callable[..., list[Any]]
 _NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
 _COMPATIBLE = ipaddress.IPv6Network("::/96")
+# Where clouds hand out credentials to whoever asks from inside. One of them is a public address.
 _METADATA = frozenset(
     map(ipaddress.ip_address, ("169.254.169.254", "168.63.129.16", "100.100.100.200", "fd00:ec2::254"))
 )
-"""Where clouds hand out credentials to whoever asks from inside. One of them is a public address."""
 
 
 class CheckedAddress(msgspec.Struct, frozen=True):

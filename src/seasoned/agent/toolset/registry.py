@@ -35,8 +35,8 @@ _OTHERS = {
     "schedule": "schedule:SCHEDULE",
 }
 TOOLSETS: tuple[str, ...] = (*_MACHINE, *_OTHERS)
+# What a small model can be expected to handle.
 SMALL_TOOLSETS = ("terminal", "file")
-"""What a small model can be expected to handle."""
 
 
 def build_toolsets(

@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 class ToolLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How much one call may use. What is beyond is cut or refused, and the answer says so."""
 
+    # For a command or a piece of code; a call may ask for less, never for more.
     time_seconds: float = 120.0
-    """For a command or a piece of code; a call may ask for less, never for more."""
+    # Between asking a process to end and killing it.
     grace_seconds: float = 2.0
-    """Between asking a process to end and killing it."""
+    # Kept of an output, half of them from its end.
     output_characters: int = 50_000
-    """Kept of an output, half of them from its end."""
+    # A command that prints more is ended.
     flood_bytes: int = 50_000_000
-    """A command that prints more is ended."""
+    # A command that has more at one time is ended.
     processes: int = 256
-    """A command that has more at one time is ended."""
+    # Address space of each process of a command. None, because some runtimes reserve far more than they use.
     memory_bytes: int | None = None
-    """Address space of each process of a command. None, because some runtimes reserve far more than they use."""
+    # The same for a piece of Python.
     code_memory_bytes: int | None = 4_000_000_000
-    """The same for a piece of Python."""
+    # The largest file that a command may write.
     written_bytes: int | None = 2_000_000_000
-    """The largest file that a command may write."""
+    # The largest file that is read, written or patched.
     file_bytes: int = 1_000_000
-    """The largest file that is read, written or patched."""
     read_lines: int = 2_000
     search_seconds: float = 20.0
     matches: int = 200
@@ -62,16 +62,16 @@ class ToolScope(msgspec.Struct, frozen=True, kw_only=True):
 
     folder: ConfinedFolder
     limits: ToolLimits = ToolLimits()
+    # What commands see, before names that look like secrets are taken out.
     environment: Mapping[str, str] = {}
-    """What commands see, before names that look like secrets are taken out."""
+    # Variables that commands see although they look like secrets.
     keep: frozenset[str] = frozenset()
-    """Variables that commands see although they look like secrets."""
+    # Given the command or code and what is dangerous about it; True lets it run.
     ask: Callable[[str, Danger], bool] = _deny
-    """Given the command or code and what is dangerous about it; True lets it run."""
+    # Asked while a command runs; True ends it.
     stop: Callable[[], bool] | None = None
-    """Asked while a command runs; True ends it."""
+    # Web servers of this machine and its network that may be fetched, each as `host:port`.
     allow_private: frozenset[str] = frozenset()
-    """Web servers of this machine and its network that may be fetched, each as `host:port`."""
 
 
 Answer = dict[str, Any]

@@ -37,8 +37,8 @@ class FetchedPage(msgspec.Struct, frozen=True):
     """What a server answered."""
 
     status: int
+    # Where it came from in the end.
     url: str
-    """Where it came from in the end."""
     type: str
     charset: str | None
     body: bytes

@@ -45,10 +45,10 @@ class RequestList(msgspec.Struct, frozen=True):
 
     pending: list[Request]
     resolved: list[Request]
+    # The id after which there is more.
     older: str | None
-    """The id after which there is more."""
+    # Whether more requests wait than are shown.
     is_cut: bool
-    """Whether more requests wait than are shown."""
 
 
 class ShownRequest(msgspec.Struct, frozen=True):
@@ -56,10 +56,10 @@ class ShownRequest(msgspec.Struct, frozen=True):
 
     request: Request
     arguments: str
+    # Why this person may not decide it.
     forbidden: str | None
-    """Why this person may not decide it."""
+    # What this person said already, where several must agree.
     said: bool | None
-    """What this person said already, where several must agree."""
 
     @property
     def state(self) -> str:

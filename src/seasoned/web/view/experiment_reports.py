@@ -19,8 +19,8 @@ from seasoned.web.background_work import BackgroundWork
 from seasoned.web.cache import CacheLookup, look_up
 from seasoned.web.history_store import histories_of
 
+# Sessions settle with time alone, so that a report is looked at anew even where nothing came.
 _AFRESH_SECONDS = 60.0
-"""Sessions settle with time alone, so that a report is looked at anew even where nothing came."""
 
 
 class Effects(msgspec.Struct, frozen=True):

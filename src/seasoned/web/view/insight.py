@@ -74,8 +74,8 @@ router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_clas
 _NAME = "insight"
 _TITLE = "Making the report"
 _NEEDED = ("numpy", "scipy")
+# What a figure of the headline is made of.
 _LINKS = {"Sessions": "sessions", "Errors that recur": "#errors", "Cost": "usage"}
-"""What a figure of the headline is made of."""
 
 
 class ReportPage(msgspec.Struct, frozen=True):

@@ -105,11 +105,11 @@ class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
     ref: str
     title: str
     turns: list[ShownMessage]
+    # Why there is no conversation; then the calls come from the store.
     gone: str
-    """Why there is no conversation; then the calls come from the store."""
     calls: list[ShownCall]
+    # A class and a title for each call, or for each few where there are many.
     marks: list[tuple[str, str]]
-    """A class and a title for each call, or for each few where there are many."""
     compactions: int
     children: list[tuple[str, str, str]]
     first: int

@@ -24,13 +24,13 @@ from seasoned.web.view import session
 PAGE = Page("Sessions", "sessions")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
 LENGTHS = {"short": (0, 49), "medium": (50, 99), "long": (100, 2**62)}
+# Fewest and most failed calls, and the label of the whole task.
 OUTCOMES: dict[str, tuple[int, int, int | None]] = {
     "failures": (1, 2**62, None),
     "flawless": (0, 0, None),
     "succeeded": (0, 2**62, 1),
     "unsuccessful": (0, 2**62, 0),
 }
-"""Fewest and most failed calls, and the label of the whole task."""
 TASK_TYPES = ("code", "file", "research", "mixed")
 COLUMNS = (
     Column("session", "Session"),

@@ -72,11 +72,11 @@ class ShownExample(msgspec.Struct, frozen=True):
     example: Example
     state: ExampleState | None
     shown: int
+    # Link, name and time of each session that it was seen in.
     sources: tuple[tuple[str, str, float | None], ...]
-    """Link, name and time of each session that it was seen in."""
     more_sources: int
+    # Everything that was ever said about it, oldest first.
     said: tuple[ExampleState, ...]
-    """Everything that was ever said about it, oldest first."""
     effects: Sequence[Any]
 
 

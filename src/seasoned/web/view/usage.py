@@ -30,8 +30,8 @@ from seasoned.web.response import Page, PageRoute
 from seasoned.web.table import FILE_ROWS, Column, Table, TableCell, answer, name_cell, numbers, place_after, row_limit
 
 _HEIGHT = 180
+# More days than this are shown as weeks.
 _MOST_DAYS = 100
-"""More days than this are shown as weeks."""
 N = TypeVar("N", int, float)
 _COST = "'$' + format(datum.value, ',~f')"
 _TOKEN_AXIS = "format(datum.value, '~s')"
@@ -44,8 +44,8 @@ class UsageDay(msgspec.Struct, frozen=True):
     cost_usd: float | None
     input: int | None
     output: int | None
+    # Requests, or sessions.
     count: int
-    """Requests, or sessions."""
     unpriced: int
 
 
