@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, whenever the process dies."""
+"""Atomic file writes: a file holds its old or its new content, whenever the process dies."""
 
 from __future__ import annotations
 
@@ -12,58 +12,46 @@ from hashlib import sha256
 from pathlib import Path
 
 PRIVATE = 0o600
-# As the user's own programs make files; the user's mask takes rights away.
+# As the user's own programs create files; the umask applies.
 ORDINARY = 0o666
 _STALE_SECONDS = 3600
 
 
 def make_private_folder(folder: Path) -> None:
-    """The folder, readable by its owner alone where Seasoned makes it."""
+    """Create a folder that only its owner can read; one that exists keeps its mode."""
     if not folder.is_dir():
         folder.mkdir(parents=True, mode=0o700, exist_ok=True)
 
 
 def digest(data: str | bytes) -> str:
-    """What tells one text from another."""
+    """The SHA-256 of a text or of bytes."""
     return sha256(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data).hexdigest()
 
 
 def write_atomic(path: Path, data: bytes, *, unfinished: Path, mode: int = PRIVATE) -> None:
-    """Write elsewhere, then rename into place. Folders of others never see a file that is not finished."""
+    """Write to a temporary file in `unfinished`, then rename it into place; an existing file keeps its mode.
+
+    The temporary file is elsewhere because other programs read the target folder and would see it there.
+    """
     _sweep(unfinished)
     with suppress(FileNotFoundError):
         mode = path.stat().st_mode & 0o777
     path.parent.mkdir(parents=True, exist_ok=True)
-    made = _write_new(unfinished / _name(path), data, mode)
+    temporary = f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}"
+    made = _write_new(unfinished / temporary, data, mode)
     try:
         made.replace(path)
     except OSError as error:
         made.unlink()
         if error.errno != errno.EXDEV:
             raise
-        # Another disk: only a file beside the target can be renamed into its place.
-        made = _write_new(path.with_name(_name(path)), data, mode)
-        made.replace(path)
+        # On another disk only a file in the same folder can be renamed into place.
+        _write_new(path.with_name(temporary), data, mode).replace(path)
     _sync_folder(path.parent)
 
 
-def place_folder(folder: Path, files: dict[str, bytes], *, unfinished: Path) -> None:
-    """A new folder with its files, there all at once; fails where the name is taken."""
-    _sweep(unfinished)
-    made = unfinished / _name(folder)
-    make_private_folder(unfinished)
-    made.mkdir()
-    for name, data in files.items():
-        _write_new(made / name, data, ORDINARY)
-    try:
-        move(made, folder)
-    except OSError:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
-
-
 def move(path: Path, to: Path) -> None:
-    """Move a file or folder to a name that is free, also to another disk."""
+    """Move a file or folder to an unused path, on this disk or another."""
     if to.exists() or to.is_symlink():
         raise FileExistsError(errno.EEXIST, "it exists already", str(to))
     to.parent.mkdir(parents=True, exist_ok=True)
@@ -82,12 +70,8 @@ def _write_new(path: Path, data: bytes, mode: int) -> Path:
     return path
 
 
-def _name(path: Path) -> str:
-    return f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}"
-
-
 def _sync_folder(folder: Path) -> None:
-    """Make a rename last through a loss of power."""
+    """Make a rename survive a power loss."""
     if sys.platform == "win32":
         return
     with suppress(OSError):
@@ -99,7 +83,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _sweep(unfinished: Path) -> None:
-    """Remove what killed processes left; younger ones may still be in work."""
+    """Remove what killed processes left. Younger files may still be in use by another process."""
     if not unfinished.is_dir():
         return
     for path in unfinished.iterdir():

@@ -1,4 +1,4 @@
-"""Locks between processes: a file that one of them holds at a time, freed by the system when its holder dies."""
+"""Locks between processes and threads. The system frees a lock when its holder dies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _POLL_SECONDS = 0.003
 
 @contextmanager
 def locked(path: Path, *, wait_seconds: float = 30.0) -> Iterator[None]:
-    """Hold the lock of this path; also between threads, since each opens the file for itself."""
+    """Hold the lock file at this path; CannotDo if another holder keeps it longer than `wait_seconds`."""
     try:
         make_private_folder(path.parent)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -27,7 +27,7 @@ def locked(path: Path, *, wait_seconds: float = 30.0) -> Iterator[None]:
         until = time.monotonic() + wait_seconds
         while not _take(handle):
             if time.monotonic() >= until:
-                raise CannotDo(f"{str(path)!r} is held by another program for {wait_seconds:g} s: try again later.")
+                raise CannotDo(f"{str(path)!r} is held by another program. Try again later.")
             time.sleep(_POLL_SECONDS)
         try:
             yield

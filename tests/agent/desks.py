@@ -20,7 +20,7 @@ REVIEW = Provenance(
     platform="cli",
     tool="skill",
     call_id="call_9",
-    task="mend the build",
+    task="fix the build",
 )
 
 

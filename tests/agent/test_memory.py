@@ -25,7 +25,7 @@ def notes(journal: Journal) -> list[str]:
 
 def test_entries_are_added_replaced_and_removed(journal: Journal) -> None:
     assert add(journal, "notes", " Port is 5433. ", by=AGENT).said == (
-        "Kept. The notes now hold 1 entry, 13 of 2,200 characters."
+        "Kept. The notes file now has 1 entry, 13 of 2,200 characters."
     )
     assert add(journal, "notes", "Tests: make test\nthen make check", by=AGENT).ok
     assert replace(journal, "notes", "5433", "Port is 5434.", by=REVIEW).ok
@@ -54,7 +54,7 @@ def test_a_full_memory_says_how_full_and_what_to_do(journal: Journal) -> None:
     said = add(journal, "notes", "b" * 100, by=AGENT)
     assert said.state == "refused"
     assert said.said.startswith(
-        "Memory is full: 2,150 of 2,200 characters, and this would make it 2,253; replace or remove an entry first"
+        "Memory is full: 2,150 of 2,200 characters, and this would make it 2,253. Replace or remove an entry first"
     )
     assert replace(journal, "notes", "aaaa", "short", by=AGENT).ok
     assert add(journal, "notes", "b" * 100, by=AGENT).ok
@@ -73,8 +73,8 @@ def test_a_piece_must_mean_one_entry(journal: Journal) -> None:
     said = remove(journal, "notes", "Port of", by=AGENT)
     assert said.state == "refused" and "is in 2 entries" in said.said and "cache" in said.said
     said = replace(journal, "notes", "mail server", "x", by=AGENT)
-    assert said.state == "refused" and "No entry holds 'mail server'" in said.said and "database" in said.said
-    assert "nothing yet" in remove(journal, "user", "x", by=AGENT).said
+    assert said.state == "refused" and "No entry contains 'mail server'" in said.said and "database" in said.said
+    assert "is empty" in remove(journal, "user", "x", by=AGENT).said
     assert remove(journal, "notes", " ", by=AGENT).state == "refused"
 
 
@@ -91,11 +91,11 @@ def test_what_cannot_be_kept_leaves_no_trace(journal: Journal, text: str) -> Non
     ("data", "why"),
     [
         (b"caf\xe9 is open", "not UTF-8"),
-        (b"one\n\xc2\xa7\n\n\xc2\xa7\ntwo", "not kept apart"),
-        (b"one\n\xc2\xa7 \ntwo", "not kept apart"),
-        (b"\xc2\xa7\nfirst", "not kept apart"),
+        (b"one\n\xc2\xa7\n\n\xc2\xa7\ntwo", "not separated correctly"),
+        (b"one\n\xc2\xa7 \ntwo", "not separated correctly"),
+        (b"\xc2\xa7\nfirst", "not separated correctly"),
         (b"nul\0", "NUL"),
-        (b"x" * 9_000, "9,000 characters where 2,200 are allowed"),
+        (b"x" * 9_000, "9,000 characters, and 2,200 are allowed"),
     ],
 )
 def test_a_damaged_file_is_shown_and_copied_aside_and_never_written_to(journal: Journal, data: bytes, why: str) -> None:

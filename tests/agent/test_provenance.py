@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from seasoned.agent.memory import memory_file
-from seasoned.agent.memory.journal import Change, Journal, changes, created_by, find, mark
+from seasoned.agent.memory.journal import Change, Journal, changes, created_by, find
 from seasoned.agent.memory.undo import accept, forget, reject, undo
 from seasoned.agent.skill import edit
 from seasoned.agent.skill.library import skills, view
@@ -132,7 +132,7 @@ def test_staged_writes_wait_for_a_person(journal: Journal) -> None:
     ]
     assert [reply.state for reply in staged] == ["staged"] * 5
     assert (
-        memory_file.add(waiting, "notes", "New fact.", by=REVIEW).said == "The same change waits for a person already."
+        memory_file.add(waiting, "notes", "New fact.", by=REVIEW).said == "The same change already waits for a person."
     )
     assert everything_below(journal.skill_folder) | everything_below(journal.memory_folder) == before
     assert len(changes(journal.store, state="staged")) == 5
@@ -182,9 +182,7 @@ def test_what_a_forgotten_session_taught_is_gone_everywhere(journal: Journal) ->
     edit.create(journal, "zanzibar", "Zanzibar.", description="Zanzibar.", by=REVIEW)
     edit.delete(journal, "zanzibar", by=REVIEW)
     failed = forget(journal, "seasoned:s1")
-    assert [reply.said for reply in failed] == [
-        "The entry 'Zanzibar two.' is no longer there: look at the memory again."
-    ]
+    assert [reply.said for reply in failed] == ["The entry 'Zanzibar two.' is no longer there: read the memory again."]
     assert notes(journal) == ["Stays.", "Changed by another."]
     assert everything_below(journal.skill_folder) == before
     assert b"Zanzibar" not in b"".join(everything_below(journal.home / "aside").values())
@@ -207,7 +205,7 @@ def test_changes_whose_process_died_are_settled_by_what_the_files_say(journal: J
     made, lost = (change.id for change in reversed(changes(journal.store)))
     (journal.memory_folder / "MEMORY.md").write_text("made", "utf-8")
     for change in (made, lost):
-        mark(journal.store, change, "writing")
+        journal.mark(change, "writing")
     memory_file.add(journal, "notes", "next", by=AGENT)
     assert (find(journal.store, made).state, find(journal.store, lost).state) == ("kept", "failed")
 

@@ -27,7 +27,7 @@ def test_entries_are_kept_listed_replaced_removed_and_brought_back(home: Path) -
         "ok": True,
         "state": "kept",
         "change": 1,
-        "said": "Kept. The notes now hold 1 entry, 34 of 2,200 characters.",
+        "said": "Kept. The notes file now has 1 entry, 34 of 2,200 characters.",
     }
     seasoned("memory", "add", "--user", "Mira likes short answers.")
     seasoned("memory", "replace", "5433", "The database listens on port 5434.")
@@ -56,7 +56,7 @@ def test_a_damaged_memory_is_shown(home: Path) -> None:
     (folder / "MEMORY.md").write_bytes(b"broken \xff\x1b[31m text")
     out = seasoned("memory", "list").stdout
     assert "Damaged, so nothing is written to it: it is not UTF-8" in out and "broken" in out and "\x1b" not in out
-    assert "A person must mend it" in seasoned("memory", "add", "x", expect=1).stderr
+    assert "A person must fix it" in seasoned("memory", "add", "x", expect=1).stderr
 
 
 def test_hermes_memory_is_imported(home: Path) -> None:

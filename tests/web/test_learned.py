@@ -43,7 +43,7 @@ def test_a_kept_change_is_undone_once_and_what_came_after_it_stays(tmp_path: Pat
         assert (tmp_path / "memory" / "MEMORY.md").read_text("utf-8").strip() == ""
         assert "Prefers short answers" in look(alice).text
         again = send(alice, "1/undo")
-        assert again.status_code == 409 and "only one that was kept can be undone" in again.text
+        assert again.status_code == 409 and "only a kept change can be undone" in again.text
         assert "person (alice)" in look(alice, "learned/changes/1").text
         assert send(alice, "4/undo").status_code == 303
         assert "Newest first." in (tmp_path / "skills" / "release-notes" / "SKILL.md").read_text("utf-8")

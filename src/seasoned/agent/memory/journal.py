@@ -1,4 +1,8 @@
-"""Provenance: who changed memory or a skill, in which session, by which call, and what was there before."""
+"""The journal: every change to memory and skills, who made it, and what was there before.
+
+A change is recorded in the store before it is made, and marked afterwards. A process that dies in between leaves a
+change in the state `writing`; the next write looks at the files and settles it.
+"""
 
 from __future__ import annotations
 
@@ -22,132 +26,29 @@ from seasoned.file_lock import locked
 from seasoned.redact import Redactor
 from seasoned.store import Store
 
-FOLDER = "aside"
-UNFINISHED = "unfinished"
-
-
-def copy_aside(home: Path, path: Path, data: bytes, *, now: float) -> Path:
-    """A copy with the time in its name. The same content is copied once, however often it is met."""
-    mark = digest(data)[:12]
-    folder = home / FOLDER
-    with suppress(FileNotFoundError):
-        for kept in sorted(folder.iterdir()):
-            if kept.name.startswith(f"{path.name}.") and kept.name.endswith(mark) and kept.read_bytes() == data:
-                return kept
-    to = folder / f"{path.name}.{_stamp(now)}.{mark}"
-    write_atomic(to, data, unfinished=home / UNFINISHED)
-    return to
-
-
-def free_place(home: Path, path: Path, *, now: float) -> Path:
-    """A name under which a file or folder can be put aside."""
-    return home / FOLDER / f"{path.name}.{_stamp(now)}.{os.urandom(4).hex()}"
-
-
-def drop(path: Path) -> None:
-    """Remove for good what was put aside."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _stamp(now: float) -> str:
-    return datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
-
-
-MemoryName = Literal["notes", "user"]
-FILES: dict[MemoryName, str] = {"notes": "MEMORY.md", "user": "USER.md"}
-NOTES_LIMIT = 2_200
-USER_LIMIT = 1_375
-
-
-@dataclass(frozen=True, kw_only=True)
-class Journal:
-    """Where things are kept, and by which rules. The store belongs to one thread, and so does a journal."""
-
-    store: Store
-    redactor: Redactor
-    # For locks, for files not yet finished and for what is put aside: never the folders that others read.
-    home: Path
-    memory_folder: Path
-    skill_folder: Path
-    notes_limit: int = NOTES_LIMIT
-    user_limit: int = USER_LIMIT
-    # Writes of agents and reviews wait until a person accepts them.
-    staging: bool = False
-    # Whether the review may change skills that a person wrote.
-    allow_person_skills: bool = False
-    clock: Callable[[], float] = time.time
-
-    @property
-    def unfinished(self) -> Path:
-        return self.home / UNFINISHED
-
-    def limit(self, which: MemoryName) -> int:
-        return self.notes_limit if which == "notes" else self.user_limit
-
-    def memory_lock(self, folder: Path, which: MemoryName) -> AbstractContextManager[None]:
-        # Beside the file and by this name, because Hermes locks it there too.
-        return locked(folder / f"{FILES[which]}.lock")
-
-    def skill_lock(self, folder: Path) -> AbstractContextManager[None]:
-        return locked(self.home / "locks" / f"skills-{digest(folder_key(folder))[:16]}.lock")
-
-
-def folder_key(folder: Path) -> str:
-    """How a folder is named in the store, whatever way leads to it."""
-    return str(folder.expanduser().resolve())
-
-
-WriteState = Literal["kept", "staged", "unchanged", "refused"]
-Arguments = ParamSpec("Arguments")
-
-
-class WriteReply(msgspec.Struct, frozen=True):
-    """`kept` and `staged` are writes; `unchanged` had nothing to do, `refused` did nothing."""
-
-    state: WriteState
-    said: str
-    # The id of the change, by which it is undone, accepted or rejected.
-    change: int | None = None
-
-    @property
-    def ok(self) -> bool:
-        return self.state != "refused"
-
-    @property
-    def is_write(self) -> bool:
-        return self.state in ("kept", "staged")
-
-
-def replies(write: Callable[Arguments, WriteReply]) -> Callable[Arguments, WriteReply]:
-    """Wrong use becomes a reply that says what to do: a model reads it as the result of its call."""
-
-    @wraps(write)
-    def answer(*args: Arguments.args, **kwargs: Arguments.kwargs) -> WriteReply:
-        try:
-            return write(*args, **kwargs)
-        except (UsageError, NotFound) as error:
-            return WriteReply("refused", str(error))
-
-    return answer
-
-
 Actor = Literal["person", "agent", "review"]
 Origin = Literal["chat", "review", "person", "import"]
 ChangeKind = Literal["memory", "skill"]
 ChangeAction = Literal["add", "replace", "remove", "create", "patch", "write_file", "remove_file", "delete"]
 ChangeState = Literal["writing", "kept", "staged", "rejected", "undone", "failed"]
+WriteState = Literal["kept", "staged", "unchanged", "refused"]
+MemoryName = Literal["notes", "user"]
+FILES: dict[MemoryName, str] = {"notes": "MEMORY.md", "user": "USER.md"}
+NOTES_LIMIT = 2_200
+USER_LIMIT = 1_375
+# These actions move a file or folder aside instead of writing one.
+REMOVALS = ("delete", "remove_file")
+_ASIDE = "aside"
 _TASK_LENGTH = 200
+_PREVIEW_LENGTH = 80
+Arguments = ParamSpec("Arguments")
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
-    """Who writes, and where it comes from."""
+    """Who writes, and on whose behalf. Sessions are named `agent:native id`."""
 
     actor: Actor
     origin: Origin
-    # `agent:native id`, as everywhere.
     session: str | None = None
     parent: str | None = None
     platform: str | None = None
@@ -160,7 +61,7 @@ PERSON = Provenance(actor="person", origin="person", platform="cli")
 
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be done: which text goes and which one comes. None is no text at all."""
+    """What should be done: which text goes and which one comes. None means no text at all."""
 
     kind: ChangeKind
     folder: Path
@@ -171,9 +72,17 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     before: bytes | None = None
     after: bytes | None = None
 
+    @property
+    def path(self) -> Path:
+        """The file that is written, or what a removal moves aside."""
+        if self.kind == "memory":
+            return self.folder / self.file
+        skill = self.folder / self.target
+        return skill if self.action == "delete" else skill / self.file
+
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """An edit that was made, waits, or was taken back: a row of the store."""
+    """A row of the journal: an edit that was made, waits for a decision, or was undone."""
 
     id: int
     kind: ChangeKind
@@ -201,107 +110,221 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def edit(self) -> Edit:
-        """The edit with its exact texts, or an error where they are no longer known."""
+        """The edit with its exact texts; CannotDo if they are no longer known."""
         return Edit(
             kind=self.kind,
             folder=Path(self.folder),
             target=self.target,
             file=self.file,
             action=self.action,
-            before=None if self.action in ("delete", "remove_file") else self.exact_before(),
-            after=None if self.after is None else _exact(self.after, self.after_digest, self.id),
+            before=None if self.action in REMOVALS else self.exact_before(),
+            after=None if self.after is None else self._exact(self.after, self.after_digest),
         )
 
     def exact_before(self) -> bytes | None:
-        """What was there, to the byte; None where nothing was."""
+        """What was there, to the byte; None if nothing was."""
         if self.before_digest is None:
             return None
         if self.aside is None:
-            return _exact(self.before or "", self.before_digest, self.id)
+            return self._exact(self.before or "", self.before_digest)
         try:
             return Path(self.aside).read_bytes()
         except OSError as error:
-            raise CannotDo(f"What change {self.id} replaced was put aside and is gone: {error}.") from error
+            raise CannotDo(f"The copy of what change {self.id} replaced is gone: {error}.") from error
 
-
-def record(journal: Journal, edit: Edit, by: Provenance, state: ChangeState, *, aside: Path | None = None) -> int:
-    """Write down an edit before it is made. Secrets of the text before go into a private file, not into the store."""
-    now = journal.clock()
-    before = None if edit.before is None or aside is not None else _shown(journal, edit.before)
-    if aside is None and edit.before is not None and (before or "").encode() != edit.before:
-        aside = copy_aside(journal.home, Path(edit.file or edit.target), edit.before, now=now)
-    after = None
-    if edit.after is not None and (edit.kind == "memory" or state == "staged"):
-        after = _shown(journal, edit.after)
-        if state == "staged" and after.encode() != edit.after:
-            raise UsageError(
-                "The text holds something that looks like a secret, which cannot wait in the store: leave it out."
+    def _exact(self, text: str, expected: str | None) -> bytes:
+        # The store holds redacted text: it can only be used if redaction changed nothing.
+        if digest(text) != expected:
+            raise CannotDo(
+                f"The text of change {self.id} was not kept (a secret, or a forgotten session). Edit the file yourself."
             )
-    with journal.store.write():
-        row = journal.store.row(
-            "learned.add",
-            {
-                **msgspec.structs.asdict(by),
-                "task": None if by.task is None else journal.redactor.head(by.task, _TASK_LENGTH),
-                "kind": edit.kind,
-                "folder": folder_key(edit.folder),
-                "target": edit.target,
-                "file": edit.file,
-                "action": edit.action,
-                "at": now,
-                "state": state,
-                "before": before,
-                "before_digest": None if edit.before is None else digest(edit.before),
-                "after": after,
-                "after_digest": None if edit.after is None else digest(edit.after),
-                "aside": None if aside is None else str(aside),
-            },
-        )
-    assert row is not None, "an insert that returns its id has a row"
-    return int(row["id"])
+        return text.encode()
 
 
-def waits_already(store: Store, edit: Edit) -> bool:
-    """Whether the same edit waits for a person."""
-    params = {
-        "kind": edit.kind,
-        "folder": folder_key(edit.folder),
-        "target": edit.target,
-        "file": edit.file,
-        "action": edit.action,
-        "before_digest": "" if edit.before is None else digest(edit.before),
-        "after_digest": "" if edit.after is None else digest(edit.after),
-    }
-    return store.row("learned.waiting_like", params) is not None
+class WriteReply(msgspec.Struct, frozen=True):
+    """What a write answers: its state, and a sentence that a person or a model can act on."""
+
+    state: WriteState
+    said: str
+    # The id by which the change is undone, accepted or rejected.
+    change: int | None = None
+
+    @property
+    def ok(self) -> bool:
+        return self.state != "refused"
 
 
-def stage(journal: Journal, edit: Edit, by: Provenance) -> WriteReply:
-    """Let an edit wait until a person accepts or rejects it."""
-    if waits_already(journal.store, edit):
-        return WriteReply("unchanged", "The same change waits for a person already.")
-    change = record(journal, edit, by, "staged")
-    return WriteReply("staged", f"Waits for a person to accept it (change {change}).", change)
+def replies(write: Callable[Arguments, WriteReply]) -> Callable[Arguments, WriteReply]:
+    """Turn wrong use into a reply: a model reads it as the result of its call."""
+
+    @wraps(write)
+    def answer(*args: Arguments.args, **kwargs: Arguments.kwargs) -> WriteReply:
+        try:
+            return write(*args, **kwargs)
+        except (UsageError, NotFound) as error:
+            return WriteReply("refused", str(error))
+
+    return answer
 
 
-def mark(
-    store: Store, change: int, state: ChangeState, *, now: float | None = None, decided_by: str | None = None
-) -> None:
-    """Give a change its new state, and who decided it where somebody did."""
-    with store.write():
-        store.run(
-            "learned.mark",
-            {"id": change, "state": state, "decided_at": now if decided_by else None, "decided_by": decided_by},
-        )
+@dataclass(frozen=True, kw_only=True)
+class Journal:
+    """Records and carries out changes. The store belongs to one thread, and so does a journal."""
 
+    store: Store
+    redactor: Redactor
+    # Holds locks, unfinished files and what was moved aside: other programs read the memory and skill folders.
+    home: Path
+    memory_folder: Path
+    skill_folder: Path
+    notes_limit: int = NOTES_LIMIT
+    user_limit: int = USER_LIMIT
+    # Writes by agents and reviews wait until a person accepts them.
+    staging: bool = False
+    # Whether a review may change skills that a person wrote.
+    allow_person_skills: bool = False
+    clock: Callable[[], float] = time.time
 
-def put_aside(store: Store, change: int, aside: Path) -> None:
-    """Note where the thing that a change removes will lie."""
-    with store.write():
-        store.run("learned.put_aside", {"id": change, "aside": str(aside)})
+    def limit(self, which: MemoryName) -> int:
+        """The most characters that a memory file may have."""
+        return self.notes_limit if which == "notes" else self.user_limit
+
+    def memory_lock(self, folder: Path, which: MemoryName) -> AbstractContextManager[None]:
+        """The lock of a memory file."""
+        # Hermes locks the same file by the same name.
+        return locked(folder / f"{FILES[which]}.lock")
+
+    def skill_lock(self, folder: Path) -> AbstractContextManager[None]:
+        """The lock of a folder of skills."""
+        return locked(self.home / "locks" / f"skills-{digest(folder_key(folder))[:16]}.lock")
+
+    def write_file(self, path: Path, data: bytes, **mode: int) -> None:
+        """Write a file atomically."""
+        write_atomic(path, data, unfinished=self.home / "unfinished", **mode)
+
+    def commit(self, edit: Edit, by: Provenance, make: Callable[[Path | None], str]) -> WriteReply:
+        """Record an edit, then let `make` do it; with staging, only record it and wait for a person.
+
+        `make` is given the path that a removal moves to, and returns the sentence of the reply.
+        """
+        if self.staging and by.actor != "person":
+            return self._stage(edit, by)
+        aside = self._aside_for(edit)
+        return self._carry_out(self.record(edit, by, "writing", aside=aside), edit, make, aside)
+
+    def accept(self, change: Change, edit: Edit, make: Callable[[Path | None], str]) -> WriteReply:
+        """Carry out an edit that is in the journal already; if it fails, the change keeps its state."""
+        aside = self._aside_for(edit)
+        with self.store.write():
+            if aside is not None:
+                self.store.run("learned.put_aside", {"id": change.id, "aside": str(aside)})
+            self._mark(change.id, "writing")
+        return self._carry_out(change.id, edit, make, aside, otherwise=change.state)
+
+    def _carry_out(
+        self,
+        change: int,
+        edit: Edit,
+        make: Callable[[Path | None], str],
+        aside: Path | None,
+        *,
+        otherwise: ChangeState = "failed",
+    ) -> WriteReply:
+        state = otherwise
+        try:
+            said = make(aside)
+            state = "kept"
+        except OSError as error:
+            raise CannotDo(f"{str(edit.path)!r} cannot be written: {error.strerror or error}.") from error
+        finally:
+            self.mark(change, state)
+        return WriteReply("kept", said, change)
+
+    def _stage(self, edit: Edit, by: Provenance) -> WriteReply:
+        digests = {
+            "before_digest": "" if edit.before is None else digest(edit.before),
+            "after_digest": "" if edit.after is None else digest(edit.after),
+        }
+        if self.store.row("learned.waiting_like", {**_place(edit), **digests}) is not None:
+            return WriteReply("unchanged", "The same change already waits for a person.")
+        change = self.record(edit, by, "staged")
+        return WriteReply("staged", f"Waits for a person to accept it (change {change}).", change)
+
+    def record(self, edit: Edit, by: Provenance, state: ChangeState, *, aside: Path | None = None) -> int:
+        """Write an edit into the journal before it is made; the id of the change."""
+        before = None if edit.before is None or aside is not None else self._redacted(edit.before)
+        if aside is None and edit.before is not None and (before or "").encode() != edit.before:
+            # What holds a secret goes into a private file, so that it can be restored without being in the store.
+            aside = self.copy_aside(Path(edit.file or edit.target), edit.before)
+        after = None
+        if edit.after is not None and (edit.kind == "memory" or state == "staged"):
+            after = self._redacted(edit.after)
+            if state == "staged" and after.encode() != edit.after:
+                raise UsageError("The text holds what looks like a secret, which may not wait in the store. Remove it.")
+        values = {
+            **msgspec.structs.asdict(by),
+            **_place(edit),
+            "task": None if by.task is None else self.redactor.head(by.task, _TASK_LENGTH),
+            "at": self.clock(),
+            "state": state,
+            "before": before,
+            "before_digest": None if edit.before is None else digest(edit.before),
+            "after": after,
+            "after_digest": None if edit.after is None else digest(edit.after),
+            "aside": None if aside is None else str(aside),
+        }
+        with self.store.write():
+            row = self.store.row("learned.add", values)
+        assert row is not None, "an insert that returns its id has a row"
+        return int(row["id"])
+
+    def mark(self, change: int, state: ChangeState, *, decided_by: str | None = None) -> None:
+        """Give a change its new state, and who decided it if a person did."""
+        with self.store.write():
+            self._mark(change, state, decided_by)
+
+    def _mark(self, change: int, state: ChangeState, decided_by: str | None = None) -> None:
+        decided_at = self.clock() if decided_by else None
+        params = {"id": change, "state": state, "decided_at": decided_at, "decided_by": decided_by}
+        self.store.run("learned.mark", params)
+
+    def settle(
+        self, kind: ChangeKind, folder: Path, is_made: Callable[[Change], bool], *, target: str | None = None
+    ) -> None:
+        """Mark changes whose process died before it could; the files show whether they were made."""
+        for row in self.store.rows("learned.unsettled", {"kind": kind, "folder": folder_key(folder)}):
+            change = _change(row)
+            if target in (None, change.target):
+                self.mark(change.id, "kept" if is_made(change) else "failed")
+
+    def copy_aside(self, path: Path, data: bytes) -> Path:
+        """A copy of a file's content, with the time in its name; the same content is copied once."""
+        mark = digest(data)[:12]
+        folder = self.home / _ASIDE
+        with suppress(FileNotFoundError):
+            for kept in sorted(folder.iterdir()):
+                if kept.name.startswith(f"{path.name}.") and kept.name.endswith(mark) and kept.read_bytes() == data:
+                    return kept
+        to = folder / f"{path.name}.{self._stamp()}.{mark}"
+        self.write_file(to, data)
+        return to
+
+    def free_aside(self, path: Path) -> Path:
+        """An unused path to move a file or folder to."""
+        return self.home / _ASIDE / f"{path.name}.{self._stamp()}.{os.urandom(4).hex()}"
+
+    def _aside_for(self, edit: Edit) -> Path | None:
+        return self.free_aside(edit.path) if edit.action in REMOVALS else None
+
+    def _stamp(self) -> str:
+        return datetime.fromtimestamp(self.clock(), UTC).strftime("%Y%m%dT%H%M%SZ")
+
+    def _redacted(self, data: bytes) -> str:
+        return self.redactor.text(data.decode("utf-8", "replace"))
 
 
 def find(store: Store, change: int) -> Change:
-    """The change of this id."""
+    """The change with this id."""
     row = store.row("learned.by_id", {"id": change})
     if row is None:
         raise NotFound(
@@ -320,19 +343,14 @@ def changes(
     before: int | None = None,
     limit: int = 50,
 ) -> list[Change]:
-    """Changes, the newest first; with `before` those that are older than this one."""
+    """Changes, newest first; `before` continues a list after the change with that id."""
     params = {"kind": kind, "target": target, "state": state, "session": session, "before": before, "limit": limit}
     return [_change(row) for row in store.rows("learned.list", params)]
 
 
 def taught_by(store: Store, session: str) -> list[Change]:
-    """All that a session changed, and the reviews of it, the newest first."""
+    """Everything that a session and its reviews changed, newest first."""
     return [_change(row) for row in store.rows("learned.taught_by", {"session": session})]
-
-
-def unsettled(store: Store, kind: ChangeKind, folder: Path) -> list[Change]:
-    """Changes whose process died before it could say whether they were made."""
-    return [_change(row) for row in store.rows("learned.unsettled", {"kind": kind, "folder": folder_key(folder)})]
 
 
 def last_change(store: Store, folder: Path, target: str, file: str) -> Change | None:
@@ -342,34 +360,39 @@ def last_change(store: Store, folder: Path, target: str, file: str) -> Change | 
 
 
 def created_by(store: Store, folder: Path, target: str) -> Actor:
-    """Who made a skill; what nobody wrote down was written by a person."""
+    """Who created a skill. A skill without a record was written by a person."""
     row = store.row("learned.creation", {"folder": folder_key(folder), "target": target})
     return "person" if row is None else _change(row).actor
 
 
-def _change(row: sqlite3.Row) -> Change:
-    return msgspec.convert(dict(row), Change)
+def folder_key(folder: Path) -> str:
+    """How the store names a folder: absolute, with links resolved."""
+    return str(folder.expanduser().resolve())
 
 
-def _shown(journal: Journal, data: bytes) -> str:
-    return journal.redactor.text(data.decode("utf-8", "replace"))
+def drop(path: Path) -> None:
+    """Delete what was moved aside."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
-def _exact(text: str, expected: str | None, change: int) -> bytes:
-    if digest(text) != expected:
-        raise CannotDo(f"The text of change {change} is not kept (a secret, or a forgotten session): mend it by hand.")
-    return text.encode()
-
-
-GLANCE = 80
-
-
-def number(count: int, one: str, many: str) -> str:
-    """`1 entry`, `3 entries`."""
-    return f"{count:,} {one if count == 1 else many}"
-
-
-def preview(text: str, length: int = GLANCE) -> str:
+def preview(text: str, length: int = _PREVIEW_LENGTH) -> str:
     """The beginning of a text on one line."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + "…"
+
+
+def _place(edit: Edit) -> dict[str, str]:
+    return {
+        "kind": edit.kind,
+        "folder": folder_key(edit.folder),
+        "target": edit.target,
+        "file": edit.file,
+        "action": edit.action,
+    }
+
+
+def _change(row: sqlite3.Row) -> Change:
+    return msgspec.convert(dict(row), Change)

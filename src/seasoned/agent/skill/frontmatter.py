@@ -1,21 +1,25 @@
-"""The front matter of SKILL.md: the part of YAML that skills use. Lines that are not needed stay as they are."""
+"""The front matter of SKILL.md: reading name and description, and writing those of a new skill.
+
+Existing front matter is never written again: patches change the text of the file, so every other byte stays.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from seasoned.errors import UsageError
+from seasoned.errors import CannotDo, UsageError
+
+if TYPE_CHECKING:
+    import yaml
 
 _FENCE = "---"
-_FIELD = re.compile(r"([A-Za-z_][\w.-]*)[ ]*:(?:[ \t]+(.*)|)\Z")
-_BLOCK = re.compile(r"([|>])([+-]?)([1-9]?)([+-]?)[ \t]*(?:#.*)?\Z")
-_PLAIN = re.compile(r"[A-Za-z][\w ,.;()/'+–—-]*\Z")
-_WORDS_OF_YAML = frozenset(("true", "false", "yes", "no", "on", "off", "null", "y", "n"))
-_ESCAPES = dict(zip("0abtnvfreN_LP", "\0\a\b\t\n\v\f\r\x1b\x85\xa0\u2028\u2029", strict=True))
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
+_SAFE_PLAIN = re.compile(r"[A-Za-z][\w ,.;()/'+–—-]*\Z")
+_YAML_WORDS = frozenset(("true", "false", "yes", "no", "on", "off", "null", "y", "n"))
+_ONE_LINE = re.compile(r"^(name|description):[ \t]+(?![\"'|>&*!%@`\[{#])(.*\S)", re.MULTILINE)
 
 
 class SkillDocument(msgspec.Struct, frozen=True):
@@ -29,83 +33,71 @@ class SkillDocument(msgspec.Struct, frozen=True):
 
 
 def parse(text: str) -> SkillDocument:
-    """The parts of a SKILL.md; UsageError says in one sentence what is not understood."""
+    """The parts of a SKILL.md; UsageError says in one sentence what is wrong."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     if lines[0].rstrip() != _FENCE:
         raise UsageError("A skill begins with front matter: a line `---`, then name and description, then `---`.")
     end = next((at for at, line in enumerate(lines) if at and line.rstrip() == _FENCE), None)
     if end is None:
         raise UsageError("The front matter has no end: close it with a line `---`.")
-    fields = _fields(lines[1:end])
-    values = {}
+    fields = _fields("\n".join(lines[1:end]))
     for name in ("name", "description"):
         if name not in fields:
             raise UsageError(f"The front matter has no {name!r}: add a line `{name}: …`.")
-        values[name] = " ".join(_scalar(name, *fields[name]).split())
-        if not values[name]:
-            raise UsageError(f"The front matter's {name!r} is empty: say it on the line `{name}: …`.")
+        if not fields[name]:
+            raise UsageError(f"The front matter's {name!r} is empty: fill in the line `{name}: …`.")
     head = "\n".join(lines[: end + 1])
-    return SkillDocument(values["name"], values["description"], head, "\n".join(lines[end + 1 :]))
+    return SkillDocument(fields["name"], fields["description"], head, "\n".join(lines[end + 1 :]))
 
 
 def compose(name: str, description: str, body: str) -> str:
-    """A SKILL.md of its parts."""
+    """A new SKILL.md."""
     text = body.replace("\r\n", "\n").strip("\n")
     return f"{_FENCE}\nname: {quoted(name)}\ndescription: {quoted(description)}\n{_FENCE}\n\n{text}\n"
 
 
 def quoted(text: str) -> str:
-    """A text as a YAML value on one line: bare where that is safe, else in double quotes."""
-    is_safe = _PLAIN.match(text) and text == text.strip() and text.lower() not in _WORDS_OF_YAML
+    """A text as a YAML value on one line: plain if that is safe, otherwise in double quotes."""
+    is_safe = _SAFE_PLAIN.match(text) and text == text.strip() and text.lower() not in _YAML_WORDS
+    # A JSON string is a YAML string, but for these two characters.
     return text if is_safe else json.dumps(text, ensure_ascii=False).replace("\x7f", "\\x7f").replace("\x85", "\\N")
 
 
-def _fields(lines: list[str]) -> dict[str, tuple[str, list[str]]]:
-    """Top-level fields: what stands on the line of each, and the lines that belong to it."""
-    fields: dict[str, tuple[str, list[str]]] = {}
-    rest: list[str] | None = None
-    for number, line in enumerate(lines, start=2):
-        if not line.strip() or line[:1] in (" ", "\t", "#") or (rest is not None and re.match(r"-(?: |\Z)", line)):
-            if rest is not None:
-                rest.append(line)
-            elif line.strip() and not line.lstrip().startswith("#"):
-                raise UsageError(f"Line {number} of the front matter is indented below nothing: {line!r}.")
-            continue
-        found = _FIELD.match(line)
-        if found is None:
-            raise UsageError(f"Line {number} of the front matter is no `field: value`: {line!r}.")
-        if found[1] in fields:
-            raise UsageError(f"The front matter has {found[1]!r} twice: keep one.")
-        rest = []
-        fields[found[1]] = ((found[2] or "").strip(), rest)
+def _fields(head: str) -> dict[str, str]:
+    """Name and description, each on one line."""
+    try:
+        import yaml
+    except ImportError as error:
+        raise CannotDo("Reading skills needs PyYAML. Run: pip install 'seasoned[agent]'") from error
+    try:
+        try:
+            node = _compose(head)
+        except yaml.YAMLError:
+            # People write `description: Use when: …`, which YAML refuses and every agent reads as plain text.
+            node = _compose(_ONE_LINE.sub(lambda found: f"{found[1]}: {json.dumps(found[2])}", head))
+    except (yaml.YAMLError, RecursionError) as error:
+        problem = getattr(error, "problem", None) or "it is nested too deeply or holds control characters"
+        mark = getattr(error, "problem_mark", None)
+        at = "" if mark is None else f" (line {mark.line + 2})"
+        raise UsageError(f"The front matter is not valid YAML: {problem}{at}. Check quotes and indentation.") from error
+    if not isinstance(node, yaml.MappingNode):
+        raise UsageError("The front matter is not a list of `field: value` lines.")
+    fields: dict[str, str] = {}
+    for key, value in node.value:
+        if key.value in fields:
+            raise UsageError(f"The front matter has {key.value!r} twice: keep one.")
+        if key.value in ("name", "description"):
+            if not isinstance(value, yaml.ScalarNode):
+                raise UsageError(f"The front matter's {key.value!r} is not plain text: put it in double quotes.")
+            fields[key.value] = " ".join(value.value.split())
+        elif isinstance(key, yaml.ScalarNode):
+            fields[key.value] = ""
     return fields
 
 
-def _scalar(name: str, value: str, rest: list[str]) -> str:
-    if _BLOCK.match(value):
-        # Its lines are joined by one blank in the end, so folded and literal blocks read the same.
-        return " ".join(rest)
-    lines = [line.strip() for line in rest if line.strip()]
-    if value[:1] in ("'", '"') or (not value and lines and lines[0][:1] in ("'", '"')):
-        return _unquoted(name, " ".join([value, *lines]).strip())
-    whole = " ".join([value, *[line for line in lines if not line.startswith("#")]]).strip()
-    if whole.startswith(("- ", *"&*!{[%@`|>?")):
-        raise UsageError(f"The front matter's {name!r} is no plain text ({whole[:20]!r}): put it in double quotes.")
-    return re.split(r"\s#", whole, maxsplit=1)[0]
+def _compose(head: str) -> yaml.Node | None:
+    """The nodes of a document. They are read and not constructed: nothing is converted, no alias is expanded."""
+    import yaml
 
-
-def _unquoted(name: str, whole: str) -> str:
-    quote = whole[0]
-    inside = r"(?:[^'\n]|'')*" if quote == "'" else r'(?:[^"\\]|\\.)*'
-    found = re.match(rf"{quote}({inside}){quote}[ \t]*(?:#.*)?\Z", whole, re.DOTALL)
-    if found is None:
-        raise UsageError(f"The front matter's {name!r} has a quote without its end: close it, or double an inner one.")
-    return found[1].replace("''", "'") if quote == "'" else _ESCAPE.sub(_unescaped, found[1])
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    code = found[1] or found[2] or found[3]
-    if code is None:
-        return _ESCAPES.get(found[4], found[4])
-    number = int(code, 16)
-    return chr(number) if number <= 0x10FFFF else "\ufffd"
+    node: yaml.Node | None = yaml.compose(head, Loader=yaml.BaseLoader)
+    return node
