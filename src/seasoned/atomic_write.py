@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import sys
 import time
 from contextlib import suppress
@@ -55,6 +54,8 @@ def move(path: Path, to: Path) -> None:
     if to.exists() or to.is_symlink():
         raise FileExistsError(errno.EEXIST, "it exists already", str(to))
     to.parent.mkdir(parents=True, exist_ok=True)
+    import shutil  # not at the top: it is slow to import, and hooks need this module
+
     shutil.move(path, to)
     _sync_folder(path.parent)
     _sync_folder(to.parent)
@@ -90,6 +91,12 @@ def _sweep(unfinished: Path) -> None:
         with suppress(OSError):
             if path.lstat().st_mtime < time.time() - _STALE_SECONDS:
                 if path.is_dir() and not path.is_symlink():
-                    shutil.rmtree(path)
+                    _remove_folder(path)
                 else:
                     path.unlink()
+
+
+def _remove_folder(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)

@@ -9,9 +9,8 @@ import pytest
 
 from seasoned.agent.loop.conversation import Conversation, TurnLimits
 from seasoned.agent.loop.model import ModelChoice
-from seasoned.agent.loop.record import load_recorded, messages_of
 from seasoned.agent.loop.start import ConversationOptions, start
-from seasoned.agent.warm import known_block, warm_block
+from seasoned.agent.warm import warm_block
 from seasoned.config import Config, load
 from seasoned.errors import NotFound
 from seasoned.history.formats import read_file
@@ -81,25 +80,6 @@ def test_the_block_is_never_recorded_and_its_tokens_still_count(
     with open_store(config.store_path) as store:
         bodies = store.connection.execute("SELECT group_concat(body) FROM message").fetchone()[0]
     assert "seasoned:warm" not in bodies
-
-
-def test_a_template_that_changes_does_not_change_a_conversation_that_began_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    config = config_with_template(tmp_path, monkeypatch)
-    with serve_script("One.", "Two.", "Three.") as server:
-        conversation = started(config, tmp_path, server.base_url)
-        say(conversation, "check it")
-        with open_store(config.store_path) as store:
-            save(store, template("code-work", example("terminal", arguments={"command": "another one"})))
-            recorded = load_recorded(store, conversation.ref.native_id)
-        wish = ConversationOptions(choice=ModelChoice("m", server.base_url), folder=folders(tmp_path)[1])
-        again = start(config, SECRECY, wish, recorded=recorded)
-        say(again, "still the same?")
-        first, second = [before_the_first_words(body) for body in server.bodies]
-    assert first == second
-    assert known_block(config.store_path, recorded.about.lineage_root) is not None
-    assert messages_of(recorded.bodies) == again.history[:2]
 
 
 def test_a_conversation_that_is_compressed_keeps_its_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

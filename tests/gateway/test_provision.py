@@ -13,12 +13,11 @@ import openai
 import pytest
 
 from seasoned.config import Config
-from seasoned.experiment.live.assignment import ArmShare, keep_split, new_split
 from seasoned.gateway.settings import FILE
 from seasoned.marks import BLOCK_OPENS
 from seasoned.store import open_store
 from seasoned.template.library.storage import save
-from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
+from tests.gateway.running import Running, config_in, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import Upstream, chat, message, response, serve_upstream
 from tests.template.examples import example, template
 
@@ -118,24 +117,6 @@ def test_a_conversation_that_began_cold_stays_cold(config: Config, upstream: Ups
     with open_store(config.store_path) as store:
         found = store.connection.execute("SELECT count(*) FROM warm_block").fetchone()[0]
     assert found == 0, "a block that nobody was shown is not kept"
-
-
-def test_the_arm_decides_and_never_changes(config: Config, upstream: Upstream) -> None:
-    with open_store(config.store_path) as store:
-        keep_split(store, new_split("autumn", [ArmShare("cold"), ArmShare("warm")], salt="s"), now=1.0)
-    settings = settings_for(config, upstream.url, experiment="autumn")
-    for _ in range(2):
-        with run_gateway(config, settings) as gateway:
-            for number in range(8):
-                _ask(gateway, session=f"s{number}")
-    warm = [_is_warm(heard.body) for heard in upstream.heard]
-    assert warm[:8] == warm[8:], "the same after a restart"
-    assigned = {row["session"]: row for row in rows(config, "experiment.assignments", experiment="autumn")}
-    for number in range(8):
-        row = assigned[f"gateway:s{number}"]
-        assert (row["arm"] == "warm") == warm[number]
-        assert row["exposed_arm"] == ("warm" if warm[number] else None)
-    assert {True, False} == set(warm)
 
 
 def test_without_a_library_nothing_is_changed(tmp_path: Path, upstream: Upstream) -> None:

@@ -21,7 +21,6 @@ from seasoned.store import open_store
 from seasoned.template.library.storage import save
 from tests.hermes.house import shown
 from tests.history.hermes_rows import HermesDb
-from tests.template.examples import example, template
 
 PATH = {"type": "object", "properties": {"path": {"type": "string"}, "pattern": {"type": "string"}}}
 COMMAND = {"type": "object", "properties": {"command": {"type": "string"}}}
@@ -71,19 +70,6 @@ def test_the_block_follows_the_system_message_and_never_changes(config: Config) 
     assert second == again == [LATER[0], *block, *LATER[1:]]
 
 
-def test_a_library_that_changes_does_not_change_a_conversation(config: Config) -> None:
-    first = sent(Plugin(config, HermesSettings()))
-    with open_store(config.store_path) as store:
-        save(store, template("house", example("terminal", arguments={"command": "make test"}, intent="Run the tests.")))
-    plugin = Plugin(config, HermesSettings())
-    assert sent(plugin, messages=LATER)[1:-3] == first[1:-1]
-    assert "make test" in json.dumps(sent(plugin, session="s2"))
-
-
-def test_a_conversation_that_began_without_a_block_goes_on_without(config: Config) -> None:
-    assert sent(Plugin(config, HermesSettings()), messages=LATER) == LATER
-
-
 def test_only_tools_of_the_session_are_shown_and_a_block_waits_for_one_that_is_gone(config: Config) -> None:
     plugin = Plugin(config, HermesSettings())
     assert "search_files" not in json.dumps(sent(plugin, session="s0", tools=TOOLS[:1]))
@@ -105,11 +91,6 @@ def test_other_shapes_are_left_alone_and_anthropic_has_its_own(config: Config) -
     messages = sent(plugin, messages=ASK[1:], tools=theirs, api_mode="anthropic_messages")
     assert "tool_use" in json.dumps(messages)
     assert messages[-1] == ASK[1]
-
-
-def test_a_request_with_a_block_gets_no_second_one(config: Config) -> None:
-    first = sent(Plugin(config, HermesSettings()))
-    assert sent(Plugin(config, HermesSettings()), session="s2", messages=first) == first
 
 
 def test_a_sub_agent_begins_cold(config: Config) -> None:
@@ -170,15 +151,6 @@ def test_a_store_that_is_broken_or_busy_leaves_requests_as_they_are(config: Conf
     config.store_path.write_bytes(b"none" * 2000)
     assert sent(plugin, messages=LATER)[1:-3] == first[1:-1], "what is held in memory goes on"
     assert not is_warm(sent(plugin, session="s3"))
-
-
-def test_a_block_that_cannot_be_kept_is_not_shown_for_a_resume_would_begin_otherwise(config: Config) -> None:
-    with open_store(config.store_path) as store:
-        store.connection.execute("CREATE TRIGGER full BEFORE INSERT ON warm_block BEGIN SELECT RAISE(ABORT, 'no'); END")
-    plugin = Plugin(config, HermesSettings())
-    assert not is_warm(sent(plugin))
-    assert not is_warm(sent(plugin, messages=LATER))
-    assert not is_warm(sent(Plugin(config, HermesSettings()), messages=LATER))
 
 
 def test_requests_of_one_session_that_come_at_once_get_one_block(config: Config) -> None:

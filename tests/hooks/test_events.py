@@ -130,16 +130,6 @@ def test_only_tools_that_the_agent_has_are_shown(warm: Config) -> None:
     assert "Call: Bash" not in str(context("codex", "SessionStart-startup"))
 
 
-def test_a_session_taken_up_again_is_not_told_twice(warm: Config, tmp_path: Path) -> None:
-    shown = context("claude-code", "SessionStart-startup")
-    own = {"session_id": RECORDED["claude-code"]["SessionStart-startup"]["session_id"]}
-    transcript = tmp_path / "t.jsonl"
-    transcript.write_text(json.dumps({"content": shown}) + "\n")
-    assert context("claude-code", "SessionStart-resume", transcript_path=str(transcript), **own) is None
-    transcript.write_text("{}\n")
-    assert context("claude-code", "SessionStart-resume", transcript_path=str(transcript), **own) == shown
-
-
 @pytest.mark.parametrize("name", ["SessionStart-resume", "SessionStart-compact", "SessionStart-fork"])
 def test_a_session_that_began_without_stays_without(warm: Config, name: str) -> None:
     assert context("claude-code", name, session_id="began-before") is None

@@ -5,7 +5,6 @@ What a conversation begins with stays: one block for each format, the same bytes
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +35,13 @@ if TYPE_CHECKING:
 
 Warn = Callable[[str], None]
 _MEMORY = BlockMemory()
-_log = logging.getLogger("seasoned.begin")
+
+
+def _log_warning(text: str) -> None:
+    # Imported here: a hook never needs it, and has no time for it.
+    import logging
+
+    logging.getLogger("seasoned.begin").warning("%s", text)
 
 
 class NewSession(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +94,7 @@ def begin(
     now: float,
     memory: BlockMemory = _MEMORY,
     is_late: Callable[[], bool] = lambda: False,
-    warn: Warn = _log.warning,
+    warn: Warn = _log_warning,
 ) -> Begun:
     """Decide what a session begins with; one that is under way keeps what it began with.
 

@@ -1,0 +1,193 @@
+"""The five ways in which a session begins, each through its real entry point and told apart by nothing but its name."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from mcp import Client
+from seasoned.agent.loop.model import ModelChoice
+from seasoned.agent.loop.record import load_recorded
+from seasoned.agent.loop.start import ConversationOptions, start
+from seasoned.config import Config, load
+from seasoned.hermes_plugin.plugin import open_plugin
+from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
+from seasoned.store import open_store
+from seasoned.testing import serve_script
+from tests.agent.talks import SECRECY, say
+from tests.gateway.running import run_gateway, settings_for
+from tests.gateway.upstream_server import chat, serve_upstream
+from tests.mcp.clients import talk
+
+TOOL = {"name": "terminal", "parameters": {"type": "object", "properties": {"command": {"type": "string"}}}}
+TOOLS: list[dict[str, Any]] = [{"type": "function", "function": TOOL}]
+ASK: list[dict[str, Any]] = [{"role": "system", "content": "You help."}, {"role": "user", "content": "Run the tests."}]
+LATER = [*ASK, {"role": "assistant", "content": "They pass."}, {"role": "user", "content": "Again."}]
+RETRACTS = "[seasoned:retract]"
+HOOK = Path(sys.executable).parent / "seasoned-hook"
+
+
+class EntryPoint(Protocol):
+    """One way for a session to begin. What comes back is all that the model is shown before the conversation itself."""
+
+    agent: str
+    retracts: bool
+    """Whether a resumed conversation is told that an example is suspended; the chat says so after a failed turn."""
+    can_carry: bool
+    """Whether a request may hold a block already when it comes."""
+
+    def begin(self, session: str) -> str | None:
+        """The first request of a new session: the block in it, None for nothing."""
+
+    def resume(self, session: str) -> str | None:
+        """A later request of the same session, to another process."""
+
+    def carrying(self, session: str, block: str) -> int:
+        """How many blocks a request has in the end that came with one."""
+
+
+def block_in(text: str) -> str | None:
+    """The block in a text, from its mark to its end."""
+    if BLOCK_OPENS not in text:
+        return None
+    assert text.count(BLOCK_OPENS) == 1, "never two of them"
+    found = text[text.index(BLOCK_OPENS) :]
+    return found[: found.index(BLOCK_ENDS)] + found[found.index(BLOCK_ENDS) + len(BLOCK_ENDS) :].partition(RETRACTS)[1]
+
+
+class GatewayEntry:
+    agent, retracts, can_carry = "gateway", False, True
+
+    def begin(self, session: str) -> str | None:
+        return block_in(self._sent(session, ASK))
+
+    def resume(self, session: str) -> str | None:
+        return block_in(self._sent(session, LATER))
+
+    def carrying(self, session: str, block: str) -> int:
+        return self._sent(session, [ASK[0], {"role": "user", "content": block}, ASK[1]]).count(BLOCK_OPENS)
+
+    def _sent(self, session: str, messages: list[dict[str, Any]]) -> str:
+        import httpx2
+
+        config = load()
+        with serve_upstream(chat()) as upstream, run_gateway(config, settings_for(config, upstream.url)) as gateway:
+            body = {"model": "m", "messages": messages, "tools": TOOLS}
+            with httpx2.Client(trust_env=False, timeout=30) as client:
+                client.post(f"{gateway.url}/v1/chat/completions", json=body, headers={"x-session-id": session})
+            return json.dumps(upstream.heard[-1].json["messages"])
+
+
+class HermesEntry:
+    agent, retracts, can_carry = "hermes", True, True
+
+    def begin(self, session: str) -> str | None:
+        return block_in(self._sent(session, ASK))
+
+    def resume(self, session: str) -> str | None:
+        return block_in(self._sent(session, LATER))
+
+    def carrying(self, session: str, block: str) -> int:
+        return self._sent(session, [ASK[0], {"role": "user", "content": block}, ASK[1]]).count(BLOCK_OPENS)
+
+    def _sent(self, session: str, messages: list[dict[str, Any]]) -> str:
+        body = {"model": "m", "messages": copy.deepcopy(messages), "tools": TOOLS}
+        given = {"platform": "cli", "model": "m", "base_url": "http://x", "api_mode": "chat_completions"}
+        answer = open_plugin().before_request(request=body, session_id=session, **given)
+        return json.dumps((body if answer is None else answer["request"])["messages"])
+
+
+class HookEntry:
+    agent, retracts, can_carry = "claude-code", False, True
+
+    def begin(self, session: str) -> str | None:
+        return block_in(self._said(session, "startup"))
+
+    def resume(self, session: str) -> str | None:
+        return block_in(self._said(session, "compact"))
+
+    def carrying(self, session: str, block: str) -> int:
+        """What was shown is part of the transcript when Claude Code resumes a session."""
+        transcript = Path.home() / "transcript.jsonl"
+        transcript.write_text(json.dumps({"content": block}) + "\n")
+        return 1 + self._said(session, "resume", transcript_path=str(transcript)).count(BLOCK_OPENS)
+
+    def _said(self, session: str, source: str, **more: str) -> str:
+        event = {"session_id": session, "source": source, "hook_event_name": "SessionStart", "cwd": "/", **more}
+        command = [HOOK, self.agent, "session-start"]
+        done = subprocess.run(command, input=json.dumps(event), capture_output=True, text=True, check=True)
+        return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]) if done.stdout else ""
+
+
+class ChatEntry:
+    agent, retracts, can_carry = "seasoned", False, False
+
+    def begin(self, session: str) -> str | None:
+        return block_in(self._sent(session, None, "Run the tests."))
+
+    def resume(self, session: str) -> str | None:
+        with open_store(load().store_path) as store:
+            recorded = load_recorded(store, session)
+        return block_in(self._sent(session, recorded, "Again."))
+
+    def carrying(self, session: str, block: str) -> int:
+        raise NotImplementedError("a conversation is sent by the agent itself, and its block is never part of it")
+
+    def _sent(self, session: str, recorded: Any, words: str) -> str:
+        folder = Path.home() / "folder"
+        folder.mkdir(exist_ok=True)
+        with serve_script("It is done.") as server:
+            options = ConversationOptions(
+                choice=ModelChoice("m", server.base_url),
+                folder=folder,
+                toolsets=("terminal",),
+                warm="auto",
+                session_id=session,
+            )
+            say(start(load(), SECRECY, options, recorded=recorded), words)
+            return json.dumps(server.heard[0].json["messages"])
+
+
+class McpEntry:
+    agent, retracts, can_carry = "cursor", False, False
+
+    def begin(self, session: str) -> str | None:
+        async def work(client: Client) -> Any:
+            asked = {"action": "load", "session_id": f"{self.agent}:{session}", "tools": ["terminal"]}
+            return await client.call_tool("warm_session", asked)
+
+        found = talk(work).structured_content
+        return block_in(json.dumps(found["conversation"])) if found["success"] else None
+
+    resume = begin
+
+    def carrying(self, session: str, block: str) -> int:
+        raise NotImplementedError("the tool is told nothing of the conversation")
+
+
+ENTRY_POINTS: tuple[EntryPoint, ...] = (GatewayEntry(), HermesEntry(), HookEntry(), ChatEntry(), McpEntry())
+
+
+@contextmanager
+def locked(config: Config, seconds: float) -> Iterator[None]:
+    """Another program writes for so long."""
+    is_locked = threading.Event()
+
+    def write() -> None:
+        with open_store(config.store_path) as store, store.write():
+            is_locked.set()
+            time.sleep(seconds)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    assert is_locked.wait(10)
+    yield
+    thread.join()
