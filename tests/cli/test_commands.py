@@ -175,7 +175,7 @@ def test_redact_prints_a_text_that_can_be_shared(tmp_path: Path) -> None:
         (["scan", "{tmp}/empty"], 1, "holds no histories"),
         (["scan", "{tmp}/locked.db"], 3, "locked by another program"),
         (["scan", "{tmp}/corrupt.db"], 3, "damaged"),
-        (["scan", "{tmp}/notes.json"], 3, "no history that Seasoned can read"),
+        (["scan", "{tmp}/notes.json"], 3, "not a history that Seasoned can read"),
         (["judge", "{tmp}/absent"], 1, "does not exist"),
         (["scan"], 1, "No histories found"),
         (["show", "nobody", "{tmp}/absent"], 1, "does not exist"),

@@ -120,7 +120,7 @@ def test_glued_and_cut_lines_are_read_as_far_as_they_go(tmp_path: Path) -> None:
     session = read_one(file.write(tmp_path / "s.jsonl"))
     assert [message.text for message in session.messages] == ["one", "two", "three"]
     assert [one.place for one in session.unreadable] == ["line 3"]
-    assert "cut" in session.unreadable[0].reason
+    assert "incomplete" in session.unreadable[0].reason
 
 
 def test_a_result_without_a_call_is_counted_with_its_place(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_a_member_that_lies_about_its_size_is_not_read_to_its_end(tmp_path: Path
 
 
 def test_an_archive_that_is_cut_says_so(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="archive that cannot be opened"):
+    with pytest.raises(SourceError, match="cannot be opened as an archive"):
         read(tmp_path, "inspect archive", inspect_archive()[:-30])
 
 

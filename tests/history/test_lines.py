@@ -8,31 +8,31 @@ import msgspec
 import pytest
 
 from seasoned.errors import SourceError
-from seasoned.history.json_file import JsonLine, decode, objects, records
+from seasoned.history.json_file import JsonLine, decode, json_lines, split_objects
 
 
 def test_places_are_byte_offsets_and_blank_lines_are_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"a":"\xc3\xa9"}\n\n  \r\n{"b":2}\r\n{"c":3}')
-    assert list(records(path)) == [
+    assert list(json_lines(path)) == [
         JsonLine(0, 1, b'{"a":"\xc3\xa9"}\n'),
         JsonLine(16, 4, b'{"b":2}\r\n'),
         JsonLine(25, 5, b'{"c":3}'),
     ]
-    assert list(records(path, 25)) == [JsonLine(25, 1, b'{"c":3}')]
+    assert list(json_lines(path, 25)) == [JsonLine(25, 1, b'{"c":3}')]
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"a":1}\n')
-    assert list(records(path)) == [JsonLine(3, 1, b'{"a":1}\n')]
+    assert list(json_lines(path)) == [JsonLine(3, 1, b'{"a":1}\n')]
 
 
 def test_what_cannot_be_opened_is_a_source_error(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="cannot be read"):
-        list(records(tmp_path / "missing.jsonl"))
+        list(json_lines(tmp_path / "missing.jsonl"))
     with pytest.raises(SourceError, match="cannot be read"):
-        list(records(tmp_path))
+        list(json_lines(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_what_cannot_be_opened_is_a_source_error(tmp_path: Path) -> None:
     ],
 )
 def test_glued_objects_come_apart(line: bytes, pieces: list[bytes]) -> None:
-    assert objects(line) == pieces
+    assert split_objects(line) == pieces
 
 
 def test_broken_characters_are_replaced_and_the_record_is_kept() -> None:

@@ -148,7 +148,7 @@ def test_what_cannot_be_read_is_told_with_its_place(tmp_path: Path) -> None:
     assert session.unreadable == (
         Unreadable("item 1", "a number that is neither a message nor holds messages"),
         Unreadable("item 2", "an object that is neither a message nor holds messages"),
-        Unreadable("item 3", "a tool call without the name of a tool"),
+        Unreadable("item 3", "a tool call without a tool name"),
         Unreadable("at 4", "a result for call 'nobody', which this session does not have"),
     )
 
@@ -158,5 +158,5 @@ def test_a_document_that_was_cut_keeps_its_whole_messages(tmp_path: Path) -> Non
     (session,) = read_bytes(tmp_path, whole[: whole.index(b"Done")], "log.json")
     assert list(session.calls()) == [WATER, LOOK]
     assert session.unreadable == (
-        Unreadable("the end of the file", "the document ends before it is whole; what lies before its end was read"),
+        Unreadable("the end of the file", "the document is cut off; what comes before the cut was read"),
     )

@@ -44,6 +44,6 @@ def test_a_command_that_still_runs_and_an_event_of_no_kind(tmp_path: Path) -> No
     (session,) = read(tmp_path, "openhands lines", lines(OPENHANDS[1], running, {"id": 9}, 3))
     assert [c.result and c.result.marks for c in session.calls()] == [Marks(running=True)]
     assert session.unreadable == (
-        Unreadable("line 3", "an event that neither acts nor observes"),
+        Unreadable("line 3", "an event that is neither an action nor an observation"),
         Unreadable("line 4", "a number where an event should be"),
     )

@@ -80,4 +80,4 @@ def test_a_batch_with_something_that_is_no_span(tmp_path: Path) -> None:
     batch = {"resourceSpans": [*OTEL["resourceSpans"], {"scopeSpans": [{"spans": [7]}]}]}
     (session,) = read(tmp_path, "otel", document(batch))
     assert len(list(session.calls())) == 2
-    assert session.unreadable == (Unreadable("the document", "something that is no span"),)
+    assert session.unreadable == (Unreadable("the document", "something that is not a span"),)

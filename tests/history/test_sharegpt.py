@@ -32,8 +32,8 @@ def test_a_call_that_is_no_json_is_told_and_the_others_are_read(tmp_path: Path) 
     (session,) = read(tmp_path, "sharegpt", lines({"conversations": turns}, {"conversations": 3}))
     assert [(c.tool, c.arguments, c.result) for c in session.calls()] == [("b", {"n": 1}, Result('{"ok": true}'))]
     assert session.unreadable == (
-        Unreadable("line 1, turn 0", "a tool call that is no JSON: Input data was truncated"),
-        Unreadable("line 1, turn 2", "a turn from nobody"),
+        Unreadable("line 1, turn 0", "a tool call that is not JSON: Input data was truncated"),
+        Unreadable("line 1, turn 2", "a turn without a speaker"),
         Unreadable("line 2", "a number where a conversation should be"),
     )
 

@@ -1,1 +1,1 @@
-"""Files and databases of agents, read into sessions. Nothing of theirs is ever changed."""
+"""Reads the files and databases of agents into sessions. It never changes them."""

@@ -1,4 +1,4 @@
-"""Puts a Session together from what a reader meets, in the order it meets it.
+"""Builds a Session from what a reader finds, in file order.
 
 Every reader uses it, so that pairing results with calls, counting copies once and recognising
 synthetic history is decided in one place.
@@ -26,12 +26,12 @@ from seasoned.session import (
     sum_usage,
 )
 
-# The result of a call whose turn was broken off, until a real one comes.
+# The result of a call whose turn was interrupted, until a real one comes.
 CUT_SHORT = Result("", Marks(interrupted=True))
 
 
 class CallDraft(msgspec.Struct):
-    """A call, with the places where something was said of it."""
+    """A call under construction, with the places in the file that mention it."""
 
     id: str
     tool: str
@@ -64,7 +64,7 @@ class CallDraft(msgspec.Struct):
 
 
 class MessageDraft(msgspec.Struct):
-    """A message, with the parts of its text."""
+    """A message under construction: more parts of its text may follow further on."""
 
     role: Role
     index: int
@@ -96,16 +96,16 @@ class MessageDraft(msgspec.Struct):
 
 
 class OpenCall(msgspec.Struct, frozen=True):
-    """A call that still waits for its result, or for its end, when a stretch ends."""
+    """A call that has no final result yet at the end of a stretch."""
 
     index: int
     message: int
-    # Where to read it again: the call, and what has been said of it so far.
+    # Where to read it again: the call, and every later mention of it.
     places: tuple[int, ...]
 
 
 class ReadState(msgspec.Struct, frozen=True):
-    """What must be known about a session to go on reading it later. Holds no text of the session."""
+    """The state needed to continue reading a session later. It is stored, and holds no text of the session."""
 
     messages: int = 0
     calls: int = 0
@@ -122,7 +122,7 @@ _KEYS_CARRIED = 8
 
 
 class SessionBuilder:
-    """Collects one session. Readers tell it what they meet; `take` gives what was collected."""
+    """Collects one session. Readers add what they find; `take` returns what was collected."""
 
     def __init__(self, ref: SessionRef, *, format: str, path: str, carry: ReadState | None = None) -> None:
         carry = carry or ReadState()
@@ -157,11 +157,11 @@ class SessionBuilder:
         for key, (index, usage) in carry.keys.items():
             self._keys[key] = MessageDraft("assistant", index, None, 0, key, usage=usage)
         self._last: MessageDraft | None = None
-        self._told = self._facts()
+        self._seen = self._facts()
         # While lines of an earlier stretch are read again: open calls come back, nothing is counted.
         self.replaying = False
 
-    # What readers say, in the order they meet it.
+    # Called by readers, in file order.
 
     def message(
         self,
@@ -175,7 +175,7 @@ class SessionBuilder:
         usage: Usage | None = None,
         summary: bool = False,
     ) -> None:
-        """A message, or one more part of an earlier one when `key` is that one's key."""
+        """Add a message, or another part of the message with the same `key`."""
         if self.replaying:
             return
         if time is not None:
@@ -205,7 +205,7 @@ class SessionBuilder:
     def call(
         self, call_id: str, tool: str, arguments: dict[str, Any], *, time: float | None = None, place: int = 0
     ) -> bool:
-        """A call made by the last message. False when the session has it already: a copy."""
+        """Add a call made by the last message. Returns False for a copy of one that is already there."""
         if call_id in self._calls:
             return False
         if waiting := self._waiting.pop(call_id, None):
@@ -233,7 +233,7 @@ class SessionBuilder:
     def result(
         self, call_id: str, text: str, marks: Marks = NO_MARKS, *, time: float | None = None, place: int = 0
     ) -> bool:
-        """The result of a call, however far away. False when it is a copy, or its call is unknown."""
+        """Add the result of a call, however far back. Returns False for a copy or an unknown call."""
         call = self._calls.get(call_id)
         if call is None:
             if self.replaying:
@@ -258,7 +258,7 @@ class SessionBuilder:
         return True
 
     def amend(self, call_id: str, marks: Marks) -> None:
-        """What became known later about a result that was already there: the code of a process, a flag."""
+        """Add marks that became known after the result: the exit code of a process, a flag."""
         call = self._calls.get(call_id)
         if call is None or call.result is None:
             return
@@ -267,7 +267,7 @@ class SessionBuilder:
             self._late[call_id] = call
 
     def interrupt(self) -> None:
-        """The turn was broken off: calls that wait for a result will hardly get one."""
+        """The turn was interrupted: mark the calls that have no result yet."""
         for call in self._calls.values():
             if call.result is None:
                 call.result = CUT_SHORT
@@ -275,7 +275,7 @@ class SessionBuilder:
                     self._late[call.id] = call
 
     def marks_of(self, call_id: str) -> Marks | None:
-        """What is known so far about the result of a call; None while there is no result."""
+        """The marks of a call's result so far; None while there is no result."""
         call = self._calls.get(call_id)
         return call.result.marks if call is not None and call.result is not None else None
 
@@ -285,38 +285,38 @@ class SessionBuilder:
         return call.arguments.get(name) if call is not None else None
 
     def waits_at(self) -> list[int]:
-        """Places to be read again before going on, so that open calls are known in full."""
+        """Places to read again before continuing, so that open calls are complete."""
         return sorted({place for waiting in self._waiting.values() for place in waiting.places})
 
     def compaction(self) -> None:
-        """The context was compacted before the next message."""
+        """Note that the context was compacted before the next message."""
         index = self._first_message + len(self._messages)
         if index not in self._compactions:
             self._compactions.append(index)
 
     def unreadable(self, place: str, reason: str) -> None:
-        """Something of this session could not be read."""
+        """Note a record of this session that could not be read."""
         self._unreadable.append(Unreadable(place, reason))
 
     def seen_at(self, time: float) -> None:
-        """Something happened in this session at that time."""
+        """Extend the time span of the session."""
         if self._started is None or time < self._started:
             self._started = time
         if self._ended is None or time > self._ended:
             self._ended = time
 
-    # What callers take.
+    # Called by those who want the session.
 
     @property
     def has_news(self) -> bool:
-        return bool(self._messages or self._late or self._unreadable) or self._facts() != self._told
+        return bool(self._messages or self._late or self._unreadable) or self._facts() != self._seen
 
     def _facts(self) -> tuple[object, ...]:
-        """What can change without a message."""
+        """Facts that can change without a new message."""
         return (self.title, self.total_usage, self.end_reason, len(self._compactions))
 
     def so_far(self) -> Session:
-        """What was collected since the last take; the stretch goes on."""
+        """What was collected since the last `take`, without ending the stretch."""
         used = [draft.usage for draft in self._messages if draft.usage is not None]
         usage = sum_usage(used, self._usage) if used else self._usage
         return Session(
@@ -344,14 +344,14 @@ class SessionBuilder:
         )
 
     def take(self) -> Session:
-        """What was collected since the last take; the next stretch begins after it."""
+        """What was collected since the last `take`. The next stretch begins after it."""
         session = self.so_far()
         used = [draft.usage for draft in self._messages if draft.usage is not None]
         if used:
             self._usage = sum_usage(used, self._usage)
         for call in self._calls.values():
             call.taken = True
-        self._told = self._facts()
+        self._seen = self._facts()
         self._first_message += len(session.messages)
         self._first_call = self._call_count
         self._messages.clear()
@@ -363,7 +363,7 @@ class SessionBuilder:
         return session
 
     def carry(self) -> ReadState:
-        """What to keep so that the next stretch can be read by another process. Call it after `take`."""
+        """The state from which another process can read on. Call it after `take`."""
         waiting = dict(self._waiting)
         for call_id, call in self._calls.items():
             if call.is_open:
@@ -380,12 +380,12 @@ class SessionBuilder:
         )
 
     def _note_mark(self, role: Role, text: str) -> None:
-        """Which block it is; what the model itself said is no opening."""
+        """Note the digest of a block. Text that the model wrote does not open one."""
         found = digest_in(text) if role in ("system", "user") else None
         if found is not None and found not in self._warm:
             self._warm.append(found)
 
     def _follow_block(self, text: str) -> None:
-        """Where a block of synthetic messages begins and ends; older ones are one message long."""
+        """Track the begin and end of a block of synthetic messages; blocks of older versions are one message long."""
         if self._in_block or text.startswith(BLOCK_OPENS):
             self._in_block = BLOCK_ENDS not in text

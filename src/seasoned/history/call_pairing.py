@@ -1,4 +1,4 @@
-"""Pairs calls with results for one session where ids are missing, or one id is used for several calls."""
+"""Pairs calls with results where ids are missing or reused within a session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from seasoned.session import NO_MARKS, Marks
 
 
 class CallPairing:
-    """Gives every call of a session an id of its own, the same on every reading."""
+    """Gives each call of a session a unique id that is the same on every reading."""
 
     def __init__(self, builder: SessionBuilder, *, prefix: str = "made") -> None:
         self._builder = builder
@@ -22,13 +22,22 @@ class CallPairing:
         self._turn: set[str] = set()
 
     def turn(self) -> None:
-        """The next calls are made by another message: the same call with the same id is then a copy."""
+        """A new message begins: an equal call with the same id is a copy from now on."""
         self._turn.clear()
+
+    def make_named(
+        self, where: str, given: object, tool: str | None, arguments: dict[str, Any], **more: Any
+    ) -> str | None:
+        """Add a call as `make` does; one without a tool is noted as unreadable instead."""
+        if tool is None:
+            self._builder.unreadable(where, "a tool call without a tool name")
+            return None
+        return self.make(given, tool, arguments, **more)
 
     def make(
         self, given: object, tool: str, arguments: dict[str, Any], *, time: float | None = None, place: int = 0
     ) -> str:
-        """A call; returns the id it has from now on."""
+        """Add a call and return its id."""
         raw = identity(given)
         if raw is None:
             raw = f"{self._prefix}_{self._count}"
@@ -56,12 +65,12 @@ class CallPairing:
         time: float | None = None,
         place: int = 0,
     ) -> bool:
-        """The result of a call; without an id, of the oldest open call of that tool."""
+        """Add the result of a call; without an id, of the oldest open call of that tool."""
         raw = identity(given)
         if raw is None:
             raw = next((open_id for open_id, name in self._open.items() if tool is None or name == tool), None)
             if raw is None:
-                self._builder.unreadable(f"at {place}", "a result without an id, and no call that waits for one")
+                self._builder.unreadable(f"at {place}", "a result without an id while no call is open")
                 return False
             candidates = [raw]
         else:
@@ -71,20 +80,20 @@ class CallPairing:
         return self._builder.result(call_id, text, marks, time=time, place=place)
 
     def amend_open(self, marks: Marks, only: set[str] | None = None) -> None:
-        """Calls that never had a result, and of which it is known why."""
+        """Mark calls that never got a result, where the reason is known."""
         for call_id in [call_id for call_id in self._open if only is None or call_id in only]:
             del self._open[call_id]
             self._builder.result(call_id, "", marks)
 
     def knows(self, given: object) -> bool:
-        """Whether a call came with this id."""
+        """Whether there is a call with this id."""
         return identity(given) in self._made
 
     def waits(self, tool: str, arguments: dict[str, Any]) -> bool:
-        """Whether just this call waits for a result, whatever its id."""
+        """Whether an equal call is open, whatever its id."""
         return any(self._what[call_id] == (tool, arguments) for call_id in self._open)
 
     @property
     def open(self) -> list[str]:
-        """The calls that wait for a result, oldest first."""
+        """The calls without a result, oldest first."""
         return list(self._open)

@@ -1,4 +1,4 @@
-"""Messages in the way of OpenAI: chat messages, and the items of the Responses API."""
+"""Messages in OpenAI's formats: chat messages and items of the Responses API."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from seasoned.history.builder import SessionBuilder
 from seasoned.history.call_pairing import CallPairing
 from seasoned.history.coerce import (
     arguments_of,
+    as_list,
+    as_object,
     first_of,
     identity,
     kind_of,
     openai_usage,
-    record,
-    sequence,
     string,
     text_of,
     time_of,
@@ -47,14 +47,14 @@ MarksOf = Callable[[dict[str, Any]], Marks]
 
 
 def no_marks(_message: dict[str, Any]) -> Marks:
-    """A source that records nothing beside the text."""
+    """For sources that record nothing but the text."""
     return NO_MARKS
 
 
-def said(content: object) -> str:
-    """What a content says aloud: its text without the thoughts beside it."""
+def spoken_text(content: object) -> str:
+    """The text of a content without its reasoning parts."""
     if isinstance(content, list):
-        content = [part for part in content if string(record(part).get("type")) not in _THOUGHT]
+        content = [part for part in content if string(as_object(part).get("type")) not in _THOUGHT]
     return text_of(content)
 
 
@@ -67,8 +67,8 @@ def is_message(value: object) -> bool:
     return isinstance(role := value.get("role"), str) and role in ROLES
 
 
-class ChatTeller:
-    """Tells a builder what messages say, in the order they come."""
+class ChatReader:
+    """Adds messages and items to a builder."""
 
     def __init__(self, builder: SessionBuilder, *, marks: MarksOf = no_marks) -> None:
         self.builder = builder
@@ -76,26 +76,26 @@ class ChatTeller:
         self._marks = marks
         self._speaker: Role | None = None
 
-    def tell(self, message: object, *, where: str, place: int = 0, usage: Usage | None = None) -> None:
-        """One message or item."""
+    def add(self, message: object, *, where: str, place: int = 0, usage: Usage | None = None) -> None:
+        """Add one message or item."""
         if not isinstance(message, dict):
             self.builder.unreadable(where, f"{kind_of(message)} where a message should be")
             return
         kind = message.get("type")
         if isinstance(kind, str) and kind in ITEMS:
-            self._tell_item(kind, message, where, place)
+            self._add_item(kind, message, where, place)
             return
         role = ROLES.get(message["role"]) if isinstance(message.get("role"), str) else None
         if role is None:
             self.builder.unreadable(where, f"a message whose role is {str(message.get('role'))[:40]!r}")
         elif role == "tool":
-            self._tell_result(message, place)
+            self._add_result(message, place)
         else:
-            self._tell_words(role, message, where, place, usage)
+            self._add_words(role, message, where, place, usage)
 
-    def _tell_words(self, role: Role, message: dict[str, Any], where: str, place: int, usage: Usage | None) -> None:
+    def _add_words(self, role: Role, message: dict[str, Any], where: str, place: int, usage: Usage | None) -> None:
         time = time_of(first_of(message, "timestamp", "created_at", "time", "created"))
-        text = said(message.get("content")) or string(message.get("refusal")) or ""
+        text = spoken_text(message.get("content")) or string(message.get("refusal")) or ""
         model = string(message.get("model")) if role == "assistant" else None
         if usage is None and role == "assistant":
             usage = openai_usage(message.get("usage"))
@@ -103,31 +103,28 @@ class ChatTeller:
         self._speaker = role
         if role == "assistant":
             self.calls.turn()
-            self._tell_calls(message, where, time, place)
+            self._add_calls(message, where, time, place)
 
-    def _tell_calls(self, message: dict[str, Any], where: str, time: float | None, place: int) -> None:
+    def _add_calls(self, message: dict[str, Any], where: str, time: float | None, place: int) -> None:
         calls = message.get("tool_calls")
         if calls is not None and not isinstance(calls, list):
             self.builder.unreadable(where, f"{kind_of(calls)} where a list of tool calls should be")
-        for call in sequence(calls):
-            self._tell_call(call, where, time, place)
+        for call in as_list(calls):
+            self._add_call(call, where, time, place)
         if (legacy := message.get("function_call")) is not None:
-            self._tell_call({"function": legacy}, where, time, place)
+            self._add_call({"function": legacy}, where, time, place)
 
-    def _tell_call(self, call: object, where: str, time: float | None, place: int) -> None:
-        fields = record(call)
+    def _add_call(self, call: object, where: str, time: float | None, place: int) -> None:
+        fields = as_object(call)
         function = fields.get("function")
         if isinstance(function, str):
             function = {"name": function, "arguments": fields.get("arguments")}
-        inner = record(function) or fields
+        inner = as_object(function) or fields
         name = string(inner.get("name")) or string(fields.get("name"))
-        if name is None:
-            self.builder.unreadable(where, "a tool call without the name of a tool")
-            return
         arguments = arguments_of(first_of(inner, "arguments", "args", "input", "parameters"))
-        self.calls.make(first_of(fields, "id", "call_id"), name, arguments, time=time, place=place)
+        self.calls.make_named(where, first_of(fields, "id", "call_id"), name, arguments, time=time, place=place)
 
-    def _tell_result(self, message: dict[str, Any], place: int) -> None:
+    def _add_result(self, message: dict[str, Any], place: int) -> None:
         self.calls.answer(
             first_of(message, "tool_call_id", "call_id"),
             text_of(message.get("content")),
@@ -138,7 +135,7 @@ class ChatTeller:
         )
         self._speaker = "tool"
 
-    def _tell_item(self, kind: str, item: dict[str, Any], where: str, place: int) -> None:
+    def _add_item(self, kind: str, item: dict[str, Any], where: str, place: int) -> None:
         time = time_of(first_of(item, "timestamp", "created_at"))
         if kind in _SILENT_ITEMS:
             return
@@ -148,7 +145,7 @@ class ChatTeller:
             return
         name = string(item.get("name")) or (kind.removesuffix("_call") if kind in _HOSTED_ITEMS else None)
         if name is None:
-            self.builder.unreadable(where, "a tool call without the name of a tool")
+            self.builder.unreadable(where, "a tool call without a tool name")
             return
         if self._speaker != "assistant":
             self.builder.message("assistant", time=time, place=place)
@@ -164,13 +161,13 @@ class ChatTeller:
 
 
 def signature(message: object) -> int:
-    """A number that is the same for the same message, however it was written down; 0 for one that says nothing."""
-    fields = record(message)
+    """A hash that is equal for equal messages in either format; 0 for a message without content."""
+    fields = as_object(message)
     kind = string(fields.get("type"))
     if kind in _SILENT_ITEMS:
         return 0
-    ids = [identity(first_of(record(call), "id", "call_id")) for call in sequence(fields.get("tool_calls"))]
+    ids = [identity(first_of(as_object(call), "id", "call_id")) for call in as_list(fields.get("tool_calls"))]
     own = identity(first_of(fields, "tool_call_id", "call_id"))
     role = str(fields.get("role"))
-    text = said(first_of(fields, "content", "output"))
+    text = spoken_text(first_of(fields, "content", "output"))
     return hash((ROLES.get(role, role), kind if kind in ITEMS else None, text, tuple(ids), own))

@@ -1,4 +1,4 @@
-"""Small readings that every format needs: text out of content blocks, times, arguments."""
+"""Converts loosely typed JSON values: objects, texts, times, token counts, content blocks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PART_KINDS = {
     "input_file": "file",
     "document-url": "document",
 }
-# Fields beneath which the part itself may lie.
+# Fields that may hold the part itself.
 _WITHIN = ("source", "image_url", "input_audio", "file", "inlineData", "inline_data", "fileData", "resource")
 _MEDIA_NAMES = ("media_type", "mediaType", "mime_type", "mimeType")
 _DATA_NAMES = ("data", "file_data", "image_url", "url", "blob")
@@ -35,7 +35,7 @@ _MOST_KIND = 40
 
 
 def placeholder(part: dict[str, Any]) -> str | None:
-    """`[image: image/png, 34.1 kB]`, with what is unknown left out; None where it is no part of any kind."""
+    """A line for a part that is not text: `[image: image/png, 34.1 kB]`. None if its kind is unknown."""
     within = list(_within(part))
     media_type = next((found for one in within if (found := _media_type(one)) is not None), None)
     kind = _kind(part, media_type)
@@ -77,7 +77,7 @@ def _media_type(fields: dict[str, Any]) -> str | None:
 
 
 def _size(fields: dict[str, Any]) -> int | None:
-    """Bytes, as they follow from the length of what is written; nothing is decoded."""
+    """The size in bytes, computed from the length of the encoded data."""
     said = fields.get("size")
     if isinstance(said, int) and not isinstance(said, bool) and said >= 0:
         return said
@@ -93,7 +93,7 @@ def _size(fields: dict[str, Any]) -> int | None:
 
 
 def _decoded(text: str, start: int) -> int | None:
-    """How many bytes base64 stands for; None for what cannot be that, such as a note that it was taken out."""
+    """How many bytes base64 encodes; None for other text, such as a note that the data was removed."""
     length = len(text) - start
     ends = text[start : start + _LOOKED_AT], text[max(start, len(text) - _LOOKED_AT) :]
     if not length or not all(_BASE64.fullmatch(end) for end in ends):
@@ -110,7 +110,7 @@ def _spoken(size: int) -> str:
 
 
 def text_of(content: object) -> str:
-    """The text of a content that is a string, a list of blocks, a block, or nothing."""
+    """The text of a content: a string, a list of blocks, one block, or null."""
     if isinstance(content, str):
         return content
     if content is None:
@@ -156,7 +156,7 @@ def time_of(value: object) -> float | None:
 
 
 def arguments_of(value: object) -> dict[str, Any]:
-    """A call's arguments as an object; what is no object is kept whole under `input`."""
+    """A call's arguments as an object; anything else is kept under `input`."""
     if isinstance(value, dict):
         return value
     if value is None or value == "":
@@ -173,30 +173,30 @@ def arguments_of(value: object) -> dict[str, Any]:
 _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
 
 
-def record(value: object) -> dict[str, Any]:
+def as_object(value: object) -> dict[str, Any]:
     """The object, or an empty one."""
     return value if isinstance(value, dict) else {}
 
 
-def sequence(value: object) -> list[Any]:
+def as_list(value: object) -> list[Any]:
     """The list, or an empty one."""
     return value if isinstance(value, list) else []
 
 
 def string(value: object) -> str | None:
-    """The text, where it is one and not empty."""
+    """The text if it is one and not empty."""
     return value if isinstance(value, str) and value else None
 
 
 def integer(value: object) -> int | None:
-    """The whole number; true and false are none."""
+    """The value if it is a whole number (booleans are not)."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def number(value: object) -> float | None:
-    """The number, where it is one that a float can hold."""
+    """The value as a float if it is a number that a float can hold."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -206,14 +206,14 @@ def number(value: object) -> float | None:
 
 
 def identity(value: object) -> str | None:
-    """An id as text: some sources count, others name."""
+    """An id as text, from a text or a number."""
     if isinstance(value, str):
         return value or None
     return str(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63 else None
 
 
 def first_of(fields: dict[str, Any], *keys: str) -> Any:
-    """The first of these values that is there and not null."""
+    """The first of these fields that is not null."""
     for key in keys:
         if (value := fields.get(key)) is not None:
             return value
@@ -221,23 +221,23 @@ def first_of(fields: dict[str, Any], *keys: str) -> Any:
 
 
 def kind_of(value: object) -> str:
-    """What a JSON value is, in words a person reads."""
+    """The kind of a JSON value in words."""
     return _KINDS.get(type(value), "null")
 
 
-NOTHING = Usage()
+NO_USAGE = Usage()
 
 
 def openai_usage(value: object) -> Usage | None:
-    """OpenAI counts cached tokens among the prompt's."""
-    usage = record(value)
+    """Usage as OpenAI counts it: the prompt includes cached tokens."""
+    usage = as_object(value)
     prompt = count(first_of(usage, "prompt_tokens", "input_tokens"))
-    details = record(first_of(usage, "prompt_tokens_details", "input_tokens_details"))
+    details = as_object(first_of(usage, "prompt_tokens_details", "input_tokens_details"))
     cached = count(details.get("cached_tokens"))
-    made = record(first_of(usage, "completion_tokens_details", "output_tokens_details"))
-    return told(
+    made = as_object(first_of(usage, "completion_tokens_details", "output_tokens_details"))
+    return known_usage(
         Usage(
-            input=without(prompt, cached),
+            input=remaining(prompt, cached),
             output=count(first_of(usage, "completion_tokens", "output_tokens")),
             cache_read=cached,
             reasoning=count(made.get("reasoning_tokens")),
@@ -246,9 +246,9 @@ def openai_usage(value: object) -> Usage | None:
 
 
 def anthropic_usage(value: object) -> Usage | None:
-    """Anthropic counts what came from and went into the cache beside the input."""
-    usage = record(value)
-    return told(
+    """Usage as Anthropic counts it: cached tokens are not part of the input."""
+    usage = as_object(value)
+    return known_usage(
         Usage(
             input=count(usage.get("input_tokens")),
             output=count(usage.get("output_tokens")),
@@ -259,16 +259,16 @@ def anthropic_usage(value: object) -> Usage | None:
 
 
 def count(value: object) -> int | None:
-    """A number of tokens: whole, not negative, and of a size that can be."""
+    """A token count if it is a plausible one."""
     tokens = integer(value)
     return tokens if tokens is not None and 0 <= tokens < 1 << 53 else None
 
 
-def without(whole: int | None, *parts: int | None) -> int | None:
-    """What remains of a count when its parts are counted elsewhere."""
+def remaining(whole: int | None, *parts: int | None) -> int | None:
+    """A count minus the parts that are counted elsewhere."""
     return None if whole is None else max(0, whole - sum([part or 0 for part in parts]))
 
 
-def told(usage: Usage) -> Usage | None:
-    """None where nobody said anything."""
-    return None if usage == NOTHING else usage
+def known_usage(usage: Usage) -> Usage | None:
+    """The usage, or None if it holds no figure."""
+    return None if usage == NO_USAGE else usage

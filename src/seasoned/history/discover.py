@@ -1,4 +1,4 @@
-"""Finds histories: the files under a path, or the folders where this user's agents keep theirs."""
+"""Finds histories: the files under a path, or the folders where agents keep theirs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Candidate(msgspec.Struct, frozen=True):
     path: str
     size: int
     mtime_ns: int
-    named: bool  # named by the user himself: if it is no history, that is an error and not a shrug
+    named: bool  # the user gave this path: an error if it is not a history
 
 
 def homes(config: Config) -> list[tuple[str, Path]]:
-    """Where each agent keeps its histories on this machine, whether or not it is there."""
+    """Where each agent keeps its histories on this machine, whether or not the path exists."""
     return [
         ("hermes", config.hermes_home / "state.db"),
         ("claude-code", config.claude_config_dir / "projects"),
@@ -42,7 +42,7 @@ def discover(config: Config) -> list[Path]:
 
 
 def candidates(paths: Iterable[Path], *, named: bool = True) -> Iterator[Candidate]:
-    """Every file under the paths that could be a history, each once. `named`: the user gave these paths himself."""
+    """Every file under the paths that could be a history, each once. `named`: the user gave these paths."""
     seen: set[str] = set()
     for path in paths:
         for candidate in _under(path, named=named):

@@ -1,4 +1,4 @@
-"""Which formats there are, and which one a file is in. Asked in this order: the most particular first."""
+"""The formats, and how a file is matched to one: by its content, the most specific format first."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, cast
 import msgspec
 
 from seasoned.errors import SourceError
+from seasoned.history.json_file import source_errors
 from seasoned.session import Session
 
 Kind = Literal["lines", "document", "sqlite", "zip", "other"]
@@ -24,7 +25,7 @@ _any = msgspec.json.Decoder()
 
 
 class Sample(msgspec.Struct, frozen=True):
-    """What kind of file it is, and its first records with long values left out."""
+    """The kind of a file and its first records, with long values left out."""
 
     path: Path
     kind: Kind
@@ -34,17 +35,14 @@ class Sample(msgspec.Struct, frozen=True):
 
     @property
     def may_be_lines(self) -> bool:
-        """JSON Lines, or a file of one line, which cannot be told from a document."""
+        """JSON Lines, or a file of one line, which may be either."""
         return self.kind == "lines" or (self.kind == "document" and not self.is_list and bool(self.records))
 
 
 def take_sample(path: Path, *, records: int = _RECORDS) -> Sample:
-    """Look at the head of a file (at all of it where it is one JSON document)."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD_BYTES)
-    except OSError as error:
-        raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+    """Read the head of a file, or all of it if it is one JSON document."""
+    with source_errors(path), path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
     if head.startswith(b"SQLite format 3\x00"):
         return Sample(path, "sqlite")
     if head.startswith(b"PK\x03\x04"):
@@ -148,7 +146,7 @@ _FIRST_LOOK = 3
 
 
 class Format(Protocol):
-    """A module of this folder that reads one format."""
+    """A module of `reader/` that reads one format."""
 
     NAME: str
 
@@ -160,12 +158,12 @@ class Format(Protocol):
 
 
 def named(module: str) -> Format:
-    """The format that the module of this name reads; imported when it is asked for."""
+    """The reader module of this name, imported on first use."""
     return cast("Format", import_module(f"seasoned.history.reader.{module}"))
 
 
 def recognise(path: Path) -> str | None:
-    """The module that reads this file, None when it is no history that Seasoned knows."""
+    """The name of the module that reads this file; None if the format is unknown."""
     sample = take_sample(path, records=_FIRST_LOOK)
     for module in ORDER[:2] if sample.kind == "lines" else ():
         if named(module).recognises(sample):
@@ -181,11 +179,12 @@ def recognise(path: Path) -> str | None:
 
 
 def read_file(path: Path) -> Iterator[Session]:
-    """Every session of one file. SourceError where it is no history that Seasoned knows."""
+    """Every session of one file. SourceError if the format is unknown."""
     module = recognise(path)
     if module is None:
         raise SourceError(
-            f"{str(path)!r} is no history that Seasoned can read: it knows "
-            "Claude Code, Codex, Hermes, Gemini, Copilot, OpenAI- and Anthropic-style logs and others (see the docs)."
+            f"{str(path)!r} is not a history that Seasoned can read. It reads "
+            "Claude Code, Codex, Hermes, Gemini, Copilot, OpenAI- and Anthropic-style logs and others: "
+            "see docs/reference/formats.md."
         )
     yield from named(module).read(path)

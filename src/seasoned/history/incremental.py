@@ -1,4 +1,4 @@
-"""Reads JSON Lines files in stretches, so that memory stays small and a grown file is read from its old end."""
+"""Reads JSON Lines files in stretches: memory stays small, and a file that grew is read from its old end."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from seasoned.errors import SourceError
 from seasoned.history.builder import ReadState, SessionBuilder
-from seasoned.history.json_file import mend, objects
+from seasoned.history.json_file import repair_json, source_errors, split_objects
 from seasoned.session import Session, SessionRef, Unreadable
 
 STRETCH_BYTES = 8 << 20
@@ -18,17 +17,17 @@ _NOT_READ = (msgspec.DecodeError, RecursionError, UnicodeError)
 
 
 class Resume(msgspec.Struct, frozen=True):
-    """Where to go on in a file, and what must be known to do so."""
+    """Where to continue in a file, and the state needed for it. Stored as JSON with the source."""
 
     offset: int = 0
     lines: int = 0
     sessions: dict[str, ReadState] = {}
-    # What a format must remember beyond its sessions; small, and no text of a session.
+    # What a reader must remember beyond its sessions; small, and no text of a session.
     notes: dict[str, Any] = {}
 
 
 class Stretch(msgspec.Struct, frozen=True):
-    """What one stretch of a file says, and where the next begins."""
+    """The sessions of one stretch of a file, and where the next stretch begins."""
 
     sessions: tuple[Session, ...]
     unreadable: tuple[Unreadable, ...]
@@ -37,12 +36,12 @@ class Stretch(msgspec.Struct, frozen=True):
 
 
 class LineReader(Protocol):
-    """Takes a file's lines one by one and tells its builders what they say."""
+    """Reads the lines of a file one by one into its builders."""
 
     builders: dict[str, SessionBuilder]
 
     def feed(self, line: bytes, place: int) -> None:
-        """Read one line; raises DecodeError when it is not one whole record."""
+        """Read one line; raises DecodeError if it is not one complete record."""
 
     def notes(self) -> dict[str, Any]:
         """What to remember for the next stretch beyond the sessions."""
@@ -54,40 +53,37 @@ MakeReader = Callable[[Path, Resume], LineReader]
 def read_stretches(
     path: Path, make_reader: MakeReader, resume: Resume | None = None, *, stretch_bytes: int = STRETCH_BYTES
 ) -> Iterator[Stretch]:
-    """The file from where it was left, in stretches of about `stretch_bytes`."""
+    """The file from the resume point, in stretches of about `stretch_bytes`."""
     resume = resume or Resume()
     reader = make_reader(path, resume)
     unreadable: list[Unreadable] = []
     offset, number = resume.offset, resume.lines
     full = offset + stretch_bytes
     feed = reader.feed
-    try:
-        with path.open("rb", buffering=1 << 20) as file:
-            _replay(file, reader)
-            file.seek(offset)
-            for line in file:
-                number += 1
-                try:
-                    feed(line, offset)
-                except _NOT_READ as error:
-                    reason = _feed_broken(reader, line, offset, error)
-                    if reason is not None:
-                        unreadable.append(Unreadable(f"line {number}", reason))
-                        if not line.endswith(b"\n"):
-                            # A cut last line may still be written to: it is shown now and read again later.
-                            number -= 1
-                            break
-                offset += len(line)
-                if offset >= full:
-                    yield _stretch(reader, unreadable, offset, number)
-                    unreadable, full = [], offset + stretch_bytes
-    except OSError as error:
-        raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+    with source_errors(path), path.open("rb", buffering=1 << 20) as file:
+        _replay(file, reader)
+        file.seek(offset)
+        for line in file:
+            number += 1
+            try:
+                feed(line, offset)
+            except _NOT_READ as error:
+                reason = _feed_broken(reader, line, offset, error)
+                if reason is not None:
+                    unreadable.append(Unreadable(f"line {number}", reason))
+                    if not line.endswith(b"\n"):
+                        # An incomplete last line may still be written to: it is reported now and read again later.
+                        number -= 1
+                        break
+            offset += len(line)
+            if offset >= full:
+                yield _stretch(reader, unreadable, offset, number)
+                unreadable, full = [], offset + stretch_bytes
     yield _stretch(reader, unreadable, offset, number, is_last=True)
 
 
 def read_whole(path: Path, make_reader: MakeReader, *, agent: str, format: str) -> Iterator[Session]:
-    """All sessions of the file in one piece each, for callers who want the messages."""
+    """All sessions of the file, each in one piece."""
     for stretch in read_stretches(path, make_reader, stretch_bytes=1 << 62):
         sessions, unreadable = stretch.sessions, stretch.unreadable
         if not sessions:
@@ -98,16 +94,16 @@ def read_whole(path: Path, make_reader: MakeReader, *, agent: str, format: str) 
 
 
 def _feed_broken(reader: LineReader, line: bytes, offset: int, error: Exception) -> str | None:
-    """Read what can be read of a line that is not one whole record: glued objects, broken characters.
+    """Read what can be read of a line that is not one complete record: glued objects, broken characters.
 
-    The reason where it, or a part of it, could not be read.
+    Returns the reason if a part of it could not be read.
     """
     text = line.strip(b" \t\r\n\x00\xef\xbb\xbf")
     if not text:
         return None
     reason = None
-    for piece in objects(text):
-        for attempt in (piece, mend(piece)):
+    for piece in split_objects(text):
+        for attempt in (piece, repair_json(piece)):
             try:
                 if attempt is not None:
                     reader.feed(attempt, offset)
@@ -123,13 +119,13 @@ def _reason(error: Exception, line: bytes) -> str:
     if isinstance(error, RecursionError):
         return "nested too deeply to be a message"
     if not line.endswith(b"\n") and not line.rstrip().endswith(b"}"):
-        return f"the line is cut: {_shown(line)}"
+        return f"the line is incomplete: {_shown(line)}"
     return f"{error}: {_shown(line)}"
 
 
 def _shown(text: bytes) -> str:
-    """The kind of thing it is, without showing what it says: it has not been redacted."""
-    return f"{len(text)} bytes that begin {'an object' if text[:1] == b'{' else 'no object'}"
+    """A description without the content, which has not been redacted."""
+    return f"{len(text)} bytes that {'begin' if text[:1] == b'{' else 'do not begin'} an object"
 
 
 def _replay(file: Any, reader: LineReader) -> None:

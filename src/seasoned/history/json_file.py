@@ -1,4 +1,4 @@
-"""The JSON values of a file, whether it is JSON Lines, a list or one document, and the sessions made of them."""
+"""Reads the JSON values of a file: JSON Lines, a list or one document, damaged ones as far as possible."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from seasoned.errors import SourceError
 from seasoned.history.builder import SessionBuilder
 from seasoned.session import Session, SessionRef, Unreadable
 
+T = TypeVar("T")
+
 _any = msgspec.json.Decoder()
 _scan = json.JSONDecoder(strict=False)
 _BOM = b"\xef\xbb\xbf"
@@ -22,6 +24,13 @@ _SPACE = " \t\r\n"
 _BUFFER = 1 << 18
 _OPENING = re.compile(r'\{\s*"[^"\\]{1,40}"\s*:')
 _RESTARTS = 32
+_HEAD_BYTES = 1 << 16
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+_raw_object = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_raw_list = msgspec.json.Decoder(list[msgspec.Raw])
+_TOKEN = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\.)*"|[{}\[\]]|[^"{}\[\]]+', re.DOTALL)
+_CLOSES = {b"{": b"}", b"[": b"]"}
+_ENDS_EARLY = "the document is cut off; what comes before the cut was read"
 
 # A pair of surrogates, a lone one, or any other escape (so that `\\ud800` is not taken for one).
 _ESCAPE = re.compile(
@@ -30,62 +39,74 @@ _ESCAPE = re.compile(
 )
 
 
+@contextmanager
+def source_errors(path: Path) -> Iterator[None]:
+    """Turn an error of the file system into a SourceError."""
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+
+
 class JsonLine(NamedTuple):
-    """One line that is not blank: where it begins, its number, and its bytes with the newline."""
+    """A line that is not blank: its offset, its number, and its bytes with the newline."""
 
     place: int
     line: int
     data: bytes
 
 
-def records(path: Path, start: int = 0) -> Iterator[JsonLine]:
-    """The lines of a file from a byte offset on, one in memory at a time; line numbers count from there."""
+def json_lines(path: Path, start: int = 0) -> Iterator[JsonLine]:
+    """The lines of a file from a byte offset, one in memory at a time; line numbers count from there."""
     place = start
     number = 0
-    try:
-        with path.open("rb", buffering=_BUFFER) as file:
-            if start:
-                file.seek(start)
-            for data in file:
-                number += 1
-                if not data.isspace():
-                    if place == 0 and data.startswith(_BOM):
-                        yield JsonLine(len(_BOM), number, data[len(_BOM) :])
-                    else:
-                        yield JsonLine(place, number, data)
-                place += len(data)
-    except OSError as error:
-        raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+    with source_errors(path), path.open("rb", buffering=_BUFFER) as file:
+        if start:
+            file.seek(start)
+        for data in file:
+            number += 1
+            if not data.isspace():
+                if place == 0 and data.startswith(_BOM):
+                    yield JsonLine(len(_BOM), number, data[len(_BOM) :])
+                else:
+                    yield JsonLine(place, number, data)
+            place += len(data)
 
 
 def decode(data: bytes | msgspec.Raw) -> Any:
-    """The value of some JSON, with broken characters replaced; `msgspec.DecodeError` where it is none."""
+    """Decode JSON, replacing broken characters; `msgspec.DecodeError` if it is not JSON."""
+    return _decode_leniently(_any.decode, data)
+
+
+def _decode_leniently(read: Callable[[bytes | msgspec.Raw], T], data: bytes | msgspec.Raw) -> T:
     try:
-        return _any.decode(data)
+        return read(data)
+    except msgspec.ValidationError:
+        raise  # valid JSON of another type
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        mended = mend(bytes(data))
-        if mended is None:
+        repaired = repair_json(bytes(data))
+        if repaired is None:
             raise msgspec.DecodeError(str(error)) from error
-        return _any.decode(mended)
+        return read(repaired)
     except RecursionError as error:
         raise msgspec.DecodeError("nested too deeply") from error
 
 
-def mend(data: bytes) -> bytes | None:
-    """The same JSON where only characters or a NaN were wrong in it; None where more than that is."""
+def repair_json(data: bytes) -> bytes | None:
+    """The same JSON with broken characters and NaN replaced; None if more than that is wrong."""
     text = _ESCAPE.sub(_replace_lone, data.decode("utf-8", "replace").encode())
     try:
         value = json.loads(text, strict=False, parse_constant=_no_value, parse_float=_finite)
-        mended = msgspec.json.encode(value)
-        # What is mended must also decode, which a nesting or a number may forbid.
-        _any.decode(mended)
+        repaired = msgspec.json.encode(value)
+        # Deep nesting or a huge number may still make it undecodable.
+        _any.decode(repaired)
     except (ValueError, RecursionError, msgspec.DecodeError):
         return None
-    return mended
+    return repaired
 
 
-def objects(data: bytes) -> list[bytes]:
-    """What is glued together on a line, piece by piece: a piece that will not decode is what nobody can read."""
+def split_objects(data: bytes) -> list[bytes]:
+    """The objects that are glued together on a line; pieces that do not decode are returned as they are."""
     text = data.decode("utf-8", "surrogateescape")
     pieces, end = _whole_from(text, 0)
     while end < len(text):
@@ -100,7 +121,7 @@ def objects(data: bytes) -> list[bytes]:
 
 
 def _whole_from(text: str, at: int) -> tuple[list[str], int]:
-    """The objects that lie whole from a position on, and where the first broken one begins."""
+    """The complete objects from a position on, and where the first broken one begins."""
     whole: list[str] = []
     while True:
         while at < len(text) and text[at] in _SPACE:
@@ -116,7 +137,7 @@ def _whole_from(text: str, at: int) -> tuple[list[str], int]:
 
 
 def _restart(text: str, broken: int) -> int | None:
-    """Where a whole object begins after a broken one: it opens as lines of this file do and runs to the end."""
+    """Where a complete object begins after a broken one: it opens like the line itself and runs to its end."""
     opening = _OPENING.match(text)
     if opening is None:
         return None
@@ -143,28 +164,16 @@ def _finite(digits: str) -> float | None:
     return number if abs(number) != float("inf") else None
 
 
-_HEAD_BYTES = 1 << 16
-_BLANK = b"\xef\xbb\xbf \t\r\n"
-_raw_object = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_raw_list = msgspec.json.Decoder(list[msgspec.Raw])
-_TOKEN = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\.)*"|[{}\[\]]|[^"{}\[\]]+', re.DOTALL)
-_CLOSES = {b"{": b"}", b"[": b"]"}
-_ENDS_EARLY = "the document ends before it is whole; what lies before its end was read"
-
-
 class JsonPiece(NamedTuple):
-    """The bytes of one value of a file, and where they lie."""
+    """The bytes of one value of a file, and their place."""
 
     place: int
     where: str
     data: bytes | msgspec.Raw
 
 
-T = TypeVar("T")
-
-
 class JsonValue(NamedTuple, Generic[T]):
-    """One value of a file, and where it lies."""
+    """One value of a file, and its place."""
 
     place: int
     where: str
@@ -172,23 +181,24 @@ class JsonValue(NamedTuple, Generic[T]):
 
 
 def pieces(path: Path) -> Iterator[JsonPiece | Unreadable]:
-    """The lines of JSON Lines, the items of a list, or the one document; lines are not checked."""
-    head = _head(path)
-    text = head.lstrip(_BLANK)
+    """The lines of JSON Lines, the items of a list, or the one document, not yet decoded."""
+    with source_errors(path), path.open("rb") as file:
+        text = file.read(_HEAD_BYTES).lstrip(_BLANK)
     if not text.startswith((b"{", b"[")) or _begins_as_lines(path, text):
         yield from _lines(path)
         return
-    data = _whole(path).lstrip(_BLANK)
+    with source_errors(path):
+        data = path.read_bytes().lstrip(_BLANK)
     cut = False
     if not _is_json(data):
-        mended = mend(data)
-        if mended is None:
-            mended = _close(data)
-            cut = mended is not None
-        if mended is None:
+        repaired = repair_json(data)
+        if repaired is None:
+            repaired = _close(data)
+            cut = repaired is not None
+        if repaired is None:
             yield from _lines(path) if text.startswith(b"[") else _glued(path, data)
             return
-        data = mended
+        data = repaired
     if data.startswith(b"["):
         for index, item in enumerate(_raw_list.decode(data)):
             yield JsonPiece(index, f"item {index}", item)
@@ -199,12 +209,12 @@ def pieces(path: Path) -> Iterator[JsonPiece | Unreadable]:
 
 
 def values(path: Path) -> Iterator[JsonValue[Any] | Unreadable]:
-    """The same, decoded; glued objects come apart, and what cannot be read says why."""
+    """The values of a file; glued objects are separated, and what cannot be read is Unreadable."""
     return _decoded(path, decode)
 
 
 def documents(path: Path) -> Iterator[JsonValue[dict[str, msgspec.Raw]] | Unreadable]:
-    """The same where objects are expected, with their fields not yet decoded: for large ones."""
+    """The objects of a file with their fields not yet decoded, for large files."""
     return _decoded(path, fields)
 
 
@@ -222,7 +232,7 @@ def _decoded(path: Path, read: Callable[[bytes | msgspec.Raw], T]) -> Iterator[J
 def _apart(
     piece: JsonPiece, reason: str, read: Callable[[bytes | msgspec.Raw], T]
 ) -> Iterator[JsonValue[T] | Unreadable]:
-    parts = objects(bytes(piece.data))
+    parts = split_objects(bytes(piece.data))
     if not parts:
         yield Unreadable(piece.where, reason)
     for part in parts:
@@ -233,22 +243,12 @@ def _apart(
 
 
 def fields(data: bytes | msgspec.Raw) -> dict[str, msgspec.Raw]:
-    """The fields of an object, not yet decoded; `msgspec.DecodeError` where it is none."""
-    try:
-        return _raw_object.decode(data)
-    except msgspec.ValidationError:
-        raise
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        mended = mend(bytes(data))
-        if mended is None:
-            raise msgspec.DecodeError(str(error)) from error
-        return _raw_object.decode(mended)
-    except RecursionError as error:
-        raise msgspec.DecodeError("nested too deeply") from error
+    """The fields of an object, not yet decoded; `msgspec.DecodeError` if it is not one."""
+    return _decode_leniently(_raw_object.decode, data)
 
 
 def items(data: bytes | msgspec.Raw | None) -> list[msgspec.Raw]:
-    """The items of a list, not yet decoded; none where it is no list."""
+    """The items of a list, not yet decoded; empty if it is not a list."""
     if data is None:
         return []
     try:
@@ -258,7 +258,7 @@ def items(data: bytes | msgspec.Raw | None) -> list[msgspec.Raw]:
 
 
 def field(data: dict[str, msgspec.Raw], key: str) -> Any:
-    """One field, decoded; None where it is missing or cannot be read."""
+    """One field, decoded; None if it is missing or cannot be read."""
     try:
         return decode(data[key]) if key in data else None
     except msgspec.DecodeError:
@@ -266,82 +266,70 @@ def field(data: dict[str, msgspec.Raw], key: str) -> Any:
 
 
 @contextmanager
-def reading(builder: SessionBuilder, where: str) -> Iterator[None]:
-    """A record that turns out to be nested or counted beyond reason is unreadable, and no more than that."""
+def noting_unreadable(builder: SessionBuilder, where: str) -> Iterator[None]:
+    """Turn errors from absurdly nested records or huge numbers into an Unreadable of the session."""
     try:
         yield
     except (RecursionError, OverflowError) as error:
         builder.unreadable(where, "nested too deeply" if isinstance(error, RecursionError) else "a number out of range")
 
 
-def spread(
+def finish_sessions(
     parts: Iterable[SessionBuilder | Unreadable], ref: SessionRef, *, format: str, path: Path
 ) -> Iterator[Session]:
-    """The sessions in order; what lies between them and cannot be read is told by the one before it, or the first."""
+    """The sessions in order. Unreadable records go to the session before them, or else to the first."""
     held: SessionBuilder | None = None
-    homeless: list[Unreadable] = []
+    waiting: list[Unreadable] = []
     for part in parts:
         if isinstance(part, SessionBuilder):
             if held is not None:
                 yield held.take()
             held = part
-            for lost in homeless:
-                held.unreadable(lost.place, lost.reason)
-            homeless.clear()
+            _hand_over(waiting, held)
         elif held is not None:
             held.unreadable(part.place, part.reason)
         else:
-            homeless.append(part)
+            waiting.append(part)
     if held is None:
-        if not homeless:
+        if not waiting:
             return
         held = SessionBuilder(ref, format=format, path=str(path))
-        for lost in homeless:
-            held.unreadable(lost.place, lost.reason)
+        _hand_over(waiting, held)
     yield held.take()
 
 
-def _head(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(_HEAD_BYTES)
-    except OSError as error:
-        raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
-
-
-def _whole(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+def _hand_over(lost: list[Unreadable], builder: SessionBuilder) -> None:
+    for one in lost:
+        builder.unreadable(one.place, one.reason)
+    lost.clear()
 
 
 def _begins_as_lines(path: Path, text: bytes) -> bool:
-    """Whether the first or the second line is a whole object, which a document's never is."""
+    """Whether the first or second line is a complete object, which never happens in a document."""
     if not text.startswith(b"{"):
         return False
     first, newline, rest = text.partition(b"\n")
     if not newline:
-        # One long line: it is the document and the only line at once, unless more lines follow.
+        # One long line is both the document and its only line, unless more lines follow.
         return len(text) >= _HEAD_BYTES - len(_BLANK) and _has_more_lines(path)
     second = rest.lstrip(_BLANK).partition(b"\n")[0]
     return _is_json(first) or (second.startswith(b"{") and rest.startswith(b"{") and _is_json(second))
 
 
 def _has_more_lines(path: Path) -> bool:
-    lines = records(path)
+    lines = json_lines(path)
     next(lines, None)
     return next(lines, None) is not None
 
 
 def _lines(path: Path) -> Iterator[JsonPiece]:
-    for place, line, data in records(path):
+    for place, line, data in json_lines(path):
         yield JsonPiece(place, f"line {line}", data)
 
 
 def _glued(path: Path, data: bytes) -> Iterator[JsonPiece]:
-    """Documents one after the other, each over several lines; otherwise lines after all."""
-    parts = objects(data)
+    """Several documents one after the other, each over several lines; otherwise JSON Lines."""
+    parts = split_objects(data)
     if len(parts) > 1 and all(map(_is_json, parts[:-1])):
         for index, part in enumerate(parts):
             yield JsonPiece(index, f"document {index}", part)
@@ -361,7 +349,7 @@ def _is_json(data: bytes) -> bool:
 
 
 def _close(data: bytes) -> bytes | None:
-    """A document that was cut off, closed after the last value that is whole; None where it is no such thing."""
+    """A document that was cut off, closed after its last complete value; None if that is impossible."""
     opened: list[bytes] = []
     good: tuple[int, bytes] | None = None
     at = 0
@@ -377,4 +365,4 @@ def _close(data: bytes) -> bytes | None:
     if good is None:
         return None
     closed = data[: good[0]] + good[1]
-    return closed if _is_json(closed) else mend(closed)
+    return closed if _is_json(closed) else repair_json(closed)

@@ -1,4 +1,4 @@
-"""Logs whose records hold messages: a session a record, or the requests of one conversation, history and all."""
+"""Reads logs of messages: one session in each record, or requests that repeat the conversation so far."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import msgspec
 
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.coerce import first_of, identity, integer, kind_of, number, string, time_of
-from seasoned.history.json_file import JsonValue, reading, spread, values
+from seasoned.history.json_file import JsonValue, finish_sessions, noting_unreadable, values
 from seasoned.session import Session, SessionRef, Unreadable, Usage
 
-_OPEN = 256
+_OPEN = 256  # conversations that are kept open, so that memory does not grow with the log
 _SESSION_KEYS = ("session_id", "sessionId", "conversation_id", "conversationId", "thread_id", "chat_id")
 _RECORD_KEYS = ("id", "uuid", "custom_id", "request_id", "instance_id", "task_id")
 
 
-class MessageTeller(Protocol):
-    """Tells a builder what messages say."""
+class MessageReader(Protocol):
+    """Adds messages to a builder."""
 
-    def tell(self, message: object, *, where: str, place: int = 0, usage: Usage | None = None) -> None:
-        """One message."""
+    def add(self, message: object, *, where: str, place: int = 0, usage: Usage | None = None) -> None:
+        """Add one message."""
 
 
 class LoggedExchange(msgspec.Struct):
-    """What one record holds: messages, what was answered to them, and what is said about them."""
+    """One record: the messages sent, the replies, and facts about them."""
 
     messages: list[Any] = []
     replies: list[Any] = []
@@ -36,24 +36,24 @@ class LoggedExchange(msgspec.Struct):
 
 
 class LogStyle(msgspec.Struct, frozen=True):
-    """How the messages of one provider are told."""
+    """How the messages of one provider are read."""
 
     name: str
     agent: str
-    teller: Callable[[SessionBuilder], MessageTeller]
+    reader: Callable[[SessionBuilder], MessageReader]
     exchange: Callable[[dict[str, Any]], LoggedExchange | None]
     is_message: Callable[[object], bool]
     signature: Callable[[object], int]
 
 
 class _OpenConversation:
-    """A session that may go on in a later record."""
+    """A session that may continue in a later record."""
 
-    def __init__(self, builder: SessionBuilder, teller: MessageTeller, number: int) -> None:
+    def __init__(self, builder: SessionBuilder, reader: MessageReader, number: int) -> None:
         self.number = number
         self.builder = builder
-        self.teller = teller
-        self.told: Counter[int] = Counter()
+        self.reader = reader
+        self.seen: Counter[int] = Counter()
         self.end = 0
         self.place = 0
 
@@ -61,17 +61,17 @@ class _OpenConversation:
 class MessageLog:
     """Reads one file of messages, records, or requests with their responses."""
 
-    def __init__(self, path: Path, way: LogStyle) -> None:
+    def __init__(self, path: Path, style: LogStyle) -> None:
         self._path = path
-        self._way = way
+        self._style = style
         self._open: dict[str, _OpenConversation] = {}
         self._closed: set[str] = set()
         self._ends: dict[int, str] = {}
 
     def sessions(self) -> Iterator[Session]:
         """Every session of the file."""
-        ref = SessionRef(self._way.agent, self._path.stem)
-        yield from spread(self._parts(), ref, format=self._way.name, path=self._path)
+        ref = SessionRef(self._style.agent, self._path.stem)
+        yield from finish_sessions(self._parts(), ref, format=self._style.name, path=self._path)
 
     def _parts(self) -> Iterator[SessionBuilder | Unreadable]:
         for index, part in enumerate(values(self._path)):
@@ -88,7 +88,7 @@ class MessageLog:
     def _take(self, part: JsonValue[Any], index: int) -> Unreadable | None:
         value = part.value
         try:
-            if self._way.is_message(value):
+            if self._style.is_message(value):
                 self._message(part, value)
                 return None
             exchange = LoggedExchange(value) if isinstance(value, list) else self._exchange(value)
@@ -97,18 +97,18 @@ class MessageLog:
         if exchange is None:
             return Unreadable(part.where, f"{kind_of(value)} that is neither a message nor holds messages")
         conversation = self._conversation(value if isinstance(value, dict) else {}, exchange, index)
-        with reading(conversation.builder, part.where):
-            self._tell(conversation, exchange, part)
+        with noting_unreadable(conversation.builder, part.where):
+            self._add(conversation, exchange, part)
         return None
 
     def _exchange(self, value: object) -> LoggedExchange | None:
-        return self._way.exchange(value) if isinstance(value, dict) else None
+        return self._style.exchange(value) if isinstance(value, dict) else None
 
     def _message(self, part: JsonValue[Any], message: dict[str, Any]) -> None:
         native = identity(first_of(message, *_SESSION_KEYS)) or self._path.stem
         conversation = self._again(native) or self._begin(native)
-        with reading(conversation.builder, part.where):
-            conversation.teller.tell(message, where=part.where, place=part.place)
+        with noting_unreadable(conversation.builder, part.where):
+            conversation.reader.add(message, where=part.where, place=part.place)
 
     def _conversation(self, value: dict[str, Any], exchange: LoggedExchange, index: int) -> _OpenConversation:
         session = identity(first_of(value, *_SESSION_KEYS))
@@ -123,7 +123,7 @@ class MessageLog:
         return conversation
 
     def _again(self, native: str) -> _OpenConversation | None:
-        """An open conversation, which is then the last to be closed."""
+        """An open conversation, moved to the end of the queue for closing."""
         conversation = self._open.pop(native, None)
         if conversation is not None:
             self._open[native] = conversation
@@ -134,8 +134,10 @@ class MessageLog:
         while unique in self._open or unique in self._closed:
             count += 1
             unique = f"{native}#{count}"
-        builder = SessionBuilder(SessionRef(self._way.agent, unique), format=self._way.name, path=str(self._path))
-        self._open[unique] = _OpenConversation(builder, self._way.teller(builder), len(self._closed) + len(self._open))
+        builder = SessionBuilder(SessionRef(self._style.agent, unique), format=self._style.name, path=str(self._path))
+        self._open[unique] = _OpenConversation(
+            builder, self._style.reader(builder), len(self._closed) + len(self._open)
+        )
         return self._open[unique]
 
     def _close(self, native: str) -> SessionBuilder:
@@ -145,11 +147,11 @@ class MessageLog:
         return conversation.builder
 
     def _longest(self, exchange: LoggedExchange) -> int:
-        """The end of the longest earlier conversation that these messages go on from."""
+        """The hash of the longest earlier conversation that these messages continue."""
         found = end = 0
         try:
             for message in exchange.messages:
-                mark = self._way.signature(message)
+                mark = self._style.signature(message)
                 end = hash((end, mark)) if mark else end
                 if end in self._ends:
                     found = end
@@ -157,34 +159,34 @@ class MessageLog:
             return 0
         return found
 
-    def _tell(self, conversation: _OpenConversation, exchange: LoggedExchange, part: JsonValue[Any]) -> None:
-        """What this record adds: requests repeat what was said before, and that is told once."""
+    def _add(self, conversation: _OpenConversation, exchange: LoggedExchange, part: JsonValue[Any]) -> None:
+        """Add what is new in this record: requests repeat the earlier messages."""
         before: Counter[int] = Counter()
         self._ends.pop(conversation.end, None)
         end = 0
         for position, message in enumerate(exchange.messages + exchange.replies):
             where = f"{part.where}, message {position}"
-            with reading(conversation.builder, where):
-                mark = self._way.signature(message)
+            with noting_unreadable(conversation.builder, where):
+                mark = self._style.signature(message)
                 if not mark:
                     continue
                 end = hash((end, mark))
                 before[mark] += 1
-                if before[mark] <= conversation.told[mark]:
+                if before[mark] <= conversation.seen[mark]:
                     continue
                 is_reply = position >= len(exchange.messages)
                 usage = exchange.usage if is_reply and position == len(exchange.messages) else None
-                conversation.teller.tell(message, where=where, place=conversation.place, usage=usage)
+                conversation.reader.add(message, where=where, place=conversation.place, usage=usage)
                 conversation.place += 1
-        conversation.told |= before
+        conversation.seen |= before
         conversation.end = end
         if len(exchange.messages) + len(exchange.replies) > 1:
             self._ends[end] = conversation.builder.ref.native_id
 
 
-def read_log(path: Path, way: LogStyle) -> Iterator[Session]:
+def read_log(path: Path, style: LogStyle) -> Iterator[Session]:
     """Every session of a log of messages."""
-    return MessageLog(path, way).sessions()
+    return MessageLog(path, style).sessions()
 
 
 def _record_id(value: dict[str, Any]) -> str | None:
@@ -194,11 +196,11 @@ def _record_id(value: dict[str, Any]) -> str | None:
 
 
 def _describe(builder: SessionBuilder, value: dict[str, Any], exchange: LoggedExchange) -> None:
-    """What a record says about its session as a whole."""
+    """Copy what a record says about its session."""
     builder.model = exchange.model or builder.model
     builder.title = string(value.get("title")) or builder.title
     builder.cwd = string(value.get("cwd")) or builder.cwd
-    with reading(builder, "the record"):
+    with noting_unreadable(builder, "the record"):
         time = time_of(first_of(value, "timestamp", "created_at", "created", "time"))
         if time is not None:
             builder.seen_at(time)

@@ -12,7 +12,7 @@ from seasoned.history.discover import candidates
 from seasoned.history.formats import named, read_file, recognise
 from seasoned.session import Session, SessionRef
 
-_RANDOM_LENGTH = 16
+_RANDOM_LENGTH = 16  # shorter ids are counters and repeat between sessions
 
 
 def is_unique_id(call_id: str) -> bool:
@@ -22,7 +22,7 @@ def is_unique_id(call_id: str) -> bool:
 
 
 def without_copies(sessions: Iterable[Session]) -> Iterator[Session]:
-    """The same sessions, each call only in the first of them that has it. Give them oldest first."""
+    """The sessions with each call only in the first one that has it. Pass them oldest first."""
     seen: set[tuple[str, str]] = set()
     roots: dict[SessionRef, SessionRef] = {}
     for session in sessions:
@@ -51,7 +51,7 @@ def _first_seen(session: Session, root: str, seen: set[tuple[str, str]]) -> Sess
 
 
 def read(path: str | Path) -> Iterator[Session]:
-    """Every session of a file, a database or a folder. Files in a folder that are no history are passed over."""
+    """Every session of a file, a database or a folder. Other files in a folder are skipped."""
     return without_copies(_sessions(Path(path)))
 
 
@@ -64,17 +64,17 @@ def _sessions(path: Path) -> Iterator[Session]:
             yield from named(module).read(file)
 
 
-# Formats that hold many sessions and can be asked for one of them.
+# Databases that can be asked for one of their sessions.
 _CHOOSING = ("hermes_db", "seasoned_db")
 
 
 def read_one(path: Path, ref: SessionRef) -> Session:
-    """The session as its source has it; NotFound says why it cannot be had."""
+    """The session as its source has it; NotFound says why it is not available."""
     if not path.exists():
-        raise NotFound("The file it came from is gone.")
+        raise NotFound("The file it came from no longer exists.")
     module = recognise(path)
     if module is None:
-        raise NotFound("The file it came from no longer holds a history.")
+        raise NotFound("The file it came from is no longer a history.")
     reader = named(module)
     if module in _CHOOSING:
         found = reader.read(path, only=[ref.native_id])  # type: ignore[call-arg]
@@ -83,4 +83,4 @@ def read_one(path: Path, ref: SessionRef) -> Session:
     for session in found:
         if session.ref == ref:
             return session
-    raise NotFound("The file it came from no longer holds it.")
+    raise NotFound("The file it came from no longer contains it.")

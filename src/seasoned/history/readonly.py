@@ -1,4 +1,4 @@
-"""Opens another program's SQLite database without changing one byte beside it."""
+"""Opens another program's SQLite database without changing it or creating files beside it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DAMAGE = ("malformed", "not a database", "disk image", "unrecognized token")
 
 @contextmanager
 def open_readonly(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that cannot write. SourceError says in one sentence why there is none."""
+    """A read-only connection. SourceError says why it cannot be opened."""
     try:
         with _at_rest(path) as (where, options), closing(_connect(where, options)) as connection:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -29,18 +29,23 @@ def open_readonly(path: Path) -> Iterator[sqlite3.Connection]:
         raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
 
 
+def columns_of(connection: sqlite3.Connection, table: str) -> set[str]:
+    """The names of a table's columns; empty if there is no such table."""
+    return {str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")}
+
+
 def _connect(path: Path, options: str) -> sqlite3.Connection:
     uri = f"file:{quote(str(path.absolute()))}?{options}"
     connection = sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, check_same_thread=False)
     connection.row_factory = sqlite3.Row
-    # Histories hold whatever an agent met: broken characters are replaced, not fatal.
+    # Histories contain anything an agent read: broken characters are replaced.
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     return connection
 
 
 @contextmanager
 def _at_rest(path: Path) -> Iterator[tuple[Path, str]]:
-    """Where to open it and how: a write-ahead log without its index would make SQLite write files."""
+    """Where to open it and how: with a write-ahead log but no index SQLite would create files, so a copy is used."""
     with path.open("rb") as file:
         header = file.read(20)
     log, index = Path(f"{path}-wal"), Path(f"{path}-shm")

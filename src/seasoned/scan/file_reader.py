@@ -14,6 +14,7 @@ from seasoned.command.tool import kind_of, tool_of
 from seasoned.errors import SourceError
 from seasoned.history.formats import named, recognise
 from seasoned.history.incremental import Resume
+from seasoned.history.json_file import source_errors
 from seasoned.history.read import is_unique_id
 from seasoned.outcome.error_rate import count_name
 from seasoned.outcome.judge import judge
@@ -317,9 +318,6 @@ def _resume(job: FileJob, path: Path) -> Resume | None:
 
 def _digest_before(path: Path, offset: int) -> str:
     """A digest of the bytes right before the place where reading goes on."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(offset - _CHECKED_BYTES, 0))
-            return blake2b(file.read(min(offset, _CHECKED_BYTES)), digest_size=16).hexdigest()
-    except OSError as error:
-        raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+    with source_errors(path), path.open("rb") as file:
+        file.seek(max(offset - _CHECKED_BYTES, 0))
+        return blake2b(file.read(min(offset, _CHECKED_BYTES)), digest_size=16).hexdigest()

@@ -13,7 +13,7 @@ import msgspec
 from seasoned.gateway.proxy.headers import Headers
 from seasoned.gateway.wire.event_stream import fields_of
 from seasoned.gateway.wire.request import ApiRequest, ApiResponse
-from seasoned.history.coerce import record, string
+from seasoned.history.coerce import as_object, string
 from seasoned.session import Relation, SessionRef
 from seasoned.store import Store
 
@@ -114,7 +114,7 @@ def _by_words(asked: ApiRequest) -> Purpose | None:
         return None
     if asked.max_tokens == 1:
         return "probe"
-    fields = frozenset(record(asked.answer_schema.get("properties")))
+    fields = frozenset(as_object(asked.answer_schema.get("properties")))
     if fields and fields <= _TITLE_FIELDS:
         return "title"
     said = (asked.system[:_PROMPT_CHARS], *([last[:_PROMPT_CHARS]] if not asked.system else ()))

@@ -9,8 +9,8 @@ from seasoned.gateway.wire.request import ApiRequest, ApiResponse
 from seasoned.gateway.wire.splice import count_leading, find_fields, find_items, insert_items
 from seasoned.gateway.wire.turns import RequestTurns, call_id
 from seasoned.gateway.wire.usage import read_usage
-from seasoned.history.chat import said
-from seasoned.history.coerce import arguments_of, first_of, identity, integer, record, sequence, string, text_of
+from seasoned.history.chat import spoken_text
+from seasoned.history.coerce import arguments_of, as_list, as_object, first_of, identity, integer, string, text_of
 from seasoned.session import Marks, Result, Role, ToolCall
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -24,25 +24,25 @@ def read_request(body: bytes) -> ApiRequest | None:
     fields = fields_of(body)
     if fields is None or not isinstance(fields.get("messages"), list) or string(fields.get("model")) is None:
         return None
-    given = [record(message) for message in fields["messages"]]
+    given = [as_object(message) for message in fields["messages"]]
     start = next((at for at, message in enumerate(given) if not _is_system(message)), len(given))
-    system = [text_of(fields.get("system")), *[said(message.get("content")) for message in given[:start]]]
+    system = [text_of(fields.get("system")), *[spoken_text(message.get("content")) for message in given[:start]]]
     turns = RequestTurns()
     for message in given[start:]:
         _tell(turns, message)
     messages, results = turns.take()
-    answer_format = first_of(record(fields.get("output_config")), "format") or fields.get("output_format")
+    answer_format = first_of(as_object(fields.get("output_config")), "format") or fields.get("output_format")
     return ApiRequest(
         api="anthropic",
         model=fields["model"],
         system="\n".join([text for text in system if text]),
         messages=messages,
         results=results,
-        tools=tuple([tool for tool in sequence(fields.get("tools")) if isinstance(tool, dict)]),
+        tools=tuple([tool for tool in as_list(fields.get("tools")) if isinstance(tool, dict)]),
         is_stream=fields.get("stream") is True,
         max_tokens=integer(fields.get("max_tokens")),
-        user_id=string(record(fields.get("metadata")).get("user_id")),
-        answer_schema=record(record(answer_format).get("schema")),
+        user_id=string(as_object(fields.get("metadata")).get("user_id")),
+        answer_schema=as_object(as_object(answer_format).get("schema")),
     )
 
 
@@ -91,17 +91,17 @@ class MessageStream(EventStream):
         kind = fields.get("type")
         at = integer(fields.get("index")) or 0
         if kind == "content_block_delta":
-            delta = record(fields.get("delta"))
+            delta = as_object(fields.get("delta"))
             words = delta.get("text") if delta.get("type") == "text_delta" else delta.get("partial_json")
             if isinstance(words, str):
                 self._words.setdefault(at, []).append(words)
         elif kind == "content_block_start":
-            self._blocks[at] = record(fields.get("content_block"))
+            self._blocks[at] = as_object(fields.get("content_block"))
         elif kind == "message_start":
-            self._message = record(fields.get("message"))
+            self._message = as_object(fields.get("message"))
             self._usage = merge_usage(self._usage, self._message.get("usage"))
         elif kind == "message_delta":
-            self._message = {**self._message, **record(fields.get("delta"))}
+            self._message = {**self._message, **as_object(fields.get("delta"))}
             self._usage = merge_usage(self._usage, fields.get("usage"))
 
     def _block(self, at: int) -> dict[str, Any]:
@@ -131,11 +131,11 @@ def _tell(turns: RequestTurns, message: dict[str, Any]) -> None:
     if role is None:
         return
     content = message.get("content")
-    blocks = [block for block in sequence(content) if isinstance(block, dict)]
+    blocks = [block for block in as_list(content) if isinstance(block, dict)]
     tools = [block for block in blocks if block.get("type") in _USES or _is_result(block)]
     notes = [block for block in blocks if _is_note(block)] if role == "user" else []
     spoken = [block for block in blocks if block not in tools and block not in notes]
-    words = said(spoken if isinstance(content, list) else content)
+    words = spoken_text(spoken if isinstance(content, list) else content)
     if role == "assistant":
         turns.say(role, words)
     for block in tools:
@@ -145,7 +145,7 @@ def _tell(turns: RequestTurns, message: dict[str, Any]) -> None:
         elif tool := string(block.get("name")):
             turns.call(block.get("id"), tool, arguments_of(block.get("input")))
     if notes:
-        turns.say("system", said(notes))
+        turns.say("system", spoken_text(notes))
     if role != "assistant" and (words or not (tools or notes)):
         turns.say(role, words)
 
@@ -162,7 +162,7 @@ def _result(block: dict[str, Any]) -> Result:
 
 
 def _answer(message: dict[str, Any], error: str | None) -> ApiResponse:
-    blocks = [block for block in sequence(message.get("content")) if isinstance(block, dict)]
+    blocks = [block for block in as_list(message.get("content")) if isinstance(block, dict)]
     results = {identity(block.get("tool_use_id")): _result(block) for block in blocks if _is_result(block)}
     calls = []
     for block in blocks:
@@ -175,7 +175,7 @@ def _answer(message: dict[str, Any], error: str | None) -> ApiResponse:
     return ApiResponse(
         id=identity(message.get("id")),
         model=string(message.get("model")),
-        text=said(words),
+        text=spoken_text(words),
         calls=tuple(calls),
         usage=read_usage("anthropic", raw_usage),
         raw_usage=raw_usage,

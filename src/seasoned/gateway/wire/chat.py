@@ -9,8 +9,8 @@ from seasoned.gateway.wire.request import ApiRequest, ApiResponse
 from seasoned.gateway.wire.splice import add_field, count_leading, find_fields, find_items, insert_items, replace
 from seasoned.gateway.wire.turns import RequestTurns, call_id
 from seasoned.gateway.wire.usage import read_usage
-from seasoned.history.chat import ROLES, said
-from seasoned.history.coerce import arguments_of, first_of, identity, integer, record, sequence, string, text_of
+from seasoned.history.chat import ROLES, spoken_text
+from seasoned.history.coerce import arguments_of, as_list, as_object, first_of, identity, integer, string, text_of
 from seasoned.marks import opens_block
 from seasoned.session import ToolCall
 
@@ -24,28 +24,28 @@ def read_request(body: bytes) -> ApiRequest | None:
     fields = fields_of(body)
     if fields is None or not isinstance(fields.get("messages"), list) or string(fields.get("model")) is None:
         return None
-    given = [record(message) for message in fields["messages"]]
+    given = [as_object(message) for message in fields["messages"]]
     start = _first_said(given)
     turns = RequestTurns()
     for message in given[start:]:
         _tell(turns, message)
     messages, results = turns.take()
     is_stream = fields.get("stream") is True
-    schema = record(record(fields.get("response_format")).get("json_schema"))
+    schema = as_object(as_object(fields.get("response_format")).get("json_schema"))
     return ApiRequest(
         api="chat",
         model=fields["model"],
-        system="\n".join([said(message.get("content")) for message in given[:start]]),
+        system="\n".join([spoken_text(message.get("content")) for message in given[:start]]),
         messages=messages,
         results=results,
-        tools=tuple([tool for tool in sequence(fields.get("tools")) if isinstance(tool, dict)]),
+        tools=tuple([tool for tool in as_list(fields.get("tools")) if isinstance(tool, dict)]),
         is_stream=is_stream,
-        wants_usage=not is_stream or record(fields.get("stream_options")).get("include_usage") is True,
+        wants_usage=not is_stream or as_object(fields.get("stream_options")).get("include_usage") is True,
         max_tokens=integer(first_of(fields, "max_completion_tokens", "max_tokens")),
         prompt_cache_key=string(fields.get("prompt_cache_key")),
-        user_id=string(record(fields.get("metadata")).get("user_id")),
-        client=record(fields.get("metadata")),
-        answer_schema=record(schema.get("schema")),
+        user_id=string(as_object(fields.get("metadata")).get("user_id")),
+        client=as_object(fields.get("metadata")),
+        answer_schema=as_object(schema.get("schema")),
     )
 
 
@@ -88,9 +88,11 @@ def read_response(body: bytes) -> ApiResponse:
     fields = fields_of(body)
     if fields is None:
         return ApiResponse(error="an answer that is no JSON object")
-    choice = record(next(iter(sequence(fields.get("choices"))), None))
+    choice = as_object(next(iter(as_list(fields.get("choices"))), None))
     usage = merge_usage(None, first_of(fields, "usage") or choice.get("usage"))
-    return _answer(fields, record(choice.get("message")), string(choice.get("finish_reason")), usage, error_of(fields))
+    return _answer(
+        fields, as_object(choice.get("message")), string(choice.get("finish_reason")), usage, error_of(fields)
+    )
 
 
 class ChatStream(EventStream):
@@ -115,20 +117,20 @@ class ChatStream(EventStream):
         for key in ("id", "model"):
             self._head[key] = self._head.get(key) or fields.get(key)
         self._usage = merge_usage(self._usage, fields.get("usage"))
-        self._usage = merge_usage(self._usage, record(fields.get("x_groq")).get("usage"))
-        for choice in sequence(fields.get("choices")):
-            if integer(record(choice).get("index")) in (0, None):
-                self._read_choice(record(choice))
+        self._usage = merge_usage(self._usage, as_object(fields.get("x_groq")).get("usage"))
+        for choice in as_list(fields.get("choices")):
+            if integer(as_object(choice).get("index")) in (0, None):
+                self._read_choice(as_object(choice))
 
     def _read_choice(self, choice: dict[str, Any]) -> None:
         # Some report the usage beside the last words instead of in an event of its own.
         self._usage = merge_usage(self._usage, choice.get("usage"))
         self._finish = string(choice.get("finish_reason")) or self._finish
-        delta = record(choice.get("delta"))
+        delta = as_object(choice.get("delta"))
         for words in (delta.get("content"), delta.get("refusal")):
             self._texts += [words] if isinstance(words, str) else []
-        for part in sequence(delta.get("tool_calls")):
-            self._read_call(record(part))
+        for part in as_list(delta.get("tool_calls")):
+            self._read_call(as_object(part))
         if isinstance(legacy := delta.get("function_call"), dict):
             self._read_call({"index": 0, "function": legacy})
 
@@ -141,7 +143,7 @@ class ChatStream(EventStream):
             place = self._places[index] = len(self._calls)
             self._calls.append({"id": given, "name": None, "arguments": []})
         call = self._calls[place]
-        function = record(part.get("function"))
+        function = as_object(part.get("function"))
         call["id"] = call["id"] or given
         call["name"] = call["name"] or string(function.get("name"))
         if isinstance(words := function.get("arguments"), str):
@@ -159,7 +161,7 @@ def open_stream(*, takes_usage_out: bool = False) -> ChatStream:
 def _first_said(messages: list[dict[str, Any]]) -> int:
     """The first message behind the system part."""
     for at, message in enumerate(messages):
-        if not _is_system(message) or opens_block(said(message.get("content"))):
+        if not _is_system(message) or opens_block(spoken_text(message.get("content"))):
             return at
     return len(messages)
 
@@ -174,19 +176,19 @@ def _tell(turns: RequestTurns, message: dict[str, Any]) -> None:
         tool = string(first_of(message, "name", "tool_name"))
         turns.result(message.get("tool_call_id"), text_of(message.get("content")), tool=tool)
     elif role is not None:
-        turns.say(role, said(message.get("content")) or string(message.get("refusal")) or "")
+        turns.say(role, spoken_text(message.get("content")) or string(message.get("refusal")) or "")
         for call in _calls(message) if role == "assistant" else ():
             turns.call(*call)
 
 
 def _calls(message: dict[str, Any]) -> list[tuple[object, str, dict[str, Any]]]:
-    given = [record(call) for call in sequence(message.get("tool_calls"))]
+    given = [as_object(call) for call in as_list(message.get("tool_calls"))]
     if isinstance(legacy := message.get("function_call"), dict):
         given.append({"function": legacy})
     found = []
     for call in given:
         # A custom tool is called with a text instead of a function's arguments.
-        inner = record(first_of(call, "function", "custom")) or call
+        inner = as_object(first_of(call, "function", "custom")) or call
         if name := string(inner.get("name")):
             found.append((call.get("id"), name, arguments_of(first_of(inner, "arguments", "input"))))
     return found
@@ -203,7 +205,7 @@ def _answer(
     return ApiResponse(
         id=identity(head.get("id")),
         model=string(head.get("model")),
-        text=said(message.get("content")) or string(message.get("refusal")) or "",
+        text=spoken_text(message.get("content")) or string(message.get("refusal")) or "",
         calls=tuple(calls),
         usage=read_usage("chat", raw_usage),
         raw_usage=raw_usage,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import msgspec
 
 from seasoned.gateway.wire.request import ApiResponse
-from seasoned.history.coerce import record, string
+from seasoned.history.coerce import as_object, string
 from seasoned.history.json_file import decode
 
 _LIMIT = 32 << 20
@@ -186,7 +186,7 @@ def error_of(fields: dict[str, Any]) -> str | None:
     error = fields.get("error")
     if error is None:
         return None
-    inner = record(error)
+    inner = as_object(error)
     said = string(inner.get("message")) or string(inner.get("type")) or string(error) or "an error without a message"
     return said[:_ERROR_CHARS]
 

@@ -9,8 +9,8 @@ from seasoned.gateway.wire.request import ApiRequest, ApiResponse
 from seasoned.gateway.wire.splice import count_leading, find_fields, find_items, insert_items, replace
 from seasoned.gateway.wire.turns import RequestTurns, call_id
 from seasoned.gateway.wire.usage import read_usage
-from seasoned.history.chat import ROLES, said
-from seasoned.history.coerce import arguments_of, first_of, identity, integer, record, sequence, string, text_of
+from seasoned.history.chat import ROLES, spoken_text
+from seasoned.history.coerce import arguments_of, as_list, as_object, first_of, identity, integer, string, text_of
 from seasoned.marks import opens_block
 from seasoned.session import Marks, Result, ToolCall
 
@@ -27,10 +27,10 @@ def read_request(body: bytes) -> ApiRequest | None:
     if fields is None or string(fields.get("model")) is None or not isinstance(fields.get("input"), str | list):
         return None
     given = fields["input"]
-    items = [{"role": "user", "content": given}] if isinstance(given, str) else [record(item) for item in given]
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else [as_object(item) for item in given]
     system = [text_of(fields.get("instructions"))]
     start = _first_said(items)
-    system += [said(item.get("content")) for item in items[:start]]
+    system += [spoken_text(item.get("content")) for item in items[:start]]
     turns = RequestTurns()
     for item in items[start:]:
         _tell(turns, item)
@@ -47,9 +47,9 @@ def read_request(body: bytes) -> ApiRequest | None:
         conversation=_conversation(fields),
         max_tokens=integer(fields.get("max_output_tokens")),
         prompt_cache_key=string(fields.get("prompt_cache_key")),
-        user_id=string(record(fields.get("metadata")).get("user_id")),
-        client=record(fields.get("client_metadata")) or record(fields.get("metadata")),
-        answer_schema=record(record(record(fields.get("text")).get("format")).get("schema")),
+        user_id=string(as_object(fields.get("metadata")).get("user_id")),
+        client=as_object(fields.get("client_metadata")) or as_object(fields.get("metadata")),
+        answer_schema=as_object(as_object(as_object(fields.get("text")).get("format")).get("schema")),
     )
 
 
@@ -112,7 +112,7 @@ class ResponsesStream(EventStream):
             if isinstance(words := fields.get("delta"), str):
                 self._texts.setdefault(at, []).append(words)
         elif kind == "response.output_item.done":
-            self._items[at] = record(fields.get("item"))
+            self._items[at] = as_object(fields.get("item"))
             self._texts.pop(at, None)
         elif kind == "error":
             self.error = error_of({"error": fields}) if self.error is None else self.error
@@ -134,7 +134,7 @@ def open_stream(*, takes_usage_out: bool = False) -> ResponsesStream:
 def _first_said(items: list[dict[str, Any]]) -> int:
     """The first item behind the system part."""
     for at, item in enumerate(items):
-        if not _is_system(item) or opens_block(said(item.get("content"))):
+        if not _is_system(item) or opens_block(spoken_text(item.get("content"))):
             return at
     return len(items)
 
@@ -145,16 +145,18 @@ def _is_system(item: dict[str, Any]) -> bool:
 
 def _comes_first(item: dict[str, Any]) -> bool:
     """The system part, and what a client says of the surroundings."""
-    return _is_system(item) or (item.get("role") == "user" and said(item.get("content")).startswith(_SURROUNDINGS))
+    return _is_system(item) or (
+        item.get("role") == "user" and spoken_text(item.get("content")).startswith(_SURROUNDINGS)
+    )
 
 
 def _tools(fields: dict[str, Any]) -> list[dict[str, Any]]:
-    return [tool for tool in sequence(fields.get("tools")) if isinstance(tool, dict)]
+    return [tool for tool in as_list(fields.get("tools")) if isinstance(tool, dict)]
 
 
 def _conversation(fields: dict[str, Any]) -> str | None:
     given = fields.get("conversation")
-    return string(given) or string(record(given).get("id"))
+    return string(given) or string(as_object(given).get("id"))
 
 
 def _tell(turns: RequestTurns, item: dict[str, Any]) -> None:
@@ -168,7 +170,7 @@ def _tell(turns: RequestTurns, item: dict[str, Any]) -> None:
             turns.result(name, result.text, result.marks)
     elif kind == "message" and role is not None:
         # As the files of Codex are read: what it says of the surroundings is not the user's.
-        turns.say("system" if role == "user" and _comes_first(item) else role, said(item.get("content")))
+        turns.say("system" if role == "user" and _comes_first(item) else role, spoken_text(item.get("content")))
 
 
 def _call(item: dict[str, Any]) -> tuple[object, str, dict[str, Any]] | None:
@@ -191,8 +193,8 @@ def _result(item: dict[str, Any]) -> Result | None:
 
 
 def _answer(response: dict[str, Any], error: str | None = None) -> ApiResponse:
-    items = [record(item) for item in sequence(response.get("output"))]
-    texts = [said(item.get("content")) for item in items if item.get("type") == "message"]
+    items = [as_object(item) for item in as_list(response.get("output"))]
+    texts = [spoken_text(item.get("content")) for item in items if item.get("type") == "message"]
     found = [(call, _result(item)) for item in items if (call := _call(item)) is not None]
     calls = [ToolCall(call_id(*call), call[1], call[2], result) for call, result in found]
     raw_usage = merge_usage(None, response.get("usage"))

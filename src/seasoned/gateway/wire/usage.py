@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from seasoned.gateway.wire.request import ApiName
-from seasoned.history.coerce import count, first_of, record, string, told, without
+from seasoned.history.coerce import as_object, count, first_of, known_usage, remaining, string
 from seasoned.session import Usage
 
 _TIERS = ("priority", "flex")
@@ -60,15 +60,15 @@ def find_cost(
 
 
 def _openai(raw: dict[str, Any]) -> Usage | None:
-    read = record(first_of(raw, "prompt_tokens_details", "input_tokens_details"))
-    made = record(first_of(raw, "completion_tokens_details", "output_tokens_details"))
+    read = as_object(first_of(raw, "prompt_tokens_details", "input_tokens_details"))
+    made = as_object(first_of(raw, "completion_tokens_details", "output_tokens_details"))
     whole = count(first_of(raw, "prompt_tokens", "input_tokens"))
     cached = count(first_of({**raw, **read}, "cached_tokens", "prompt_cache_hit_tokens"))
     written = count(read.get("cache_write_tokens"))
-    return told(
+    return known_usage(
         Usage(
             # Parts that are more than the whole: nobody knows which of them is wrong.
-            input=None if (cached or 0) + (written or 0) > (whole or 0) else without(whole, cached, written),
+            input=None if (cached or 0) + (written or 0) > (whole or 0) else remaining(whole, cached, written),
             output=count(first_of(raw, "completion_tokens", "output_tokens")),
             cache_read=cached,
             cache_write=written,
@@ -79,8 +79,8 @@ def _openai(raw: dict[str, Any]) -> Usage | None:
 
 def _anthropic(raw: dict[str, Any]) -> Usage | None:
     """Its own input is what no cache had a part in."""
-    details = record(raw.get("output_tokens_details"))
-    return told(
+    details = as_object(raw.get("output_tokens_details"))
+    return known_usage(
         Usage(
             input=count(raw.get("input_tokens")),
             output=count(raw.get("output_tokens")),
@@ -121,7 +121,7 @@ def _estimate(
         "output_tokens": usage.output,
         "cache_read_tokens": usage.cache_read,
         "cache_write_tokens": usage.cache_write,
-        "cache_write_1h_tokens": count(record(raw.get("cache_creation")).get("ephemeral_1h_input_tokens")),
+        "cache_write_1h_tokens": count(as_object(raw.get("cache_creation")).get("ephemeral_1h_input_tokens")),
     }
     known = {name: figure for name, figure in figures.items() if figure is not None}
     tier = string(raw.get("service_tier")) or tier

@@ -18,7 +18,7 @@ NAME = "claude-code"
 AGENT = "claude-code"
 
 _LINE_TYPES = {"user", "assistant", "system", "summary", "progress", "file-history-snapshot", "queue-operation"}
-# Blocks that are shown elsewhere, or are not said to anybody.
+# Blocks that are read elsewhere or are not part of the text.
 _WITHOUT_WORDS = {"", "text", "tool_use", "tool_result", "thinking", "redacted_thinking"}
 _OK = Marks(failed=False)
 _UNMARKED = Marks(failed=False, implied=True)
@@ -53,7 +53,7 @@ class _ClaudeMessage(msgspec.Struct):
 
 
 class _ClaudePassed(msgspec.Struct):
-    """A line of a sub-agent as its parent saw it go by."""
+    """A line of a sub-agent, as copied into its parent's file."""
 
     type: str | None = None
     uuid: str | None = None
@@ -112,7 +112,7 @@ def read(path: Path) -> Iterator[Session]:
 
 
 def read_on(path: Path, resume: Resume | None = None) -> Iterator[Stretch]:
-    """The file in stretches, from where it was left."""
+    """The file in stretches, from the resume point."""
     return read_stretches(path, _ClaudeCodeReader, resume)
 
 
@@ -136,7 +136,7 @@ class _ClaudeCodeReader:
         except msgspec.ValidationError:
             if _decode_kind(line).type in _READ_TYPES:
                 raise
-            return  # a type that holds no part of the conversation may use our names for something else
+            return  # a line type that is not part of the conversation may use these field names differently
         kind = decoded.type
         if kind == "assistant":
             self._assistant(decoded, place)
@@ -152,7 +152,7 @@ class _ClaudeCodeReader:
             self._builder_of(decoded).title = decoded.customTitle or decoded.aiTitle
 
     def _progress(self, line: _ClaudeLine, progress: _ClaudeProgress, place: int) -> None:
-        """A sub-agent's line: often the only trace of it, and the same session as its own file has."""
+        """Read a sub-agent's line: often the only trace of it, and the same session as in its own file."""
         passed = progress.message
         if passed is None or progress.agentId is None or passed.type not in ("user", "assistant"):
             return
@@ -200,7 +200,7 @@ class _ClaudeCodeReader:
         builder = self._builder_of(line)
         said = line.message
         if said is None:
-            builder.unreadable(f"at byte {place}", "a assistant line without a message")
+            builder.unreadable(f"at byte {place}", "an assistant line without a message")
             return
         if builder.cwd is None:
             builder.cwd = line.cwd
@@ -246,7 +246,7 @@ class _ClaudeCodeReader:
         return builder
 
     def _chain_of(self, line: _ClaudeLine) -> str:
-        """Old side chains have no id of their own: follow the parents up to the line that began it."""
+        """Old side chains have no id: follow the parents up to the line that began the chain."""
         uuid = line.uuid or "unnamed"
         chain = self._chains.get(line.parentUuid or "", uuid[:8])
         self._chains[uuid] = chain
@@ -261,13 +261,13 @@ class _ClaudeCodeReader:
 
 
 def text_of_blocks(content: str | list[_ClaudeBlock] | None) -> str:
-    """What the blocks say, and a line for each that says something in another way."""
+    """The text of the blocks, with a placeholder line for each image or file."""
     if content is None or isinstance(content, str):
         return content or ""
     if len(content) == 1 and content[0].type in _WITHOUT_WORDS:
         return content[0].text or ""
     texts = [block.text for block in content if block.text]
-    # They stand below the words, for those are what a message is known by.
+    # Placeholders come last: titles and intents are taken from the beginning of a text.
     texts += [_placeholder(block) for block in content if not block.text and block.type not in _WITHOUT_WORDS]
     return "\n".join(texts)
 

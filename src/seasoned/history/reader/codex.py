@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from seasoned.history.builder import ReadState, SessionBuilder
-from seasoned.history.coerce import arguments_of, text_of, time_of
+from seasoned.history.coerce import arguments_of, integer, string, text_of, time_of
 from seasoned.history.formats import Sample
 from seasoned.history.incremental import Resume, Stretch, read_stretches, read_whole
 from seasoned.session import Marks, Role, Session, SessionRef, Usage
@@ -59,12 +59,12 @@ def recognises(sample: Sample) -> bool:
 
 
 def read(path: Path) -> Iterator[Session]:
-    """The session that the file holds."""
+    """The session in the file."""
     return read_whole(path, _CodexReader, agent=AGENT, format=NAME)
 
 
 def read_on(path: Path, resume: Resume | None = None) -> Iterator[Stretch]:
-    """The file in stretches, from where it was left."""
+    """The file in stretches, from the resume point."""
     return read_stretches(path, _CodexReader, resume)
 
 
@@ -111,7 +111,7 @@ class _CodexReader:
         elif kind == "session_meta":
             self._meta(payload, time)
         elif kind == "turn_context":
-            self.builder.model = _text(payload.get("model")) or self.builder.model
+            self.builder.model = string(payload.get("model")) or self.builder.model
         elif kind == "compacted":
             self.builder.compaction()
             self.builder.message("user", text_of(payload.get("message")), time=time, place=place, summary=True)
@@ -119,14 +119,14 @@ class _CodexReader:
     def _meta(self, payload: dict[str, Any], time: float | None) -> None:
         if self.builders:
             return  # the header of another session whose history was copied into this file
-        native_id = _text(payload.get("id")) or self.native_id
+        native_id = string(payload.get("id")) or self.native_id
         builder = self._begin(native_id)
-        builder.cwd = _text(payload.get("cwd"))
+        builder.cwd = string(payload.get("cwd"))
         if time is not None:
             builder.seen_at(time)
-        if parent := _text(payload.get("parent_thread_id")):
+        if parent := string(payload.get("parent_thread_id")):
             builder.parent, builder.relation = SessionRef(AGENT, parent), "subagent"
-        elif parent := _text(payload.get("forked_from_id")):
+        elif parent := string(payload.get("forked_from_id")):
             builder.parent, builder.relation = SessionRef(AGENT, parent), "fork"
 
     def _item(self, item: dict[str, Any], time: float | None, place: int) -> None:
@@ -148,9 +148,9 @@ class _CodexReader:
         self.builder.message(role, text, time=time, place=place, model=model)
 
     def _call(self, kind: str, item: dict[str, Any], time: float | None, place: int) -> None:
-        call_id = _text(item.get("call_id")) or _text(item.get("id")) or f"{kind}_at_{place}"
-        tool = _text(item.get("name")) or kind.removesuffix("_call")
-        if namespace := _text(item.get("namespace")):
+        call_id = string(item.get("call_id")) or string(item.get("id")) or f"{kind}_at_{place}"
+        tool = string(item.get("name")) or kind.removesuffix("_call")
+        if namespace := string(item.get("namespace")):
             tool = f"{namespace}__{tool}"
         given = item.get("arguments", item.get("input", item.get("action")))
         self.builder.call(call_id, tool, arguments_of(given), time=time, place=place)
@@ -160,7 +160,7 @@ class _CodexReader:
             self.builder.result(call_id, "", Marks(failed=False if done else None), time=time, place=place)
 
     def _output(self, item: dict[str, Any], time: float | None, place: int) -> None:
-        call_id = _text(item.get("call_id")) or ""
+        call_id = string(item.get("call_id")) or ""
         output = item.get("output", item.get("tools"))
         text = text_of(output)
         marks = _marks_of_text(text, parts=output if isinstance(output, list) else None)
@@ -173,7 +173,7 @@ class _CodexReader:
             self._finish_running(call_id, marks.exit_code)
 
     def _finish_running(self, call_id: str, exit_code: int) -> None:
-        """A `write_stdin` that saw the end of a process tells the code of the call that started it."""
+        """A `write_stdin` that saw a process end gives the exit code of the call that started it."""
         process = self.builder.argument_of(call_id, "session_id")
         started_by = self._running.pop(str(process), None) if process is not None else None
         if started_by is not None and started_by != call_id:
@@ -186,9 +186,9 @@ class _CodexReader:
         elif kind == "item_completed":
             item = event.get("item")
             if isinstance(item, dict):
-                self._mark(_text(item.get("id")), _marks_of_item(item))
+                self._mark(string(item.get("id")), _marks_of_item(item))
         elif kind in ("exec_command_end", "patch_apply_end", "mcp_tool_call_end"):
-            self._mark(_text(event.get("call_id")), _marks_of_end(event))
+            self._mark(string(event.get("call_id")), _marks_of_end(event))
         elif kind == "turn_aborted":
             self.builder.end_reason = "interrupted"
             self.builder.interrupt()
@@ -198,7 +198,7 @@ class _CodexReader:
             self.builder.end_reason = None
 
     def _mark(self, call_id: str | None, marks: Marks | None) -> None:
-        """What an event says about a call, whether it comes before the result or after it."""
+        """Add what an event says about a call, before or after its result."""
         if call_id is None or marks is None:
             return
         known = self.builder.marks_of(call_id)
@@ -211,19 +211,19 @@ class _CodexReader:
         total = info.get("total_token_usage") if isinstance(info, dict) else None
         if not isinstance(total, dict):
             return
-        cached = _number(total.get("cached_input_tokens"))
-        given = _number(total.get("input_tokens"))
+        cached = integer(total.get("cached_input_tokens"))
+        given = integer(total.get("input_tokens"))
         self.builder.total_usage = Usage(
             input=None if given is None else max(given - (cached or 0), 0),
-            output=_number(total.get("output_tokens")),
+            output=integer(total.get("output_tokens")),
             cache_read=cached,
-            cache_write=_number(total.get("cache_write_input_tokens")),
-            reasoning=_number(total.get("reasoning_output_tokens")),
+            cache_write=integer(total.get("cache_write_input_tokens")),
+            reasoning=integer(total.get("reasoning_output_tokens")),
         )
 
 
 def _marks_of_text(text: str, *, parts: list[Any] | None) -> Marks:
-    """The exit code where the output itself carries it, in one of its four shapes."""
+    """The exit code, where the output contains it in one of its four forms."""
     if text.startswith("{"):
         code = _code_in_json(text)
         if code is not None:
@@ -249,13 +249,13 @@ def _code_in_json(text: str) -> int | None:
     if not isinstance(record, dict):
         return None
     metadata = record.get("metadata")
-    return _number(metadata.get("exit_code") if isinstance(metadata, dict) else record.get("exit_code"))
+    return integer(metadata.get("exit_code") if isinstance(metadata, dict) else record.get("exit_code"))
 
 
 def _marks_of_item(item: dict[str, Any]) -> Marks | None:
     kind, status = item.get("type"), item.get("status")
     if kind == "CommandExecution":
-        code = _number(item.get("exit_code"))
+        code = integer(item.get("exit_code"))
         return None if code is None else Marks(exit_code=code, declined=status == "declined")
     if kind in ("FileChange", "McpToolCall") and status in ("completed", "failed", "declined"):
         result = item.get("result")
@@ -265,7 +265,7 @@ def _marks_of_item(item: dict[str, Any]) -> Marks | None:
 
 
 def _marks_of_end(event: dict[str, Any]) -> Marks | None:
-    code = _number(event.get("exit_code"))
+    code = integer(event.get("exit_code"))
     if code is not None:
         return Marks(exit_code=code)
     if isinstance(event.get("success"), bool):
@@ -287,11 +287,3 @@ def _joined(known: Marks, said: Marks) -> Marks:
         declined=known.declined or said.declined,
         running=known.running and said.exit_code is None and said.failed is None,
     )
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -10,21 +10,21 @@ from typing import Any
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.call_pairing import CallPairing
 from seasoned.history.coerce import (
-    NOTHING,
+    NO_USAGE,
     arguments_of,
+    as_list,
+    as_object,
     count,
     first_of,
     identity,
     kind_of,
-    record,
-    sequence,
+    remaining,
     string,
     text_of,
     time_of,
-    without,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import JsonValue, reading, spread, values
+from seasoned.history.json_file import JsonValue, finish_sessions, noting_unreadable, values
 from seasoned.session import Marks, Session, SessionRef, Unreadable, Usage
 
 NAME = "copilot"
@@ -35,7 +35,7 @@ _SAID_NO = re.compile(r"\b(?:user|permission)\b.{0,40}\b(?:rejected|denied|decli
 
 
 def recognises(sample: Sample) -> bool:
-    """Whether the first records are such events: a type, data, and who came before."""
+    """Whether the first records are Copilot's events: a known type and data."""
     if sample.kind not in ("lines", "document"):
         return False
     return any(string(v.get("type")) in _TELLING and isinstance(v.get("data"), dict) for v in sample.records)
@@ -43,61 +43,61 @@ def recognises(sample: Sample) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """One session of all events."""
-    return spread(_parts(path), SessionRef(_AGENT, _native_id(path)), format=NAME, path=path)
+    return finish_sessions(_parts(path), SessionRef(_AGENT, _native_id(path)), format=NAME, path=path)
 
 
 def _native_id(path: Path) -> str:
-    """Every session has a folder of its own, and the file in it always the same name."""
+    """Each session has its own folder, and the file in it always has the same name."""
     return path.parent.name if path.stem == "events" and path.parent.name else path.stem
 
 
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
-    teller: _CopilotTeller | None = None
+    reader: _CopilotReader | None = None
     lost: list[Unreadable] = []
     for part in values(path):
         if isinstance(part, Unreadable):
             lost.append(part)
         elif not isinstance(part.value, dict) or not isinstance(part.value.get("type"), str):
-            lost.append(Unreadable(part.where, f"{kind_of(part.value)} that is no event"))
+            lost.append(Unreadable(part.where, f"{kind_of(part.value)} that is not an event"))
         else:
-            if teller is None:
+            if reader is None:
                 started = part.value if part.value.get("type") == "session.start" else {}
-                teller = _CopilotTeller(
-                    path, identity(record(started.get("data")).get("sessionId")) or _native_id(path)
+                reader = _CopilotReader(
+                    path, identity(as_object(started.get("data")).get("sessionId")) or _native_id(path)
                 )
-            teller.tell(part)
-    if teller is not None:
-        yield teller.finish()
+            reader.add(part)
+    if reader is not None:
+        yield reader.finish()
     yield from lost
 
 
-class _CopilotTeller:
-    """Tells the events of one session."""
+class _CopilotReader:
+    """Reads the events of one session."""
 
     def __init__(self, path: Path, native_id: str) -> None:
         self._builder = SessionBuilder(SessionRef(_AGENT, native_id), format=NAME, path=str(path))
         self._calls = CallPairing(self._builder)
-        self._usage = NOTHING
+        self._usage = NO_USAGE
         self._interrupted: set[str] = set()
         self._speaks = False
 
-    def tell(self, part: JsonValue[Any]) -> None:
-        """One event."""
+    def add(self, part: JsonValue[Any]) -> None:
+        """Add one event."""
         event = part.value
-        with reading(self._builder, part.where):
+        with noting_unreadable(self._builder, part.where):
             time = time_of(event.get("timestamp"))
             if time is not None:
                 self._builder.seen_at(time)
-            self._tell(event["type"], record(event.get("data")), time, part)
+            self._add(event["type"], as_object(event.get("data")), time, part)
 
     def finish(self) -> SessionBuilder:
-        """Calls that were under way when the user stopped the agent, and never ended."""
+        """Mark the calls that were running when the user stopped the agent, and add the usage."""
         self._calls.amend_open(Marks(interrupted=True), self._interrupted)
-        if self._usage != NOTHING:
+        if self._usage != NO_USAGE:
             self._builder.total_usage = self._usage
         return self._builder
 
-    def _tell(self, kind: str, data: dict[str, Any], time: float | None, part: JsonValue[Any]) -> None:
+    def _add(self, kind: str, data: dict[str, Any], time: float | None, part: JsonValue[Any]) -> None:
         if kind == "user.message":
             self._builder.message("user", text_of(data.get("content")), time=time, place=part.place)
             self._speaks = False
@@ -105,19 +105,19 @@ class _CopilotTeller:
             self._builder.message("system", text_of(data.get("content")), time=time, place=part.place)
             self._speaks = False
         elif kind == "assistant.message":
-            self._tell_message(data, time, part)
+            self._add_message(data, time, part)
         elif kind == "tool.execution_start":
-            self._tell_call(data, "toolName", time, part, starts=True)
+            self._add_call(data, "toolName", time, part, starts=True)
         elif kind == "tool.execution_complete":
-            self._tell_end(data, time, part.place)
+            self._add_end(data, time, part.place)
         elif kind == "abort":
             self._interrupted |= set(self._calls.open)
         elif kind in ("session.compaction_complete", "session.truncation"):
             self._builder.compaction()
         else:
-            self._tell_about(kind, data)
+            self._add_about(kind, data)
 
-    def _tell_message(self, data: dict[str, Any], time: float | None, part: JsonValue[Any]) -> None:
+    def _add_message(self, data: dict[str, Any], time: float | None, part: JsonValue[Any]) -> None:
         model = string(data.get("model"))
         self._builder.message("assistant", text_of(data.get("content")), time=time, place=part.place, model=model)
         self._speaks = True
@@ -125,18 +125,18 @@ class _CopilotTeller:
         requests = data.get("toolRequests")
         if requests is not None and not isinstance(requests, list):
             self._builder.unreadable(part.where, f"{kind_of(requests)} where a list of tool requests should be")
-        for request in map(record, sequence(requests)):
-            self._tell_call(request, "name", time, part)
+        for request in map(as_object, as_list(requests)):
+            self._add_call(request, "name", time, part)
 
-    def _tell_call(
+    def _add_call(
         self, call: dict[str, Any], key: str, time: float | None, part: JsonValue[Any], *, starts: bool = False
     ) -> None:
         given, name = call.get("toolCallId"), string(call.get(key))
         if name is None:
-            self._builder.unreadable(part.where, "a tool call without the name of a tool")
+            self._builder.unreadable(part.where, "a tool call without a tool name")
             return
         asked = arguments_of(call.get("arguments"))
-        # A call is asked for by a message and then started: one and the same, by its id or by all it says.
+        # A call is requested by a message and then started: the same call, by its id or by its arguments.
         if self._calls.knows(given) or (starts and identity(given) is None and self._calls.waits(name, asked)):
             return
         if not self._speaks:
@@ -144,11 +144,13 @@ class _CopilotTeller:
             self._speaks = True
         self._calls.make(given, name, asked, time=time, place=part.place)
 
-    def _tell_end(self, data: dict[str, Any], time: float | None, place: int) -> None:
+    def _add_end(self, data: dict[str, Any], time: float | None, place: int) -> None:
         error = data.get("error")
-        fields = record(error)
+        fields = as_object(error)
         result = data.get("result")
-        text = text_of(first_of(record(result), "content", "detailedContent") if isinstance(result, dict) else result)
+        text = text_of(
+            first_of(as_object(result), "content", "detailedContent") if isinstance(result, dict) else result
+        )
         if error is not None and not text:
             text = text_of(first_of(fields, "message", "code") if fields else error)
         success = data.get("success")
@@ -162,10 +164,10 @@ class _CopilotTeller:
         self._calls.answer(call_id, text, marks, tool=string(data.get("toolName")), time=time, place=place)
         self._speaks = False
 
-    def _tell_about(self, kind: str, data: dict[str, Any]) -> None:
-        """Events about the session; those that say nothing here are passed over."""
+    def _add_about(self, kind: str, data: dict[str, Any]) -> None:
+        """Events about the session; others are ignored."""
         if kind in ("session.start", "session.resume"):
-            self._builder.cwd = string(record(data.get("context")).get("cwd")) or self._builder.cwd
+            self._builder.cwd = string(as_object(data.get("context")).get("cwd")) or self._builder.cwd
             self._builder.model = string(data.get("selectedModel")) or self._builder.model
         elif kind == "session.model_change":
             self._builder.model = string(data.get("newModel")) or self._builder.model
@@ -174,7 +176,7 @@ class _CopilotTeller:
         elif kind == "assistant.usage":
             cached, written = count(data.get("cacheReadTokens")), count(data.get("cacheWriteTokens"))
             self._usage = self._usage + Usage(
-                input=without(count(data.get("inputTokens")), cached, written),
+                input=remaining(count(data.get("inputTokens")), cached, written),
                 output=count(data.get("outputTokens")),
                 cache_read=cached,
                 cache_write=written,

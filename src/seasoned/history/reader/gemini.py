@@ -1,4 +1,4 @@
-"""Sessions of Gemini CLI: one document with its messages, or JSON Lines where a message may be written again."""
+"""Sessions of Gemini CLI: one document, or JSON Lines where a message may be repeated with additions."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from seasoned.history.builder import SessionBuilder
 from seasoned.history.call_pairing import CallPairing
 from seasoned.history.coerce import (
     arguments_of,
+    as_list,
+    as_object,
     count,
     first_of,
     identity,
     kind_of,
-    record,
-    sequence,
+    known_usage,
+    remaining,
     string,
     text_of,
     time_of,
-    told,
-    without,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import decode, documents, field, items, reading, spread
+from seasoned.history.json_file import decode, documents, field, finish_sessions, items, noting_unreadable
 from seasoned.session import Marks, Session, SessionRef, Unreadable, Usage
 
 NAME = "gemini"
@@ -47,8 +47,8 @@ def _is_opening(value: dict[str, Any]) -> bool:
 
 
 def read(path: Path) -> Iterator[Session]:
-    """One session a document, or one of all lines."""
-    return spread(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    """One session for each document, or one of all lines."""
+    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
 
 
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
@@ -66,7 +66,7 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
         if "sessionId" in value:
             opening |= value
         elif "$set" in value:
-            opening |= record(value["$set"])
+            opening |= as_object(value["$set"])
         else:
             lines.append({**value, "place": part.place, "where": part.where})
     if lines or opening:
@@ -77,19 +77,19 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
 def _session(path: Path, document: dict[str, msgspec.Raw]) -> SessionBuilder:
     head = {key: field(document, key) for key in document if key != "messages"}
     builder = _begin(path, head)
-    teller = _GeminiTeller(builder)
+    reader = _GeminiReader(builder)
     for position, raw in enumerate(items(document["messages"])):
         where = f"message {position}"
-        with reading(builder, where):
+        with noting_unreadable(builder, where):
             try:
-                teller.tell(decode(raw), where, position)
+                reader.add(decode(raw), where, position)
             except msgspec.DecodeError as error:
                 builder.unreadable(where, str(error))
     return builder
 
 
 def _from_lines(path: Path, opening: dict[str, Any], lines: list[dict[str, Any]]) -> SessionBuilder:
-    """A line with the id of an earlier one is that message again, with what was added to it since."""
+    """A line with the id of an earlier one is the same message with additions."""
     builder = _begin(path, opening)
     messages: dict[str, dict[str, Any]] = {}
     for position, line in enumerate(lines):
@@ -99,10 +99,10 @@ def _from_lines(path: Path, opening: dict[str, Any], lines: list[dict[str, Any]]
         known = messages.setdefault(key, {})
         kind = known.get("type") if line.get("type") == "message_update" else line.get("type")
         messages[key] = {**known, **line, "type": kind, "place": known.get("place", line["place"])}
-    teller = _GeminiTeller(builder)
+    reader = _GeminiReader(builder)
     for message in messages.values():
-        with reading(builder, message["where"]):
-            teller.tell(message, message["where"], message["place"])
+        with noting_unreadable(builder, message["where"]):
+            reader.add(message, message["where"], message["place"])
     return builder
 
 
@@ -110,22 +110,22 @@ def _begin(path: Path, head: dict[str, Any]) -> SessionBuilder:
     ref = SessionRef(_AGENT, identity(head.get("sessionId")) or path.stem)
     builder = SessionBuilder(ref, format=NAME, path=str(path))
     builder.title = string(head.get("summary"))
-    with reading(builder, "the opening"):
+    with noting_unreadable(builder, "the opening"):
         for key in ("startTime", "lastUpdated"):
             if (time := time_of(head.get(key))) is not None:
                 builder.seen_at(time)
     return builder
 
 
-class _GeminiTeller:
-    """Tells the messages of one session."""
+class _GeminiReader:
+    """Reads the messages of one session."""
 
     def __init__(self, builder: SessionBuilder) -> None:
         self._builder = builder
         self._calls = CallPairing(builder)
 
-    def tell(self, message: object, where: str, place: int) -> None:
-        """One message with the calls it made."""
+    def add(self, message: object, where: str, place: int) -> None:
+        """Add one message with its calls."""
         if not isinstance(message, dict):
             self._builder.unreadable(where, f"{kind_of(message)} where a message should be")
             return
@@ -138,18 +138,18 @@ class _GeminiTeller:
             model = string(message.get("model"))
             self._builder.message("assistant", text, time=time, place=place, model=model, usage=_usage(message))
             self._calls.turn()
-            self._tell_calls(message.get("toolCalls"), where, time, place)
+            self._add_calls(message.get("toolCalls"), where, time, place)
         elif string(kind) not in _NOTICES:
             self._builder.unreadable(where, f"a message whose type is {str(kind)[:40]!r}")
 
-    def _tell_calls(self, calls: object, where: str, time: float | None, place: int) -> None:
+    def _add_calls(self, calls: object, where: str, time: float | None, place: int) -> None:
         if calls is not None and not isinstance(calls, list):
             self._builder.unreadable(where, f"{kind_of(calls)} where a list of tool calls should be")
         made: list[tuple[str, dict[str, Any], float | None]] = []
-        for fields in map(record, sequence(calls)):
+        for fields in map(as_object, as_list(calls)):
             name = string(fields.get("name"))
             if name is None:
-                self._builder.unreadable(where, "a tool call without the name of a tool")
+                self._builder.unreadable(where, "a tool call without a tool name")
                 continue
             moment = time_of(fields.get("timestamp")) or time
             arguments = arguments_of(fields.get("args"))
@@ -160,7 +160,7 @@ class _GeminiTeller:
 
 
 def _result_text(call: dict[str, Any]) -> str | None:
-    """What the model was given back; None while the call is under way."""
+    """The result that the model saw; None while the call is running."""
     result = call.get("result")
     if isinstance(result, list):
         return "\n".join([text for text in map(_part_text, result) if text])
@@ -172,10 +172,10 @@ def _result_text(call: dict[str, Any]) -> str | None:
 
 
 def _part_text(part: object) -> str:
-    response = record(record(part).get("functionResponse")).get("response")
+    response = as_object(as_object(part).get("functionResponse")).get("response")
     if response is None:
         return text_of(part)
-    return text_of(first_of(record(response), "output", "error") if isinstance(response, dict) else response)
+    return text_of(first_of(as_object(response), "output", "error") if isinstance(response, dict) else response)
 
 
 def _marks(status: object, text: str) -> Marks:
@@ -190,12 +190,12 @@ def _marks(status: object, text: str) -> Marks:
 
 
 def _usage(message: dict[str, Any]) -> Usage | None:
-    tokens = record(message.get("tokens"))
+    tokens = as_object(message.get("tokens"))
     cached, thoughts, output = count(tokens.get("cached")), count(tokens.get("thoughts")), count(tokens.get("output"))
-    return told(
+    return known_usage(
         Usage(
-            input=without(count(tokens.get("input")), cached),
-            # Gemini counts thoughts beside the output; everybody else counts them in it.
+            input=remaining(count(tokens.get("input")), cached),
+            # Gemini counts thoughts separately; all other providers include them in the output.
             output=None if output is None else output + (thoughts or 0),
             cache_read=cached,
             reasoning=thoughts,

@@ -12,9 +12,9 @@ import msgspec
 
 from seasoned.errors import SourceError
 from seasoned.history.builder import SessionBuilder
-from seasoned.history.coerce import arguments_of, text_of, time_of
+from seasoned.history.coerce import arguments_of, string, text_of, time_of
 from seasoned.history.formats import Sample
-from seasoned.history.readonly import open_readonly
+from seasoned.history.readonly import columns_of, open_readonly
 from seasoned.session import Marks, Relation, Role, Session, SessionRef, Usage
 
 NAME = "hermes"
@@ -38,13 +38,13 @@ def recognises(sample: Sample) -> bool:
     if sample.kind != "sqlite":
         return False
     with open_readonly(sample.path) as connection:
-        return all(needed <= _columns(connection, table) for table, needed in _NEEDED.items())
+        return all(needed <= columns_of(connection, table) for table, needed in _NEEDED.items())
 
 
 def stamps(path: Path) -> dict[str, str]:
-    """For every session something that changes when it does, so that a rescan reads only what is new."""
+    """A stamp for each session that changes with it, so that a rescan reads only what is new."""
     with open_readonly(path) as connection:
-        has_active = "active" in _columns(connection, "messages")
+        has_active = "active" in columns_of(connection, "messages")
         active = "coalesce(sum(m.active), 0)" if has_active else "0"
         rows = connection.execute(
             f"SELECT s.id, count(m.id), coalesce(max(m.id), 0), {active} "
@@ -54,12 +54,12 @@ def stamps(path: Path) -> dict[str, str]:
 
 
 def read(path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
-    """Every session of the database, oldest first; `only` names the ones that are wanted."""
+    """Every session of the database, oldest first; `only` selects sessions by id."""
     with open_readonly(path) as connection:
-        session_columns = _columns(connection, "sessions")
-        message_columns = _columns(connection, "messages")
+        session_columns = columns_of(connection, "sessions")
+        message_columns = columns_of(connection, "messages")
         if not _NEEDED["sessions"] <= session_columns or not _NEEDED["messages"] <= message_columns:
-            raise SourceError(f"{str(path)!r} is a database, but not one of Hermes: it lacks its tables.")
+            raise SourceError(f"{str(path)!r} is not a Hermes database: its tables are missing.")
         wanted = [column for column in _SESSION_COLUMNS.split() if column in session_columns]
         order = "started_at, id" if "started_at" in session_columns else "id"
         rows = [dict(row) for row in connection.execute(f"SELECT {', '.join(wanted)} FROM sessions ORDER BY {order}")]
@@ -75,18 +75,18 @@ def read(path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
 
 
 def lineage(path: Path, native_id: str) -> tuple[str, Relation | None]:
-    """The first session of the chain that a session goes on with, and how it goes on with the one before it.
+    """The first session of the chain that a session continues, and its relation to the one before it.
 
-    A sub-agent begins a chain of its own. What the database does not know is a chain of one.
+    A sub-agent begins a new chain. An unknown session is its own chain.
     """
     with open_readonly(path) as connection:
-        if not {"id", "parent_session_id"} <= _columns(connection, "sessions"):
+        if not {"id", "parent_session_id"} <= columns_of(connection, "sessions"):
             return native_id, None
-        columns = [column for column in _SESSION_COLUMNS.split() if column in _columns(connection, "sessions")]
+        columns = [column for column in _SESSION_COLUMNS.split() if column in columns_of(connection, "sessions")]
         select = f"SELECT {', '.join(columns)} FROM sessions WHERE id = ?"
         top, first, seen = native_id, None, {native_id}
         row = connection.execute(select, (top,)).fetchone()
-        while row is not None and (parent := _text(row["parent_session_id"])) and parent not in seen:
+        while row is not None and (parent := string(row["parent_session_id"])) and parent not in seen:
             above = connection.execute(select, (parent,)).fetchone()
             found = _relation(dict(row), None if above is None else dict(above).get("end_reason"))
             first = first or found
@@ -97,20 +97,16 @@ def lineage(path: Path, native_id: str) -> tuple[str, Relation | None]:
         return top, first
 
 
-def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
-    return {str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")}
-
-
 def _begin(row: _Row, path: Path, ends: dict[str, Any]) -> SessionBuilder:
     builder = SessionBuilder(SessionRef(AGENT, str(row["id"])), format=NAME, path=str(path))
-    builder.title = _text(row.get("title"))
-    builder.cwd = _text(row.get("cwd"))
-    builder.model = _text(row.get("model"))
-    builder.end_reason = _text(row.get("end_reason"))
+    builder.title = string(row.get("title"))
+    builder.cwd = string(row.get("cwd"))
+    builder.model = string(row.get("model"))
+    builder.end_reason = string(row.get("end_reason"))
     for column in ("started_at", "ended_at"):
         if (time := time_of(row.get(column))) is not None:
             builder.seen_at(time)
-    if parent := _text(row.get("parent_session_id")):
+    if parent := string(row.get("parent_session_id")):
         builder.parent = SessionRef(AGENT, parent)
         builder.relation = _relation(row, ends.get(parent))
     builder.total_usage = _usage(row)
@@ -128,7 +124,7 @@ def _relation(row: _Row, parent_end: object) -> Relation:
 
 
 def _usage(row: _Row) -> Usage | None:
-    """The row's totals. Columns default to 0, so a row of zeros was never accounted."""
+    """The totals of a row. Columns default to 0, so a row of zeros means unknown."""
     columns = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
     figures = [row.get(column) for column in columns]
     known = [figure if isinstance(figure, int) else None for figure in figures]
@@ -136,7 +132,7 @@ def _usage(row: _Row) -> Usage | None:
 
 
 def _cost(row: _Row) -> float | None:
-    """What Hermes recorded, unless it says itself that it does not know: then its 0.0 means nothing."""
+    """The recorded cost; None where Hermes marks it as unknown, since its 0.0 then means nothing."""
     actual, estimated = row.get("actual_cost_usd"), row.get("estimated_cost_usd")
     if actual:
         return float(actual)
@@ -154,7 +150,7 @@ def _read_messages(builder: SessionBuilder, rows: sqlite3.Cursor) -> None:
         if is_old:
             summarised[key] += 1
         elif summarised[key] > 0:
-            # Compaction in place inserts what it keeps once more: the same message, not a new one.
+            # Compaction in place inserts the messages it keeps a second time.
             summarised[key] -= 1
             continue
         _read_row(builder, row, content, place)
@@ -164,13 +160,13 @@ def _read_row(builder: SessionBuilder, row: _Row, content: str, place: int) -> N
     time = time_of(row.get("timestamp"))
     role = str(row.get("role"))
     if role == "tool":
-        call_id = _text(row.get("tool_call_id")) or ""
+        call_id = string(row.get("tool_call_id")) or ""
         interrupted = row.get("effect_disposition") in ("none", "unknown")
         builder.result(call_id, content, Marks(interrupted=interrupted), time=time, place=place)
         return
     known = _ROLES.get(role)
     if known is None:
-        builder.unreadable(f"message {place}", f"a message of the unknown role {role[:40]!r}")
+        builder.unreadable(f"message {place}", f"a message with the unknown role {role[:40]!r}")
         return
     summary = known == "user" and content.startswith(_SUMMARY)
     if summary:
@@ -179,8 +175,8 @@ def _read_row(builder: SessionBuilder, row: _Row, content: str, place: int) -> N
     for number, call in enumerate(_calls(builder, row, place)):
         function = call.get("function")
         function = function if isinstance(function, dict) else {}
-        call_id = _text(call.get("id")) or _text(call.get("call_id")) or f"{place}.{number}"
-        tool = _text(function.get("name")) or _text(call.get("name")) or "unnamed"
+        call_id = string(call.get("id")) or string(call.get("call_id")) or f"{place}.{number}"
+        tool = string(function.get("name")) or string(call.get("name")) or "unnamed"
         arguments = arguments_of(function.get("arguments", call.get("arguments")))
         builder.call(call_id, tool, arguments, time=time, place=place)
 
@@ -209,7 +205,3 @@ def _content(content: object) -> str:
     if isinstance(content, bytes):
         return content.decode("utf-8", "replace")
     return "" if content is None else str(content)
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -1,4 +1,4 @@
-"""Sessions that Hermes exported: a document, its twin of one message a line, an archive, an ATIF trajectory."""
+"""Sessions exported by Hermes: a document, the same with one message per line, an archive, an ATIF trajectory."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any
 
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.call_pairing import CallPairing
-from seasoned.history.chat import ROLES, ChatTeller, is_message
+from seasoned.history.chat import ROLES, ChatReader, is_message
 from seasoned.history.coerce import (
     arguments_of,
+    as_list,
+    as_object,
     count,
     first_of,
     identity,
     integer,
     kind_of,
+    known_usage,
     number,
-    record,
-    sequence,
+    remaining,
     string,
     text_of,
     time_of,
-    told,
-    without,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import JsonValue, reading, spread, values
+from seasoned.history.json_file import JsonValue, finish_sessions, noting_unreadable, values
 from seasoned.session import Marks, Relation, Session, SessionRef, Unreadable, Usage
 
 NAME = "hermes-export"
@@ -48,7 +48,7 @@ _HERMES_KEYS = frozenset({"session_start", "base_url", "platform", "last_updated
 
 
 def recognises(sample: Sample) -> bool:
-    """Whether it is one of the four shapes."""
+    """Whether it is one of the four forms."""
     if sample.kind not in ("document", "lines"):
         return False
     if any(map(_is_document, sample.records)):
@@ -74,17 +74,17 @@ def _is_atif(value: dict[str, Any]) -> bool:
 
 
 def read(path: Path) -> Iterator[Session]:
-    """A session a document, or one of all lines."""
-    return spread(_parts(path), SessionRef(_AGENT, _native_id(path)), format=NAME, path=path)
+    """One session for each document, or one of all lines."""
+    return finish_sessions(_parts(path), SessionRef(_AGENT, _native_id(path)), format=NAME, path=path)
 
 
 def _native_id(path: Path) -> str:
-    """The twins of a session are named after its id."""
+    """Both forms of an export are named after the session id."""
     return path.stem.removeprefix("session_")
 
 
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
-    twin: tuple[SessionBuilder, ChatTeller] | None = None
+    twin: tuple[SessionBuilder, ChatReader] | None = None
     for index, part in enumerate(values(path)):
         if isinstance(part, Unreadable):
             yield part
@@ -95,42 +95,42 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
         else:
             if twin is None:
                 builder = SessionBuilder(SessionRef(_AGENT, _native_id(path)), format=NAME, path=str(path))
-                twin = builder, ChatTeller(builder)
+                twin = builder, ChatReader(builder)
                 yield builder
-            with reading(twin[0], part.where):
-                _tell_line(*twin, part)
+            with noting_unreadable(twin[0], part.where):
+                _add_line(*twin, part)
 
 
-def _tell_line(builder: SessionBuilder, chat: ChatTeller, part: JsonValue[Any]) -> None:
+def _add_line(builder: SessionBuilder, chat: ChatReader, part: JsonValue[Any]) -> None:
     if part.value.get("role") == _META:
         builder.model = string(part.value.get("model"))
         return
-    chat.tell(part.value, where=part.where, place=part.place)
+    chat.add(part.value, where=part.where, place=part.place)
 
 
 def _document(path: Path, part: JsonValue[Any], index: int) -> SessionBuilder:
     value = part.value
     native = identity(value.get("session_id")) or (_native_id(path) if index == 0 else f"{_native_id(path)}#{index}")
     builder = SessionBuilder(SessionRef(_agent(value), native), format=NAME, path=str(path))
-    with reading(builder, part.where):
+    with noting_unreadable(builder, part.where):
         _describe(builder, value)
         if "steps" in value:
-            _tell_steps(builder, value["steps"], part.where)
+            _add_steps(builder, value["steps"], part.where)
         elif _is_archive(value) or "schema_version" in value:
-            _tell_archive(builder, value["messages"], part.where)
+            _add_archive(builder, value["messages"], part.where)
         else:
-            _tell_messages(builder, value["messages"], part.where)
+            _add_messages(builder, value["messages"], part.where)
     return builder
 
 
 def _agent(value: dict[str, Any]) -> str:
-    """Hermes writes ATIF, and others do; the file says who, unless that was taken out of it."""
-    name = (string(record(value.get("agent")).get("name")) or "").lower()
+    """The agent that wrote an ATIF file, where it says so; otherwise Hermes."""
+    name = (string(as_object(value.get("agent")).get("name")) or "").lower()
     return name if _AGENT_NAME.match(name) and "hermes" not in name else _AGENT
 
 
 def _describe(builder: SessionBuilder, value: dict[str, Any]) -> None:
-    builder.model = string(value.get("model")) or string(record(value.get("agent")).get("model_name"))
+    builder.model = string(value.get("model")) or string(as_object(value.get("agent")).get("model_name"))
     builder.title = string(value.get("title"))
     builder.cwd = string(first_of(value, "cwd", "repository_cwd"))
     builder.end_reason = string(value.get("end_reason"))
@@ -140,10 +140,10 @@ def _describe(builder: SessionBuilder, value: dict[str, Any]) -> None:
     if (parent := identity(value.get("parent_session_id"))) is not None:
         builder.parent = SessionRef(_AGENT, parent)
         builder.relation = _RELATIONS.get(string(value.get("parent_relationship")) or "")
-    cost = record(value.get("cost"))
+    cost = as_object(value.get("cost"))
     builder.cost_usd = number(first_of(cost, "actual_cost_usd", "estimated_cost_usd"))
-    usage = record(value.get("usage"))
-    builder.total_usage = told(
+    usage = as_object(value.get("usage"))
+    builder.total_usage = known_usage(
         Usage(
             input=count(usage.get("input_tokens")),
             output=count(usage.get("output_tokens")),
@@ -154,27 +154,25 @@ def _describe(builder: SessionBuilder, value: dict[str, Any]) -> None:
     )
 
 
-def _tell_messages(builder: SessionBuilder, messages: object, where: str) -> None:
-    chat = ChatTeller(builder)
+def _add_messages(builder: SessionBuilder, messages: object, where: str) -> None:
+    chat = ChatReader(builder)
     if not isinstance(messages, list):
         builder.unreadable(where, f"{kind_of(messages)} where the messages should be")
-    for position, message in enumerate(sequence(messages)):
+    for position, message in enumerate(as_list(messages)):
         place = f"{where}, message {position}"
-        with reading(builder, place):
-            chat.tell(message, where=place, place=position)
+        with noting_unreadable(builder, place):
+            chat.add(message, where=place, place=position)
 
 
-def _tell_archive(builder: SessionBuilder, messages: object, where: str) -> None:
+def _add_archive(builder: SessionBuilder, messages: object, where: str) -> None:
     calls = CallPairing(builder)
-    for position, message in enumerate(sequence(messages)):
+    for position, message in enumerate(as_list(messages)):
         place = f"{where}, message {position}"
-        with reading(builder, place):
-            _tell_archived(builder, calls, record(message), place, position)
+        with noting_unreadable(builder, place):
+            _add_archived(builder, calls, as_object(message), place, position)
 
 
-def _tell_archived(
-    builder: SessionBuilder, calls: CallPairing, message: dict[str, Any], where: str, place: int
-) -> None:
+def _add_archived(builder: SessionBuilder, calls: CallPairing, message: dict[str, Any], where: str, place: int) -> None:
     role = ROLES.get(string(message.get("role")) or "")
     time = time_of(message.get("timestamp"))
     if role is None:
@@ -183,34 +181,31 @@ def _tell_archived(
     if role != "tool":
         builder.message(role, text_of(first_of(message, "text", "content")), time=time, place=place)
         calls.turn()
-    for call in map(record, sequence(message.get("tool_calls"))):
-        name = string(call.get("tool_name"))
-        if name is None:
-            builder.unreadable(where, "a tool call without the name of a tool")
-            continue
-        calls.make(call.get("action_id"), name, arguments_of(call.get("arguments_json")), time=time, place=place)
-    for result in map(record, sequence(message.get("tool_results"))):
+    for call in map(as_object, as_list(message.get("tool_calls"))):
+        name, arguments = string(call.get("tool_name")), arguments_of(call.get("arguments_json"))
+        calls.make_named(where, call.get("action_id"), name, arguments, time=time, place=place)
+    for result in map(as_object, as_list(message.get("tool_results"))):
         failed = result.get("is_error")
         marks = Marks(failed=failed if isinstance(failed, bool) else None, exit_code=integer(result.get("exit_code")))
         text = text_of(first_of(result, "output", "output_preview"))
         calls.answer(result.get("action_id"), text, marks, time=time, place=place)
 
 
-def _tell_steps(builder: SessionBuilder, steps: object, where: str) -> None:
+def _add_steps(builder: SessionBuilder, steps: object, where: str) -> None:
     calls = CallPairing(builder)
     if not isinstance(steps, list):
         builder.unreadable(where, f"{kind_of(steps)} where the steps should be")
-    for position, step in enumerate(sequence(steps)):
+    for position, step in enumerate(as_list(steps)):
         place = f"{where}, step {position}"
         if not isinstance(step, dict):
             builder.unreadable(place, f"{kind_of(step)} where a step should be")
             continue
-        with reading(builder, place):
-            _tell_step(builder, calls, step, place, position)
+        with noting_unreadable(builder, place):
+            _add_step(builder, calls, step, place, position)
 
 
-def _tell_step(builder: SessionBuilder, calls: CallPairing, step: dict[str, Any], where: str, place: int) -> None:
-    made = sequence(step.get("tool_calls"))
+def _add_step(builder: SessionBuilder, calls: CallPairing, step: dict[str, Any], where: str, place: int) -> None:
+    made = as_list(step.get("tool_calls"))
     source = string(step.get("source")) or ""
     role = "assistant" if source == "agent" or made or "metrics" in step else ROLES.get(source, "user")
     time = time_of(step.get("timestamp"))
@@ -220,25 +215,22 @@ def _tell_step(builder: SessionBuilder, calls: CallPairing, step: dict[str, Any]
         time=time,
         place=place,
         model=string(step.get("model_name")) if role == "assistant" else None,
-        usage=_step_usage(record(step.get("metrics"))),
+        usage=_step_usage(as_object(step.get("metrics"))),
     )
     calls.turn()
-    for call in map(record, made):
-        name = string(call.get("function_name"))
-        if name is None:
-            builder.unreadable(where, "a tool call without the name of a tool")
-            continue
-        calls.make(call.get("tool_call_id"), name, arguments_of(call.get("arguments")), time=time, place=place)
-    for result in map(record, sequence(record(step.get("observation")).get("results"))):
+    for call in map(as_object, made):
+        name, arguments = string(call.get("function_name")), arguments_of(call.get("arguments"))
+        calls.make_named(where, call.get("tool_call_id"), name, arguments, time=time, place=place)
+    for result in map(as_object, as_list(as_object(step.get("observation")).get("results"))):
         calls.answer(result.get("source_call_id"), text_of(result.get("content")), time=time, place=place)
 
 
 def _step_usage(metrics: dict[str, Any]) -> Usage | None:
-    extra = record(metrics.get("extra"))
+    extra = as_object(metrics.get("extra"))
     cached = count(first_of(metrics, "cached_tokens") or extra.get("cache_read_tokens"))
-    return told(
+    return known_usage(
         Usage(
-            input=without(count(metrics.get("prompt_tokens")), cached),
+            input=remaining(count(metrics.get("prompt_tokens")), cached),
             output=count(metrics.get("completion_tokens")),
             cache_read=cached,
             reasoning=count(extra.get("reasoning_tokens")),

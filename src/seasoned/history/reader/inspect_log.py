@@ -12,10 +12,30 @@ import msgspec
 
 from seasoned.errors import SourceError
 from seasoned.history.builder import SessionBuilder
-from seasoned.history.chat import ChatTeller
-from seasoned.history.coerce import NOTHING, count, identity, number, record, string, text_of, time_of, told, without
+from seasoned.history.chat import ChatReader
+from seasoned.history.coerce import (
+    NO_USAGE,
+    as_object,
+    count,
+    identity,
+    known_usage,
+    number,
+    remaining,
+    string,
+    text_of,
+    time_of,
+)
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import decode, documents, field, fields, items, reading, spread
+from seasoned.history.json_file import (
+    decode,
+    documents,
+    field,
+    fields,
+    finish_sessions,
+    items,
+    noting_unreadable,
+    source_errors,
+)
 from seasoned.session import NO_MARKS, Marks, Session, SessionRef, Unreadable, Usage
 
 NAME = "inspect"
@@ -45,14 +65,11 @@ def _is_archive(path: Path) -> bool:
 
 
 def read(path: Path) -> Iterator[Session]:
-    """A session a sample."""
-    try:
-        with path.open("rb") as file:
-            is_zip = file.read(4) == b"PK\x03\x04"
-    except OSError as error:
-        raise SourceError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+    """One session for each sample."""
+    with source_errors(path), path.open("rb") as file:
+        is_zip = file.read(4) == b"PK\x03\x04"
     parts = _from_archive(path) if is_zip else _from_document(path)
-    return spread(parts, SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    return finish_sessions(parts, SessionRef(_AGENT, path.stem), format=NAME, path=path)
 
 
 def _from_document(path: Path) -> Iterator[SessionBuilder | Unreadable]:
@@ -60,7 +77,7 @@ def _from_document(path: Path) -> Iterator[SessionBuilder | Unreadable]:
         if isinstance(part, Unreadable):
             yield part
             continue
-        evaluation = record(field(part.value, "eval"))
+        evaluation = as_object(field(part.value, "eval"))
         for position, raw in enumerate(items(part.value.get("samples"))):
             yield _sample(path, evaluation, raw, f"sample {position}", str(position))
 
@@ -69,9 +86,9 @@ def _from_archive(path: Path) -> Iterator[SessionBuilder | Unreadable]:
     try:
         archive = zipfile.ZipFile(path)
     except _CANNOT_UNPACK as error:
-        raise SourceError(f"{str(path)!r} is an archive that cannot be opened: {error}.") from error
+        raise SourceError(f"{str(path)!r} cannot be opened as an archive: {error}.") from error
     with archive:
-        # A name can be there twice when a log was written in steps; the last is the one that counts.
+        # A log that was written in steps has some names twice; the last one is valid.
         members = {info.filename: info for info in archive.infolist()}
         evaluation: dict[str, Any] = {}
         for name in ("_journal/start.json", "header.json"):
@@ -80,7 +97,7 @@ def _from_archive(path: Path) -> Iterator[SessionBuilder | Unreadable]:
                 yield header
             elif header:
                 try:
-                    evaluation = record(field(fields(header), "eval")) or evaluation
+                    evaluation = as_object(field(fields(header), "eval")) or evaluation
                 except msgspec.DecodeError as error:
                     yield Unreadable(name, str(error))
         for name, info in members.items():
@@ -93,7 +110,7 @@ def _from_archive(path: Path) -> Iterator[SessionBuilder | Unreadable]:
 
 
 def _unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes | Unreadable:
-    """The bytes of a member, never more than a sample can be, whatever the archive says about it."""
+    """The bytes of a member, up to a limit that does not trust the archive's own figures."""
     if info.file_size > _LARGEST:
         return Unreadable(info.filename, f"{info.file_size} bytes when unpacked: more than {_LARGEST} are not read")
     try:
@@ -117,14 +134,14 @@ def _sample(
     own = identity(field(sample, "id"))
     native = identity(field(sample, "uuid")) or f"{run}/{name if own is None else _named(own, sample)}"
     builder = SessionBuilder(SessionRef(_AGENT, native), format=NAME, path=str(path))
-    with reading(builder, where):
+    with noting_unreadable(builder, where):
         _describe(builder, evaluation, sample)
-        _tell(builder, sample, where)
+        _add(builder, sample, where)
     return builder
 
 
 def _named(own: str, sample: dict[str, msgspec.Raw]) -> str:
-    """A sample as an archive names it, so that it has the same id in a document."""
+    """The name of a sample in archives, so that a document gives it the same id."""
     return f"{own}_epoch_{identity(field(sample, 'epoch')) or 1}"
 
 
@@ -135,19 +152,19 @@ def _describe(builder: SessionBuilder, evaluation: dict[str, Any], sample: dict[
     for key in ("started_at", "completed_at"):
         if (time := time_of(field(sample, key))) is not None:
             builder.seen_at(time)
-    builder.succeeded = _label(record(field(sample, "scores")))
-    builder.total_usage = _usage(record(field(sample, "model_usage")))
+    builder.succeeded = _label(as_object(field(sample, "scores")))
+    builder.total_usage = _usage(as_object(field(sample, "model_usage")))
     if field(sample, "error") is not None:
         builder.end_reason = "error"
-    elif (limit := record(field(sample, "limit"))) and (kind := string(limit.get("type"))):
+    elif (limit := as_object(field(sample, "limit"))) and (kind := string(limit.get("type"))):
         builder.end_reason = f"{kind} limit"
 
 
 def _label(scores: dict[str, Any]) -> bool | None:
-    """Whether the sample was solved, where every scorer says the same in a way that is clear."""
+    """Whether the sample was solved, if all scorers clearly agree."""
     labels = set()
     for score in scores.values():
-        value = record(score).get("value")
+        value = as_object(score).get("value")
         if isinstance(value, str):
             labels.add(_LABELS.get(value))
         elif isinstance(value, bool):
@@ -158,30 +175,30 @@ def _label(scores: dict[str, Any]) -> bool | None:
 
 
 def _usage(models: dict[str, Any]) -> Usage | None:
-    total = NOTHING
+    total = NO_USAGE
     for value in models.values():
-        usage = record(value)
+        usage = as_object(value)
         sent, made = count(usage.get("input_tokens")), count(usage.get("output_tokens"))
         read, written = count(usage.get("input_tokens_cache_read")), count(usage.get("input_tokens_cache_write"))
-        # Providers differ on whether the cache is counted in the input; the total shows which way it was.
+        # Providers differ on whether the input includes the cache; the total shows which way it was.
         includes_cache = count(usage.get("total_tokens")) == (sent or 0) + (made or 0)
         total = total + Usage(
-            input=without(sent, read, written) if includes_cache else sent,
+            input=remaining(sent, read, written) if includes_cache else sent,
             output=made,
             cache_read=read,
             cache_write=written,
             reasoning=count(usage.get("reasoning_tokens")),
         )
-    return told(total)
+    return known_usage(total)
 
 
-def _tell(builder: SessionBuilder, sample: dict[str, msgspec.Raw], where: str) -> None:
+def _add(builder: SessionBuilder, sample: dict[str, msgspec.Raw], where: str) -> None:
     messages = items(sample.get("messages")) or items(sample.get("message_pool")) or _pooled(sample)
-    attachments = record(field(sample, "attachments"))
-    chat = ChatTeller(builder, marks=_marks)
+    attachments = as_object(field(sample, "attachments"))
+    chat = ChatReader(builder, marks=_marks)
     for position, raw in enumerate(messages):
         place = f"{where}, message {position}"
-        with reading(builder, place):
+        with noting_unreadable(builder, place):
             try:
                 message = decode(raw)
             except msgspec.DecodeError as error:
@@ -189,7 +206,7 @@ def _tell(builder: SessionBuilder, sample: dict[str, msgspec.Raw], where: str) -
                 continue
             if _ATTACHMENT.encode() in bytes(raw):
                 message = _attach(message, attachments)
-            chat.tell(_with_error_text(message), where=place, place=position)
+            chat.add(_with_error_text(message), where=place, place=position)
 
 
 def _pooled(sample: dict[str, msgspec.Raw]) -> list[msgspec.Raw]:
@@ -200,7 +217,7 @@ def _pooled(sample: dict[str, msgspec.Raw]) -> list[msgspec.Raw]:
 
 
 def _attach(value: Any, attachments: dict[str, Any]) -> Any:
-    """The value with long texts put back where the log keeps them apart."""
+    """The value with attachments put back in place."""
     if isinstance(value, str) and value.startswith(_ATTACHMENT):
         return string(attachments.get(value.removeprefix(_ATTACHMENT))) or value
     if isinstance(value, list):
@@ -211,15 +228,15 @@ def _attach(value: Any, attachments: dict[str, Any]) -> Any:
 
 
 def _with_error_text(message: Any) -> Any:
-    """A failed call shows the model the error, and the log keeps its content empty."""
-    error = record(record(message).get("error"))
-    if record(message).get("role") == "tool" and error and not text_of(message.get("content")):
+    """The message of a failed call with its error as content: the log keeps that empty."""
+    error = as_object(as_object(message).get("error"))
+    if as_object(message).get("role") == "tool" and error and not text_of(message.get("content")):
         return {**message, "content": text_of(error.get("message"))}
     return message
 
 
 def _marks(message: dict[str, Any]) -> Marks:
-    error = record(message.get("error"))
+    error = as_object(message.get("error"))
     if not error:
         return NO_MARKS
     return Marks(failed=True, declined=error.get("type") == "approval")

@@ -1,4 +1,4 @@
-"""Events of Claude managed agents, as they come or with a wrapper around each."""
+"""Events of Claude managed agents, plain or wrapped."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.call_pairing import CallPairing
 from seasoned.history.coerce import (
-    NOTHING,
+    NO_USAGE,
     anthropic_usage,
     arguments_of,
+    as_list,
+    as_object,
     first_of,
     identity,
     kind_of,
-    record,
-    sequence,
     string,
     text_of,
     time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import JsonValue, reading, spread, values
+from seasoned.history.json_file import JsonValue, finish_sessions, noting_unreadable, values
 from seasoned.session import Marks, Session, SessionRef, Unreadable
 
 NAME = "claude-managed"
@@ -42,14 +42,14 @@ def recognises(sample: Sample) -> bool:
 
 def read(path: Path) -> Iterator[Session]:
     """One session of all events."""
-    return spread(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
 
 
 def _events(value: dict[str, Any]) -> list[dict[str, Any]]:
     """The events of a record: itself, what it wraps, or the list it holds."""
     held = first_of(value, "events", "data")
     events = held if isinstance(held, list) else [value]
-    return [_unwrap(record(event)) for event in events]
+    return [_unwrap(as_object(event)) for event in events]
 
 
 def _unwrap(event: dict[str, Any]) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def _kind(event: dict[str, Any]) -> str:
 
 
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
-    teller: _ManagedAgentTeller | None = None
+    reader: _ManagedAgentReader | None = None
     lost: list[Unreadable] = []
     for part in values(path):
         if isinstance(part, Unreadable):
@@ -72,51 +72,51 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
         elif not isinstance(part.value, dict):
             lost.append(Unreadable(part.where, f"{kind_of(part.value)} where an event should be"))
         else:
-            teller = teller or _ManagedAgentTeller(path, part.value)
+            reader = reader or _ManagedAgentReader(path, part.value)
             for event in _events(part.value):
-                teller.tell(event, part)
-    if teller is not None:
-        yield teller.finish()
+                reader.add(event, part)
+    if reader is not None:
+        yield reader.finish()
     yield from lost
 
 
-class _ManagedAgentTeller:
-    """Tells the events of one session."""
+class _ManagedAgentReader:
+    """Reads the events of one session."""
 
     def __init__(self, path: Path, first: dict[str, Any]) -> None:
         session = identity(first_of(first, "session_id", "sessionId")) or identity(
-            record(first.get("raw")).get("session_id")
+            as_object(first.get("raw")).get("session_id")
         )
         self._builder = SessionBuilder(SessionRef(_AGENT, session or path.stem), format=NAME, path=str(path))
         self._calls = CallPairing(self._builder)
-        self._usage = NOTHING
+        self._usage = NO_USAGE
         self._denied: dict[str, str] = {}
         self._interrupted: set[str] = set()
         self._speaks = False
 
-    def tell(self, event: dict[str, Any], part: JsonValue[Any]) -> None:
-        """One event."""
-        with reading(self._builder, part.where):
-            self._tell(event, _kind(event), part)
+    def add(self, event: dict[str, Any], part: JsonValue[Any]) -> None:
+        """Add one event."""
+        with noting_unreadable(self._builder, part.where):
+            self._add(event, _kind(event), part)
 
     def finish(self) -> SessionBuilder:
-        """Calls that were refused or interrupted and never answered are known to be that."""
+        """Mark calls that were denied or interrupted and never got a result."""
         for call_id in self._calls.open:
             if call_id in self._denied:
                 self._calls.answer(call_id, self._denied[call_id], Marks(declined=True))
         self._calls.amend_open(Marks(interrupted=True), self._interrupted)
-        if self._usage != NOTHING:
+        if self._usage != NO_USAGE:
             self._builder.total_usage = self._usage
         return self._builder
 
-    def _tell(self, event: dict[str, Any], kind: str, part: JsonValue[Any]) -> None:
+    def _add(self, event: dict[str, Any], kind: str, part: JsonValue[Any]) -> None:
         time = time_of(first_of(event, "processed_at", "time", "created_at", "timestamp"))
         if time is not None:
             self._builder.seen_at(time)
         if kind in _USES:
-            self._tell_use(event, time, part)
+            self._add_use(event, time, part)
         elif kind in _RESULTS:
-            self._tell_result(event, time, part.place)
+            self._add_result(event, time, part.place)
         elif kind in ("user.message", "system.message"):
             text = text_of(event.get("content"))
             self._builder.message("user" if kind == "user.message" else "system", text, time=time, place=part.place)
@@ -133,12 +133,12 @@ class _ManagedAgentTeller:
         elif kind == "agent.thread_context_compacted":
             self._builder.compaction()
         else:
-            self._tell_about(event, kind, part)
+            self._add_about(event, kind, part)
 
-    def _tell_about(self, event: dict[str, Any], kind: str, part: JsonValue[Any]) -> None:
+    def _add_about(self, event: dict[str, Any], kind: str, part: JsonValue[Any]) -> None:
         """Events about the session rather than in it."""
         if kind == "span.model_request_end":
-            self._usage = self._usage + (anthropic_usage(first_of(event, "model_usage", "usage")) or NOTHING)
+            self._usage = self._usage + (anthropic_usage(first_of(event, "model_usage", "usage")) or NO_USAGE)
         elif kind == "span.model_request_start":
             self._speaks = False
         elif kind in ("session.error", "session.status_terminated"):
@@ -148,10 +148,10 @@ class _ManagedAgentTeller:
                 part.where, f"an event of type {kind[:60]!r}" if kind else "an event without a type"
             )
 
-    def _tell_use(self, event: dict[str, Any], time: float | None, part: JsonValue[Any]) -> None:
+    def _add_use(self, event: dict[str, Any], time: float | None, part: JsonValue[Any]) -> None:
         name = string(event.get("name")) or string(event.get("tool_name"))
         if name is None:
-            self._builder.unreadable(part.where, "a tool call without the name of a tool")
+            self._builder.unreadable(part.where, "a tool call without a tool name")
             return
         if not self._speaks:
             self._builder.message("assistant", time=time, place=part.place)
@@ -159,16 +159,16 @@ class _ManagedAgentTeller:
             self._calls.turn()
         self._calls.make(event.get("id"), name, arguments_of(event.get("input")), time=time, place=part.place)
 
-    def _tell_result(self, event: dict[str, Any], time: float | None, place: int) -> None:
+    def _add_result(self, event: dict[str, Any], time: float | None, place: int) -> None:
         call_id = identity(first_of(event, "tool_use_id", "mcp_tool_use_id", "custom_tool_use_id"))
         failed = event.get("is_error")
         marks = Marks(
             failed=failed if isinstance(failed, bool) else None,
             declined=call_id in self._denied,
-            # What was under way at an interrupt and came back well was finished all the same.
+            # A call that was running at an interrupt and still succeeded was not interrupted.
             interrupted=call_id in self._interrupted and failed is True,
         )
         self._calls.answer(
-            call_id, text_of(sequence(event.get("content")) or event.get("content")), marks, time=time, place=place
+            call_id, text_of(as_list(event.get("content")) or event.get("content")), marks, time=time, place=place
         )
         self._speaks = False

@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from seasoned.history.builder import SessionBuilder
-from seasoned.history.chat import ChatTeller, said
+from seasoned.history.chat import ChatReader, spoken_text
 from seasoned.history.coerce import (
+    as_list,
+    as_object,
     first_of,
     integer,
     kind_of,
     number,
     openai_usage,
-    record,
-    sequence,
     string,
     text_of,
     time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import JsonValue, reading, spread, values
+from seasoned.history.json_file import JsonValue, finish_sessions, noting_unreadable, values
 from seasoned.session import NO_MARKS, Marks, Session, SessionRef, Unreadable
 
 NAME = "mini-swe-agent"
@@ -40,22 +40,24 @@ def recognises(sample: Sample) -> bool:
 
 def _is_ours(value: dict[str, Any]) -> bool:
     version = string(value.get("trajectory_format")) or ""
-    info = record(value.get("info"))
+    info = as_object(value.get("info"))
     if version.startswith("mini-swe-agent") or ("mini_version" in info and "messages" in value):
         return True
-    messages = sequence(value.get("messages")) if "messages" in value else [value]
-    texts = [text_of(record(message).get("content"))[:20_000] for message in messages if "role" in record(message)]
+    messages = as_list(value.get("messages")) if "messages" in value else [value]
+    texts = [
+        text_of(as_object(message).get("content"))[:20_000] for message in messages if "role" in as_object(message)
+    ]
     return any("```mswea_bash_command" in text or _RETURNCODE.match(text) for text in texts)
 
 
 def read(path: Path) -> Iterator[Session]:
     """One session: a trajectory, or a bare list of messages."""
-    return spread(_parts(path), SessionRef(_AGENT, path.stem.removesuffix(".traj")), format=NAME, path=path)
+    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem.removesuffix(".traj")), format=NAME, path=path)
 
 
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
     stem = path.stem.removesuffix(".traj")
-    bare: _MiniSweAgentTeller | None = None
+    bare: _MiniSweAgentReader | None = None
     for index, part in enumerate(values(path)):
         if isinstance(part, Unreadable):
             yield part
@@ -64,55 +66,55 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
             yield _trajectory(SessionBuilder(SessionRef(_AGENT, native), format=NAME, path=str(path)), part)
         else:
             if bare is None:
-                bare = _MiniSweAgentTeller(SessionBuilder(SessionRef(_AGENT, stem), format=NAME, path=str(path)))
+                bare = _MiniSweAgentReader(SessionBuilder(SessionRef(_AGENT, stem), format=NAME, path=str(path)))
                 yield bare.builder
-            bare.tell(part.value, part.where, part.place)
+            bare.add(part.value, part.where, part.place)
 
 
 def _trajectory(builder: SessionBuilder, part: JsonValue[Any]) -> SessionBuilder:
-    info = record(part.value.get("info"))
+    info = as_object(part.value.get("info"))
     builder.end_reason = string(info.get("exit_status"))
     if builder.end_reason is not None:
         builder.succeeded = builder.end_reason == _SUBMITTED and string(info.get("submission")) is not None
-    builder.cost_usd = number(record(info.get("model_stats")).get("instance_cost"))
-    config = record(info.get("config"))
-    builder.model = string(record(config.get("model")).get("model_name"))
-    builder.cwd = string(record(config.get("environment")).get("cwd"))
+    builder.cost_usd = number(as_object(info.get("model_stats")).get("instance_cost"))
+    config = as_object(info.get("config"))
+    builder.model = string(as_object(config.get("model")).get("model_name"))
+    builder.cwd = string(as_object(config.get("environment")).get("cwd"))
     messages = part.value.get("messages")
     if not isinstance(messages, list):
         builder.unreadable(part.where, f"{kind_of(messages)} where the messages should be")
-    teller = _MiniSweAgentTeller(builder)
-    for position, message in enumerate(sequence(messages)):
-        teller.tell(message, f"{part.where}, message {position}", position)
+    reader = _MiniSweAgentReader(builder)
+    for position, message in enumerate(as_list(messages)):
+        reader.add(message, f"{part.where}, message {position}", position)
     return builder
 
 
-class _MiniSweAgentTeller:
-    """Tells messages where a command may stand in the text, and its output in the next user message."""
+class _MiniSweAgentReader:
+    """Reads messages with a command in the text and its output in the next user message."""
 
     def __init__(self, builder: SessionBuilder) -> None:
         self.builder = builder
-        self._chat = ChatTeller(builder, marks=_marks)
+        self._chat = ChatReader(builder, marks=_marks)
 
-    def tell(self, message: object, where: str, place: int) -> None:
-        """One message."""
-        with reading(self.builder, where):
-            fields = record(message)
+    def add(self, message: object, where: str, place: int) -> None:
+        """Add one message."""
+        with noting_unreadable(self.builder, where):
+            fields = as_object(message)
             role = fields.get("role")
             if role == "exit":
                 return
-            text = said(fields.get("content"))
+            text = spoken_text(fields.get("content"))
             if role == "user" and self._chat.calls.open:
-                time = time_of(first_of(record(fields.get("extra")), "timestamp"))
+                time = time_of(first_of(as_object(fields.get("extra")), "timestamp"))
                 self._chat.calls.answer(None, text, _marks(fields), time=time, place=place)
                 return
-            response = record(record(fields.get("extra")).get("response"))
-            self._chat.tell(message, where=where, place=place, usage=openai_usage(response.get("usage")))
+            response = as_object(as_object(fields.get("extra")).get("response"))
+            self._chat.add(message, where=where, place=place, usage=openai_usage(response.get("usage")))
             if role == "assistant" and not fields.get("tool_calls"):
-                self._tell_command(text, place)
+                self._add_command(text, place)
 
-    def _tell_command(self, text: str, place: int) -> None:
-        # With none or several blocks the agent refuses the answer and runs nothing.
+    def _add_command(self, text: str, place: int) -> None:
+        # With no block or several the agent rejects the answer and runs nothing.
         commands = _COMMAND.findall(text)
         if len(commands) == 1:
             self._chat.calls.make(f"step_{place}", "bash", {"command": commands[0].strip()}, place=place)
@@ -123,7 +125,7 @@ def _marks(message: dict[str, Any]) -> Marks:
     if text.startswith(_REJECTED):
         return Marks(declined=True)
     written = _RETURNCODE.match(text)
-    code = integer(record(message.get("extra")).get("returncode"))
+    code = integer(as_object(message.get("extra")).get("returncode"))
     if code is None and written is not None:
         code = int(written[1])
     return NO_MARKS if code is None else Marks(exit_code=code)

@@ -1,4 +1,4 @@
-"""Logs in the way of OpenAI: messages, records of messages, requests with their responses, Responses items."""
+"""Logs in OpenAI's format: messages, records of messages, requests with responses, Responses items."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from seasoned.history.chat import ITEMS, ChatTeller, is_message, signature
-from seasoned.history.coerce import openai_usage, record, string
+from seasoned.history.chat import ITEMS, ChatReader, is_message, signature
+from seasoned.history.coerce import as_object, openai_usage, string
 from seasoned.history.formats import Sample
 from seasoned.history.message_log import LoggedExchange, LogStyle, read_log
 from seasoned.session import Session
@@ -17,13 +17,13 @@ _LISTS = ("messages", "conversation", "history", "traj", "trajectory", "input", 
 
 
 def recognises(sample: Sample) -> bool:
-    """Whether the first records are such messages, or hold them."""
+    """Whether the first records are messages or hold them."""
     return sample.kind in ("lines", "document") and any(map(_is_ours, sample.records))
 
 
 def read(path: Path) -> Iterator[Session]:
-    """A session a record, or one of all messages."""
-    return read_log(path, _WAY)
+    """One session for each record, or one session of all messages."""
+    return read_log(path, _STYLE)
 
 
 def _is_ours(value: dict[str, Any]) -> bool:
@@ -57,9 +57,9 @@ def _exchange(value: dict[str, Any]) -> LoggedExchange | None:
 
 
 def _body(value: object) -> dict[str, Any]:
-    """A request or response, or what it carries where headers and the like lie around it."""
-    fields = record(value)
-    return record(fields.get("body")) or fields
+    """A request or response, or its body if it is wrapped with headers."""
+    fields = as_object(value)
+    return as_object(fields.get("body")) or fields
 
 
 def _messages(asked: dict[str, Any]) -> list[Any] | None:
@@ -74,8 +74,8 @@ def _messages(asked: dict[str, Any]) -> list[Any] | None:
 def _replies(answered: dict[str, Any]) -> list[Any] | None:
     choices = answered.get("choices")
     if isinstance(choices, list):
-        # Of several choices only one can have been the conversation; the first is the one agents take.
-        message = record(choices[0]).get("message") if choices else None
+        # Only one of several choices continued the conversation; agents take the first.
+        message = as_object(choices[0]).get("message") if choices else None
         return [message] if message is not None else []
     output = answered.get("output")
     if isinstance(output, list) and any(map(_is_item, output[:3])):
@@ -84,8 +84,8 @@ def _replies(answered: dict[str, Any]) -> list[Any] | None:
 
 
 def _is_item(value: object) -> bool:
-    kind = record(value).get("type")
+    kind = as_object(value).get("type")
     return isinstance(kind, str) and (kind in ITEMS or kind == "message")
 
 
-_WAY = LogStyle(NAME, "openai", ChatTeller, _exchange, is_message, signature)
+_STYLE = LogStyle(NAME, "openai", ChatReader, _exchange, is_message, signature)

@@ -1,4 +1,4 @@
-"""Trajectories of OpenHands: events that act and events that observe, of its old and its new kind."""
+"""Trajectories of OpenHands: actions and observations, in the old and the new event format."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from seasoned.history.builder import SessionBuilder
 from seasoned.history.call_pairing import CallPairing
 from seasoned.history.coerce import (
     arguments_of,
+    as_list,
+    as_object,
     count,
     first_of,
     identity,
     integer,
     kind_of,
+    known_usage,
     number,
     openai_usage,
-    record,
-    sequence,
+    remaining,
     string,
     text_of,
     time_of,
-    told,
-    without,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import reading, spread, values
+from seasoned.history.json_file import finish_sessions, noting_unreadable, values
 from seasoned.session import NO_MARKS, Marks, Role, Session, SessionRef, Unreadable, Usage
 
 _SAID = frozenset({"message", "system"})
@@ -41,18 +41,18 @@ _STILL_RUNNING = -1
 
 
 def is_event(value: object) -> bool:
-    """Whether this is an event of the old kind (an action or an observation) or of the new one."""
-    fields = record(value)
+    """Whether this is an event of the old format (an action or an observation) or of the new one."""
+    fields = as_object(value)
     if string(fields.get("kind")) in _KINDS:
         return True
     acts = isinstance(fields.get("action"), str) and ("args" in fields or "source" in fields)
     observes = isinstance(fields.get("observation"), str) and ("extras" in fields or "cause" in fields)
-    # SWE-agent's steps have both on one record; here an event is one or the other.
+    # A record with both is a step of SWE-agent; here an event has one of them.
     return (acts or observes) and not ("action" in fields and "observation" in fields)
 
 
-class _OpenHandsTeller:
-    """Tells the events of one session."""
+class _OpenHandsReader:
+    """Reads the events of one session."""
 
     def __init__(self, builder: SessionBuilder) -> None:
         self.builder = builder
@@ -61,32 +61,32 @@ class _OpenHandsTeller:
         self._usage: Usage | None = None
         self._cost: float | None = None
 
-    def tell(self, event: object, where: str, place: int) -> None:
-        """One event."""
+    def add(self, event: object, where: str, place: int) -> None:
+        """Add one event."""
         if not isinstance(event, dict):
             self.builder.unreadable(where, f"{kind_of(event)} where an event should be")
             return
         time = time_of(event.get("timestamp"))
         if string(event.get("kind")) is not None:
-            self._tell_new(event, where, time, place)
+            self._add_new(event, where, time, place)
         elif string(event.get("action")) is not None:
-            self._tell_action(event, where, time, place)
+            self._add_action(event, where, time, place)
         elif isinstance(event.get("observation"), str):
-            self._tell_observation(event, time, place)
+            self._add_observation(event, time, place)
         else:
-            self.builder.unreadable(where, "an event that neither acts nor observes")
-        self._measure(record(event.get("llm_metrics")))
+            self.builder.unreadable(where, "an event that is neither an action nor an observation")
+        self._measure(as_object(event.get("llm_metrics")))
 
     def finish(self) -> None:
-        """What was counted over the whole session."""
+        """Add the totals of the session."""
         if self._usage is not None:
             self.builder.total_usage = self._usage
         if self._cost is not None:
             self.builder.cost_usd = self._cost
 
-    def _tell_action(self, event: dict[str, Any], where: str, time: float | None, place: int) -> None:
+    def _add_action(self, event: dict[str, Any], where: str, time: float | None, place: int) -> None:
         action = event["action"]
-        arguments = record(event.get("args"))
+        arguments = as_object(event.get("args"))
         if action in _SAID:
             speaker: Role = "assistant" if event.get("source") == "agent" else "user"
             text = text_of(first_of(arguments, "content") or event.get("message"))
@@ -97,8 +97,8 @@ class _OpenHandsTeller:
             return
         if action in _SILENT_ACTIONS or event.get("source") in ("user", "environment"):
             return
-        meta = record(event.get("tool_call_metadata"))
-        response = record(meta.get("model_response"))
+        meta = as_object(event.get("tool_call_metadata"))
+        response = as_object(meta.get("model_response"))
         self.builder.message(
             "assistant",
             text_of(arguments.get("thought")),
@@ -116,34 +116,34 @@ class _OpenHandsTeller:
         if event_id is not None:
             self._causes[event_id] = call_id
 
-    def _tell_observation(self, event: dict[str, Any], time: float | None, place: int) -> None:
+    def _add_observation(self, event: dict[str, Any], time: float | None, place: int) -> None:
         kind = event["observation"]
         cause = identity(event.get("cause"))
         call_id = self._causes.get(cause) if cause is not None else None
-        call_id = call_id or identity(record(event.get("tool_call_metadata")).get("tool_call_id"))
+        call_id = call_id or identity(as_object(event.get("tool_call_metadata")).get("tool_call_id"))
         text = text_of(first_of(event, "content", "message"))
         if call_id is not None and self._calls.knows(call_id):
-            self._calls.answer(call_id, text, _marks(kind, record(event.get("extras"))), time=time, place=place)
+            self._calls.answer(call_id, text, _marks(kind, as_object(event.get("extras"))), time=time, place=place)
         elif kind == "error":
-            # An error that no call caused is shown to the model like a word of the user.
+            # An error that no call caused is shown to the model as a user message.
             self.builder.message("user", text, time=time, place=place)
         elif kind not in _SILENT_OBSERVATIONS and event.get("source") != "user" and cause not in (None, "0", "-1"):
-            self.builder.unreadable(f"at {place}", f"an observation of event {cause!r}, which made no call")
+            self.builder.unreadable(f"at {place}", f"an observation of event {cause!r}, which is not a call")
 
-    def _tell_new(self, event: dict[str, Any], where: str, time: float | None, place: int) -> None:
+    def _add_new(self, event: dict[str, Any], where: str, time: float | None, place: int) -> None:
         kind = event["kind"]
         given = event.get("tool_call_id")
         if kind == "SystemPromptEvent":
             self.builder.message("system", text_of(event.get("system_prompt")), time=time, place=place)
         elif kind == "MessageEvent":
-            message = record(event.get("llm_message"))
+            message = as_object(event.get("llm_message"))
             role = message.get("role") or ("assistant" if event.get("source") == "agent" else "user")
             text = text_of(message.get("content"))
             self.builder.message("assistant" if role == "assistant" else "user", text, time=time, place=place)
         elif kind == "ActionEvent":
-            self._tell_new_action(event, where, time, place)
+            self._add_new_action(event, where, time, place)
         elif kind == "ObservationEvent":
-            seen = record(event.get("observation"))
+            seen = as_object(event.get("observation"))
             text = text_of(first_of(seen, "content", "output"))
             self._calls.answer(given, text, _new_marks(seen), time=time, place=place)
         elif kind == "AgentErrorEvent":
@@ -154,31 +154,31 @@ class _OpenHandsTeller:
         elif kind == "Condensation":
             self.builder.compaction()
 
-    def _tell_new_action(self, event: dict[str, Any], where: str, time: float | None, place: int) -> None:
+    def _add_new_action(self, event: dict[str, Any], where: str, time: float | None, place: int) -> None:
         name = string(event.get("tool_name"))
         if name is None:
-            self.builder.unreadable(where, "a tool call without the name of a tool")
+            self.builder.unreadable(where, "a tool call without a tool name")
             return
         thought = text_of(event.get("thought"))
         key = identity(event.get("llm_response_id"))
         self.builder.message("assistant", thought, time=time, place=place, key=key)
-        written = record(event.get("tool_call"))
-        inner = record(written.get("function")) or written
-        action = {key: value for key, value in record(event.get("action")).items() if key != "kind"}
+        written = as_object(event.get("tool_call"))
+        inner = as_object(written.get("function")) or written
+        action = {key: value for key, value in as_object(event.get("action")).items() if key != "kind"}
         arguments = arguments_of(first_of(inner, "arguments") or action)
         self._calls.turn()
         self._calls.make(event.get("tool_call_id"), name, arguments, time=time, place=place)
 
     def _measure(self, metrics: dict[str, Any]) -> None:
-        """Totals that every event repeats as they stand by then: the last is the session's."""
+        """Keep the latest totals: each event repeats them as they are so far."""
         if (cost := number(metrics.get("accumulated_cost"))) is not None:
             self._cost = cost
-        usage = record(metrics.get("accumulated_token_usage"))
+        usage = as_object(metrics.get("accumulated_token_usage"))
         read, written = count(usage.get("cache_read_tokens")), count(usage.get("cache_write_tokens"))
         self._usage = (
-            told(
+            known_usage(
                 Usage(
-                    input=without(count(usage.get("prompt_tokens")), read, written),
+                    input=remaining(count(usage.get("prompt_tokens")), read, written),
                     output=count(usage.get("completion_tokens")),
                     cache_read=read,
                     cache_write=written,
@@ -189,11 +189,11 @@ class _OpenHandsTeller:
 
 
 def _arguments(args: dict[str, Any], response: dict[str, Any], call_id: str | None) -> dict[str, Any]:
-    """What the model wrote, where its answer was kept; otherwise what the agent made of it."""
-    for choice in map(record, sequence(response.get("choices"))):
-        for call in map(record, sequence(record(choice.get("message")).get("tool_calls"))):
+    """The arguments as the model wrote them if its answer was kept, else as the agent parsed them."""
+    for choice in map(as_object, as_list(response.get("choices"))):
+        for call in map(as_object, as_list(as_object(choice.get("message")).get("tool_calls"))):
             if call_id is not None and call.get("id") == call_id:
-                return arguments_of(record(call.get("function")).get("arguments"))
+                return arguments_of(as_object(call.get("function")).get("arguments"))
     return {key: value for key, value in args.items() if key != "thought"}
 
 
@@ -204,7 +204,7 @@ def _marks(kind: str, extras: dict[str, Any]) -> Marks:
         return Marks(declined=True)
     if kind not in ("run", "run_ipython"):
         return NO_MARKS
-    code = integer(first_of(record(extras.get("metadata")), "exit_code"))
+    code = integer(first_of(as_object(extras.get("metadata")), "exit_code"))
     code = code if code is not None else integer(extras.get("exit_code"))
     if code == _STILL_RUNNING:
         return Marks(running=True)
@@ -213,7 +213,7 @@ def _marks(kind: str, extras: dict[str, Any]) -> Marks:
 
 def _new_marks(seen: dict[str, Any]) -> Marks:
     code = integer(first_of(seen, "exit_code"))
-    code = code if code is not None else integer(record(seen.get("metadata")).get("exit_code"))
+    code = code if code is not None else integer(as_object(seen.get("metadata")).get("exit_code"))
     failed = first_of(seen, "is_error", "error")
     if code == _STILL_RUNNING:
         return Marks(running=True)
@@ -225,7 +225,7 @@ _AGENT = "openhands"
 
 
 def recognises(sample: Sample) -> bool:
-    """Whether the first records are such events, or hold a history of them."""
+    """Whether the first records are events or hold a list of them."""
     return sample.kind in ("lines", "document") and any(map(_is_ours, sample.records))
 
 
@@ -242,12 +242,12 @@ def _history(value: dict[str, Any]) -> list[Any] | None:
 
 
 def read(path: Path) -> Iterator[Session]:
-    """A session a record with its history, or one of all events."""
-    return spread(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    """One session for each record with a history, or one of all events."""
+    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
 
 
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
-    stream: _OpenHandsTeller | None = None
+    stream: _OpenHandsReader | None = None
     seen: set[str] = set()
     for index, part in enumerate(values(path)):
         if isinstance(part, Unreadable):
@@ -256,24 +256,24 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
         history = _history(part.value) if isinstance(part.value, dict) and not is_event(part.value) else None
         if history is not None:
             builder = _begin(path, part.value, index, seen)
-            events = _OpenHandsTeller(builder)
+            events = _OpenHandsReader(builder)
             for position, item in enumerate(history):
-                _tell(events, item, f"{part.where}, event {position}", position)
+                _add(events, item, f"{part.where}, event {position}", position)
             events.finish()
             yield builder
             continue
         if stream is None:
-            stream = _OpenHandsTeller(SessionBuilder(SessionRef(_AGENT, path.stem), format=NAME, path=str(path)))
+            stream = _OpenHandsReader(SessionBuilder(SessionRef(_AGENT, path.stem), format=NAME, path=str(path)))
             yield stream.builder
-        _tell(stream, part.value, part.where, part.place)
+        _add(stream, part.value, part.where, part.place)
         stream.finish()
 
 
-def _tell(events: _OpenHandsTeller, item: object, where: str, place: int) -> None:
-    """An event; old files pair each action with what was observed."""
+def _add(events: _OpenHandsReader, item: object, where: str, place: int) -> None:
+    """Add an event, or a pair of action and observation as in old files."""
     for event in item if isinstance(item, list) else [item]:
-        with reading(events.builder, where):
-            events.tell(event, where, place)
+        with noting_unreadable(events.builder, where):
+            events.add(event, where, place)
 
 
 def _begin(path: Path, run: dict[str, Any], index: int, seen: set[str]) -> SessionBuilder:
@@ -284,17 +284,17 @@ def _begin(path: Path, run: dict[str, Any], index: int, seen: set[str]) -> Sessi
     seen.add(native)
     builder = SessionBuilder(SessionRef(_AGENT, native), format=NAME, path=str(path))
     builder.succeeded = _label(run)
-    builder.cost_usd = number(record(run.get("metrics")).get("accumulated_cost"))
-    llm = record(record(run.get("metadata")).get("llm_config"))
-    builder.model = string(llm.get("model")) or string(record(run.get("metadata")).get("model"))
+    builder.cost_usd = number(as_object(run.get("metrics")).get("accumulated_cost"))
+    llm = as_object(as_object(run.get("metadata")).get("llm_config"))
+    builder.model = string(llm.get("model")) or string(as_object(run.get("metadata")).get("model"))
     if string(run.get("error")) is not None:
         builder.end_reason = "error"
     return builder
 
 
 def _label(run: dict[str, Any]) -> bool | None:
-    tested = record(run.get("test_result"))
-    for place in (run, record(run.get("report")), tested, record(tested.get("report"))):
+    tested = as_object(run.get("test_result"))
+    for place in (run, as_object(run.get("report")), tested, as_object(tested.get("report"))):
         if isinstance(solved := place.get("resolved"), bool):
             return solved
     return None

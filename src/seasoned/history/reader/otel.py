@@ -14,34 +14,34 @@ from seasoned.history.call_pairing import CallPairing
 from seasoned.history.chat import ROLES
 from seasoned.history.coerce import (
     arguments_of,
+    as_list,
+    as_object,
     count,
     first_of,
     identity,
     kind_of,
-    record,
-    sequence,
+    known_usage,
+    remaining,
     string,
     text_of,
     time_of,
-    told,
-    without,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import decode, reading, spread, values
+from seasoned.history.json_file import decode, finish_sessions, noting_unreadable, values
 from seasoned.session import Marks, Role, Session, SessionRef, Unreadable, Usage
 
 _ERROR = frozenset({"2", "ERROR", "STATUS_CODE_ERROR", "StatusCode.ERROR"})
 
 
 class _SpanEvent(msgspec.Struct):
-    """Something that happened within a span."""
+    """An event within a span."""
 
     name: str
     attributes: dict[str, Any]
 
 
 class _OtelSpan(msgspec.Struct):
-    """What of a span matters here."""
+    """The parts of a span that are used here."""
 
     trace: str | None
     name: str
@@ -57,9 +57,9 @@ class _OtelSpan(msgspec.Struct):
 
 def is_span(value: object) -> bool:
     """Whether a record looks like one span, outside of any batch."""
-    fields = record(value)
+    fields = as_object(value)
     return "attributes" in fields and (
-        {"traceId", "trace_id"} & fields.keys() != set() or "trace_id" in record(fields.get("context"))
+        {"traceId", "trace_id"} & fields.keys() != set() or "trace_id" in as_object(fields.get("context"))
     )
 
 
@@ -70,48 +70,50 @@ def spans_of(value: dict[str, Any]) -> Iterator[object]:
         held = first_of(value, "spans", "data") if not is_span(value) else None
         yield from held if isinstance(held, list) else [value]
         return
-    for batch in map(record, sequence(batches)):
+    for batch in map(as_object, as_list(batches)):
         scopes = first_of(batch, "scopeSpans", "scope_spans", "instrumentationLibrarySpans")
-        for scope in map(record, sequence(scopes)):
-            yield from sequence(scope.get("spans"))
+        for scope in map(as_object, as_list(scopes)):
+            yield from as_list(scope.get("spans"))
 
 
 def span_of(value: object) -> _OtelSpan | None:
-    """One span; None where it is none."""
-    fields = record(value)
+    """One span; None if it is not one."""
+    fields = as_object(value)
     if not ({"attributes", "name"} & fields.keys()):
         return None
     attributes = attributes_of(fields.get("attributes"))
     status = fields.get("status")
-    code = first_of(record(status), "code", "status_code") if isinstance(status, dict) else status
+    code = first_of(as_object(status), "code", "status_code") if isinstance(status, dict) else status
     failed = str(first_of(fields, "status_code") if code is None else code) in _ERROR or bool(
         string(attributes.get("error.type"))
     )
     return _OtelSpan(
         trace=identity(first_of(fields, "traceId", "trace_id"))
-        or identity(record(fields.get("context")).get("trace_id")),
+        or identity(as_object(fields.get("context")).get("trace_id")),
         name=string(fields.get("name")) or "",
         attributes=attributes,
         events=[
             _SpanEvent(string(event.get("name")) or "", attributes_of(event.get("attributes")))
-            for event in map(record, sequence(fields.get("events")))
+            for event in map(as_object, as_list(fields.get("events")))
         ],
         start=time_of(first_of(fields, "startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime")),
         end=time_of(first_of(fields, "endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")),
         failed=failed,
-        message=string(first_of(record(status), "message", "description")) or "",
+        message=string(first_of(as_object(status), "message", "description")) or "",
     )
 
 
 def attributes_of(value: object) -> dict[str, Any]:
-    """Attributes as an object, from OTLP's list of keys and values too."""
+    """Attributes as an object, also from OTLP's list of keys and values."""
     if isinstance(value, dict):
         return value
-    return {key: _plain(pair.get("value")) for pair in map(record, sequence(value)) if (key := string(pair.get("key")))}
+    return {
+        key: _plain(pair.get("value")) for pair in map(as_object, as_list(value)) if (key := string(pair.get("key")))
+    }
 
 
 def _plain(value: object) -> Any:
-    fields = record(value)
+    fields = as_object(value)
     for key in ("stringValue", "boolValue", "doubleValue", "bytesValue"):
         if key in fields:
             return fields[key]
@@ -123,14 +125,14 @@ def _plain(value: object) -> Any:
             else written
         )
     if "arrayValue" in fields:
-        return [_plain(item) for item in sequence(record(fields["arrayValue"]).get("values"))]
+        return [_plain(item) for item in as_list(as_object(fields["arrayValue"]).get("values"))]
     if "kvlistValue" in fields:
-        return attributes_of(record(fields["kvlistValue"]).get("values"))
+        return attributes_of(as_object(fields["kvlistValue"]).get("values"))
     return None if isinstance(value, dict) else value
 
 
 def structured(value: object) -> Any:
-    """A value that may have been written as JSON in a text."""
+    """A value, decoded if it is a text of JSON."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
             return decode(value.encode("utf-8", "replace"))
@@ -158,14 +160,14 @@ def recognises(sample: Sample) -> bool:
     for value in sample.records:
         if "resourceSpans" in value or "resource_spans" in value:
             return True
-        if is_span(value) and any(key.startswith("gen_ai.") for key in record(value.get("attributes"))):
+        if is_span(value) and any(key.startswith("gen_ai.") for key in as_object(value.get("attributes"))):
             return True
     return False
 
 
 def read(path: Path) -> Iterator[Session]:
-    """A session a conversation, or a trace where conversations have no id."""
-    return spread(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    """One session for each conversation, or for each trace if conversations have no id."""
+    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
 
 
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
@@ -184,7 +186,7 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
             except (RecursionError, OverflowError):
                 span = None
             if span is None:
-                lost.append(Unreadable(part.where, "something that is no span"))
+                lost.append(Unreadable(part.where, "something that is not a span"))
             elif _is_telling(span):
                 span.place, span.where = part.place, part.where
                 spans.append(span)
@@ -200,7 +202,7 @@ def _is_telling(span: _OtelSpan) -> bool:
 
 
 def _grouped(spans: list[_OtelSpan], stem: str) -> dict[str, list[_OtelSpan]]:
-    """By conversation; a span that names none belongs to the only conversation of its trace, or to the trace."""
+    """Spans by conversation; a span without one belongs to the only conversation of its trace, or to the trace."""
     named: dict[str | None, set[str]] = {}
     for span in spans:
         if (conversation := _conversation(span)) is not None:
@@ -226,34 +228,34 @@ def _operation(span: _OtelSpan) -> str:
 
 def _session(path: Path, native: str, spans: list[_OtelSpan]) -> SessionBuilder:
     builder = SessionBuilder(SessionRef(_AGENT, native), format=NAME, path=str(path))
-    teller = _SpanTeller(builder)
-    # Spans are exported when they end, so that those around others come last.
+    reader = _SpanReader(builder)
+    # Spans are exported when they end, so the outer ones come last.
     spans.sort(key=lambda span: span.start or 0.0)
     has_chats = any(_operation(span) in _CHATS for span in spans)
     for position, span in enumerate(spans):
-        with reading(builder, span.where):
+        with noting_unreadable(builder, span.where):
             operation = _operation(span)
             if operation == "execute_tool":
-                teller.execute(span, position)
+                reader.execute(span, position)
             elif operation in _CHATS or not has_chats:
-                teller.chat(span, position)
-    with reading(builder, "the end"):
-        teller.finish()
+                reader.chat(span, position)
+    with noting_unreadable(builder, "the end"):
+        reader.finish()
     return builder
 
 
-class _SpanTeller:
-    """Tells the spans of one session in the order of time."""
+class _SpanReader:
+    """Reads the spans of one session in order of time."""
 
     def __init__(self, builder: SessionBuilder) -> None:
         self._builder = builder
         self._calls = CallPairing(builder)
-        self._told: Counter[int] = Counter()
+        self._seen: Counter[int] = Counter()
         self._ends: dict[str, _OtelSpan] = {}
         self._speaks = False
 
     def chat(self, span: _OtelSpan, place: int) -> None:
-        """One request to a model, which repeats what was said before, and its answer."""
+        """Add one request to a model, which repeats the earlier messages, and its answer."""
         attributes = span.attributes
         for moment in (span.start, span.end):
             if moment is not None:
@@ -265,22 +267,22 @@ class _SpanTeller:
             asked.insert(0, {"role": "system", "parts": system if isinstance(system, list) else [system]})
         before: Counter[int] = Counter()
         for message in asked:
-            self._tell(message, span.start, place, before, None, None)
+            self._add(message, span.start, place, before, None, None)
         usage = _usage(attributes)
         if not answered and usage is not None:
             answered = [{"role": "assistant", "parts": []}]
         for index, message in enumerate(answered):
-            self._tell(message, span.end, place, before, model, usage if index == 0 else None)
-        self._told |= before
+            self._add(message, span.end, place, before, model, usage if index == 0 else None)
+        self._seen |= before
         self._builder.model = model or self._builder.model
 
     def execute(self, span: _OtelSpan, place: int) -> None:
-        """One execution of a tool: what was asked for may be known from the chat before it."""
+        """Add one execution of a tool; the call may be known from the chat before it."""
         attributes = span.attributes
         name = string(attributes.get("gen_ai.tool.name")) or span.name.removeprefix("execute_tool ").strip()
         given = identity(attributes.get("gen_ai.tool.call.id"))
         if not name:
-            self._builder.unreadable(span.where, "an execution without the name of a tool")
+            self._builder.unreadable(span.where, "an execution without a tool name")
             return
         if not self._calls.knows(given):
             if not self._speaks:
@@ -292,7 +294,7 @@ class _SpanTeller:
         marks = Marks(failed=True) if span.failed else Marks()
         result = attributes.get("gen_ai.tool.call.result")
         if result is None and not span.failed:
-            # The content may not have been recorded here; the next chat may show it.
+            # The result was not recorded here; the next chat may show it.
             self._ends[given] = span
             return
         text = _result_text(result) if result is not None else span.message or str(attributes.get("error.type") or "")
@@ -300,12 +302,12 @@ class _SpanTeller:
         self._speaks = False
 
     def finish(self) -> None:
-        """Executions that ended, and whose result nobody recorded."""
+        """Close executions that ended without a recorded result."""
         for call_id in self._calls.open:
             if (span := self._ends.get(call_id)) is not None and span.end is not None:
                 self._calls.answer(call_id, "", time=span.end)
 
-    def _tell(
+    def _add(
         self,
         message: object,
         time: float | None,
@@ -314,9 +316,9 @@ class _SpanTeller:
         model: str | None,
         usage: Usage | None,
     ) -> None:
-        fields = record(message)
+        fields = as_object(message)
         role: Role | None = ROLES.get(string(fields.get("role")) or "")
-        parts = [record(part) for part in sequence(fields.get("parts"))]
+        parts = [as_object(part) for part in as_list(fields.get("parts"))]
         if role is None:
             self._builder.unreadable(f"span {place}", f"a message whose role is {str(fields.get('role'))[:40]!r}")
             return
@@ -325,18 +327,15 @@ class _SpanTeller:
         results = [part for part in parts if part.get("type") == "tool_call_response"]
         mark = hash((role, words, *[identity(part.get("id")) for part in (*calls, *results)]))
         before[mark] += 1
-        if before[mark] <= self._told[mark]:
+        if before[mark] <= self._seen[mark]:
             return
         if role != "tool" and (words or not results):
             self._builder.message(role, words, time=time, place=place, model=model, usage=usage)
             self._speaks = role == "assistant"
             self._calls.turn()
         for part in calls:
-            name = string(part.get("name"))
-            if name is None:
-                self._builder.unreadable(f"span {place}", "a tool call without the name of a tool")
-                continue
-            self._calls.make(part.get("id"), name, arguments_of(part.get("arguments")), time=time, place=place)
+            name, arguments = string(part.get("name")), arguments_of(part.get("arguments"))
+            self._calls.make_named(f"span {place}", part.get("id"), name, arguments, time=time, place=place)
         for part in results:
             text = _result_text(first_of(part, "response", "result", "content"))
             self._calls.answer(part.get("id"), text, time=time, place=place)
@@ -349,19 +348,19 @@ def _words(part: dict[str, Any]) -> str:
 
 
 def _result_text(value: object) -> str:
-    """The result as text: an object that is no block of content stays JSON."""
+    """The result as text; an object that is not a content block stays JSON."""
     if isinstance(value, dict) and not {"text", "content", "output"} & value.keys():
         return msgspec.json.encode(value).decode()
     return text_of(value)
 
 
 def _messages(span: _OtelSpan) -> tuple[list[Any], list[Any]]:
-    """What was asked and answered: from attributes, from events of today, or from those of earlier conventions."""
+    """The messages sent and received: from attributes, or from events of the current or older conventions."""
     places = [span.attributes] + [event.attributes for event in span.events]
     asked = next((p["gen_ai.input.messages"] for p in places if "gen_ai.input.messages" in p), None)
     answered = next((p["gen_ai.output.messages"] for p in places if "gen_ai.output.messages" in p), None)
     if asked is not None or answered is not None:
-        return list(sequence(structured(asked))), list(sequence(structured(answered)))
+        return list(as_list(structured(asked))), list(as_list(structured(answered)))
     old = [(_EVENT_ROLES[e.name], e.name, e.attributes) for e in span.events if e.name in _EVENT_ROLES]
     return (
         [_old_message(role, fields) for role, name, fields in old if name != "gen_ai.choice"],
@@ -370,13 +369,13 @@ def _messages(span: _OtelSpan) -> tuple[list[Any], list[Any]]:
 
 
 def _old_message(role: str, attributes: dict[str, Any]) -> dict[str, Any]:
-    inner = record(structured(attributes.get("message"))) or attributes
+    inner = as_object(structured(attributes.get("message"))) or attributes
     content = first_of(inner, "content", "gen_ai.event.content")
     if role == "tool":
         return {"role": role, "parts": [{"type": "tool_call_response", "id": inner.get("id"), "response": content}]}
     parts: list[dict[str, Any]] = [{"type": "text", "content": text_of(content)}] if content is not None else []
-    for call in map(record, sequence(structured(inner.get("tool_calls")))):
-        function = record(call.get("function")) or call
+    for call in map(as_object, as_list(structured(inner.get("tool_calls")))):
+        function = as_object(call.get("function")) or call
         parts.append(
             {
                 "type": "tool_call",
@@ -392,10 +391,10 @@ def _usage(attributes: dict[str, Any]) -> Usage | None:
     read = count(attributes.get("gen_ai.usage.cache_read.input_tokens"))
     written = count(attributes.get("gen_ai.usage.cache_creation.input_tokens"))
     sent = count(first_of(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"))
-    return told(
+    return known_usage(
         Usage(
-            # By the conventions the input includes what came from the cache.
-            input=without(sent, read, written),
+            # By convention the input includes cached tokens.
+            input=remaining(sent, read, written),
             output=count(first_of(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens")),
             cache_read=read,
             cache_write=written,

@@ -1,4 +1,4 @@
-"""Seasoned itself: conversations that its own agent recorded, out of the store or a copy of it."""
+"""Conversations recorded by Seasoned itself, from the store or a copy of it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from seasoned.history.builder import SessionBuilder
-from seasoned.history.coerce import arguments_of, placeholder, time_of, without
+from seasoned.history.coerce import arguments_of, placeholder, remaining, time_of
 from seasoned.history.formats import Sample
-from seasoned.history.readonly import open_readonly
+from seasoned.history.readonly import columns_of, open_readonly
 from seasoned.session import NO_MARKS, Marks, Session, SessionRef, Usage
 
 NAME = "seasoned"
@@ -29,7 +29,7 @@ _MARKS = {
     "denied": Marks(declined=True),
     "interrupted": Marks(interrupted=True),
 }
-# What the agent library notes for itself; nobody said it.
+# Notes of the agent library that are not part of the conversation.
 _BOOKKEEPING = ("instruction", "tool-availability-delta", "capability-load-delta", "model-settings-delta")
 _PARTS = ("binary", "image-url", "audio-url", "video-url", "document-url")
 _USAGE = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "output_reasoning_tokens")
@@ -44,11 +44,11 @@ def recognises(sample: Sample) -> bool:
     if sample.kind != "sqlite":
         return False
     with open_readonly(sample.path) as connection:
-        return all(needed <= _columns(connection, table) for table, needed in _NEEDED.items())
+        return all(needed <= columns_of(connection, table) for table, needed in _NEEDED.items())
 
 
 def stamps(path: Path) -> dict[str, str]:
-    """For every session how many messages it has, and whether it has ended."""
+    """A stamp for each session: its number of messages and how it ended."""
     with open_readonly(path) as connection:
         rows = connection.execute(
             "SELECT native_id, end_reason, (SELECT count(*) FROM message WHERE session_id = session.id) "
@@ -58,7 +58,7 @@ def stamps(path: Path) -> dict[str, str]:
 
 
 def read(path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
-    """Every recorded session, oldest first; `only` names the ones that are wanted."""
+    """Every recorded session, oldest first; `only` selects sessions by id."""
     with open_readonly(path) as connection:
         for row in connection.execute(_SESSIONS).fetchall():
             if only is not None and row["native_id"] not in only:
@@ -81,7 +81,7 @@ def read(path: Path, only: Collection[str] | None = None) -> Iterator[Session]:
 
 
 def read_message(builder: SessionBuilder, body: Mapping[str, Any], *, place: int, summary: bool = False) -> None:
-    """One recorded message: a request is what was said to the model and what tools returned, a response its answer."""
+    """Add one recorded message: a request (user text and tool results) or a response of the model."""
     parts = [part for part in body.get("parts") or () if isinstance(part, dict)]
     time = time_of(body.get("timestamp"))
     if body.get("kind") == "response":
@@ -108,28 +108,28 @@ def read_message(builder: SessionBuilder, body: Mapping[str, Any], *, place: int
         elif kind in ("system-prompt", "retry-feedback", "retry-prompt"):
             builder.message("system", _text(part.get("content")), time=when, place=place)
         elif not str(kind).startswith(_BOOKKEEPING):
-            builder.unreadable(f"message {place}", f"a part of the unknown kind {str(kind)[:40]!r}")
+            builder.unreadable(f"message {place}", f"a part with the unknown kind {str(kind)[:40]!r}")
 
 
 def marks_of(outcome: str) -> Marks:
-    """What the agent library itself noted about a result; the rest is in the result's own fields."""
+    """The marks for an outcome that the agent library recorded."""
     return _MARKS.get(outcome, NO_MARKS)
 
 
 def usage_of(body: Mapping[str, Any]) -> Usage | None:
-    """Tokens as the model's provider counted them; None where it said nothing."""
+    """Tokens as the provider counted them; None if it reported nothing."""
     usage = body.get("usage")
     if not isinstance(usage, dict) or not (usage.get("input_tokens") or usage.get("output_tokens")):
         return None
     figures = [usage.get(name) for name in _USAGE]
-    # A zero of the last three only says that the provider may have such a figure.
+    # A zero among the last three figures means unknown.
     known = Usage(*[n if isinstance(n, int) and (n or at < 2) else None for at, n in enumerate(figures)])
-    # The library counts what a cache had a part in among the input.
-    return msgspec.structs.replace(known, input=without(known.input, known.cache_read, known.cache_write))
+    # The library includes cached tokens in the input.
+    return msgspec.structs.replace(known, input=remaining(known.input, known.cache_read, known.cache_write))
 
 
 def cost_of(body: Mapping[str, Any]) -> float | None:
-    """What one request cost in US dollars; None where no price is known."""
+    """The cost of one request in US dollars; None if no price is known."""
     usage = body.get("usage")
     cost = usage.get("cost") if isinstance(usage, dict) else None
     try:
@@ -139,13 +139,9 @@ def cost_of(body: Mapping[str, Any]) -> float | None:
 
 
 def total_cost(costs: Collection[float | None]) -> float | None:
-    """The sum, where every price is known."""
+    """The sum; None unless every price is known."""
     known = [cost for cost in costs if cost is not None]
     return sum(known) if known and len(known) == len(costs) else None
-
-
-def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
-    return {str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")}
 
 
 def _body(builder: SessionBuilder, message: sqlite3.Row) -> dict[str, Any]:
@@ -158,7 +154,7 @@ def _body(builder: SessionBuilder, message: sqlite3.Row) -> dict[str, Any]:
 
 
 def _text(content: object) -> str:
-    """What the model read: a text as it is, a line for a picture or a file, anything else as JSON."""
+    """The content as the model read it: text, a placeholder for an image or file, otherwise JSON."""
     if isinstance(content, str):
         return content
     said = [_line(item) for item in (content if isinstance(content, list) else [content])]
@@ -170,7 +166,7 @@ def _text(content: object) -> str:
 def _line(item: object) -> str | None:
     if isinstance(item, str):
         return item
-    # What a tool returned may have any fields; only the agent library's own parts say their kind and media type.
+    # A tool may return any fields; only parts of the agent library have both a kind and a media type.
     if isinstance(item, dict) and "media_type" in item and item.get("kind") in _PARTS:
         return placeholder(item)
     return None

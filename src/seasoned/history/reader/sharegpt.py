@@ -14,17 +14,17 @@ from seasoned.history.call_pairing import CallPairing
 from seasoned.history.chat import ROLES
 from seasoned.history.coerce import (
     arguments_of,
+    as_list,
+    as_object,
     first_of,
     identity,
     kind_of,
-    record,
-    sequence,
     string,
     text_of,
     time_of,
 )
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import JsonValue, decode, reading, spread, values
+from seasoned.history.json_file import JsonValue, decode, finish_sessions, noting_unreadable, values
 from seasoned.session import Session, SessionRef, Unreadable
 
 NAME = "sharegpt"
@@ -38,12 +38,12 @@ def recognises(sample: Sample) -> bool:
     """Whether a record holds turns with `from` and `value`."""
     if sample.kind not in ("document", "lines"):
         return False
-    return any("from" in record(t) for value in sample.records for t in sequence(value.get("conversations")))
+    return any("from" in as_object(t) for value in sample.records for t in as_list(value.get("conversations")))
 
 
 def read(path: Path) -> Iterator[Session]:
-    """A session a record."""
-    return spread(_parts(path), SessionRef("sharegpt", path.stem), format=NAME, path=path)
+    """One session for each record."""
+    return finish_sessions(_parts(path), SessionRef("sharegpt", path.stem), format=NAME, path=path)
 
 
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
@@ -52,13 +52,13 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
         if isinstance(part, Unreadable):
             yield part
             continue
-        turns = record(part.value).get("conversations")
+        turns = as_object(part.value).get("conversations")
         if not isinstance(turns, list):
             yield Unreadable(part.where, f"{kind_of(turns)} where a conversation should be")
             continue
         builder = _begin(path, part, index, seen)
-        with reading(builder, part.where):
-            _tell(builder, turns, part.where)
+        with noting_unreadable(builder, part.where):
+            _add(builder, turns, part.where)
         yield builder
 
 
@@ -69,35 +69,35 @@ def _begin(path: Path, part: JsonValue[Any], index: int, seen: set[str]) -> Sess
     if native in seen:
         native = f"{native}#{index}"
     seen.add(native)
-    # Hermes saves its trajectories in this shape, and says how the run went beside them.
+    # Hermes saves its trajectories in this format, with the outcome of the run beside them.
     agent = "hermes" if _HERMES_KEYS & value.keys() else "sharegpt"
     builder = SessionBuilder(SessionRef(agent, native), format=NAME, path=str(path))
     builder.model = string(first_of(value, "model", "model_name"))
     if isinstance(done := value.get("completed"), bool):
         builder.end_reason = "completed" if done else "not completed"
-    with reading(builder, part.where):
+    with noting_unreadable(builder, part.where):
         if (time := time_of(first_of(value, "timestamp", "created_at"))) is not None:
             builder.seen_at(time)
     return builder
 
 
-def _tell(builder: SessionBuilder, turns: list[Any], where: str) -> None:
+def _add(builder: SessionBuilder, turns: list[Any], where: str) -> None:
     calls = CallPairing(builder)
     for position, turn in enumerate(turns):
         place = f"{where}, turn {position}"
-        following = record(turns[position + 1]) if position + 1 < len(turns) else {}
-        with reading(builder, place):
-            _tell_turn(builder, calls, turn, following, place, position)
+        following = as_object(turns[position + 1]) if position + 1 < len(turns) else {}
+        with noting_unreadable(builder, place):
+            _add_turn(builder, calls, turn, following, place, position)
 
 
-def _tell_turn(
+def _add_turn(
     builder: SessionBuilder, calls: CallPairing, turn: object, following: dict[str, Any], where: str, place: int
 ) -> None:
-    speaker = string(record(turn).get("from")) or ""
+    speaker = string(as_object(turn).get("from")) or ""
     role = ROLES.get("tool" if speaker == "observation" else speaker)
-    text = text_of(record(turn).get("value"))
+    text = text_of(as_object(turn).get("value"))
     if role is None:
-        builder.unreadable(where, f"a turn from {speaker[:40]!r}" if speaker else "a turn from nobody")
+        builder.unreadable(where, f"a turn from {speaker[:40]!r}" if speaker else "a turn without a speaker")
     elif role == "tool":
         for response in _RESPONSE.findall(text) or [text]:
             given, name, result = _result(response)
@@ -108,40 +108,37 @@ def _tell_turn(
         builder.message(role, _CALL.sub("", spoken).strip() if role == "assistant" else text, place=place)
         if role == "assistant":
             calls.turn()
-            _tell_calls(builder, calls, _CALL.findall(spoken), _ids(following), where, place)
+            _add_calls(builder, calls, _CALL.findall(spoken), _ids(following), where, place)
 
 
 def _ids(following: dict[str, Any]) -> list[str | None]:
-    """The ids that the next turn's results name: the calls themselves carry none."""
+    """The call ids in the results of the next turn; the calls themselves have none."""
     if following.get("from") not in ("tool", "observation"):
         return []
     return [_result(response)[0] for response in _RESPONSE.findall(text_of(following.get("value")))]
 
 
-def _tell_calls(
+def _add_calls(
     builder: SessionBuilder, calls: CallPairing, written: list[str], ids: list[str | None], where: str, place: int
 ) -> None:
     for index, text in enumerate(written):
         try:
-            call = record(decode(text.encode("utf-8", "replace")))
+            call = as_object(decode(text.encode("utf-8", "replace")))
         except msgspec.DecodeError as error:
-            builder.unreadable(where, f"a tool call that is no JSON: {error}")
-            continue
-        name = string(call.get("name"))
-        if name is None:
-            builder.unreadable(where, "a tool call without the name of a tool")
+            builder.unreadable(where, f"a tool call that is not JSON: {error}")
             continue
         given = ids[index] if len(ids) == len(written) else None
-        calls.make(given, name, arguments_of(first_of(call, "arguments", "parameters")), place=place)
+        arguments = arguments_of(first_of(call, "arguments", "parameters"))
+        calls.make_named(where, given, string(call.get("name")), arguments, place=place)
 
 
 def _result(text: str) -> tuple[str | None, str | None, str]:
-    """The id, the tool and the content of a result, where it says them; otherwise its text."""
+    """The id, tool and content of a result; just the text if it has no such fields."""
     try:
         value = decode(text.encode("utf-8", "replace"))
     except msgspec.DecodeError:
         return None, None, text
-    fields = record(value)
+    fields = as_object(value)
     if "content" not in fields or not {"name", "tool_call_id"} & fields.keys():
         return None, None, text
     content = fields["content"]

@@ -1,4 +1,4 @@
-"""Trajectories of SWE-agent: steps with an action and what was observed; no step has a label."""
+"""Trajectories of SWE-agent: steps with an action and an observation; steps have no label."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import msgspec
 
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.call_pairing import CallPairing
-from seasoned.history.coerce import count, identity, kind_of, number, record, sequence, string, text_of
+from seasoned.history.coerce import as_list, as_object, count, identity, kind_of, number, string, text_of
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import decode, documents, field, items, reading, spread
+from seasoned.history.json_file import decode, documents, field, finish_sessions, items, noting_unreadable
 from seasoned.session import Session, SessionRef, Unreadable, Usage
 
 NAME = "swe-agent"
@@ -33,16 +33,16 @@ def recognises(sample: Sample) -> bool:
 
 
 def _is_ours(value: dict[str, Any]) -> bool:
-    steps = [record(step) for step in sequence(value.get("trajectory"))]
+    steps = [as_object(step) for step in as_list(value.get("trajectory"))]
     if any("action" in step and "observation" in step and "role" not in step for step in steps):
         return True
-    history = [record(turn) for turn in sequence(value.get("history"))]
+    history = [as_object(turn) for turn in as_list(value.get("history"))]
     return any("role" in turn and ("message_type" in turn or "agent" in turn) for turn in history)
 
 
 def read(path: Path) -> Iterator[Session]:
     """One session, from the steps, or from the history where there are no steps."""
-    return spread(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
 
 
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
@@ -52,22 +52,22 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
             continue
         native = path.stem if index == 0 else f"{path.stem}#{index}"
         builder = SessionBuilder(SessionRef(_AGENT, native), format=NAME, path=str(path))
-        with reading(builder, part.where):
-            _tell(builder, part.value)
+        with noting_unreadable(builder, part.where):
+            _add(builder, part.value)
         yield builder
 
 
-def _tell(builder: SessionBuilder, run: dict[str, msgspec.Raw]) -> None:
-    _describe(builder, record(field(run, "info")))
+def _add(builder: SessionBuilder, run: dict[str, msgspec.Raw]) -> None:
+    _describe(builder, as_object(field(run, "info")))
     steps = items(run.get("trajectory"))
     history = items(run.get("history"))
-    _tell_history(builder, history, only_opening=bool(steps))
+    _add_history(builder, history, only_opening=bool(steps))
     calls = CallPairing(builder, prefix="step")
     for position, raw in enumerate(steps):
         where = f"step {position}"
-        with reading(builder, where):
+        with noting_unreadable(builder, where):
             try:
-                _tell_step(builder, calls, decode(raw), where, position)
+                _add_step(builder, calls, decode(raw), where, position)
             except msgspec.DecodeError as error:
                 builder.unreadable(where, str(error))
     if not steps and not history:
@@ -82,15 +82,15 @@ def _describe(builder: SessionBuilder, info: dict[str, Any]) -> None:
         builder.succeeded = submission is not None
     elif status is not None and submission is None:
         builder.succeeded = False
-    stats = record(info.get("model_stats"))
+    stats = as_object(info.get("model_stats"))
     sent, received = count(stats.get("tokens_sent")), count(stats.get("tokens_received"))
     if sent or received:
-        # A replay counts nothing and writes zeros, which says nothing.
+        # A replay writes zeros, which means unknown.
         builder.total_usage = Usage(input=sent, output=received)
         builder.cost_usd = number(stats.get("instance_cost"))
 
 
-def _tell_step(builder: SessionBuilder, calls: CallPairing, step: object, where: str, place: int) -> None:
+def _add_step(builder: SessionBuilder, calls: CallPairing, step: object, where: str, place: int) -> None:
     if not isinstance(step, dict):
         builder.unreadable(where, f"{kind_of(step)} where a step should be")
         return
@@ -112,7 +112,7 @@ def _working_dir(state: object) -> str | None:
             state = decode(state.encode("utf-8", "replace"))
         except msgspec.DecodeError:
             return None
-    return string(record(state).get("working_dir"))
+    return string(as_object(state).get("working_dir"))
 
 
 def _tool(action: str) -> str:
@@ -120,12 +120,12 @@ def _tool(action: str) -> str:
     return words[0] if words[0] in _COMMANDS else "bash"
 
 
-def _tell_history(builder: SessionBuilder, turns: list[msgspec.Raw], *, only_opening: bool) -> None:
-    """The prompts before the first step; all of it where the file has no steps."""
+def _add_history(builder: SessionBuilder, turns: list[msgspec.Raw], *, only_opening: bool) -> None:
+    """Read the prompts before the first step, or the whole history if there are no steps."""
     calls = CallPairing(builder, prefix="step")
     for position, raw in enumerate(turns):
         where = f"turn {position}"
-        with reading(builder, where):
+        with noting_unreadable(builder, where):
             try:
                 turn = decode(raw)
             except msgspec.DecodeError as error:
@@ -138,20 +138,20 @@ def _tell_history(builder: SessionBuilder, turns: list[msgspec.Raw], *, only_ope
                 continue
             if only_opening and turn.get("role") == "assistant":
                 return
-            _tell_turn(builder, calls, turn, where, position)
+            _add_turn(builder, calls, turn, where, position)
 
 
-def _tell_turn(builder: SessionBuilder, calls: CallPairing, turn: dict[str, Any], where: str, place: int) -> None:
+def _add_turn(builder: SessionBuilder, calls: CallPairing, turn: dict[str, Any], where: str, place: int) -> None:
     role = turn.get("role")
     text = text_of(turn.get("content"))
     if role == "assistant":
         builder.message("assistant", text_of(turn.get("thought")) or text, place=place)
         if action := text_of(turn.get("action")).strip():
-            given = record(next(iter(sequence(turn.get("tool_calls"))), None)).get("id")
+            given = as_object(next(iter(as_list(turn.get("tool_calls"))), None)).get("id")
             calls.turn()
             calls.make(identity(given) or f"step_{place}", _tool(action), {"command": action}, place=place)
     elif role in ("user", "tool") and calls.open:
-        calls.answer(next(iter(sequence(turn.get("tool_call_ids"))), None), text, place=place)
+        calls.answer(next(iter(as_list(turn.get("tool_call_ids"))), None), text, place=place)
     elif role == "system" or role == "user":
         builder.message(role, text, place=place)
     else:

@@ -1,4 +1,4 @@
-"""Results of tau-bench: one record a run, with its reward; calls as tool calls, or as ReAct text."""
+"""Results of tau-bench: one record per run with its reward; calls as tool calls or as ReAct text."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import msgspec
 
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.call_pairing import CallPairing
-from seasoned.history.chat import ChatTeller, said
-from seasoned.history.coerce import arguments_of, identity, kind_of, number, record, string
+from seasoned.history.chat import ChatReader, spoken_text
+from seasoned.history.coerce import arguments_of, as_object, identity, kind_of, number, string
 from seasoned.history.formats import Sample
-from seasoned.history.json_file import decode, reading, spread, values
+from seasoned.history.json_file import decode, finish_sessions, noting_unreadable, values
 from seasoned.session import Session, SessionRef, Unreadable
 
 NAME = "tau-bench"
@@ -29,8 +29,8 @@ def recognises(sample: Sample) -> bool:
 
 
 def read(path: Path) -> Iterator[Session]:
-    """A session a run."""
-    return spread(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
+    """One session for each run."""
+    return finish_sessions(_parts(path), SessionRef(_AGENT, path.stem), format=NAME, path=path)
 
 
 def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
@@ -44,8 +44,8 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
             builder = SessionBuilder(
                 SessionRef(_AGENT, _native_id(path, part.value, index, seen)), format=NAME, path=str(path)
             )
-            with reading(builder, part.where):
-                _tell_run(builder, part.value, part.where)
+            with noting_unreadable(builder, part.where):
+                _add_run(builder, part.value, part.where)
             yield builder
 
 
@@ -59,8 +59,8 @@ def _native_id(path: Path, run: dict[str, Any], index: int, seen: set[str]) -> s
     return native
 
 
-def _tell_run(builder: SessionBuilder, run: dict[str, Any], where: str) -> None:
-    info = record(run.get("info"))
+def _add_run(builder: SessionBuilder, run: dict[str, Any], where: str) -> None:
+    info = as_object(run.get("info"))
     reward = number(run.get("reward"))
     builder.succeeded = None if reward is None else reward == 1.0
     if string(info.get("error")) is not None:
@@ -69,34 +69,36 @@ def _tell_run(builder: SessionBuilder, run: dict[str, Any], where: str) -> None:
     if not isinstance(messages, list):
         builder.unreadable(where, f"{kind_of(messages)} where the messages of a run should be")
         return
-    if any("tool_calls" in record(m) and record(m)["tool_calls"] for m in messages) or not _is_react(messages):
-        chat = ChatTeller(builder)
+    if any("tool_calls" in as_object(m) and as_object(m)["tool_calls"] for m in messages) or not _is_react(messages):
+        chat = ChatReader(builder)
         for position, message in enumerate(messages):
-            with reading(builder, f"{where}, message {position}"):
-                chat.tell(message, where=f"{where}, message {position}", place=position)
+            with noting_unreadable(builder, f"{where}, message {position}"):
+                chat.add(message, where=f"{where}, message {position}", place=position)
     else:
-        _tell_react(builder, messages, where)
+        _add_react(builder, messages, where)
 
 
 def _is_react(messages: list[Any]) -> bool:
-    return any(_action(said(record(m).get("content"))) for m in messages if record(m).get("role") == "assistant")
+    return any(
+        _action(spoken_text(as_object(m).get("content"))) for m in messages if as_object(m).get("role") == "assistant"
+    )
 
 
-def _tell_react(builder: SessionBuilder, messages: list[Any], where: str) -> None:
-    chat = ChatTeller(builder)
+def _add_react(builder: SessionBuilder, messages: list[Any], where: str) -> None:
+    chat = ChatReader(builder)
     calls = CallPairing(builder, prefix="react")
     asked: str | None = None
     for position, message in enumerate(messages):
         place = f"{where}, message {position}"
-        role = record(message).get("role")
-        text = said(record(message).get("content"))
-        with reading(builder, place):
+        role = as_object(message).get("role")
+        text = spoken_text(as_object(message).get("content"))
+        with noting_unreadable(builder, place):
             if role == "user" and text.startswith(_OUTPUT) and asked is not None:
                 calls.answer(asked, text.removeprefix(_OUTPUT).removeprefix(" "), place=position)
                 asked = None
                 continue
-            chat.tell(message, where=place, place=position)
-            # An output answers the action right before it; anything else between them says it was never run.
+            chat.add(message, where=place, place=position)
+            # An output belongs to the action right before it; anything in between means it was never run.
             asked = None
             action = _action(text) if role == "assistant" else None
             if action is not None and action[0] != _RESPOND:
@@ -105,14 +107,14 @@ def _tell_react(builder: SessionBuilder, messages: list[Any], where: str) -> Non
 
 
 def _action(text: str) -> tuple[str, dict[str, Any]] | None:
-    """The call that a ReAct answer makes: the JSON after its last `Action:`, with which the answer must end."""
+    """The call of a ReAct answer: the JSON after its last `Action:`, which must end the answer."""
     _, found, tail = text.rpartition(_ACTION)
     if not found:
         return None
     try:
-        # With more text behind it, tau-bench takes the whole for words to the user and runs nothing.
+        # If text follows, tau-bench treats the answer as a message to the user and runs nothing.
         value = decode(tail.encode("utf-8", "replace"))
     except msgspec.DecodeError:
         return None
-    name = string(record(value).get("name"))
-    return None if name is None else (name, arguments_of(record(value).get("arguments")))
+    name = string(as_object(value).get("name"))
+    return None if name is None else (name, arguments_of(as_object(value).get("arguments")))
