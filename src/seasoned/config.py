@@ -18,7 +18,7 @@ EntryPoint = Literal["gateway", "hermes", "claude-code", "codex", "chat", "mcp"]
 
 
 class Route(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One line of the routing table: a model for jobs whose own words fit. What is not said always holds."""
+    """One route: a model for scheduled jobs that match all the given conditions."""
 
     model: str
     words: tuple[str, ...] = ()  # one of them must occur, as a whole word
@@ -31,20 +31,18 @@ class Route(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 class WarmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The section [warm]: how sessions of every agent begin."""
 
+    # Whether new sessions are shown a block of examples; by default they are.
     enabled: bool | None = None
-    """Whether new sessions are shown a block of examples; by default they are."""
+    # Where no session is shown a block by itself, whatever `enabled` says.
     off: tuple[EntryPoint, ...] = ()
-    """Where no session is shown a block by itself, whatever `enabled` says."""
-    template: str | None = None
-    """The template to show; by default the one that fits."""
+    template: str | None = None  # the template to show; by default the one that fits
+    # The most tokens that a block may have.
     budget: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
-    """The most tokens that a block may have."""
-    experiment: str | None = None
-    """The experiment whose arms decide what a session is shown."""
+    experiment: str | None = None  # the experiment whose arms decide what a session is shown
 
 
 class Config(msgspec.Struct, frozen=True):
-    """Everything that can be set. `origins` says where each value came from."""
+    """All settings. `origins` says where each value came from."""
 
     home: Path  # where Seasoned keeps its store, key and logs (SEASONED_HOME)
     # PostgreSQL for the parts that several machines share (SEASONED_DATABASE_URL).
@@ -59,18 +57,18 @@ class Config(msgspec.Struct, frozen=True):
     # Words, or regular expressions between slashes, that are always redacted.
     redact: tuple[str, ...] = ()
     workers: int | None = None  # processes that read files; by default one for each core
-    # Whom `chat` talks to: `openai:…`, `anthropic:…`, `local`, `local:/path.gguf` (SEASONED_MODEL).
+    # The model for `chat`: `openai:…`, `anthropic:…`, `local`, `local:/path.gguf` (SEASONED_MODEL).
     model: str | None = None
-    base_url: str | None = None  # a server that speaks as OpenAI's does (SEASONED_BASE_URL)
+    base_url: str | None = None  # an OpenAI-compatible server (SEASONED_BASE_URL)
     local_model: Path | None = None  # the GGUF file of the model `local` (SEASONED_LOCAL_MODEL)
-    # The model's window in tokens, where it is not known or should be less.
+    # The model's context window in tokens, if it is unknown or should be smaller.
     context_length: int | None = None
     turn_steps: int = 50  # requests to the model in one turn
     turn_seconds: int = 1800
-    # Where MEMORY.md and USER.md lie; taken from the home folder unless it is a whole path.
+    # Where MEMORY.md and USER.md are; relative to the home folder unless absolute.
     memory_folder: Path = Path("memory")
     skill_folder: Path = Path("skills")
-    # Toolsets of a conversation; by default all that the model can be expected to handle.
+    # Toolsets of a conversation; by default all that the model can handle.
     toolsets: tuple[str, ...] = ()
     # Turns of the user after which memory is reviewed in the background; 0 switches it off.
     review_memory_turns: int = 10
@@ -78,7 +76,7 @@ class Config(msgspec.Struct, frozen=True):
     review_skill_calls: int = 10
     review_iterations: int = 16  # requests to the model in one review
     review_seconds: int = 600
-    review_tokens_per_day: int = 2_000_000  # tokens that all reviews of a day may take, in and out
+    review_tokens_per_day: int = 2_000_000  # tokens that all reviews of a day may use, in and out
     review_usd_per_day: float = 2.0
     review_staging: bool = False  # whether what a review writes waits until a person accepts it
     # Whether a review may change skills that a person wrote.
@@ -90,15 +88,15 @@ class Config(msgspec.Struct, frozen=True):
     telegram_chat: str | None = None  # the chat that confirmations and scheduled answers go to
     discord_url: str = "https://discord.com/api/v10"
     discord_channel: str | None = None
-    # With which Discord signs a pressed button; the application's page shows it.
+    # The key with which Discord signs a pressed button; the application's page shows it.
     discord_public_key: str | None = None
     webhook_url: str | None = None
     # The mail server for scheduled answers: `smtp://user@host:587`; its password is the secret `smtp_password`.
     smtp_url: str | None = None
     mail_from: str | None = None
-    # Which model a scheduled job that names none is for, by its own words; the first route that fits.
+    # Models for scheduled jobs that name none; the first route that matches.
     routes: tuple[Route, ...] = ()
-    # A scheduled job is refused on a model with a smaller window, unless it says `min_context` itself.
+    # A scheduled job is refused on a model with a smaller window, unless it sets `min_context`.
     schedule_min_context: int = 64_000
     script_seconds: int = 300  # how long the script of a job may take
     # How new sessions begin: the section [warm].
@@ -146,7 +144,7 @@ _SWITCHES = {"review_staging", "review_allow_person_skills"}
 _TEXTS = {"database_url", "model", "base_url", "review_model", "confirm_url"}
 _TEXTS |= {"telegram_url", "telegram_chat", "discord_url", "discord_channel", "discord_public_key"}
 _TEXTS |= {"webhook_url", "smtp_url", "mail_from"}
-# What may only be handed on: each in SEASONED_<NAME> or in the file `secrets/<name>` of the home folder.
+# Never shown or logged: each in SEASONED_<NAME> or in the file `secrets/<name>` of the home folder.
 SECRETS = (
     "confirm_token",
     "telegram_token",
@@ -161,7 +159,7 @@ _SETTABLE = set(Config.__struct_fields__) - {"origins"}
 
 
 def load(environment: Mapping[str, str] | None = None) -> Config:
-    """The configuration in force: defaults, then the file, then the environment."""
+    """The current configuration: defaults, then the file, then the environment."""
     env = os.environ if environment is None else environment
     home = Path(env.get("SEASONED_HOME") or "~/.seasoned").expanduser()
     values: dict[str, Any] = {"home": home}
@@ -169,7 +167,9 @@ def load(environment: Mapping[str, str] | None = None) -> Config:
     file = home / "config.toml"
     for name, value in _read_file(file).items():
         if name not in _SETTABLE or name == "home":
-            raise UsageError(f"{str(file)!r}: unknown setting {name!r}; known are {', '.join(sorted(_SETTABLE))}.")
+            raise UsageError(
+                f"{str(file)!r}: unknown setting {name!r}. Known settings: {', '.join(sorted(_SETTABLE))}."
+            )
         values[name] = _checked(name, value, str(file))
         origins[name] = str(file)
     for name, variable in _ENVIRONMENT.items():
@@ -185,26 +185,26 @@ def load(environment: Mapping[str, str] | None = None) -> Config:
 
 
 def use_home(folder: str) -> None:
-    """Have this process use another home folder, as if SEASONED_HOME had named it."""
+    """Make this process use another home folder, as if SEASONED_HOME were set."""
     os.environ["SEASONED_HOME"] = folder
 
 
 def command_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What commands of the agent may see of the environment, before names that look like secrets are taken out."""
+    """The environment for commands of the agent, before names that look like secrets are removed."""
     return dict(os.environ if environment is None else environment)
 
 
 def api_key(provider: str, environment: Mapping[str, str] | None = None) -> str | None:
-    """The user's key for a provider. It is only ever handed on, so it is no part of the configuration that is shown."""
+    """The user's key for a provider. It is not part of Config, which may be shown."""
     env = os.environ if environment is None else environment
     return env.get(_KEYS[provider]) or None if provider in _KEYS else None
 
 
 def secret(name: str, home: Path, environment: Mapping[str, str] | None = None) -> str | None:
-    """One of `SECRETS`, from the environment or from its file; no part of the configuration that is shown or logged."""
+    """One of `SECRETS`, from the environment or its file. Not part of Config, which may be shown or logged."""
     env = os.environ if environment is None else environment
     if name not in SECRETS:
-        raise UsageError(f"There is no secret {name!r}; known are {', '.join(SECRETS)}.")
+        raise UsageError(f"Unknown secret {name!r}. Known secrets: {', '.join(SECRETS)}.")
     if text := env.get(f"SEASONED_{name.upper()}"):
         return text
     file = home / "secrets" / name
@@ -213,7 +213,7 @@ def secret(name: str, home: Path, environment: Mapping[str, str] | None = None) 
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{str(file)!r} cannot be read ({error}): check its rights, or remove it.") from error
+        raise UsageError(f"{str(file)!r} cannot be read ({error}): check its permissions, or remove it.") from error
 
 
 def is_quiet(environment: Mapping[str, str] | None = None) -> bool:
@@ -225,14 +225,14 @@ def is_quiet(environment: Mapping[str, str] | None = None) -> bool:
 def _read_file(file: Path) -> dict[str, Any]:
     if not file.exists():
         return {}
-    # Most people have no such file, and every command starts here.
+    # Few people have this file, and every command starts here.
     import tomllib
 
     try:
         with file.open("rb") as handle:
             return tomllib.load(handle)
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{str(file)!r} cannot be read ({error}): mend it or move it away.") from error
+        raise UsageError(f"{str(file)!r} cannot be read ({error}). Fix it or move it away.") from error
 
 
 def _checked(name: str, value: object, where: str) -> object:
@@ -260,18 +260,18 @@ def _checked(name: str, value: object, where: str) -> object:
         try:
             return msgspec.convert(value, tuple[Route, ...])
         except msgspec.ValidationError as error:
-            raise UsageError(f"{where}: a route is wrong ({error}): write [[routes]] with model, words, …") from error
+            raise UsageError(f"{where}: invalid route ({error}). Write [[routes]] with model, words, …") from error
     if name == "warm":
         try:
             return msgspec.convert(value, WarmSettings)
         except msgspec.ValidationError as error:
             known = ", ".join(WarmSettings.__struct_fields__)
-            raise UsageError(f"{where}: the section [warm] is wrong ({error}); its keys are {known}.") from error
+            raise UsageError(f"{where}: the section [warm] is not valid ({error}). Its keys: {known}.") from error
     raise UsageError(f"{where}: {name} has the wrong kind of value: {value!r}.")
 
 
 def read_settings(path: Path, kind: type[_Settings]) -> _Settings:
-    """The settings of one part from a file of its own, checked; the defaults where there is none."""
+    """The checked settings of one file; the defaults if it does not exist."""
     import tomllib
 
     try:
@@ -279,8 +279,8 @@ def read_settings(path: Path, kind: type[_Settings]) -> _Settings:
     except FileNotFoundError:
         return kind()
     except OSError as error:
-        raise UsageError(f"{str(path)!r} cannot be read ({error.strerror}): check its rights.") from error
+        raise UsageError(f"{str(path)!r} cannot be read ({error.strerror}): check its permissions.") from error
     try:
         return msgspec.convert(tomllib.loads(data.decode()), kind)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        raise UsageError(f"{str(path)!r} is wrong ({error}): mend it or move it away.") from error
+        raise UsageError(f"{str(path)!r} is not valid ({error}). Fix it or move it away.") from error

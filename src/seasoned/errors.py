@@ -3,15 +3,15 @@
 SeasonedError
 ├── UsageError         the command or call was wrong (exit code 2)
 ├── NotFound           what was asked for is not there (exit code 1)
-├── Denied             somebody who asks has no right to it, or not now (exit code 1)
-│   ├── Unauthorised   nobody knows who asks
-│   ├── Refused        known, but not allowed to do this
+├── Denied             the caller may not do this, or not now (exit code 1)
+│   ├── Unauthorised   no valid credential
+│   ├── Refused        valid credential, but not allowed to do this
 │   ├── Conflict       allowed, but the thing is no longer in the state for it
 │   └── TooMany        allowed, but too often in too short a time
-└── CannotDo           right question, but it could not be done here (exit code 3)
+└── CannotDo           it could not be done here (exit code 3)
     ├── SourceError    a history could not be opened or is not one
     └── StoreError     the store could not be opened or written
-        └── RuleBroken  a table has a rule that forbids the row
+        └── RuleBroken  a constraint of a table forbids the row
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ class UsageError(SeasonedError):
 
 
 class NotFound(SeasonedError):
-    """What was asked for does not exist; the message names what is near."""
+    """What was asked for does not exist; the message names similar things."""
 
     exit_code = 1
 
 
 class CannotDo(SeasonedError):
-    """The question is right, but it could not be done here; the message says why."""
+    """A valid request that could not be done here; the message says why."""
 
 
 class SourceError(CannotDo):
-    """A history could not be opened, or is none that Seasoned can read."""
+    """A history could not be opened, or is not one that Seasoned can read."""
 
 
 class StoreError(CannotDo):
@@ -48,21 +48,21 @@ class StoreError(CannotDo):
 
 
 class RuleBroken(StoreError):
-    """A table has a rule that forbids this row: a key that is taken, a check, a guard."""
+    """A constraint of a table forbids this row: a duplicate key, a check, a trigger."""
 
 
 class Unsure(StoreError):
-    """Whether a change was kept is not known: whoever made it looks before it is repeated."""
+    """It is unknown whether a change was saved: check before repeating it."""
 
 
 class Denied(SeasonedError):
-    """Somebody who asks has no right to it, or not now; nothing was changed."""
+    """The caller may not do this, or not now; nothing was changed."""
 
     exit_code = 1
 
 
 class Unauthorised(Denied):
-    """No valid credential came with the question."""
+    """The request has no valid credential."""
 
 
 class Refused(Denied):
@@ -70,7 +70,7 @@ class Refused(Denied):
 
 
 class Conflict(Denied):
-    """What was asked for no longer fits the state that is there; `status` is that state."""
+    """The request does not fit the current state, which is in `status`."""
 
     def __init__(self, message: str, *, status: str) -> None:
         super().__init__(message)
@@ -78,7 +78,7 @@ class Conflict(Denied):
 
 
 class TooMany(Denied):
-    """The limit for this is used up; `window_seconds` is the time over which it counts."""
+    """The rate limit is used up; `window_seconds` is its period."""
 
     def __init__(self, message: str, *, remaining: int, window_seconds: float) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""The vocabulary: what a conversation of an agent is, whoever kept it. Frozen values, no I/O."""
+"""The vocabulary: sessions, messages, tool calls and results, whichever agent recorded them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Relation = Literal["compression", "fork", "resume", "subagent", "review"]
 
 
 class SessionRef(msgspec.Struct, frozen=True, order=True):
-    """Who kept the conversation, and the id it has there."""
+    """The agent that recorded the conversation, and the id it has there."""
 
     agent: str
     native_id: str
@@ -22,9 +22,9 @@ class SessionRef(msgspec.Struct, frozen=True, order=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """Tokens as the provider counted them. None means that nobody said, which is not zero."""
+    """Tokens as the provider counted them. None means unknown, not zero."""
 
-    # Without what was read from a cache or written into one, whatever the provider calls its input.
+    # Without tokens read from or written to a cache, however the provider counts them.
     input: int | None = None
     output: int | None = None
     cache_read: int | None = None
@@ -33,12 +33,12 @@ class Usage(msgspec.Struct, frozen=True):
 
     @property
     def prompt(self) -> int | None:
-        """The whole prompt, with what came from a cache and what went into one."""
+        """The whole prompt, including tokens read from and written to a cache."""
         parts = [part for part in (self.input, self.cache_read, self.cache_write) if part is not None]
         return sum(parts) if parts else None
 
     def negated(self) -> Usage:
-        """The same figures with the other sign, to take back what was counted."""
+        """The negated figures, to subtract what was counted."""
         return Usage(
             *[
                 None if n is None else -n
@@ -63,7 +63,7 @@ def _add(a: int | None, b: int | None) -> int | None:
 
 
 def sum_usage(parts: Iterable[Usage], start: Usage | None = None) -> Usage:
-    """The sum of many; a figure that none of them has stays None."""
+    """The sum; a figure that none of them has stays None."""
     total = Usage() if start is None else start
     known = [(total.input, total.output, total.cache_read, total.cache_write, total.reasoning)]
     known += [(u.input, u.output, u.cache_read, u.cache_write, u.reasoning) for u in parts]
@@ -72,25 +72,25 @@ def sum_usage(parts: Iterable[Usage], start: Usage | None = None) -> Usage:
 
 
 class Marks(msgspec.Struct, frozen=True):
-    """What the source itself recorded about a result, beside its text."""
+    """What the source recorded about a result besides its text."""
 
-    # The explicit flag (`is_error`, `success`, a status): True says failed, False says it succeeded.
+    # The explicit flag (`is_error`, `success`, a status): True means failed, False succeeded.
     failed: bool | None = None
-    # `failed` is False only because nothing was recorded, which by this agent's custom means success.
+    # `failed` is False only because nothing was recorded, which for this agent means success.
     implied: bool = False
     exit_code: int | None = None
-    # The source's own reading of a non-zero exit code ("no matches found").
+    # The source's own explanation of a harmless non-zero exit code ("no matches found").
     benign: str | None = None
-    declined: bool = False  # a person, a policy or a permission said no
+    declined: bool = False  # by a person, a policy or a permission
     interrupted: bool = False
-    running: bool = False  # still going when this was recorded, and its end was never seen
+    running: bool = False  # still running when this was recorded, and its end was never seen
 
 
 NO_MARKS = Marks()
 
 
 class Result(msgspec.Struct, frozen=True):
-    """What came back from a tool: the text as the model saw it, and what was recorded beside it."""
+    """The result of a call: the text as the model saw it, and the marks."""
 
     text: str
     marks: Marks = NO_MARKS
@@ -98,7 +98,7 @@ class Result(msgspec.Struct, frozen=True):
 
 
 class ToolCall(msgspec.Struct, frozen=True):
-    """One call of a tool, with its result where one was ever recorded."""
+    """One tool call, with its result if one was recorded."""
 
     id: str
     tool: str
@@ -107,26 +107,26 @@ class ToolCall(msgspec.Struct, frozen=True):
     index: int = 0  # position among the calls of its session
     message: int = 0  # index of the message that made the call
     time: float | None = None
-    place: int = 0  # where it lies in its source: a byte offset, a row id, a position in a list
+    place: int = 0  # its place in the source: a byte offset, a row id, a position in a list
     synthetic: bool = False
 
 
 class Message(msgspec.Struct, frozen=True):
-    """One turn as it was said. A `tool` message is the result of the call that `answers` names."""
+    """One message. A `tool` message is the result of the call with the id `answers`."""
 
     role: Role
     text: str
     calls: tuple[ToolCall, ...] = ()
     time: float | None = None
     place: int = 0
-    synthetic: bool = False  # put there by a warm start; it never happened
-    summary: bool = False  # written by a compaction in place of what was said before
+    synthetic: bool = False  # inserted by a warm start: it never happened
+    summary: bool = False  # written by a compaction to replace earlier messages
     model: str | None = None
     answers: str | None = None
 
 
 class Unreadable(msgspec.Struct, frozen=True):
-    """A record that could not be read: where it lies and why."""
+    """A record that could not be read: its place and the reason."""
 
     place: str
     reason: str
@@ -150,15 +150,15 @@ class Session(msgspec.Struct, frozen=True):
     cost_usd: float | None = None
     # Indexes of the messages before which the context was compacted.
     compactions: tuple[int, ...] = ()
-    end_reason: str | None = None  # what the agent itself says about the end; None says nothing
-    # The label of the whole task, where the source has one (a reward, a submitted patch).
+    end_reason: str | None = None  # as the agent recorded it; None means unknown
+    # The label of the task, if the source has one (a reward, a submitted patch).
     succeeded: bool | None = None
     # Messages of this session that were read earlier and are not in `messages`.
     first_message: int = 0
     first_call: int = 0
     late: tuple[ToolCall, ...] = ()  # calls of an earlier stretch whose result came in this one
     unreadable: tuple[Unreadable, ...] = ()
-    # Digests of the blocks of Seasoned that it was given, from the lines that open them.
+    # Digests of the warm blocks in the session, from their opening lines.
     warm: tuple[str, ...] = ()
 
     def calls(self) -> Iterator[ToolCall]:

@@ -42,7 +42,7 @@ from seasoned.outcome.judge import judge_session
 from seasoned.redact import Redactor
 from seasoned.session import SessionRef
 from seasoned.store import open_store
-from seasoned.store.backup import forget_sessions
+from seasoned.store.forget import forget_sessions
 from seasoned.store.migration import MIGRATIONS
 from seasoned.testing import Answer, ScriptedModel, call, serve_script
 from tests.agent.talks import SECRECY, check_calls_are_answered, conversation_at, folders, runtime_at, say

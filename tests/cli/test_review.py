@@ -108,4 +108,4 @@ def test_sessions_of_every_agent_can_be_meant(samples: Path, session: str) -> No
 
 
 def test_an_unknown_session_names_the_near_ones(samples: Path) -> None:
-    assert "the nearest are" in seasoned("review", "40904xyz", samples, expect=1).stderr
+    assert "the most similar are" in seasoned("review", "40904xyz", samples, expect=1).stderr

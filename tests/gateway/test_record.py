@@ -16,7 +16,7 @@ from seasoned.gateway.account.keys import make_key
 from seasoned.history.reader.seasoned_db import read
 from seasoned.session import Session
 from seasoned.store import open_database, open_store
-from seasoned.store.backup import forget_everything, forget_sessions
+from seasoned.store.forget import forget_everything, forget_sessions
 from seasoned.template.library.storage import save
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import Said, Upstream, chat, chat_stream, response, serve_upstream

@@ -17,7 +17,7 @@ from seasoned.hermes_plugin.settings import HermesSettings
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store
-from seasoned.store.backup import forget_sessions
+from seasoned.store.forget import forget_sessions
 from tests.hermes.test_warm import config, sent
 from tests.history.hermes_rows import HermesDb
 

@@ -152,7 +152,7 @@ def test_an_error_does_not_quote_the_row(any_database: Database) -> None:
 
 
 def test_a_text_that_is_no_unicode_is_refused_in_a_sentence(any_database: Database) -> None:
-    with pytest.raises(StoreError, match="no valid Unicode"):
+    with pytest.raises(StoreError, match="not valid Unicode"):
         _assign(any_database, "a:\ud800")
     assert _sessions(any_database) == []
 

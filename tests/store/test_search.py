@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from seasoned.errors import StoreError
 from seasoned.store import Store, open_store, open_temporary, search
-from seasoned.store.backup import forget_everything, forget_sessions
+from seasoned.store.forget import forget_everything, forget_sessions
 from seasoned.store.migration import MIGRATIONS
 from seasoned.store.search import maybe_holding, pattern_of
 

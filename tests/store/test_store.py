@@ -118,9 +118,9 @@ def test_a_session_is_found_by_what_people_type() -> None:
     save(store, "abc-1", agent="hermes")
     assert find_session(store, "xyz")["native_id"] == "xyz_9"
     assert find_session(store, "hermes:abc-1")["agent"] == "hermes"
-    with pytest.raises(UsageError, match="fits 2 sessions"):
+    with pytest.raises(UsageError, match="matches 2 sessions"):
         find_session(store, "codex:abc")
-    with pytest.raises(NotFound, match="nearest are"):
+    with pytest.raises(NotFound, match="most similar are"):
         find_session(store, "abd-1")
     with pytest.raises(NotFound):
         find_session(store, "x%")
@@ -134,7 +134,7 @@ def test_backup_and_restore_keep_what_was_there(tmp_path: Path) -> None:
         save(store, "kept")
         back_up(store, copy)
         save(store, "later")
-        with pytest.raises(StoreError, match="exists already"):
+        with pytest.raises(StoreError, match="already exists"):
             back_up(store, copy)
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     kept = restore(copy, path)
@@ -150,7 +150,7 @@ def test_a_bad_backup_replaces_nothing(tmp_path: Path) -> None:
     with open_store(path) as store:
         save(store, "kept")
     bad.write_bytes(b"no database at all, certainly not one of ours" * 30)
-    with pytest.raises(StoreError, match="no backup that can be restored"):
+    with pytest.raises(StoreError, match="cannot be restored"):
         restore(bad, path)
     with pytest.raises(NotFound):
         restore(tmp_path / "absent.db", path)

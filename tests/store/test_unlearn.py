@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 from seasoned.store import Store, open_store
-from seasoned.store.backup import forget_everything, forget_sessions
-from seasoned.store.forget import Loss, unlearn
+from seasoned.store.forget import Loss, forget_everything, forget_sessions, unlearn
 from seasoned.store.search import find_session
 from seasoned.template.example import Note, Workflow
 from seasoned.template.library.storage import (

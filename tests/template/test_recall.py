@@ -20,7 +20,7 @@ from seasoned.insight.mistake.signature import LONGEST, said
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import Store, open_store
-from seasoned.store.backup import forget_sessions
+from seasoned.store.forget import forget_sessions
 from seasoned.store.query import query
 from seasoned.template.library.storage import save, set_state
 from seasoned.template.recall.index import WORKED_KEPT, fill

@@ -15,8 +15,16 @@ from seasoned.config import Config
 from seasoned.errors import NotFound
 from seasoned.scan.aggregates import update_aggregates
 from seasoned.store import Store
-from seasoned.store.backup import forget_everything, forget_sessions, forget_source, undo_forget
-from seasoned.store.forget import Asked, count_asked, forget_elsewhere, refs_of
+from seasoned.store.forget import (
+    Asked,
+    count_asked,
+    forget_elsewhere,
+    forget_everything,
+    forget_sessions,
+    forget_source,
+    refs_of,
+    undo_forget,
+)
 from seasoned.store.search import find_session
 from seasoned.text import plural
 

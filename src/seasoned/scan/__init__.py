@@ -1,1 +1,1 @@
-"""Reads histories into the store: only what is new or changed, with both cores, redacted and judged."""
+"""Reads histories into the store: only what is new or changed, using all cores, redacted and judged."""

@@ -1,4 +1,4 @@
-"""After rows were written: lineages, copies that count once, and the totals of every session."""
+"""Updates what depends on the written rows: lineages, copies, and the totals of each session."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _COUNTS = ("ok", "failed", "unclear", "declined", "cancelled", "interrupted", "t
 
 
 def update_aggregates(store: Store, touched: Iterable[int]) -> None:
-    """Bring everything that hangs on the touched sessions up to date, in one transaction."""
+    """Bring lineages, copies and totals of the touched sessions up to date, in one transaction."""
     sessions = sorted(set(touched))
     if not sessions:
         return
-    # One statement for all of them: a statement for each session would take longer than reading some of them.
+    # The ids go into a temporary table, so that one statement serves all sessions.
     store.run("session.begin_touched")
     with store.write():
         store.run("session.clear_touched")
@@ -34,7 +34,7 @@ def _touch(store: Store, sessions: Iterable[int]) -> None:
 
 
 def _settle_repeated(store: Store) -> set[int]:
-    """Calls whose id is unique anywhere and that lie in several sessions: the first one is the call."""
+    """Mark copies among calls with a globally unique id: the call in the first session counts."""
     repeated = [row["call_id"] for row in store.rows("call.repeated")]
     changed: set[int] = set()
     for call_id in sorted(repeated):
@@ -42,7 +42,7 @@ def _settle_repeated(store: Store) -> set[int]:
         changed |= _set_copies(store, rows)
         for row in rows[1:]:
             if row["parent_agent"] is None and row["session_id"] != rows[0]["session_id"]:
-                # A fork that leaves no link back is known by the calls it brought along.
+                # A fork without a link to its parent is recognised by the calls it copied.
                 store.run(
                     "session.set_parent",
                     {
@@ -56,7 +56,7 @@ def _settle_repeated(store: Store) -> set[int]:
 
 
 def _set_copies(store: Store, rows: list[sqlite3.Row]) -> set[int]:
-    """Make the first row the call and the others its copies; the sessions where that changed something."""
+    """Make the other rows copies of the first; returns the sessions where that changed something."""
     changed: set[int] = set()
     for number, row in enumerate(rows):
         copy_of = None if number == 0 else rows[0]["id"]
@@ -67,7 +67,7 @@ def _set_copies(store: Store, rows: list[sqlite3.Row]) -> set[int]:
 
 
 def _settle_roots(store: Store) -> None:
-    """The first session of every chain; a chain that runs in a circle ends where it meets itself."""
+    """Set the first session of each chain; a circular chain ends where it meets itself."""
     links = {(row["agent"], row["native_id"]): row for row in store.rows("session.links")}
     ids: dict[tuple[str, str], int | None] = {ref: row["id"] for ref, row in links.items()}
     for ref, row in links.items():
@@ -92,7 +92,7 @@ def _id_of(store: Store, ref: tuple[str, str], ids: dict[tuple[str, str], int | 
 
 
 def _settle_lineages(store: Store) -> set[int]:
-    """Calls whose id is unique only within their lineage, copied from one of its sessions to the next."""
+    """Mark copies among calls whose id is unique only within their lineage."""
     changed: set[int] = set()
     for root in store.rows("session.touched_roots"):
         by_call: dict[str, list[sqlite3.Row]] = {}

@@ -1,4 +1,4 @@
-"""Reads one file and turns what it says into rows. Runs in the reading processes."""
+"""Reads one file into rows: judged, truncated and redacted. Runs in the worker processes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from seasoned.scan.rows import NOT_A_HISTORY, Batch, CallRow, FileJob, Mode, Ses
 from seasoned.session import Session, ToolCall, Unreadable, Usage
 
 RESULT_CHARS = 500
-# What a tool only passes on (files, matches, pages), or writes to a file, is not kept beyond this.
+# Content that a tool only passes on (files, matches, pages) or writes is not kept beyond this.
 _CONTENT_CHARS = 160
 _HEAD_CHARS = 300
 _TAIL_CHARS = 180
@@ -40,7 +40,7 @@ _encode_short = msgspec.json.Encoder().encode
 
 
 class ShortCall(msgspec.Struct, frozen=True):
-    """What is kept of a call."""
+    """The texts of a call that are stored."""
 
     arguments: str
     result: str | None
@@ -48,8 +48,8 @@ class ShortCall(msgspec.Struct, frozen=True):
 
 
 def shorten(call: ToolCall, verdict: str, reason: str, redactor: Redactor) -> ShortCall:
-    """The call with every argument's name kept, long texts cut and secrets out."""
-    # What is met while cutting: the texts with a margin beyond each cut, and what comes again in many a call.
+    """Truncate and redact a call; the names of all arguments are kept."""
+    # Texts seen while truncating, with a margin beyond each cut, and texts that many calls share.
     texts: list[str] = []
     common: list[str] = []
     speaks = tool_of(call.tool).form
@@ -57,14 +57,14 @@ def shorten(call: ToolCall, verdict: str, reason: str, redactor: Redactor) -> Sh
     arguments = _encode_short(_cut_pairs(call.arguments, longest, texts, common, _DEPTH)).decode("utf-8", "replace")
     result = None if call.result is None else call.result.text
     if result is not None and verdict == "ok" and len(result) > _CONTENT_CHARS and speaks in _PASSED_ON:
-        # A file that was written is shown back: what matters is the sentence that says so.
+        # The tool shows the written file: only the sentence that says so matters.
         first = result[:_CONTENT_CHARS].partition("\n")[0] if speaks == "file_write" else ""
         result = f"{first} [{result.count(chr(10)) + 1} lines, {len(result)} characters]".lstrip()
     short = None if result is None else _cut_result(result, verdict, texts)
     (common if verdict == "ok" else texts).append(reason)
     if len(arguments) <= _ARGUMENTS_CHARS and is_clean(redactor, texts, common):
         return ShortCall(arguments, short, reason)
-    # Rare: something may be secret, so every part is redacted for itself, by the names of its values too.
+    # Rare: something may be secret, so each part is redacted separately, also by the names of its values.
     return ShortCall(
         _redacted_arguments(call.arguments, longest, redactor),
         None if result is None else _redacted_result(result, verdict, redactor),
@@ -73,7 +73,7 @@ def shorten(call: ToolCall, verdict: str, reason: str, redactor: Redactor) -> Sh
 
 
 def _cut_result(text: str, verdict: str, texts: list[str]) -> str:
-    """The beginning of a result; of a failed one the end too, where the reason often stands."""
+    """The beginning of a result; for a failed call also the end, where the reason often is."""
     if len(text) <= RESULT_CHARS:
         texts.append(text)
         return text
@@ -107,7 +107,7 @@ def _cut(value: Any, limit: int, texts: list[str], names: list[str], depth: int)
     if isinstance(value, dict):
         return "…" if depth == 0 else _cut_pairs(value, limit, texts, names, depth)
     if isinstance(value, list | tuple):
-        # In a list of words a flag names the word after it: ["--password", "…"].
+        # In a list of words a flag names the next word: ["--password", "…"].
         names += [item[2:] for item in value[:_ITEMS] if isinstance(item, str) and item.startswith("--")]
         return "…" if depth == 0 else [_cut(item, limit, texts, names, depth - 1) for item in value[:_ITEMS]]
     return value
@@ -147,7 +147,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class FileReader:
-    """Reads jobs with one redactor and one way of judging."""
+    """Reads files with one redactor and one mode of judging."""
 
     def __init__(self, redactor: Redactor, mode: Mode = "full") -> None:
         self.redactor = redactor
@@ -156,7 +156,7 @@ class FileReader:
         self._redacted = ""
 
     def read(self, job: FileJob) -> Iterator[Batch]:
-        """The file in parts, so that memory does not grow with it."""
+        """The file in batches, so that memory does not grow with its size."""
         path = Path(job.path)
         try:
             module = job.format or recognise(path)
@@ -194,7 +194,7 @@ class FileReader:
             is_first, cut_at, begun = False, None, stretch.resume.offset
 
     def _read_stamped(self, job: FileJob, module: str, path: Path) -> Iterator[Batch]:
-        """A database whose sessions say by themselves whether they have changed."""
+        """Read the sessions of a database whose stamps have changed."""
         source = import_module(f"seasoned.history.reader.{module}")
         stamps: dict[str, str] = source.stamps(path)
         known: dict[str, str] = msgspec.json.decode(job.stamps) if job.stamps else {}
@@ -223,7 +223,7 @@ class FileReader:
         return Batch(job.path, module, job.size, job.mtime_ns, named=job.named, **filled)
 
     def rows(self, session: Session) -> SessionRows:
-        """A session, or a stretch of it, judged, shortened and redacted."""
+        """The rows of a session or a stretch of it: judged, truncated and redacted."""
         usage = session.usage or Usage()
         redact = self.redactor.text
         agent = session.ref.agent
@@ -257,7 +257,7 @@ class FileReader:
         )
 
     def _intent(self, words: str | None) -> str | None:
-        """What was said before, short and redacted; the calls of a message share it."""
+        """The intent, truncated and redacted. The calls of one message share it."""
         if words is None:
             return None
         if words is not self._words:
@@ -266,7 +266,7 @@ class FileReader:
         return self._redacted
 
     def _blind(self, call: ToolCall, agent: str) -> ToolCall:
-        # Imported here because every reading process would wait for it, and a scan into the store never needs it.
+        # Imported here: only blind judging needs it.
         from seasoned.outcome.recorded_label import blind
 
         return blind(call, agent=agent, strict=self.mode == "strict")
@@ -304,7 +304,7 @@ def _places(unreadable: tuple[Unreadable, ...], sessions: tuple[Session, ...]) -
 
 
 def _resume(job: FileJob, path: Path) -> Resume | None:
-    """Where to go on, if the file still is the one that was read: grown, not rewritten."""
+    """Where to continue; None if the file was rewritten since the last scan."""
     if job.resume is None:
         return None
     try:
@@ -317,7 +317,7 @@ def _resume(job: FileJob, path: Path) -> Resume | None:
 
 
 def _digest_before(path: Path, offset: int) -> str:
-    """A digest of the bytes right before the place where reading goes on."""
+    """A digest of the bytes before the resume point: it shows whether the file was rewritten."""
     with source_errors(path), path.open("rb") as file:
         file.seek(max(offset - _CHECKED_BYTES, 0))
         return blake2b(file.read(min(offset, _CHECKED_BYTES)), digest_size=16).hexdigest()

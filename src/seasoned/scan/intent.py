@@ -1,4 +1,4 @@
-"""What was said before a call, and what the user took back: what is kept of the words around calls."""
+"""Finds the intent of each call, and the messages in which the user corrects the agent."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from seasoned.session import Message, Session, ToolCall
 
 INTENT_CHARS = 200
 _QUESTION_CHARS = 300
-_FEWEST_CHARS = 8  # less than that ("Done.", "ok") says nothing about what is meant
-# Words that an agent's program put into the user's mouth.
+_FEWEST_CHARS = 8  # shorter messages ("Done.", "ok") do not state an intent
+# How messages begin that the agent's program wrote in the user's name.
 _WRAPPED = ("<", "[", "Caveat:", "This session is being continued")
 _ASSENT = LazyRegex(
     r"(?i)\W*(?:yes|yeah|yep|yup|y|ok(?:ay)?|sure|continue|go(?: ahead| on)?|proceed|please|do it|correct|right"
@@ -19,9 +19,9 @@ _ASSENT = LazyRegex(
     r"|great|good)\b.{0,25}\Z"
 )
 _APPENDED = "<system-reminder>"
-# A call that an agent spells out in its text: not said to anybody.
+# A call spelled out in the text of a message.
 _SPELLED = LazyRegex(r"(?i)\s*(?:action\s*:|[\[{<])")
-# A question for leave at the end of what was said.
+# A request for permission at the end of a message.
 _LEAVE = LazyRegex(
     r"""(?ix)(?:
         \b(?:shall|should|may)\s+(?:i|we)\b[^.?!]{0,200}\?
@@ -41,14 +41,14 @@ _LEAVE = LazyRegex(
       | (?:可以吗|好吗|确认吗|よろしいですか|いいですか)[？?]
     )\W*(?:\b(?:yes\s*/\s*no|y\s*/\s*n)\b)?\W*\Z"""
 )
-# One of these is in every question for leave.
+# Every request for permission contains one of these, so the expression above runs seldom.
 _ASKING = ("?", "？", "please", "know", "y/n", "y / n", "yes/no", "yes / no")
 
 
 def intents(session: Session) -> Iterator[tuple[ToolCall, str | None]]:
-    """Each call of a stretch with the words that it follows from, however far above they stand.
+    """Each call of a stretch with its intent: the words that led to it.
 
-    The first call of a turn follows from what the user asked; later ones from what the agent said last, if it did.
+    For the first call of a turn that is the user's request, for later ones the last text of the agent, if any.
     """
     asked: str | None = None
     is_first = True
@@ -59,9 +59,9 @@ def intents(session: Session) -> Iterator[tuple[ToolCall, str | None]]:
             if words is None:
                 continue
             if said is not None and _ASSENT.compiled.match(words):
-                is_first = False  # "Yes, go on" means what was proposed before it.
+                is_first = False  # "Yes, go on" refers to the proposal before it.
                 if asks_leave(said):
-                    # Without its answer the question would say that one may act unasked: better no words.
+                    # The question without its answer would read as if no permission was needed: keep no intent.
                     asked = said = None
             else:
                 asked, said, is_first = words, None, True
@@ -79,12 +79,12 @@ def intents(session: Session) -> Iterator[tuple[ToolCall, str | None]]:
 
 
 def _speaks(message: Message) -> bool:
-    """Whether an agent's message holds words, and not only the call spelled out."""
+    """Whether an agent's message has text other than a spelled-out call."""
     return len(message.text) >= _FEWEST_CHARS and not message.summary and not _SPELLED.compiled.match(message.text[:40])
 
 
 def corrections(session: Session) -> list[int]:
-    """Indexes of the messages in which the user takes back what was just done."""
+    """Indexes of the messages in which the user corrects what was just done."""
     return [
         index
         for index, message in enumerate(session.messages, start=session.first_message)
@@ -93,14 +93,14 @@ def corrections(session: Session) -> list[int]:
 
 
 def asks_leave(words: str) -> bool:
-    """Whether words end in a question for leave: "Shall I?", "Do you confirm this change?"."""
+    """Whether a text ends by asking for permission: "Shall I?", "Do you confirm this change?"."""
     end = words[-_QUESTION_CHARS:].lower()
-    # Most words ask nothing, and looking for every way of asking takes long.
+    # The expression is slow and few messages ask for permission.
     return any(sign in end for sign in _ASKING) and _LEAVE.compiled.search(end) is not None
 
 
 def users_words(message: Message) -> str | None:
-    """What a person said in a message of the user; None where it was a program."""
+    """The text that a person wrote in a user message; None if a program wrote it."""
     if message.synthetic or message.summary:
         return None
     text = message.text.partition(_APPENDED)[0].strip()

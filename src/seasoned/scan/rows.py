@@ -1,4 +1,4 @@
-"""What a reading process hands to the writing one: rows, already judged, shortened and redacted."""
+"""What a worker process sends to the writer: rows, already judged, truncated and redacted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-# How calls are judged: with everything recorded, without the labels, or also without the harness' marks.
+# How calls are judged: with everything recorded, without labels, or also without the harness's marks.
 Mode = Literal["full", "blind", "strict"]
 
 NOT_A_HISTORY = ""  # the format of a file that no reader recognises
@@ -31,12 +31,12 @@ class CallRow(msgspec.Struct, frozen=True, array_like=True):
     reason: str
     judge: str
     flag: int | None
-    unique_id: int  # 1 where no other call anywhere can have this id
+    unique_id: int  # 1 if the id is random enough to be unique everywhere
     intent: str | None
 
 
 class FileJob(msgspec.Struct, frozen=True):
-    """A file to read, and what is known of it from the last time."""
+    """A file to read, and what the last scan knew about it."""
 
     path: str
     size: int
@@ -72,13 +72,13 @@ class SessionRows(msgspec.Struct, frozen=True, array_like=True):
     reasoning_tokens: int | None
     cost_usd: float | None
     calls: list[CallRow]
-    # Indexes of messages in which the user takes back what was just done.
+    # Indexes of messages in which the user corrects what was just done.
     corrections: list[int] = []
-    marks: list[str] = []  # digests of the blocks that it was given
+    marks: list[str] = []  # digests of the warm blocks in the session
 
 
 class Batch(msgspec.Struct, frozen=True, array_like=True):
-    """A part of a file that was read; the last one of a file has `done` set."""
+    """A part of a file; `done` is set on the last part."""
 
     path: str
     format: str
@@ -89,9 +89,9 @@ class Batch(msgspec.Struct, frozen=True, array_like=True):
     resume: str | None = None
     check_digest: str | None = None
     stamps: str | None = None
-    # The file was read from its beginning: what was unreadable before is forgotten.
+    # The file was read from its beginning: earlier unreadable records are deleted.
     is_first: bool = True
-    # The place of a cut last line that was shown the last time and has now been read again.
+    # The place of an incomplete last line that was reported last time and has now been read again.
     was_cut_at: str | None = None
     done: bool = True
     named: bool = False

@@ -1,4 +1,4 @@
-"""The whole of a scan: which files have news, read them, write them, settle what hangs on them."""
+"""A scan: find changed files, read and write them, then update the aggregates."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ScanReport(msgspec.Struct, frozen=True):
 
 
 class ScanTarget:
-    """Where a scan writes: a store that is made only when there is something to write."""
+    """The store that a scan writes to, created only if there is something to write."""
 
     def __init__(self, path: Path | None, *, before_first_write: Callable[[], None] | None = None) -> None:
         self.path = path
@@ -51,7 +51,7 @@ class ScanTarget:
         return self._store
 
     def open(self) -> Store:
-        """The store to write to, made now where there was none."""
+        """The store to write to, created if necessary."""
         if self._before_first_write is not None:
             self._before_first_write()
             self._before_first_write = None
@@ -73,8 +73,8 @@ def scan(
 ) -> ScanReport:
     """Read what is new under the paths.
 
-    A file that the user named and that cannot be read raises before anything is written; of paths that were
-    `discovered`, one that is locked or damaged is reported and the others are read.
+    A path given by the user that cannot be read raises before anything is written. Of `discovered` paths, one that
+    is locked or damaged is reported, and the others are read.
     """
     begun = time.perf_counter()
     roots = [os.path.abspath(path) for path in paths]  # noqa: PTH100 (links stay as the user named them)
@@ -109,12 +109,12 @@ def _take_in(
     workers: int | None,
     clock: Callable[[], float],
 ) -> int:
-    """Read the jobs, write and settle what they hold; how many sessions have news."""
-    # Imported here because most scans find nothing new and should answer at once.
+    """Read and write the files and update the aggregates; returns the number of changed sessions."""
+    # Imported here: most scans find nothing new and should return at once.
     from seasoned.scan.worker_pool import read_all
 
     batches = read_all(jobs, secrecy, mode, workers or os.cpu_count() or 1)
-    # While others read: what is only needed when the first batch comes.
+    # Imported while the workers read: needed only when the first batch arrives.
     from seasoned.scan.aggregates import update_aggregates
     from seasoned.scan.store_writer import StoreWriter
 
@@ -141,7 +141,7 @@ def _take_in(
 
 
 class _ScanTally:
-    """Counts batches as they come, and stops at a named file that cannot be read."""
+    """Counts batches as they arrive, and stops at a named file that cannot be read."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self.progress = progress
@@ -154,7 +154,7 @@ class _ScanTally:
             if batch.named:
                 raise SourceError(
                     batch.failure
-                    or f"{batch.path!r} is no history that Seasoned can read: see the docs for the formats."
+                    or f"{batch.path!r} is not a history that Seasoned can read: see docs/reference/formats.md."
                 )
             if batch.failure is not None:
                 self.failures.append((batch.path, batch.failure))
@@ -170,7 +170,7 @@ class _ScanTally:
 
 
 def _known(target: ScanTarget) -> dict[str, FileJob]:
-    """What the store knows of each source, as the job it would be if nothing had changed."""
+    """What the store knows about each source, in the form of a job."""
     store = target.existing()
     if store is None:
         return {}
@@ -191,7 +191,7 @@ def _known(target: ScanTarget) -> dict[str, FileJob]:
 
 
 def _job(candidate: Candidate, known: FileJob | None) -> FileJob | None:
-    """What to read of a file; None when nothing has changed since the last time."""
+    """What to read of a file; None if it has not changed since the last scan."""
     if known is None:
         return FileJob(candidate.path, candidate.size, candidate.mtime_ns, candidate.named)
     if known.size == candidate.size and known.mtime_ns == candidate.mtime_ns and not candidate.named:
@@ -213,7 +213,7 @@ def _job(candidate: Candidate, known: FileJob | None) -> FileJob | None:
 def _mark_gone(
     target: ScanTarget, roots: list[str], found: set[str], known: dict[str, FileJob], clock: Callable[[], float]
 ) -> int:
-    """Sources under the scanned paths that are no longer there: what was learned from them stays."""
+    """Mark sources under the scanned paths that no longer exist; their sessions stay."""
     missing = [
         path
         for path, job in known.items()

@@ -1,4 +1,4 @@
-"""Writes batches into the store. A file's rows and how far it was read go in together."""
+"""Writes batches into the store. A file's rows and its resume point are written in one transaction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LISTS = ("calls", "corrections", "marks")
 
 
 class StoreWriter:
-    """Writes batches, and remembers which sessions must be settled afterwards."""
+    """Writes batches, and collects the sessions whose aggregates must be updated."""
 
     def __init__(self, store: Store, clock: Callable[[], float]) -> None:
         self.store = store
@@ -22,7 +22,7 @@ class StoreWriter:
         self.touched: set[int] = set()
 
     def write(self, batches: list[Batch]) -> None:
-        """All of them in one transaction."""
+        """Write all batches in one transaction."""
         with self.store.write():
             for batch in batches:
                 self._write(batch)
@@ -40,13 +40,13 @@ class StoreWriter:
                 self.write_session(session, source_id)
 
     def write_source(self, batch: Batch) -> int:
-        """What a batch was read from, inside a transaction that is open."""
+        """Write the source of a batch; call it inside a transaction."""
         row = self.store.row(
             "source.save",
             {
                 "path": batch.path,
                 "format": batch.format,
-                # Until all of a file is written it counts as not read to its end.
+                # Until the whole file is written it counts as not fully read.
                 "size": batch.size if batch.done else -1,
                 "mtime_ns": batch.mtime_ns,
                 "judge": JUDGE,
@@ -60,7 +60,7 @@ class StoreWriter:
         return int(row["id"])
 
     def write_session(self, session: SessionRows, source_id: int | None) -> int | None:
-        """One session with its calls, inside a transaction that is open; None where a person had it forgotten."""
+        """Write one session with its calls; call it inside a transaction. None if the session was forgotten."""
         fields = {name: getattr(session, name) for name in SessionRows.__struct_fields__ if name not in _LISTS}
         row = self.store.row("session.save", {**fields, "source_id": source_id})
         if row is None:
@@ -68,7 +68,7 @@ class StoreWriter:
         session_id = int(row["id"])
         self.touched.add(session_id)
         self.store.run_many("call.save", [{"session_id": session_id, **asdict(call)} for call in session.calls])
-        # What was taken back may have been read long before the words that took it back.
+        # The corrected calls may have been written by an earlier scan.
         self.store.run_many(
             "call.set_corrected",
             [{"session_id": session_id, "message": message} for message in session.corrections],

@@ -1,4 +1,4 @@
-"""Reads files in several processes and hands over batches as they come."""
+"""Reads files in several processes and yields batches as they arrive."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from seasoned.errors import CannotDo
 from seasoned.redact.key import Secrecy
 from seasoned.scan.rows import Batch, FileJob, Mode
 
-WORTH_A_PROCESS = 4 << 20  # bytes to read from which on starting processes pays
-_MOST_TICKETS = 8000  # so many tickets of four bytes always fit into a pipe
-# As much can wait to be written, so that nobody stops reading while the store is busy.
+WORTH_A_PROCESS = 4 << 20  # bytes for which starting another process pays off
+_MOST_TICKETS = 8000  # so many tickets of four bytes fit into a pipe
+# Large enough that workers keep reading while the store is busy.
 _PIPE_BYTES = 1 << 20
 _SIZE_BYTES = 8
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Batch).decode
 _DONE = b""
-_ENDED = "A reading process ended before its work was done: run the scan again."
+_ENDED = "A worker process ended early. Run the scan again."
 
 
 def read_all(jobs: list[FileJob], secrecy: Secrecy, mode: Mode, workers: int) -> Iterator[Batch]:
-    """Every batch of every job, in no particular order between files. The processes start at once."""
+    """Every batch of every job, in no particular order between files. The workers start immediately."""
     workers = min(workers, len(jobs), 1 + sum(job.size for job in jobs) // WORTH_A_PROCESS)
     if workers <= 1:
         return _read_here(jobs, secrecy, mode)
-    # Largest first to whoever is free.
+    # Largest first; a free worker takes the next.
     jobs = sorted(jobs, key=lambda job: -job.size)
     if sys.platform == "linux":
         return _ForkedWorkers(jobs, secrecy, mode, workers).batches()
@@ -40,7 +40,7 @@ def read_all(jobs: list[FileJob], secrecy: Secrecy, mode: Mode, workers: int) ->
 
 
 def _read_here(jobs: Iterable[FileJob], secrecy: Secrecy, mode: Mode) -> Iterator[Batch]:
-    # Imported by whoever reads: the processes do it at the same time, and a scan without news never does.
+    # Imported here: the workers do it in parallel, and a scan that finds nothing new never does.
     from seasoned.scan.file_reader import FileReader
 
     reader = FileReader(secrecy.redactor(), mode)
@@ -49,10 +49,10 @@ def _read_here(jobs: Iterable[FileJob], secrecy: Secrecy, mode: Mode) -> Iterato
 
 
 class _ForkedWorkers:
-    """Processes that share what is already imported. Plain forks and pipes: multiprocessing takes long to import."""
+    """Forked processes that share what is already imported. Plain pipes, since multiprocessing is slow to import."""
 
     def __init__(self, jobs: list[FileJob], secrecy: Secrecy, mode: Mode, workers: int) -> None:
-        # What is there by now stays to the end of the processes: their collector need not look at it again.
+        # Existing objects live until the workers end: keep their garbage collector away from them.
         gc.freeze()
         tickets = _tickets(len(jobs))
         self._processes: list[int] = []
@@ -101,7 +101,7 @@ class _ForkedWorkers:
 
 
 def _tickets(jobs: int) -> int:
-    """The reading end of a pipe that holds the numbers of the jobs: whoever is free takes the next."""
+    """A pipe with the numbers of the jobs: a free worker takes the next. Returns its reading end."""
     reading, writing = os.pipe()
     os.write(writing, b"".join([number.to_bytes(4, "big") for number in range(min(jobs, _MOST_TICKETS))]))
     os.close(writing)
@@ -109,7 +109,7 @@ def _tickets(jobs: int) -> int:
 
 
 def _taken(jobs: list[FileJob], tickets: int) -> Iterator[FileJob]:
-    """The jobs that fall to this process."""
+    """The jobs that this process takes."""
     while ticket := os.read(tickets, 4):
         yield from jobs[int.from_bytes(ticket, "big") :: _MOST_TICKETS]
 
@@ -117,7 +117,7 @@ def _taken(jobs: list[FileJob], tickets: int) -> Iterator[FileJob]:
 def _widen(pipe: int) -> None:
     import fcntl
 
-    with suppress(OSError):  # where the system allows no more, it is only slower
+    with suppress(OSError):  # a smaller pipe is only slower
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
 
@@ -144,8 +144,8 @@ def _send(end: int, data: bytes) -> None:
 
 
 def _work(sender: int, jobs: Iterable[FileJob], secrecy: Secrecy, mode: Mode) -> None:
-    """What a forked process does, to its end."""
-    # The process is short and what it makes is handed over: collecting cycles would only cost time.
+    """The work of a forked process; never returns."""
+    # The process is short-lived and hands its results over: collecting cycles would only cost time.
     gc.disable()
     done = False
     try:
@@ -154,16 +154,16 @@ def _work(sender: int, jobs: Iterable[FileJob], secrecy: Secrecy, mode: Mode) ->
         _send(sender, _DONE)
         done = True
     except (BrokenPipeError, KeyboardInterrupt):
-        pass  # whoever wanted the batches has stopped
+        pass  # the parent has stopped
     finally:
         if (error := sys.exc_info()[1]) is not None:
             sys.excepthook(type(error), error, error.__traceback__)
-        # Nothing is left to be cleaned up but memory, which the system does quicker than the interpreter.
+        # Only memory is left to clean up, which the system does faster than the interpreter.
         os._exit(0 if done else 1)
 
 
 def _read_in_spawned(jobs: list[FileJob], secrecy: Secrecy, mode: Mode, workers: int) -> Iterator[Batch]:
-    """Where forking is not safe (macOS, Windows): new interpreters, each of which takes every n-th job."""
+    """For systems where forking is not safe (macOS, Windows): new interpreters, each with every n-th job."""
     from multiprocessing import connection, get_context
 
     context = get_context("spawn")

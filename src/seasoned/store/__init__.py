@@ -1,4 +1,4 @@
-"""Everything that must last: one SQLite file, PostgreSQL for what machines share; migrations, named queries."""
+"""Persistent data: one SQLite file, PostgreSQL for what machines share; migrations and named queries."""
 
 from seasoned.store.database import Store, open_database, open_store, open_temporary
 from seasoned.store.interface import Database, DatabaseRow

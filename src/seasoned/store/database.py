@@ -35,7 +35,7 @@ class Store:
         self.connection = connection
         self.path = path
         self._is_together = False
-        # Whoever forgets to close it: the connection ends with the store, not some time later, and never twice.
+        # Closes a forgotten connection together with the store, and never twice.
         self._end = finalize(self, _close_quietly, connection)
 
     def rows(self, name: str, params: Params = ()) -> list[sqlite3.Row]:
@@ -54,18 +54,18 @@ class Store:
         return found
 
     def each(self, name: str, params: Params = ()) -> Generator[sqlite3.Row, None, None]:
-        """The rows of a named query one by one, for answers of any length."""
+        """The rows of a named query one by one, for results of any length."""
         try:
             yield from self.connection.execute(query(name), params)
         except _FAILS as error:
             raise _error(self.path, error) from error
 
     def run(self, name: str, params: Params = ()) -> int:
-        """Run a named statement; how many rows it changed."""
+        """Run a named statement; returns the number of changed rows."""
         try:
             cursor = self.connection.execute(query(name), params)
             if cursor.description is not None:
-                # Rows are counted when the last of them was given.
+                # The count is known only after the last row was fetched.
                 cursor.fetchall()
         except _FAILS as error:
             raise _error(self.path, error) from error
@@ -79,12 +79,12 @@ class Store:
             raise _error(self.path, error) from error
 
     def add_many(self, name: str, rows: Sequence[Params]) -> None:
-        """Run a named INSERT of one row for all of these, in few statements: other threads compute meanwhile."""
+        """Run a named INSERT for many rows in few statements; other threads run meanwhile."""
         try:
             at = 0
             while at < len(rows):
                 left = len(rows) - at
-                # Few sizes, so that few statements are ever made, and as few of them as can be are needed.
+                # Few different sizes, so that few statements are prepared.
                 size = left if left < _ROWS else min(left // _ROWS * _ROWS, _MOST_ROWS)
                 columns, statement = insert_of(name, size)
                 values = [row[column] for row in rows[at : at + size] for column in columns]  # type: ignore[call-overload]
@@ -95,7 +95,7 @@ class Store:
 
     @contextmanager
     def write(self) -> Iterator[None]:
-        """One short write transaction: all of it happens, or nothing."""
+        """A short write transaction: all or nothing."""
         if self._is_together:
             yield
             return
@@ -113,7 +113,7 @@ class Store:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Several write transactions as one: whatever begins one in here takes part in this one."""
+        """Several write transactions as one: every `write` inside joins this one."""
         with self.write():
             self._is_together = True
             try:
@@ -128,7 +128,7 @@ class Store:
             raise _error(self.path, error) from error
 
     def _roll_back(self) -> None:
-        # After a full disk and the like SQLite has rolled back by itself.
+        # SQLite rolls back by itself after a full disk and similar errors.
         if self.connection.in_transaction:
             self._step("ROLLBACK")
 
@@ -144,19 +144,19 @@ class Store:
 
 
 def _close_quietly(connection: sqlite3.Connection) -> None:
-    """Where another thread than its own lets go of it last, it may not be closed by name; it ends all the same."""
+    """Close a connection from any thread; in a foreign thread close() raises, but the connection ends anyway."""
     with suppress(sqlite3.ProgrammingError):
         connection.close()
 
 
 def open_database(config: Config, *, durable: bool = False, by_turns: bool = False) -> Database:
-    """PostgreSQL where one is configured, else the store in the home folder.
+    """PostgreSQL if configured, else the store in the home folder.
 
-    `durable` is for what must not be lost once it was acknowledged: it outlives a crash of the machine too.
-    `by_turns`: several threads use it, one after the other; else only the one that opened it may.
+    `durable`: a committed change survives a crash of the machine.
+    `by_turns`: several threads use it one after the other; otherwise only the thread that opened it may.
     """
     if config.database_url:
-        # Most people have none, and the store must open without psycopg.
+        # Few people use PostgreSQL, and the store must open without psycopg.
         from seasoned.store.postgres import PostgresStore
 
         return PostgresStore(config.database_url, durable=durable)
@@ -164,22 +164,22 @@ def open_database(config: Config, *, durable: bool = False, by_turns: bool = Fal
 
 
 def open_store(path: Path, *, create: bool = True, durable: bool = False, by_turns: bool = False) -> Store:
-    """The store at this path, brought to the present version; made where there is none yet."""
+    """Open the store at this path, migrated to this version; created if it does not exist."""
     if not create and not path.exists():
-        raise StoreError(f"There is no store at {str(path)!r} yet: run `seasoned scan` first.")
+        raise StoreError(f"There is no store at {str(path)!r} yet. Run `seasoned scan` first.")
     try:
         if create:
             make_private_folder(path.parent)
             if not path.exists():
-                # The file must never exist with wider rights, not even for a moment. One that is there is not opened
-                # by hand: closing it would drop the locks of every other connection in this process.
+                # Created with its final permissions, so that it is never readable by others. An existing file is not
+                # opened here: closing it would drop the locks of every other connection in this process.
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         connection = _connect(str(path), by_turns=by_turns)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(_sentence(str(path), error)) from error
     try:
         _write_ahead(connection)
-        # With NORMAL a crash of the machine may take back the last changes; with FULL each is on the disk first.
+        # NORMAL may lose the last changes in a crash of the machine; FULL writes each to disk first.
         connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         connection.execute(f"PRAGMA fullfsync = {'ON' if durable else 'OFF'}")
         connection.execute("PRAGMA wal_autocheckpoint = 8000")
@@ -195,7 +195,7 @@ def open_store(path: Path, *, create: bool = True, durable: bool = False, by_tur
 
 
 def open_temporary() -> Store:
-    """A store that is gone when it is closed, for looking at a path without keeping anything."""
+    """A store that disappears when it is closed, for reading a path without keeping anything."""
     connection = _connect("")
     connection.execute("PRAGMA journal_mode = OFF")
     migrate(connection, "temporary store")
@@ -210,7 +210,7 @@ def _connect(path: str, *, by_turns: bool = False) -> sqlite3.Connection:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to the write-ahead log. SQLite does not wait when two begin that at once, so it is waited for here."""
+    """Switch to the write-ahead log. SQLite does not wait for another process that does the same, so retry here."""
     ends = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
@@ -228,7 +228,7 @@ def _error(path: str, error: Exception) -> StoreError:
         return RuleBroken(f"The store {path!r} refused a row: {error}.")
     if isinstance(error, UnicodeEncodeError):
         return StoreError(
-            f"The store {path!r} cannot keep a text that is no valid Unicode: take the broken characters out."
+            f"The store {path!r} cannot store text that is not valid Unicode: remove the broken characters."
         )
     return StoreError(_sentence(path, error))
 
@@ -237,32 +237,34 @@ def _sentence(path: str, error: Exception) -> str:
     text = str(error).rstrip(".")
     if isinstance(error, OSError):
         text = error.strerror or text
-        return f"The store {path!r} cannot be opened ({text}): check the folder's rights, or set SEASONED_HOME."
+        return (
+            f"The store {path!r} cannot be opened ({text}): check the permissions of the folder, or set SEASONED_HOME."
+        )
     if "created in a thread" in text:
         return "A connection belongs to the thread that opened it: open another one."
     if "locked" in text or "busy" in text:
-        return f"The store {path!r} is locked by another program: try again when it has finished."
+        return f"The store {path!r} is locked by another program. Try again later."
     if "malformed" in text or "not a database" in text:
         return f"The store {path!r} is damaged ({text}): restore a backup with `seasoned restore`, or move it away."
     if "no such module" in text:
         return f"This SQLite cannot use the store {path!r} ({text}): run Seasoned with a Python whose SQLite has FTS5."
     if "readonly" in text or "unable to open" in text:
-        return f"The store {path!r} cannot be written ({text}): check its rights, or set SEASONED_HOME."
+        return f"The store {path!r} cannot be written ({text}): check its permissions, or set SEASONED_HOME."
     if "full" in text:
-        return f"The store {path!r} cannot be written ({text}): make room on the disk."
+        return f"The store {path!r} cannot be written ({text}): free some disk space."
     return f"The store {path!r} cannot be used: {text}."
 
 
 _HIDDEN = "***"
 _NAMES = r"(?:ssl)?password"
-# Up to the last sign before the path's end: a password that was not encoded may hold the sign itself.
+# Up to the last @ before the end of the path: an unencoded password may contain one.
 _IN_ADDRESS = re.compile(r"(?is)(?<=://)([^:@/]*):(.*)@")
 _IN_QUERY = re.compile(rf"(?i)([?&]{_NAMES}=)[^&#]*")
 _IN_WORDS = re.compile(rf"(?is)(\b{_NAMES}\s*=\s*)(?:'(?:\\.|[^'\\])*'?|(?:\\.|\S)+)")
 
 
 def without_password(address: str) -> str:
-    """`postgresql://u:secret@host/x` and `host=h password=secret` alike; what cannot be told apart is hidden too."""
+    """Hide the password of `postgresql://u:secret@host/x` or `host=h password=secret`; in doubt hide more."""
     if "://" not in address:
         return _IN_WORDS.sub(rf"\1{_HIDDEN}", address)
     return _IN_QUERY.sub(rf"\1{_HIDDEN}", _IN_ADDRESS.sub(rf"\1:{_HIDDEN}@", address))

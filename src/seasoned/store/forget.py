@@ -1,4 +1,4 @@
-"""Takes forgotten sessions out of what was learned from them: examples, notes, templates, blocks and evidence."""
+"""Removes sessions for good, with everything that was learned from them: examples, templates, blocks, evidence."""
 
 from __future__ import annotations
 
@@ -11,6 +11,47 @@ import msgspec
 from seasoned.store.database import Store
 from seasoned.store.interface import Database
 
+# Statements on tables that several machines may share; they run in their own database where one is configured.
+_SHARED_OF_A_SESSION = (
+    "experiment.drop_assignment",
+    "experiment.drop_exposure",
+    "experiment.drop_foregone",
+    "gateway.forget_view",
+    "gateway.forget_chains",
+    "gateway.forget_name",
+    "trace.forget_run",
+)
+_SHARED = (
+    "experiment.forget_assignments",
+    "experiment.forget_exposures",
+    "experiment.forget_foregone",
+    "experiment.forget_splits",
+    "gateway.forget_views",
+    "gateway.forget_all_chains",
+    "gateway.forget_requests",
+    "trace.forget_runs",
+)
+_OF_A_SESSION = (
+    "review.forget_session",
+    "review.forget_count",
+    "forget.runs",
+    "forget.begun",
+    "forget.warm_root",
+    *_SHARED_OF_A_SESSION,
+)
+_EVERYTHING = (
+    "learned.forget_all",
+    "review.forget_all",
+    "review.forget_counts",
+    "forget.trigrams",
+    "forget.all_runs",
+    "forget.all_begun",
+    "forget.all_material",
+    "forget.all_designs",
+    "guard.forget_blocks",
+    *_SHARED,
+)
+
 
 class Loss(msgspec.Struct, frozen=True, order=True):
     """What one version of a template lost when sessions were forgotten."""
@@ -19,15 +60,15 @@ class Loss(msgspec.Struct, frozen=True, order=True):
     version: int
     lost: int  # examples that showed calls of the forgotten sessions
     left: int  # examples that it still has
-    # Of the lost ones, how many other sessions showed as well: building the template anew can bring them back.
+    # How many of the lost examples other sessions also showed: rebuilding the template can restore them.
     seen_elsewhere: int = 0
-    is_gone: bool = False  # nothing was left to show, so that there is no such version any more
+    is_gone: bool = False  # no example was left, so the version was deleted
 
 
 def unlearn(store: Store, session_ids: Iterable[int]) -> list[Loss]:
-    """Remove what shows these sessions, and that they taught the rest. Runs inside a write transaction.
+    """Remove what these sessions show, and their names from the rest. Call it inside a write transaction.
 
-    Returns what each version of a template lost, by name and version; one that only lost a witness is not told of.
+    Returns what each template version lost, except versions that only lost a supporting session.
     """
     refs = set()
     for session_id in session_ids:
@@ -59,7 +100,7 @@ def unlearn(store: Store, session_ids: Iterable[int]) -> list[Loss]:
 
 
 def unlearn_everything(store: Store) -> None:
-    """Remove every template with its use, every state and every block. Runs inside a write transaction."""
+    """Remove all templates, states and blocks. Call it inside a write transaction."""
     for table in ("names", "template_usage", "example_usage", "example_source", "states", "blocks"):
         store.run(f"template.forget_{table}")
     _raise_revision(store)
@@ -133,49 +174,99 @@ def _escaped(text: str) -> str:
     return inside.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-OF_A_SESSION = (
-    "experiment.drop_assignment",
-    "experiment.drop_exposure",
-    "experiment.drop_foregone",
-    "gateway.forget_view",
-    "gateway.forget_chains",
-    "gateway.forget_name",
-    "trace.forget_run",
-)
-EVERYTHING = (
-    "experiment.forget_assignments",
-    "experiment.forget_exposures",
-    "experiment.forget_foregone",
-    "experiment.forget_splits",
-    "gateway.forget_views",
-    "gateway.forget_all_chains",
-    "gateway.forget_requests",
-    "trace.forget_runs",
-)
-
-
 class Asked(msgspec.Struct, frozen=True):
-    """Requests for confirmation that sessions made. They are never changed: else the audit would prove nothing."""
+    """Requests for confirmation made by sessions. They are kept: otherwise the audit would prove nothing."""
 
     requests: int = 0
-    pending: int = 0  # of these, how many nobody has decided yet
+    pending: int = 0  # of these, not yet decided
 
 
 def refs_of(store: Store, session_ids: Iterable[int]) -> list[str]:
-    """The names of sessions, as other tables have them."""
+    """The names of sessions as other tables store them."""
     rows = (store.row("forget.ref", {"id": one}) for one in session_ids)
     return [f"{row['agent']}:{row['native_id']}" for row in rows if row is not None]
 
 
 def forget_elsewhere(database: Database, refs: Sequence[str]) -> None:
-    """Remove what these sessions left in a database apart from the store; what others left there is theirs."""
+    """Remove what these sessions left in the shared database."""
     with database.write():
-        for statement in OF_A_SESSION:
+        for statement in _SHARED_OF_A_SESSION:
             database.run_many(statement, [{"session": ref} for ref in refs])
 
 
 def count_asked(database: Database, refs: Collection[str]) -> Asked:
-    """What people were asked by these sessions."""
+    """Count the requests for confirmation made by these sessions."""
     wanted = set(refs)
     rows = [row for row in database.rows("trace.asked") if row["session_key"] in wanted]
     return Asked(sum(int(row["requests"]) for row in rows), sum(int(row["pending"]) for row in rows))
+
+
+def forget_sessions(store: Store, session_ids: list[int], *, now: float) -> set[int]:
+    """Remove sessions and everything that depends on them. Returns the other sessions with copies of their calls."""
+    with store.write():
+        others: set[int] = set()
+        for session_id in session_ids:
+            others |= {row["session_id"] for row in store.rows("call.copied_sessions", {"session_id": session_id})}
+        unlearn(store, session_ids)
+        for session_id in session_ids:
+            _forget_traces(store, session_id)
+            store.run("session.remember_forgotten", {"id": session_id, "forgotten_at": now})
+            store.run("session.delete", {"id": session_id})
+        # The index keeps deleted text until it is rebuilt.
+        store.run("forget.trigrams")
+    _erase_freed_pages(store)
+    return others - set(session_ids)
+
+
+def forget_source(store: Store, source_id: int, *, now: float) -> set[int]:
+    """Remove a source and every session that was read from it."""
+    session_ids = [int(row["id"]) for row in store.rows("session.of_source", {"source_id": source_id})]
+    others = forget_sessions(store, session_ids, now=now)
+    with store.write():
+        store.run("source.delete", {"id": source_id})
+    return others
+
+
+def forget_everything(store: Store) -> int:
+    """Remove everything, including the list of forgotten sessions: the next scan starts from scratch."""
+    session_ids = [int(row["id"]) for row in store.rows("session.all_ids")]
+    with store.write():
+        for session_id in session_ids:
+            store.run("session.delete", {"id": session_id})
+        for row in store.rows("source.all"):
+            store.run("source.delete", {"id": row["id"]})
+        store.run("session.unforget_all")
+        unlearn_everything(store)
+        for statement in _EVERYTHING:
+            store.run(statement)
+    _erase_freed_pages(store)
+    return len(session_ids)
+
+
+def _forget_traces(store: Store, session_id: int) -> None:
+    """Remove what else names a session: reviews, experiments, and links from other sessions."""
+    row = store.row("forget.ref", {"id": session_id})
+    if row is None:
+        return
+    ref = f"{row['agent']}:{row['native_id']}"
+    for statement in _OF_A_SESSION:
+        store.run(statement, {"session": ref})
+    store.run("forget.material", {"written": msgspec.json.encode(ref).decode()[1:-1]})
+    store.run("forget.parent", {"agent": row["agent"], "native_id": row["native_id"]})
+
+
+def undo_forget(store: Store, native_id: str) -> bool:
+    """Allow a forgotten session again; the next scan reads its sources from the beginning."""
+    with store.write():
+        lifted = store.run("session.unforget", {"native_id": native_id}) > 0
+        if lifted:
+            store.run("source.read_again")
+    return lifted
+
+
+def _erase_freed_pages(store: Store) -> None:
+    """Overwrite free pages: forgotten text must not remain in the file."""
+    if store.path:
+        store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.connection.execute("VACUUM")
+        store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,4 +1,4 @@
-"""The seam between rooms and databases: what SQLite and PostgreSQL both do, by the same named queries."""
+"""The interface that SQLite and PostgreSQL share: named queries on either."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ Params = Mapping[str, Any] | Sequence[Any]
 
 
 class DatabaseRow(Protocol):
-    """One row of an answer: values by the names of their columns."""
+    """One row: values by column name."""
 
     def __getitem__(self, name: str, /) -> Any: ...
     def keys(self) -> Iterable[str]: ...
 
 
 class Database(Protocol):
-    """One connection, for the thread that opened it: whoever works in several threads opens one in each.
+    """One connection. It belongs to the thread that opened it; open one for each thread.
 
-    A broken rule of a table raises RuleBroken, all else that fails StoreError. Inside `write` an error ends the
-    transaction: leave the block, and begin another one.
+    A violated constraint raises RuleBroken, any other failure StoreError. An error inside `write` ends the transaction:
+    leave the block and begin another one.
     """
 
     @property
@@ -36,11 +36,11 @@ class Database(Protocol):
         ...
 
     def each(self, name: str, params: Params = ()) -> Iterator[DatabaseRow]:
-        """The rows of a named query one by one, for answers of any length."""
+        """The rows of a named query one by one, for results of any length."""
         ...
 
     def run(self, name: str, params: Params = ()) -> int:
-        """Run a named statement; how many rows it changed."""
+        """Run a named statement; returns the number of changed rows."""
         ...
 
     def run_many(self, name: str, params: Iterable[Params]) -> None:
@@ -48,11 +48,11 @@ class Database(Protocol):
         ...
 
     def add_many(self, name: str, rows: Sequence[Params]) -> None:
-        """Run a named INSERT of one row for all of these, inside of `write`; it takes few statements, or few waits."""
+        """Run a named INSERT for many rows in few statements; call it inside `write`."""
         ...
 
     def write(self) -> AbstractContextManager[None]:
-        """One short write transaction: all of it happens, or nothing."""
+        """A short write transaction: all or nothing."""
         ...
 
     def close(self) -> None: ...

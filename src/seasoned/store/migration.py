@@ -23,7 +23,7 @@ class Migration(msgspec.Struct, frozen=True):
         return [*[table_script(file) for file in self.files], *([self.sql] if self.sql else [])]
 
     def __call__(self, db: sqlite3.Connection) -> None:
-        """Run it inside the transaction that is open (executescript would end it)."""
+        """Run it inside the open transaction (executescript would end it)."""
         for script in self.scripts():
             for statement in statements(script):
                 db.execute(statement)
@@ -76,7 +76,7 @@ VERSION = len(MIGRATIONS)
 
 
 def migrate(db: sqlite3.Connection, path: str) -> None:
-    """Bring the store to this version. A store from the future is refused, not guessed at."""
+    """Bring the store to this version. A store of a newer version is refused."""
     version = int(db.execute("PRAGMA user_version").fetchone()[0])
     if version > VERSION:
         raise StoreError(
@@ -99,7 +99,7 @@ def migrate(db: sqlite3.Connection, path: str) -> None:
 
 
 def statements(script: str) -> Iterator[str]:
-    """The statements of a script one by one; a semicolon inside a trigger, a text or a comment ends none."""
+    """The statements of a script; a semicolon inside a trigger, a text or a comment does not end one."""
     begun = ""
     for part in script.split(";")[:-1]:
         begun += part + ";"

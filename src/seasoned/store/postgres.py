@@ -1,4 +1,4 @@
-"""PostgreSQL behind the seam: one connection, made again when it was lost, and never in the midst of a transaction."""
+"""PostgreSQL: one connection that reconnects after a loss, but never inside a transaction."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ MIGRATIONS = (
     Migration("p006_audit_head", ("audit_head.postgres",)),
 )
 VERSION = len(MIGRATIONS)
-_LOCK = 0x5EA50EED  # one number for all who migrate, whichever database they use
+_LOCK = 0x5EA50EED  # the advisory lock that all migrating processes take
 
 
 def migrate(connection: Connection[Any], place: str) -> None:
-    """Bring the tables to this version. A database from the future is refused, not guessed at."""
-    # A role that may use the tables need not be allowed to make any, so nothing is asked of it where nothing is to do.
+    """Bring the tables to this version. A database of a newer version is refused."""
+    # The role may lack the right to create tables, so do nothing if the version is current.
     if _version(connection, place) == VERSION:
         return
     with connection.transaction():
@@ -48,7 +48,7 @@ def migrate(connection: Connection[Any], place: str) -> None:
             )
         for number, step in enumerate(MIGRATIONS[done:], start=done + 1):
             for script in step.scripts():
-                # Without parameters, so that one call may hold many statements.
+                # Without parameters one call may hold many statements.
                 connection.execute(script.encode())
             connection.execute("INSERT INTO seasoned_migration (number, name) VALUES (%s, %s)", [number, step.name])
 
@@ -70,21 +70,21 @@ def _version(connection: Connection[Any], place: str) -> int:
 _DEFAULTS = {
     "application_name": "seasoned",
     "connect_timeout": "10",
-    # A machine that is gone without a word is noticed in about a minute, not after hours.
+    # Notices a machine that disappeared within about a minute instead of hours.
     "keepalives_idle": "30",
     "keepalives_interval": "10",
     "keepalives_count": "3",
     "tcp_user_timeout": "60000",
 }
-# Who waits for a lock gives up as with SQLite, and who sleeps inside a transaction does not hold up the others.
+# Give up waiting for a lock as with SQLite, and end transactions that sleep and block others.
 _SESSION = "SET client_encoding = 'UTF8'; SET lock_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'"
 _SECRETS = ("password", "sslpassword")
-_NO_ADDRESS = "SEASONED_DATABASE_URL is no address of a database: write postgresql://user:password@host:5432/name."
-_UNKNOWN = "whether the change was kept is not known, so look before you repeat it"
+_NO_ADDRESS = "SEASONED_DATABASE_URL is not a valid database address. Write postgresql://user:password@host:5432/name."
+_UNKNOWN = "it is unknown whether the change was saved, so check before you repeat it"
 
 
 class PostgresStore:
-    """A connection to PostgreSQL, for the thread that opened it, as SQLite's are."""
+    """A connection to PostgreSQL. Like one to SQLite it belongs to the thread that opened it."""
 
     kind: Literal["postgres"] = "postgres"
 
@@ -114,10 +114,10 @@ class PostgresStore:
             return self._execute(name, params).fetchone()
 
     def each(self, name: str, params: Params = ()) -> Iterator[dict[str, Any]]:
-        """The rows of a named query one by one, kept by the server until they are asked for."""
+        """The rows of a named query one by one, through a cursor on the server."""
         with self._errors():
             connection = self._connected()
-            # Held beyond its transaction, so that whoever reads may write between two rows.
+            # WITH HOLD: the caller may write between two rows.
             cursor = connection.cursor(f"each_{next(self._cursors)}", withhold=not self._is_writing)
             cursor.execute(postgres_query(name), _values(params))
         try:
@@ -132,7 +132,7 @@ class PostgresStore:
                 cursor.close()
 
     def run(self, name: str, params: Params = ()) -> int:
-        """Run a named statement; how many rows it changed."""
+        """Run a named statement; returns the number of changed rows."""
         with self._errors():
             return self._execute(name, params).rowcount
 
@@ -143,14 +143,14 @@ class PostgresStore:
             cursor.executemany(postgres_query(name), [_values(one) for one in params])
 
     def add_many(self, name: str, rows: Sequence[Params]) -> None:
-        """Run a named INSERT of one row for all of these; they go over the line together."""
+        """Run a named INSERT for many rows, sent together."""
         self.run_many(name, rows)
 
     @contextmanager
     def write(self) -> Iterator[None]:
-        """One short write transaction: all of it happens, or nothing."""
+        """A short write transaction: all or nothing."""
         if self._is_writing:
-            raise StoreError("A write transaction cannot begin inside another one: end the first before.")
+            raise StoreError("A write transaction cannot begin inside another one: end the first one before.")
         with self._errors():
             self._connected().execute("BEGIN ISOLATION LEVEL READ COMMITTED")
         self._is_writing = True
@@ -181,14 +181,14 @@ class PostgresStore:
         from psycopg.pq import TransactionStatus
 
         if self._connection.info.transaction_status != TransactionStatus.INTRANS:
-            # The server would answer COMMIT with a rollback, and nobody would hear of it.
+            # The server would silently turn this COMMIT into a rollback.
             self._roll_back()
-            raise StoreError("An error inside the write transaction was passed over: nothing of it was kept.")
+            raise StoreError("An error inside the write transaction was ignored: nothing was saved.")
         try:
             self._connection.execute("COMMIT")
         except Error as error:
             if self._connection.closed:
-                sentence = f"The connection to {self.place!r} was lost while a change was being kept: {_UNKNOWN}."
+                sentence = f"The connection to {self.place!r} was lost while a change was being saved: {_UNKNOWN}."
                 raise Unsure(sentence) from None
             raise StoreError(_sentence(self.place, error)) from None
 
@@ -198,7 +198,7 @@ class PostgresStore:
         try:
             self._connection.execute("ROLLBACK")
         except Error:
-            # Without its connection the server rolls back by itself.
+            # The server rolls back when the connection is lost.
             self._connection.close()
 
     def _connected(self) -> Connection[dict[str, Any]]:
@@ -208,9 +208,7 @@ class PostgresStore:
             raise StoreError("This connection was closed: open another one with open_database.")
         if self._connection.closed:
             if self._is_writing:
-                raise StoreError(
-                    f"The connection to {self.place!r} was lost in this transaction: nothing of it is kept."
-                )
+                raise StoreError(f"The connection to {self.place!r} was lost in this transaction: nothing was saved.")
             connection = self._connect()
             self._end.detach()
             self._connection = connection
@@ -227,7 +225,7 @@ class PostgresStore:
             reason = _masked(_first_line(error), self._options)
             raise StoreError(
                 f"The database {self.place!r} cannot be reached ({reason}): "
-                "start it, or mend or unset SEASONED_DATABASE_URL."
+                "start it, or correct or unset SEASONED_DATABASE_URL."
             ) from None
         connection.adapters.register_loader("numeric", _number_loader())
         try:
@@ -242,7 +240,7 @@ class PostgresStore:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """What PostgreSQL says, as one of our errors; without its details, which may quote a whole row."""
+        """Convert an error of PostgreSQL; without its details, which may quote a row."""
         import psycopg
 
         try:
@@ -258,51 +256,51 @@ def _caller() -> tuple[int, int]:
 
 
 def _close(connection: Connection[Any], owner: tuple[int, int]) -> None:
-    # A forked process shares the line with its parent, and must not say goodbye in its name.
+    # A forked process shares the socket with its parent and must not close the session.
     if os.getpid() == owner[0]:
         connection.close()
 
 
 def _read_url(url: str) -> tuple[str, dict[str, str]]:
-    """How the database may be called in a message, and what is needed to reach it."""
+    """The name of the database for messages, and its connection options."""
     try:
         from psycopg import ProgrammingError
         from psycopg.conninfo import conninfo_to_dict
     except ImportError as error:
         raise StoreError(
-            "SEASONED_DATABASE_URL asks for PostgreSQL, and psycopg is not installed: pip install 'seasoned[postgres]'."
+            "SEASONED_DATABASE_URL needs psycopg, which is not installed. Run: pip install 'seasoned[postgres]'"
         ) from error
     try:
         options = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
     except ProgrammingError:
-        # What the parser says would quote the address, password and all.
+        # The message of the parser would quote the address with its password.
         raise StoreError(_NO_ADDRESS) from None
     if any("@" in options.get(name, "") for name in ("host", "port", "dbname")):
-        # A password with such a sign in it was cut there, and its end would be taken for the name of a host.
-        raise StoreError(f"{_NO_ADDRESS} A sign like @ or / in the password is written as %40 or %2F.")
+        # An unencoded @ in the password: its end would be taken for the host name.
+        raise StoreError(f"{_NO_ADDRESS} Write a character like @ or / in the password as %40 or %2F.")
     host = options.get("host") or options.get("hostaddr") or "localhost"
     name = options.get("dbname") or options.get("user") or ""
     return f"{host}/{name}", {**_DEFAULTS, **options}
 
 
 def _make_durable(connection: Connection[dict[str, Any]]) -> None:
-    """A change that was acknowledged survives a crash of the server, also where it is set up to be faster than that."""
+    """Make sure that a committed change survives a crash of the server."""
     row = connection.execute("SHOW synchronous_commit").fetchone()
     if row is None or row["synchronous_commit"] == "off":
         connection.execute("SET synchronous_commit = on")
 
 
 def _values(params: Params) -> Mapping[str, Any]:
-    """Truth as a number: no table has a column of its own kind for it, and SQLite does the same."""
+    """Booleans as numbers, as SQLite stores them."""
     if not params:
         return {}
     if not isinstance(params, Mapping):
-        raise StoreError("A query that runs on PostgreSQL takes named parameters: give a mapping.")
+        raise StoreError("A query that runs on PostgreSQL takes named parameters: pass a mapping.")
     return {name: int(value) if isinstance(value, bool) else value for name, value in params.items()}
 
 
 def _number_loader() -> type[Loader]:
-    """Sums of whole numbers as int and the rest as float, as SQLite has them."""
+    """Loads numerics as SQLite does: whole numbers as int, others as float."""
     from psycopg.adapt import Loader
 
     class NumberLoader(Loader):
@@ -315,17 +313,17 @@ def _number_loader() -> type[Loader]:
 
 def _sentence(place: str, error: Exception) -> str:
     if isinstance(error, UnicodeEncodeError):
-        return f"The database {place!r} cannot keep a text that is no valid Unicode: take the broken characters out."
+        return f"The database {place!r} cannot store text that is not valid Unicode: remove the broken characters."
     state = getattr(error, "sqlstate", None) or ""
     reason = _first_line(error)
     if state.startswith(("57P", "08", "25P03")) or (not state and _is_lost(error)):
-        return f"The connection to the database {place!r} was lost ({reason}): try again, or see whether it runs."
+        return f"The connection to the database {place!r} was lost ({reason}): try again, or check that it is running."
     if state in ("55P03", "40P01", "57014"):
-        return f"The database {place!r} is locked by another program: try again when it has finished."
+        return f"The database {place!r} is locked by another program. Try again later."
     if state in ("42501", "25006"):
-        return f"The database {place!r} cannot be written ({reason}): check the rights of its user."
+        return f"The database {place!r} cannot be written ({reason}): check the permissions of its user."
     if state.startswith("53"):
-        return f"The database {place!r} cannot be written ({reason}): make room on its server."
+        return f"The database {place!r} cannot be written ({reason}): free some disk space on its server."
     return f"The database {place!r} cannot be used: {reason}."
 
 
@@ -336,7 +334,7 @@ def _is_lost(error: Exception) -> bool:
 
 
 def _first_line(error: Exception) -> str:
-    """The message alone. Details quote rows, and hints are not for whoever reads this."""
+    """The message alone: details quote rows, and hints are for administrators."""
     diagnosis = getattr(error, "diag", None)
     text = (diagnosis.message_primary if diagnosis else None) or str(error).strip().partition("\n")[0]
     return text.strip().rstrip(".")

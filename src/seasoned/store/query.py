@@ -1,4 +1,4 @@
-"""Named queries: the files in `query/`, each statement under a line `-- name: …`; the same for every database."""
+"""Named queries from the files in `query/`, each under a line `-- name: …`; the same for both databases."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def is_question(name: str) -> bool:
 
 @cache
 def insert_of(name: str, size: int) -> tuple[tuple[str, ...], str]:
-    """A statement that adds one row as one that adds so many, and the names of the values of a row in their order."""
+    """An INSERT of one row turned into one of `size` rows, with the parameter names of a row in order."""
     found = _VALUES.search(query(name))
     if found is None:
-        raise ValueError(f"{name} adds no row of values that could be repeated")
+        raise ValueError(f"{name} has no VALUES row to repeat")
     names = tuple(_PARAMETER.findall(found["row"]))
     rows = ", ".join([_PARAMETER.sub("?", found["row"])] * size)
     return names, f"{found.string[: found.start('row')]}{rows}{found.string[found.end('row') :]}"
@@ -57,7 +57,7 @@ def insert_of(name: str, size: int) -> tuple[tuple[str, ...], str]:
 
 @cache
 def postgres_query(name: str) -> str:
-    """The same statement with its parameters as psycopg wants them."""
+    """The statement with the parameter style of psycopg."""
     return with_percent_names(query(name))
 
 
@@ -69,7 +69,7 @@ def with_percent_names(statement: str) -> str:
 def _translated(match: re.Match[str]) -> str:
     if match["name"]:
         return f"%({match['name']})s"
-    # psycopg reads the sign in texts and comments too.
+    # psycopg also looks for % in texts and comments.
     return match[0].replace("%", "%%")
 
 

@@ -21,7 +21,7 @@ UPDATE source SET gone_at = NULL WHERE path = :path;
 -- name: find
 SELECT id, path FROM source WHERE path = :path;
 
--- name: read_anew
+-- name: read_again
 UPDATE source SET size = -1, resume = NULL, stamps = NULL;
 
 -- name: delete
