@@ -15,7 +15,8 @@ from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.notify.http import open_client
 from seasoned.confirm.notify.incoming import router as incoming_router
 from seasoned.confirm.notify.link import router as link_router
-from seasoned.confirm.notify.outbox import Outbox, RetryPolicy, make_sender, unsent
+from seasoned.confirm.notify.notifier import RequestDelivery, make_sender
+from seasoned.confirm.notify.outbox import Outbox, RetryPolicy, unsent
 from seasoned.confirm.people.credential import Credential, find, make
 from seasoned.confirm.policy import ActionRule, Channel, Policy
 from seasoned.confirm.request.book import Book
@@ -44,12 +45,12 @@ class Clock:
         return self.now
 
 
-class House:
+class Notified:
     """A store, a policy with channels, and who may use them. Books of it can be opened in any thread."""
 
     def __init__(self, config: Config, ways: Mapping[str, ConfiguredChannel], **policy: Any) -> None:
         self.config = config
-        self.ways = dict(ways)
+        self.channels = dict(ways)
         self.clock = Clock()
         channels = {name: Channel(kind=way.kind, to=way.to, people=way.people) for name, way in ways.items()}
         rules = {"delete_data": ActionRule(count=1000, approvals=policy.pop("approvals", 1))}
@@ -78,11 +79,12 @@ class House:
         return self.book.look(self.mira, request.id)
 
     def outbox(
-        self, name: str, client: httpx2.Client, *, patience: RetryPolicy = QUICK, book: Book | None = None
+        self, name: str, client: httpx2.Client, *, retries: RetryPolicy = QUICK, book: Book | None = None
     ) -> Outbox:
-        way = self.ways[name]
-        sender = make_sender(way, client, clock=self.clock)
-        return Outbox(book or self.book, way, sender, link_key=LINK_KEY, clock=self.clock, patience=patience)
+        book = book or self.book
+        sender = make_sender(self.channels[name], client, clock=self.clock)
+        delivery = RequestDelivery(book, sender, link_key=LINK_KEY, clock=self.clock)
+        return Outbox(book.database, name, delivery.deliver, redactor=book.redactor, clock=self.clock, retries=retries)
 
     def send_due(self, name: str, **more: Any) -> int:
         """One round of sending."""
@@ -98,7 +100,7 @@ class House:
         """The incoming addresses behind a real server."""
         ask = OneThread(self.open_book)
         app = FastAPI()
-        app.include_router(incoming_router(ask, lambda: self.ways, self.clock))
+        app.include_router(incoming_router(ask, lambda: self.channels, self.clock))
         app.include_router(link_router(ask, LINK_KEY, self.clock))
         try:
             with serve_app(app) as url, httpx2.Client(base_url=url, timeout=10.0) as client:
@@ -109,7 +111,7 @@ class House:
     def close(self) -> None:
         self.book.database.close()
 
-    def __enter__(self) -> House:
+    def __enter__(self) -> Notified:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -12,7 +12,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from seasoned.confirm.request.canonical_json import MOST_DEPTH, canonical, check_text, request_bytes, request_digest
-from seasoned.confirm.request.light_canonical_json import digest_of_request
 from seasoned.errors import UsageError
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -22,7 +21,7 @@ VALUE = st.recursive(
     max_leaves=8,
 )
 DETAILS = st.dictionaries(TEXT, VALUE, max_size=4)
-QUICK = settings(max_examples=30, deadline=None)
+QUICK = settings(deadline=None)
 ASKED: dict[str, Any] = {
     "action": "delete_data",
     "description": "Remove it",
@@ -49,7 +48,7 @@ def test_the_example_of_the_standard_is_written_as_there() -> None:
 
 @QUICK
 @given(VALUE)
-def test_the_fast_writer_writes_what_the_reference_writes(value: Any) -> None:
+def test_it_writes_what_the_library_rfc8785_writes(value: Any) -> None:
     assert canonical(value, field="x") == rfc8785.dumps(value)
 
 
@@ -72,13 +71,6 @@ def test_what_is_read_back_has_the_same_digest(details: dict[str, Any]) -> None:
 def test_another_content_has_another_digest(one: dict[str, Any], other: dict[str, Any]) -> None:
     assume(canonical(one, field="x") != canonical(other, field="x"))
     assert request_digest(**ASKED | {"details": one}) != request_digest(**ASKED | {"details": other})
-
-
-@QUICK
-@given(DETAILS)
-def test_the_client_makes_the_same_digest_as_the_service(details: dict[str, Any]) -> None:
-    asked = ASKED | {"details": details}
-    assert digest_of_request(**asked) == request_digest(**asked)
 
 
 @pytest.mark.parametrize("field", sorted(ASKED))
@@ -104,7 +96,7 @@ def test_an_action_has_one_spelling() -> None:
         ({"a": 10**400}, r"x\.a "),
         ({"a": "\udfff"}, r"x\.a"),
         ({"\udfff": 1}, "x"),
-        ({None: 1}, "x has the name None"),
+        ({None: 1}, "x has the key None"),
         ({"a": {1, 2}}, r"x\.a is a set"),
         ({"a": b"bytes"}, r"x\.a is a bytes"),
     ],

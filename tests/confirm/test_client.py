@@ -14,12 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import rfc8785
-from hypothesis import given
-from hypothesis import strategies as st
 
-from seasoned.confirm.client.asynchronous import AsyncConfirmClient
-from seasoned.confirm.client.http import parse_address
+from seasoned.confirm.client.http import in_thread, parse_address
 from seasoned.confirm.client.sync import (
     Changed,
     ConfirmClient,
@@ -35,17 +31,11 @@ from seasoned.confirm.client.sync import (
 from seasoned.confirm.decorator import requires_confirmation
 from seasoned.confirm.policy import AllowRule, Listen, Policy
 from seasoned.confirm.request.canonical_json import request_digest
-from seasoned.confirm.request.light_canonical_json import written
 from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import CannotDo, UsageError
 from tests.confirm.serving import Serving, serving
 
 DETAILS = {"path": "/srv/logs", "days": 30, "ratio": 1e-7}
-_numbers = st.floats(allow_nan=False, allow_infinity=False)
-_scalars = st.none() | st.booleans() | st.text() | _numbers | st.integers(-(2**53) + 1, 2**53 - 1)
-_values = st.recursive(
-    _scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4), max_leaves=12
-)
 
 
 @pytest.fixture(scope="module")
@@ -196,19 +186,14 @@ def test_waiting_outlasts_a_restart_of_the_service(tmp_path: Path) -> None:
     assert [(one.status, one.reason) for one in answers] == [("denied", "no")]
 
 
-def test_the_asynchronous_client_does_the_same(service: Serving) -> None:
-    client = AsyncConfirmClient(service.url, service.tokens["agent"])
-    grant = asyncio.run(client.confirm("publish_package", "Publish", on_submitted=deciding(service, "approve")))
-    assert service.look(grant.id)["redeemed_at"] == grant.redeemed_at
-
-
 def test_a_cancelled_wait_ends_at_once_in_its_thread_too(service: Serving) -> None:
-    client = AsyncConfirmClient(service.url, service.tokens["agent"])
+    client = ConfirmClient(service.url, service.tokens["agent"])
 
     async def give_up() -> None:
-        seen = await client.submit(NewRequest(action="shutdown_service", description="Stop"))
+        asked = NewRequest(action="shutdown_service", description="Stop")
+        seen = await in_thread(lambda call: client.submit(asked, call=call))
         async with asyncio.timeout(0.2):
-            await client.wait(seen.id, 60)
+            await in_thread(lambda call: client.wait(seen.id, 60, call=call))
 
     begun = time.monotonic()
     with pytest.raises(TimeoutError):
@@ -320,22 +305,6 @@ def test_addresses_are_read_as_they_are_written() -> None:
 def test_without_settings_nobody_can_be_asked(home: Path) -> None:
     with pytest.raises(CannotDo, match="confirm_url is not set"):
         configured_client()
-
-
-@given(_values)
-def test_the_clients_canonical_form_is_the_services(value: Any) -> None:
-    assert written(value) == rfc8785.dumps(value)
-
-
-@given(_numbers)
-def test_numbers_have_one_form_on_both_sides(value: float) -> None:
-    assert written([value, -value]) == rfc8785.dumps([value, -value])
-
-
-@pytest.mark.parametrize("value", [2**53, float("nan"), float("inf"), "\ud800", object(), {1: 2}])
-def test_what_has_no_canonical_form_is_refused(value: Any) -> None:
-    with pytest.raises(UsageError):
-        written({"value": value})
 
 
 def test_a_decorated_function_runs_with_exactly_what_was_confirmed(service: Serving, client: ConfirmClient) -> None:

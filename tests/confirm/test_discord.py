@@ -17,7 +17,7 @@ from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.notify.discord import is_from_discord
 from seasoned.confirm.notify.message import escape_markdown
 from tests.confirm.other_side import DiscordServer, Mood
-from tests.confirm.people import MIRA, NOW, PEOPLE, SECRET, STRANGER, House
+from tests.confirm.people import MIRA, NOW, PEOPLE, SECRET, STRANGER, Notified
 
 CHANNEL = "880088"
 
@@ -29,14 +29,14 @@ def discord() -> Iterator[DiscordServer]:
 
 
 @pytest.fixture
-def house(discord: DiscordServer, tmp_path: Path) -> Iterator[House]:
-    with House(Config(home=tmp_path / "home"), {"ops": _way(discord)}) as house:
-        yield house
+def scene(discord: DiscordServer, tmp_path: Path) -> Iterator[Notified]:
+    with Notified(Config(home=tmp_path / "home"), {"ops": _way(discord)}) as scene:
+        yield scene
 
 
 @pytest.fixture
-def client(house: House) -> Iterator[httpx2.Client]:
-    with house.served() as client:
+def client(scene: Notified) -> Iterator[httpx2.Client]:
+    with scene.served() as client:
         yield client
 
 
@@ -47,7 +47,7 @@ def _way(discord: DiscordServer, **more: Any) -> ConfiguredChannel:
         "to": CHANNEL,
         "url": discord.url,
         "token": discord.token,
-        "hearing": discord.public_key,
+        "incoming_secret": discord.public_key,
         "people": PEOPLE,
     }
     return ConfiguredChannel(**{**given, **more})
@@ -66,9 +66,9 @@ def _is_whispered(answer: httpx2.Response, words: str) -> bool:
     return said["type"] == 4 and said["data"]["flags"] == 64 and words in said["data"]["content"]
 
 
-def test_a_request_is_shown_with_all_that_matters_and_two_buttons(discord: DiscordServer, house: House) -> None:
-    request = house.submit()
-    assert house.send_due("ops") == 1
+def test_a_request_is_shown_with_all_that_matters_and_two_buttons(discord: DiscordServer, scene: Notified) -> None:
+    request = scene.submit()
+    assert scene.send_due("ops") == 1
     assert discord.heard[0].path == f"/channels/{CHANNEL}/messages"
     (said,) = discord.messages.values()
     text = said["embeds"][0]["description"].replace("\\", "")
@@ -91,39 +91,39 @@ def test_escaped_text_has_no_sign_that_is_not_escaped(text: str) -> None:
     assert "".join(bare) == text
 
 
-def test_hostile_text_calls_nobody_and_fits(discord: DiscordServer, house: House) -> None:
-    house.submit(description="@everyone <@1> [x](http://evil.test) " + "`*" * 2000, details={"a": "*" * 9000})
-    house.send_due("ops")
+def test_hostile_text_calls_nobody_and_fits(discord: DiscordServer, scene: Notified) -> None:
+    scene.submit(description="@everyone <@1> [x](http://evil.test) " + "`*" * 2000, details={"a": "*" * 9000})
+    scene.send_due("ops")
     text = next(iter(discord.messages.values()))["embeds"][0]["description"]
     assert len(text) <= 4096
     assert "@everyone" not in text.replace("\\@everyone", "") and "](http" not in text
     assert "read the whole before you approve" in text
 
 
-def test_secrets_leave_as_tags(discord: DiscordServer, house: House) -> None:
-    house.submit(details={"token": SECRET})
-    house.send_due("ops")
+def test_secrets_leave_as_tags(discord: DiscordServer, scene: Notified) -> None:
+    scene.submit(details={"token": SECRET})
+    scene.send_due("ops")
     assert SECRET not in discord.heard[0].body.decode().replace("\\", "")
 
 
 def test_an_approver_decides_by_a_press_and_the_message_is_edited(
-    discord: DiscordServer, house: House, client: httpx2.Client
+    discord: DiscordServer, scene: Notified, client: httpx2.Client
 ) -> None:
-    request = house.submit()
-    house.send_due("ops")
+    request = scene.submit()
+    scene.send_due("ops")
     answer = _send(client, discord, discord.press(f"approve:{request.id}", sender=MIRA, channel=CHANNEL))
     assert _is_whispered(answer, "Approved")
-    decided = house.look(request)
+    decided = scene.look(request)
     assert (decided.status, decided.resolved_by, decided.votes[0].via) == ("approved", "mira", "discord")
-    house.send_due("ops")
+    scene.send_due("ops")
     (said,) = discord.messages.values()
     assert said["components"] == [] and said["embeds"][0]["title"] == "Approved"
 
 
 def test_any_chat_member_pressing_the_button_leaves_it_pending(
-    discord: DiscordServer, house: House, client: httpx2.Client
+    discord: DiscordServer, scene: Notified, client: httpx2.Client
 ) -> None:
-    request = house.submit()
+    request = scene.submit()
     for number, verb in enumerate(("approve", "deny")):
         press = discord.press(f"{verb}:{request.id}", sender=STRANGER, channel=CHANNEL, number=f"{number}")
         assert _is_whispered(_send(client, discord, press), "Not allowed")
@@ -135,17 +135,17 @@ def test_any_chat_member_pressing_the_button_leaves_it_pending(
     nobody = discord.press(f"approve:{request.id}", sender=MIRA, channel=CHANNEL, number="11")
     del nobody["member"]
     assert _is_whispered(_send(client, discord, nobody), "Not allowed")
-    assert house.look(request).status == "pending"
+    assert scene.look(request).status == "pending"
 
 
 def test_a_press_in_a_direct_message_counts_by_its_sender_too(
-    discord: DiscordServer, house: House, client: httpx2.Client
+    discord: DiscordServer, scene: Notified, client: httpx2.Client
 ) -> None:
-    request = house.submit()
+    request = scene.submit()
     press = discord.press(f"deny:{request.id}", sender=MIRA, channel=CHANNEL)
     press["user"] = press.pop("member")["user"]
     assert _is_whispered(_send(client, discord, press), "Denied")
-    assert house.look(request).status == "denied"
+    assert scene.look(request).status == "denied"
 
 
 def test_a_ping_is_answered_only_when_it_is_signed(discord: DiscordServer, client: httpx2.Client) -> None:
@@ -153,8 +153,10 @@ def test_a_ping_is_answered_only_when_it_is_signed(discord: DiscordServer, clien
     assert client.post("/confirm/discord", content=b'{"id": "1", "type": 1}').status_code == 401
 
 
-def test_a_forged_or_stale_press_decides_nothing(discord: DiscordServer, house: House, client: httpx2.Client) -> None:
-    request = house.submit()
+def test_a_forged_or_stale_press_decides_nothing(
+    discord: DiscordServer, scene: Notified, client: httpx2.Client
+) -> None:
+    request = scene.submit()
     press = discord.press(f"approve:{request.id}", sender=MIRA, channel=CHANNEL)
     body = json.dumps(press).encode()
     with DiscordServer() as other:
@@ -174,13 +176,13 @@ def test_a_forged_or_stale_press_decides_nothing(discord: DiscordServer, house: 
     for headers in forged:
         assert client.post("/confirm/discord", content=body, headers=headers).status_code == 401
     assert client.post("/confirm/discord", content=body + b" ", headers=good).status_code == 401
-    assert house.look(request).status == "pending"
+    assert scene.look(request).status == "pending"
 
 
 @settings(max_examples=50)
 @given(signature=st.text(max_size=130), timestamp=st.text(max_size=20), key=st.text(max_size=70))
 def test_no_made_up_header_is_believed(signature: str, timestamp: str, key: str) -> None:
-    way = ConfiguredChannel(name="ops", kind="discord", to=CHANNEL, url="", token="", hearing=key)
+    way = ConfiguredChannel(name="ops", kind="discord", to=CHANNEL, url="", token="", incoming_secret=key)
     assert is_from_discord([way], signature=signature, timestamp=timestamp, body=b"{}", now=NOW) == []
 
 
@@ -198,56 +200,56 @@ def test_no_made_up_header_is_believed(signature: str, timestamp: str, key: str)
     ],
 )
 def test_a_malformed_interaction_fails_closed(
-    discord: DiscordServer, house: House, client: httpx2.Client, body: bytes
+    discord: DiscordServer, scene: Notified, client: httpx2.Client, body: bytes
 ) -> None:
-    request = house.submit()
+    request = scene.submit()
     answer = _send(client, discord, body)
     assert answer.status_code == 400 or _is_whispered(answer, "Not allowed")
-    assert house.look(request).status == "pending"
+    assert scene.look(request).status == "pending"
 
 
-def test_a_replayed_press_is_idempotent(discord: DiscordServer, house: House, client: httpx2.Client) -> None:
-    request = house.submit()
+def test_a_replayed_press_is_idempotent(discord: DiscordServer, scene: Notified, client: httpx2.Client) -> None:
+    request = scene.submit()
     press = discord.press(f"approve:{request.id}", sender=MIRA, channel=CHANNEL)
     first = _send(client, discord, press)
     assert _send(client, discord, press).json() == first.json()
     changed = discord.press(f"deny:{request.id}", sender=MIRA, channel=CHANNEL)
     assert _is_whispered(_send(client, discord, changed), "used before")
-    assert len(house.look(request).votes) == 1
+    assert len(scene.look(request).votes) == 1
 
 
-def test_a_crash_after_sending_leaves_one_message(discord: DiscordServer, house: House) -> None:
+def test_a_crash_after_sending_leaves_one_message(discord: DiscordServer, scene: Notified) -> None:
     """Discord drops a second message with the same nonce, and the nonce is the id of the row."""
-    house.submit()
+    scene.submit()
     discord.moods = [Mood(drops=True)]
-    house.send_due("ops")
-    house.clock.now += 2
-    house.send_due("ops")
+    scene.send_due("ops")
+    scene.clock.now += 2
+    scene.send_due("ops")
     first, second = (one.value for one in discord.heard)
     assert first["nonce"] == second["nonce"] and first["enforce_nonce"] is True
     assert len(first["nonce"]) <= 25
 
 
-def test_what_discord_refuses_is_kept_and_its_wait_is_kept_to(discord: DiscordServer, house: House) -> None:
-    house.submit()
+def test_what_discord_refuses_is_kept_and_its_wait_is_kept_to(discord: DiscordServer, scene: Notified) -> None:
+    scene.submit()
     discord.moods = [Mood(429, b'{"message": "You are being rate limited.", "retry_after": 6.5}')]
-    house.send_due("ops")
-    (row,) = house.rows()
+    scene.send_due("ops")
+    (row,) = scene.rows()
     assert row["next_at"] == NOW + 6.5 and "rate limited" in row["last_error"]
-    house.clock.now += 7
+    scene.clock.now += 7
     discord.moods = [Mood(500), Mood(wait_seconds=1.0)]
     for _ in range(2):
-        house.send_due("ops", answer_seconds=0.2)
-        house.clock.now += 20
-    assert house.rows()[0]["attempts"] == 3 and discord.token not in house.rows()[0]["last_error"]
-    house.send_due("ops")
-    assert house.rows() == [] and len(discord.messages) == 1
+        scene.send_due("ops", answer_seconds=0.2)
+        scene.clock.now += 20
+    assert scene.rows()[0]["attempts"] == 3 and discord.token not in scene.rows()[0]["last_error"]
+    scene.send_due("ops")
+    assert scene.rows() == [] and len(discord.messages) == 1
 
 
-def test_a_message_that_somebody_took_away_holds_up_nothing(discord: DiscordServer, house: House) -> None:
-    request = house.submit()
-    house.send_due("ops")
+def test_a_message_that_somebody_took_away_holds_up_nothing(discord: DiscordServer, scene: Notified) -> None:
+    request = scene.submit()
+    scene.send_due("ops")
     discord.messages.clear()
-    house.book.decide(house.mira, request.id, approve=False)
-    house.send_due("ops")
-    assert house.rows() == []
+    scene.book.decide(scene.mira, request.id, approve=False)
+    scene.send_due("ops")
+    assert scene.rows() == []

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from seasoned.config import Config
+from seasoned.confirm.request.book import Book
 from seasoned.confirm.service import ConfirmService
-from seasoned.confirm.service.store_threads import StoreConnection
 from seasoned.store import Store
 from seasoned.store.postgres import PostgresStore
 from tests.confirm.serving import Serving, serving
@@ -23,9 +23,9 @@ FULL = 2
 _CALL = re.compile(r"\bf(?:data)?sync\(\d+<([^>]*)>|\bf(?:data)?sync\((\d+)")
 
 
-def _settings(place: StoreConnection) -> dict[str, object]:
+def _settings(book: Book) -> dict[str, object]:
     """What is in force on the very connection that the service writes with."""
-    database = place.database._database  # type: ignore[attr-defined]
+    database = book.database
     if isinstance(database, Store):
         names = ("journal_mode", "synchronous", "fullfsync")
         return {name: database.connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names}
@@ -38,11 +38,11 @@ def _settings(place: StoreConnection) -> dict[str, object]:
 def _in_force(config: Config) -> dict[str, object]:
     async def ask() -> dict[str, object]:
         service = ConfirmService(config)
-        await service.desk.start()
+        await service.store.start()
         try:
-            return await service.desk.write(_settings, grouped=False)
+            return await service.store.write(_settings)
         finally:
-            await service.desk.stop()
+            await service.store.stop()
 
     return asyncio.run(ask())
 

@@ -12,7 +12,7 @@ import pytest
 from seasoned.command.action import HIGH_RISK
 from seasoned.confirm.audit.chain import read_head, verify_chain
 from seasoned.confirm.people.credential import revoke
-from seasoned.confirm.request.canonical_json import digest_of, plain
+from seasoned.confirm.request.canonical_json import canonical, digest_of
 from seasoned.confirm.request.request import Request
 from seasoned.store import Database, open_store
 from seasoned.store.migration import VERSION
@@ -260,7 +260,7 @@ def test_an_audit_of_an_older_version_goes_on(tmp_path: Path) -> None:
     raw(store, f"PRAGMA user_version = {VERSION - 1}")
     row = (before.seq + 1, 1.0, "submitted", None, "anna", "", "{}", before.hash)
     names = ("seq", "at", "event", "request_id", "actor", "via", "document", "previous")
-    hashed = digest_of(plain(dict(zip(names, row, strict=True))))
+    hashed = digest_of(canonical(dict(zip(names, row, strict=True)), field="row"))
     raw(store, "INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, hashed))
     raw(store, "UPDATE audit_head SET seq = ?, hash = ?", (before.seq + 1, hashed))
     store.close()

@@ -22,7 +22,7 @@ from seasoned.confirm.people.credential import revoke
 from seasoned.confirm.request.request import Request
 from seasoned.errors import NotFound, Refused
 from tests.confirm.other_side import Receiver
-from tests.confirm.people import LINK_KEY, MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, House
+from tests.confirm.people import LINK_KEY, MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, Notified
 
 URL = "https://confirm.test"
 TAGS = {"html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "dl", "dt", "dd", "pre"}
@@ -30,14 +30,14 @@ TAGS |= {"form", "input", "label", "button"}
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    with House(Config(home=tmp_path / "home"), {"hook": _way()}) as house:
-        yield house
+def scene(tmp_path: Path) -> Iterator[Notified]:
+    with Notified(Config(home=tmp_path / "home"), {"hook": _way()}) as scene:
+        yield scene
 
 
 @pytest.fixture
-def client(house: House) -> Iterator[httpx2.Client]:
-    with house.served() as client:
+def client(scene: Notified) -> Iterator[httpx2.Client]:
+    with scene.served() as client:
         yield client
 
 
@@ -77,19 +77,19 @@ class _Parts(HTMLParser):
             self.fields[str(given["name"])] = str(given["value"])
 
 
-def test_getting_or_previewing_a_link_decides_nothing(house: House, client: httpx2.Client) -> None:
-    request = house.submit()
+def test_getting_or_previewing_a_link_decides_nothing(scene: Notified, client: httpx2.Client) -> None:
+    request = scene.submit()
     token = _token(request)
     for method in ("GET", "HEAD", "GET", "OPTIONS", "PUT", "PATCH", "DELETE"):
         params = {"decision": "approve", "check": check_value(LINK_KEY, token), "token": token}
         answer = client.request(method, f"/confirm/link/{token}", params=params)
         assert answer.status_code == (200 if method in ("GET", "HEAD") else 405)
-    assert house.look(request).status == "pending"
+    assert scene.look(request).status == "pending"
     assert _post(client, token, _form(token)).status_code == 200, "looking did not use it up either"
 
 
-def test_the_page_shows_the_exact_request_and_its_own_form_decides(house: House, client: httpx2.Client) -> None:
-    request = house.submit(details={"token": SECRET, "table": "orders"}, label="nightly")
+def test_the_page_shows_the_exact_request_and_its_own_form_decides(scene: Notified, client: httpx2.Client) -> None:
+    request = scene.submit(details={"token": SECRET, "table": "orders"}, label="nightly")
     token = _token(request)
     page = client.get(f"/confirm/link/{token}")
     for text in ("delete_data", "Remove old rows", "orders", SECRET, "builder", "nightly", request.digest):
@@ -97,16 +97,16 @@ def test_the_page_shows_the_exact_request_and_its_own_form_decides(house: House,
     fields = _Parts(page.text).fields
     answer = _post(client, token, {**fields, "decision": "deny", "reason": "not now"})
     assert answer.status_code == 200 and "Denied: delete_data." in answer.text
-    decided = house.look(request)
+    decided = scene.look(request)
     assert (decided.status, decided.resolved_by, decided.reason) == ("denied", "mira", "not now")
     assert decided.votes[0].via == "link"
     after = client.get(f"/confirm/link/{token}")
     assert "<form" not in after.text and "decided already" in after.text and SECRET not in after.text
 
 
-def test_the_page_runs_nothing_loads_nothing_and_is_kept_nowhere(house: House, client: httpx2.Client) -> None:
+def test_the_page_runs_nothing_loads_nothing_and_is_kept_nowhere(scene: Notified, client: httpx2.Client) -> None:
     hostile = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&\u202e</pre></style>{title}"
-    request = house.submit(description=hostile, details={hostile: hostile}, label=hostile, session_key=hostile)
+    request = scene.submit(description=hostile, details={hostile: hostile}, label=hostile, session_key=hostile)
     answer = client.get(f"/confirm/link/{_token(request)}")
     parts = _Parts(answer.text)
     assert not set(parts.tags) - TAGS
@@ -120,22 +120,22 @@ def test_the_page_runs_nothing_loads_nothing_and_is_kept_nowhere(house: House, c
 
 
 def test_a_link_is_used_once(tmp_path: Path) -> None:
-    with House(Config(home=tmp_path / "two"), {"hook": _way()}, approvals=2) as house:
-        request = house.submit()
+    with Notified(Config(home=tmp_path / "two"), {"hook": _way()}, approvals=2) as scene:
+        request = scene.submit()
         token = _token(request)
-        with house.served() as client:
+        with scene.served() as client:
             assert "Counted: 1 of 2" in _post(client, token, _form(token)).text
             again = _post(client, token, _form(token, decision="deny"))
             assert again.status_code == 403 and "used already" in again.text
             assert "<form" not in client.get(f"/confirm/link/{token}").text
-        assert house.look(request).status == "pending" and len(house.look(request).votes) == 1
+        assert scene.look(request).status == "pending" and len(scene.look(request).votes) == 1
 
 
-def test_a_link_used_by_many_at_once_decides_once(house: House, client: httpx2.Client) -> None:
-    request = house.submit()
+def test_a_link_used_by_many_at_once_decides_once(scene: Notified, client: httpx2.Client) -> None:
+    request = scene.submit()
     token = _token(request)
     statuses: list[int] = []
-    with house.served() as other:
+    with scene.served() as other:
         one_each = [client, other] * 4
         threads = [
             threading.Thread(target=lambda one=one: statuses.append(_post(one, token, _form(token)).status_code))
@@ -146,22 +146,22 @@ def test_a_link_used_by_many_at_once_decides_once(house: House, client: httpx2.C
         for thread in threads:
             thread.join()
     assert sorted(statuses) == [200] + [403] * 7
-    assert len(house.look(request).votes) == 1
+    assert len(scene.look(request).votes) == 1
 
 
 def test_the_first_use_of_a_link_does_not_hang_on_the_warnings_of_other_threads(
-    house: House, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+    scene: Notified, client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A thread that leaves `catch_warnings` puts back the filters of all: what another one just set is gone."""
-    token = _token(house.submit())
+    token = _token(scene.submit())
     warnings.simplefilter("error")
     monkeypatch.setattr(warnings, "simplefilter", lambda *_, **__: None)
     assert _post(client, token, _form(token)).status_code == 200
     assert client.get(f"/confirm/link/{token}").status_code == 200
 
 
-def test_a_form_that_is_not_the_links_own_decides_nothing(house: House, client: httpx2.Client) -> None:
-    request = house.submit()
+def test_a_form_that_is_not_the_links_own_decides_nothing(scene: Notified, client: httpx2.Client) -> None:
+    request = scene.submit()
     token, other = _token(request), _token(request, NOOR)
     forms: list[tuple[dict[str, str], int]] = [
         ({}, 403),
@@ -178,15 +178,15 @@ def test_a_form_that_is_not_the_links_own_decides_nothing(house: House, client: 
     twice = f"token={token}&check={check_value(LINK_KEY, token)}&decision=deny&decision=approve"
     assert client.post(f"/confirm/link/{token}", content=twice).status_code == 400
     assert client.post(f"/confirm/link/{token}", content=b"x" * 20_000).status_code == 413
-    assert house.look(request).status == "pending"
+    assert scene.look(request).status == "pending"
     assert _post(client, token, _form(token), sec_fetch_site="same-origin").status_code == 200
 
 
-def test_a_reason_that_cannot_be_kept_does_not_use_the_link_up(house: House, client: httpx2.Client) -> None:
-    request = house.submit()
+def test_a_reason_that_cannot_be_kept_does_not_use_the_link_up(scene: Notified, client: httpx2.Client) -> None:
+    request = scene.submit()
     token = _token(request)
     assert _post(client, token, _form(token, reason="a\x00b")).status_code == 400
-    assert house.look(request).status == "pending"
+    assert scene.look(request).status == "pending"
     assert _post(client, token, _form(token)).status_code == 200
 
 
@@ -194,36 +194,36 @@ def test_a_reason_that_cannot_be_kept_does_not_use_the_link_up(house: House, cli
     ("person", "channel"), [(STRANGER, "hook"), ("mira", "hook"), (MIRA, "phone")], ids=["stranger", "name", "channel"]
 )
 def test_a_link_for_somebody_the_policy_does_not_name_is_worth_nothing(
-    house: House, client: httpx2.Client, person: str, channel: str
+    scene: Notified, client: httpx2.Client, person: str, channel: str
 ) -> None:
-    request = house.submit()
+    request = scene.submit()
     token = _token(request, person, channel=channel)
     assert client.get(f"/confirm/link/{token}").status_code == 403
     assert _post(client, token, _form(token)).status_code == 403
-    assert house.look(request).status == "pending"
+    assert scene.look(request).status == "pending"
 
 
-def test_a_link_ends_with_its_persons_credential(house: House, client: httpx2.Client) -> None:
-    request = house.submit()
+def test_a_link_ends_with_its_persons_credential(scene: Notified, client: httpx2.Client) -> None:
+    request = scene.submit()
     token = _token(request)
-    revoke(house.book.database, "mira", by="system:terminal", now=NOW)
+    revoke(scene.book.database, "mira", by="system:terminal", now=NOW)
     answer = client.get(f"/confirm/link/{token}")
     assert answer.status_code == 403 and "orders" not in answer.text
     assert _post(client, token, _form(token)).status_code == 403
-    assert house.book.look(house.noor, request.id).status == "pending"
+    assert scene.book.look(scene.noor, request.id).status == "pending"
 
 
-def test_a_link_ends_with_its_request(house: House, client: httpx2.Client) -> None:
-    request = house.submit()
+def test_a_link_ends_with_its_request(scene: Notified, client: httpx2.Client) -> None:
+    request = scene.submit()
     token = _token(request)
-    house.clock.now = request.expires_at
+    scene.clock.now = request.expires_at
     assert client.get(f"/confirm/link/{token}").status_code == 403
     assert _post(client, token, _form(token)).status_code == 403
-    assert house.look(request).status == "expired"
+    assert scene.look(request).status == "expired"
 
 
-def test_a_forged_link_is_not_found(house: House, client: httpx2.Client) -> None:
-    request = house.submit()
+def test_a_forged_link_is_not_found(scene: Notified, client: httpx2.Client) -> None:
+    request = scene.submit()
     good = _token(request)
     payload, _, mac = good.partition(".")
     forged = [
@@ -242,7 +242,7 @@ def test_a_forged_link_is_not_found(house: House, client: httpx2.Client) -> None
         answer = client.get(f"/confirm/link/{token}")
         assert answer.status_code == 404 and "default-src 'none'" in answer.headers["content-security-policy"]
         assert client.post(f"/confirm/link/{token}", data=_form(token)).status_code == 404
-    assert house.look(request).status == "pending"
+    assert scene.look(request).status == "pending"
 
 
 @settings(max_examples=200)
@@ -263,9 +263,9 @@ def test_links_are_sent_only_where_the_channel_is_one_for_them(tmp_path: Path) -
     with Receiver(b"k" * 32) as receiver:
         given = {"to": receiver.url, "url": receiver.url, "token": receiver.secret, "public_url": URL}
         for name, has_links in (("with", True), ("without", False)):
-            with House(Config(home=tmp_path / name), {"hook": _way(**given, has_links=has_links)}) as house:
-                request = house.submit()
-                house.send_due("hook")
+            with Notified(Config(home=tmp_path / name), {"hook": _way(**given, has_links=has_links)}) as scene:
+                request = scene.submit()
+                scene.send_due("hook")
                 said = receiver.heard[-1].value
                 assert ("links" in said) is has_links
                 if not has_links:
@@ -273,6 +273,6 @@ def test_links_are_sent_only_where_the_channel_is_one_for_them(tmp_path: Path) -
                 assert set(said["links"]) == set(PEOPLE)
                 token = said["links"][NOOR].removeprefix(link_url(URL, ""))
                 assert re.fullmatch(r"[\w-]+\.[\w-]+", token)
-                with house.served() as client:
+                with scene.served() as client:
                     assert _post(client, token, _form(token)).status_code == 200
-                assert house.look(request).resolved_by == "noor"
+                assert scene.look(request).resolved_by == "noor"

@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 from seasoned.config import Config
 from seasoned.confirm.notify.channel import ConfiguredChannel, load_channels
 from seasoned.confirm.notify.http import open_client
-from seasoned.confirm.notify.outbox import Notifier, RetryPolicy, try_again, unsent
+from seasoned.confirm.notify.notifier import Notifier
+from seasoned.confirm.notify.outbox import RetryPolicy, unsent
 from seasoned.confirm.policy import Channel, Listen, Policy
 from seasoned.errors import UsageError
 from tests.confirm.other_side import Mood, Receiver, TelegramServer
-from tests.confirm.people import LINK_KEY, PEOPLE, QUICK, House
+from tests.confirm.people import LINK_KEY, PEOPLE, QUICK, Notified
 
 KEY = b"outgoing-key-of-the-test-0123456"
 
@@ -35,9 +36,9 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def house(receiver: Receiver, database_config: Config) -> Iterator[House]:
-    with House(database_config, {"hook": _way(receiver)}) as house:
-        yield house
+def scene(receiver: Receiver, database_config: Config) -> Iterator[Notified]:
+    with Notified(database_config, {"hook": _way(receiver)}) as scene:
+        yield scene
 
 
 def _way(receiver: Receiver, name: str = "hook", **more: Any) -> ConfiguredChannel:
@@ -47,53 +48,50 @@ def _way(receiver: Receiver, name: str = "hook", **more: Any) -> ConfiguredChann
 
 @given(attempts=st.integers(1, 10_000), asked=st.floats(0, 1e5))
 def test_waiting_doubles_up_to_a_limit_and_is_never_shorter_than_asked(attempts: int, asked: float) -> None:
-    patience = RetryPolicy(first_seconds=2.0, most_seconds=300.0)
-    wait = patience.wait_seconds(attempts)
-    assert 2.0 <= wait <= 300.0 and patience.wait_seconds(attempts + 1) >= wait
-    assert patience.wait_seconds(attempts, asked) == max(wait, asked)
-    assert [patience.wait_seconds(number) for number in (1, 2, 3, 8, 9)] == [2, 4, 8, 256, 300]
+    retries = RetryPolicy(first_seconds=2.0, most_seconds=300.0)
+    wait = retries.wait_seconds(attempts)
+    assert 2.0 <= wait <= 300.0 and retries.wait_seconds(attempts + 1) >= wait
+    assert retries.wait_seconds(attempts, asked) == max(wait, asked)
+    assert [retries.wait_seconds(number) for number in (1, 2, 3, 8, 9)] == [2, 4, 8, 256, 300]
 
 
-def test_what_arrived_is_not_sent_again(receiver: Receiver, house: House) -> None:
-    house.submit()
-    assert (house.send_due("hook"), house.send_due("hook")) == (1, 0)
-    house.clock.now += 10_000
-    assert house.send_due("hook") == 0 and len(receiver.heard) == 1
+def test_what_arrived_is_not_sent_again(receiver: Receiver, scene: Notified) -> None:
+    scene.submit()
+    assert (scene.send_due("hook"), scene.send_due("hook")) == (1, 0)
+    scene.clock.now += 10_000
+    assert scene.send_due("hook") == 0 and len(receiver.heard) == 1
 
 
-def test_it_is_given_up_after_the_stated_number_with_the_error_visible(receiver: Receiver, house: House) -> None:
-    request = house.submit()
+def test_it_is_given_up_after_the_stated_number_with_the_error_visible(receiver: Receiver, scene: Notified) -> None:
+    request = scene.submit()
     receiver.moods = [Mood(500)] * QUICK.attempts
     for _ in range(QUICK.attempts + 3):
-        house.send_due("hook")
-        house.clock.now += QUICK.most_seconds
+        scene.send_due("hook")
+        scene.clock.now += QUICK.most_seconds
     assert len(receiver.heard) == QUICK.attempts
-    (left,) = unsent(house.book.database, patience=QUICK)
+    (left,) = unsent(scene.book.database, retries=QUICK)
     assert (left.request_id, left.attempts, left.is_given_up) == (request.id, QUICK.attempts, True)
     assert left.last_error is not None and "answered 500" in left.last_error
-    assert try_again(house.book.database, now=house.clock(), patience=QUICK) == 1
-    assert house.send_due("hook") == 1
-    assert unsent(house.book.database) == []
 
 
-def test_a_receiver_that_is_gone_for_good_is_given_up_at_once(receiver: Receiver, house: House) -> None:
-    house.submit()
+def test_a_receiver_that_is_gone_for_good_is_given_up_at_once(receiver: Receiver, scene: Notified) -> None:
+    scene.submit()
     receiver.moods = [Mood(410)]
-    house.send_due("hook")
-    house.clock.now += 10_000
-    assert house.send_due("hook") == 0
-    assert unsent(house.book.database, patience=QUICK)[0].is_given_up
+    scene.send_due("hook")
+    scene.clock.now += 10_000
+    assert scene.send_due("hook") == 0
+    assert unsent(scene.book.database, retries=QUICK)[0].is_given_up
 
 
-def test_two_services_do_not_send_one_notification_twice(receiver: Receiver, house: House) -> None:
-    requests = [house.submit().id for _ in range(24)]
+def test_two_services_do_not_send_one_notification_twice(receiver: Receiver, scene: Notified) -> None:
+    requests = [scene.submit().id for _ in range(24)]
     begin = threading.Barrier(4)
     counts: list[int] = []
 
     def send() -> None:
-        book = house.open_book()
+        book = scene.open_book()
         with open_client() as client:
-            outbox = house.outbox("hook", client, book=book)
+            outbox = scene.outbox("hook", client, book=book)
             begin.wait()
             counts.append(outbox.send_due())
         book.database.close()
@@ -107,45 +105,47 @@ def test_two_services_do_not_send_one_notification_twice(receiver: Receiver, hou
     assert sorted(request for _, request in receiver.events) == sorted(requests)
 
 
-def test_a_sender_that_vanished_is_replaced_after_its_lease(receiver: Receiver, house: House) -> None:
-    house.submit()
+def test_a_sender_that_vanished_is_replaced_after_its_lease(receiver: Receiver, scene: Notified) -> None:
+    scene.submit()
     with open_client() as client:
-        first = house.outbox("hook", client)
+        first = scene.outbox("hook", client)
         row = first._claim()
         assert row is not None
-        assert house.send_due("hook") == 0, "it is somebody's"
-        house.clock.now += QUICK.lease_seconds
-        assert house.send_due("hook") == 1
+        assert scene.send_due("hook") == 0, "it is somebody's"
+        scene.clock.now += QUICK.lease_seconds
+        assert scene.send_due("hook") == 1
         assert receiver.ids == [row["id"]]
         first._try(row)
     assert receiver.ids == [row["id"]] * 2, "late, and known as a copy by its id"
-    assert house.rows() == []
+    assert scene.rows() == []
 
 
-def test_the_failure_of_a_late_sender_does_not_undo_what_another_did(receiver: Receiver, house: House) -> None:
-    house.submit()
+def test_the_failure_of_a_late_sender_does_not_undo_what_another_did(receiver: Receiver, scene: Notified) -> None:
+    scene.submit()
     with open_client() as client:
-        late = house.outbox("hook", client)
+        late = scene.outbox("hook", client)
         row = late._claim()
-        house.clock.now += QUICK.lease_seconds
-        house.send_due("hook")
+        scene.clock.now += QUICK.lease_seconds
+        scene.send_due("hook")
         receiver.moods = [Mood(500)]
         assert row is not None
         late._try(row)
-    assert house.rows() == []
+    assert scene.rows() == []
 
 
-def test_the_failure_of_a_late_sender_does_not_shorten_the_lease_of_another(receiver: Receiver, house: House) -> None:
-    house.submit()
+def test_the_failure_of_a_late_sender_does_not_shorten_the_lease_of_another(
+    receiver: Receiver, scene: Notified
+) -> None:
+    scene.submit()
     with open_client() as client:
-        late, current = house.outbox("hook", client), house.outbox("hook", client)
+        late, current = scene.outbox("hook", client), scene.outbox("hook", client)
         row = late._claim()
-        house.clock.now += QUICK.lease_seconds
+        scene.clock.now += QUICK.lease_seconds
         assert current._claim() is not None and row is not None
         receiver.moods = [Mood(500)]
         late._try(row)
-        (left,) = house.rows()
-        assert (left["next_at"], left["last_error"]) == (house.clock() + QUICK.lease_seconds, None)
+        (left,) = scene.rows()
+        assert (left["next_at"], left["last_error"]) == (scene.clock() + QUICK.lease_seconds, None)
 
 
 _CHILD = """
@@ -153,15 +153,15 @@ import sys
 from pathlib import Path
 from seasoned.config import Config
 from seasoned.confirm.notify.channel import ConfiguredChannel
-from tests.confirm.people import House, PEOPLE
+from tests.confirm.people import Notified, PEOPLE
 
 home, url, receiver, secret, how = sys.argv[1:]
 way = ConfiguredChannel(name="hook", kind="webhook", to=receiver, url=receiver, token=secret, people=PEOPLE)
-house = House(Config(home=Path(home), database_url=url or None), {"hook": way})
-request = house.submit()
+scene = Notified(Config(home=Path(home), database_url=url or None), {"hook": way})
+request = scene.submit()
 print(request.id, flush=True)
 if how == "sending":
-    house.send_due("hook", answer_seconds=60.0)
+    scene.send_due("hook", answer_seconds=60.0)
 else:
     sys.stdin.read()
 """
@@ -195,14 +195,14 @@ def _check_kill(receiver: Receiver, database_config: Config, how: str) -> None:
         os.kill(child.pid, signal.SIGKILL)
         assert child.wait() == -signal.SIGKILL
     before = len(receiver.heard)
-    with House(database_config, {"hook": _way(receiver)}) as house:
-        (row,) = house.rows()
+    with Notified(database_config, {"hook": _way(receiver)}) as scene:
+        (row,) = scene.rows()
         assert (row["request_id"], row["attempts"]) == (request_id, before)
-        house.clock.now = row["next_at"]
-        courier = Notifier(house.open_book, house.ways, link_key=LINK_KEY, clock=house.clock, patience=QUICK)
-        courier.start()
+        scene.clock.now = row["next_at"]
+        notifier = Notifier(scene.open_book, scene.channels, link_key=LINK_KEY, clock=scene.clock, retries=QUICK)
+        notifier.start()
         receiver.wait_for(lambda: len(receiver.heard) == before + 1)
-        courier.stop()
+        notifier.stop()
         assert receiver.events[-1] == ("confirm.submitted", request_id)
         assert set(receiver.ids) == {row["id"]}
 
@@ -210,64 +210,64 @@ def _check_kill(receiver: Receiver, database_config: Config, how: str) -> None:
 def test_a_slow_receiver_holds_up_no_decision_and_no_other_channel(database_config: Config) -> None:
     with Receiver(KEY) as slow, Receiver(KEY) as swift:
         ways = {"slow": _way(slow, "slow"), "swift": _way(swift, "swift")}
-        with House(database_config, ways) as house:
+        with Notified(database_config, ways) as scene:
             slow.moods = [Mood(wait_seconds=30.0)]
-            courier = Notifier(house.open_book, ways, link_key=LINK_KEY, clock=house.clock, patience=QUICK)
-            courier.start()
-            request = house.submit()
-            courier.wake()
+            notifier = Notifier(scene.open_book, ways, link_key=LINK_KEY, clock=scene.clock, retries=QUICK)
+            notifier.start()
+            request = scene.submit()
+            notifier.wake()
             slow.wait_for(lambda: len(slow.heard) == 1)
             began = time.monotonic()
-            house.book.decide(house.mira, request.id, approve=True)
-            courier.wake()
+            scene.book.decide(scene.mira, request.id, approve=True)
+            notifier.wake()
             swift.wait_for(lambda: len(swift.heard) == 2)
             assert time.monotonic() - began < 3.0
             assert len(slow.heard) == 1
             slow.let_go()
-            courier.stop()
+            notifier.stop()
 
 
 def test_what_is_decided_before_anybody_was_told_is_not_shown(tmp_path: Path) -> None:
-    with TelegramServer() as telegram, _chat(telegram, tmp_path) as house:
-        request = house.submit()
-        house.book.decide(house.mira, request.id, approve=True)
-        house.send_due("phone")
-        assert telegram.messages == {} and house.rows() == []
+    with TelegramServer() as telegram, _chat(telegram, tmp_path) as scene:
+        request = scene.submit()
+        scene.book.decide(scene.mira, request.id, approve=True)
+        scene.send_due("phone")
+        assert telegram.messages == {} and scene.rows() == []
 
 
 def test_what_is_decided_while_it_is_being_sent_is_shown_as_decided(tmp_path: Path) -> None:
-    with TelegramServer() as telegram, _chat(telegram, tmp_path) as house:
-        request = house.submit()
+    with TelegramServer() as telegram, _chat(telegram, tmp_path) as scene:
+        request = scene.submit()
         send = telegram.answer
 
         def decide_meanwhile(heard: Any) -> Any:
             answer = send(heard)
             if heard.path.endswith("sendMessage"):
-                book = house.open_book()
-                book.decide(house.mira, request.id, approve=True)
+                book = scene.open_book()
+                book.decide(scene.mira, request.id, approve=True)
                 book.database.close()
-                _send_decision(house)
+                _send_decision(scene)
             return answer
 
         telegram.answer = decide_meanwhile
-        house.send_due("phone")
+        scene.send_due("phone")
         assert "<b>Approved</b>" in telegram.messages[1]["text"]
         assert telegram.messages[1]["reply_markup"] == {"inline_keyboard": []}
 
 
-def _send_decision(house: House) -> None:
+def _send_decision(scene: Notified) -> None:
     """As another thread of the service does: it finds no message to bring up to date yet."""
-    book = house.open_book()
+    book = scene.open_book()
     with open_client() as client:
-        assert house.outbox("phone", client, book=book).send_due() == 1
+        assert scene.outbox("phone", client, book=book).send_due() == 1
     book.database.close()
 
 
-def _chat(telegram: TelegramServer, tmp_path: Path) -> House:
+def _chat(telegram: TelegramServer, tmp_path: Path) -> Notified:
     way = ConfiguredChannel(
         name="phone", kind="telegram", to="5", url=telegram.url, token=telegram.token, people=PEOPLE
     )
-    return House(Config(home=tmp_path / "home"), {"phone": way})
+    return Notified(Config(home=tmp_path / "home"), {"phone": way})
 
 
 def test_a_way_is_a_channel_of_the_policy_with_its_secrets(tmp_path: Path) -> None:
@@ -284,9 +284,9 @@ def test_a_way_is_a_channel_of_the_policy_with_its_secrets(tmp_path: Path) -> No
     environment = {"SEASONED_DISCORD_TOKEN": "d", "SEASONED_WEBHOOK_SECRET": "w", "SEASONED_TELEGRAM_SECRET": "s"}
     ways = load_channels(policy, Config(home=tmp_path), environment)
     phone, ops, hook = ways["phone"], ways["ops"], ways["hook"]
-    assert (phone.token, phone.hearing, phone.url) == ("from-the-file", "s", "https://api.telegram.org")
-    assert (ops.token, ops.hearing, ops.has_links, ops.public_url) == ("d", "ab", True, "https://confirm.test")
-    assert (hook.token, hook.url, hook.hearing) == ("w", "https://h.test/x", "")
+    assert (phone.token, phone.incoming_secret, phone.url) == ("from-the-file", "s", "https://api.telegram.org")
+    assert (ops.token, ops.incoming_secret, ops.has_links, ops.public_url) == ("d", "ab", True, "https://confirm.test")
+    assert (hook.token, hook.url, hook.incoming_secret) == ("w", "https://h.test/x", "")
     assert "from-the-file" not in repr(ways)
 
 

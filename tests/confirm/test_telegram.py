@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from seasoned.config import Config
 from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.notify.http import NotSent, open_client
-from seasoned.confirm.notify.outbox import Notifier
+from seasoned.confirm.notify.notifier import Notifier
 from seasoned.confirm.notify.telegram import Poller, Telegram, receive_update
 from seasoned.confirm.people.credential import make, revoke
 from tests.confirm.other_side import Mood, TelegramServer, closed_url, limited
-from tests.confirm.people import LINK_KEY, MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, House
+from tests.confirm.people import LINK_KEY, MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, Notified
 
 CHAT = -100200
 SECRET_HEADER = "telegram-secret-of-the-test"
@@ -33,9 +33,9 @@ def telegram() -> Iterator[TelegramServer]:
 
 
 @pytest.fixture
-def house(telegram: TelegramServer, tmp_path: Path) -> Iterator[House]:
-    with House(Config(home=tmp_path / "home"), {"phone": _way(telegram.url)}) as house:
-        yield house
+def scene(telegram: TelegramServer, tmp_path: Path) -> Iterator[Notified]:
+    with Notified(Config(home=tmp_path / "home"), {"phone": _way(telegram.url)}) as scene:
+        yield scene
 
 
 def _way(url: str, **more: Any) -> ConfiguredChannel:
@@ -45,22 +45,22 @@ def _way(url: str, **more: Any) -> ConfiguredChannel:
         "to": str(CHAT),
         "url": url,
         "token": TelegramServer.token,
-        "hearing": SECRET_HEADER,
+        "incoming_secret": SECRET_HEADER,
         "people": PEOPLE,
     }
     return ConfiguredChannel(**{**given, **more})
 
 
-def _press(telegram: TelegramServer, house: House, data: str, sender: str, **more: Any) -> dict[str, Any]:
+def _press(telegram: TelegramServer, scene: Notified, data: str, sender: str, **more: Any) -> dict[str, Any]:
     update = telegram.press(data, sender=int(sender), chat=more.pop("chat", CHAT), **more)
-    reply = receive_update(house.book, list(house.ways.values()), json.dumps(update).encode(), now=house.clock())
+    reply = receive_update(scene.book, list(scene.channels.values()), json.dumps(update).encode(), now=scene.clock())
     assert reply is not None
     return reply
 
 
-def test_a_request_is_shown_with_all_that_matters_and_two_buttons(telegram: TelegramServer, house: House) -> None:
-    request = house.submit(label="nightly")
-    assert house.send_due("phone") == 1
+def test_a_request_is_shown_with_all_that_matters_and_two_buttons(telegram: TelegramServer, scene: Notified) -> None:
+    request = scene.submit(label="nightly")
+    assert scene.send_due("phone") == 1
     said = telegram.messages[1]
     for text in ("delete_data", "Remove old rows", "orders", "builder", "nightly", request.digest, request.id):
         assert text in said["text"]
@@ -68,30 +68,30 @@ def test_a_request_is_shown_with_all_that_matters_and_two_buttons(telegram: Tele
     assert [one["text"] for one in row] == ["Approve", "Deny"]
     assert [one["callback_data"] for one in row] == [f"a:{request.id}", f"d:{request.id}"]
     assert all(len(one["callback_data"].encode()) <= 64 for one in row)
-    assert house.rows() == []
+    assert scene.rows() == []
 
 
-def test_hostile_text_stays_text(telegram: TelegramServer, house: House) -> None:
+def test_hostile_text_stays_text(telegram: TelegramServer, scene: Notified) -> None:
     hostile = '</b><a href="http://evil.test">ok</a> *x* `y` \u202egpj.exe\u200b'
-    house.submit(description=hostile, details={hostile: hostile}, label="<i>")
-    house.send_due("phone")
+    scene.submit(description=hostile, details={hostile: hostile}, label="<i>")
+    scene.send_due("phone")
     text = telegram.messages[1]["text"]
     assert "<a href" not in text and "<i>'" not in text
     assert "&lt;a href=" in text
     assert "\u202e" not in text and "\\u{202e}" in text and "\\u{200b}" in text
 
 
-def test_secrets_leave_as_tags_and_the_message_says_so(telegram: TelegramServer, house: House) -> None:
-    house.submit(description=f"push with {SECRET}", details={"env": {"GITHUB_TOKEN": SECRET}})
-    house.send_due("phone")
+def test_secrets_leave_as_tags_and_the_message_says_so(telegram: TelegramServer, scene: Notified) -> None:
+    scene.submit(description=f"push with {SECRET}", details={"env": {"GITHUB_TOKEN": SECRET}})
+    scene.send_due("phone")
     text = telegram.messages[1]["text"]
     assert SECRET not in text and "redacted:" in text
     assert "Secrets are shown as tags" in text
 
 
-def test_what_does_not_fit_is_cut_and_the_message_says_so(telegram: TelegramServer, house: House) -> None:
-    house.submit(description="& " * 3000, details={"script": "<😀>" * 5000})
-    house.send_due("phone")
+def test_what_does_not_fit_is_cut_and_the_message_says_so(telegram: TelegramServer, scene: Notified) -> None:
+    scene.submit(description="& " * 3000, details={"script": "<😀>" * 5000})
+    scene.send_due("phone")
     text = telegram.messages[1]["text"]
     plain = text.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
     assert len(plain.encode("utf-16-le")) // 2 <= 4096
@@ -100,28 +100,28 @@ def test_what_does_not_fit_is_cut_and_the_message_says_so(telegram: TelegramServ
 
 @pytest.mark.parametrize(("verb", "status", "title"), [("a", "approved", "Approved"), ("d", "denied", "Denied")])
 def test_an_approver_decides_by_a_press_and_the_message_is_edited(
-    telegram: TelegramServer, house: House, verb: str, status: str, title: str
+    telegram: TelegramServer, scene: Notified, verb: str, status: str, title: str
 ) -> None:
-    request = house.submit()
-    house.send_due("phone")
-    reply = _press(telegram, house, f"{verb}:{request.id}", MIRA)
+    request = scene.submit()
+    scene.send_due("phone")
+    reply = _press(telegram, scene, f"{verb}:{request.id}", MIRA)
     assert (reply["method"], reply["text"]) == ("answerCallbackQuery", f"{title}: delete_data.")
-    decided = house.look(request)
+    decided = scene.look(request)
     assert (decided.status, decided.resolved_by, decided.votes[0].via) == (status, "mira", "telegram")
-    house.send_due("phone")
+    scene.send_due("phone")
     assert len(telegram.messages) == 1
     assert telegram.messages[1]["reply_markup"] == {"inline_keyboard": []}
     assert f"<b>{title}</b>" in telegram.messages[1]["text"] and "mira" in telegram.messages[1]["text"]
 
 
-def test_any_chat_member_pressing_the_button_leaves_it_pending(telegram: TelegramServer, house: House) -> None:
-    request = house.submit()
-    house.send_due("phone")
+def test_any_chat_member_pressing_the_button_leaves_it_pending(telegram: TelegramServer, scene: Notified) -> None:
+    request = scene.submit()
+    scene.send_due("phone")
     for verb in ("a", "d"):
-        reply = _press(telegram, house, f"{verb}:{request.id}", STRANGER, update_id=ord(verb))
+        reply = _press(telegram, scene, f"{verb}:{request.id}", STRANGER, update_id=ord(verb))
         assert reply["text"].startswith("Not allowed")
-    assert house.look(request).status == "pending"
-    assert house.send_due("phone") == 0
+    assert scene.look(request).status == "pending"
+    assert scene.send_due("phone") == 0
     assert telegram.messages[1]["reply_markup"]["inline_keyboard"] != []
 
 
@@ -131,70 +131,70 @@ def test_any_chat_member_pressing_the_button_leaves_it_pending(telegram: Telegra
     ids=["in another chat", "by a bot"],
 )
 def test_a_press_by_an_approver_elsewhere_counts_for_nothing(
-    telegram: TelegramServer, house: House, more: dict[str, Any]
+    telegram: TelegramServer, scene: Notified, more: dict[str, Any]
 ) -> None:
-    request = house.submit()
-    assert _press(telegram, house, f"a:{request.id}", MIRA, **more)["text"].startswith("Not allowed")
-    assert house.look(request).status == "pending"
+    request = scene.submit()
+    assert _press(telegram, scene, f"a:{request.id}", MIRA, **more)["text"].startswith("Not allowed")
+    assert scene.look(request).status == "pending"
 
 
-def test_a_revoked_credential_no_longer_stands_for_its_person(telegram: TelegramServer, house: House) -> None:
-    request = house.submit()
-    revoke(house.book.database, "mira", by="system:terminal", now=NOW)
-    assert _press(telegram, house, f"a:{request.id}", MIRA)["text"].startswith("Not allowed")
-    assert house.book.look(house.noor, request.id).status == "pending"
+def test_a_revoked_credential_no_longer_stands_for_its_person(telegram: TelegramServer, scene: Notified) -> None:
+    request = scene.submit()
+    revoke(scene.book.database, "mira", by="system:terminal", now=NOW)
+    assert _press(telegram, scene, f"a:{request.id}", MIRA)["text"].startswith("Not allowed")
+    assert scene.book.look(scene.noor, request.id).status == "pending"
 
 
 def test_the_requester_cannot_be_the_one_who_presses(telegram: TelegramServer, tmp_path: Path) -> None:
     way = _way(telegram.url, people={MIRA: "builder"})
-    with House(Config(home=tmp_path / "own"), {"phone": way}) as house:
-        request = house.submit()
-        assert _press(telegram, house, f"a:{request.id}", MIRA)["text"].startswith("Not allowed")
-        assert house.look(request).status == "pending"
+    with Notified(Config(home=tmp_path / "own"), {"phone": way}) as scene:
+        request = scene.submit()
+        assert _press(telegram, scene, f"a:{request.id}", MIRA)["text"].startswith("Not allowed")
+        assert scene.look(request).status == "pending"
 
 
 def test_only_an_approvers_credential_stands_for_a_person(telegram: TelegramServer, tmp_path: Path) -> None:
     """An admin can do more than decide: a press on a phone must not reach that far."""
-    with House(Config(home=tmp_path / "own"), {"phone": _way(telegram.url, people={MIRA: "root"})}) as house:
-        make(house.book.database, "root", "admin", now=NOW)
-        request = house.submit()
-        assert _press(telegram, house, f"a:{request.id}", MIRA)["text"].startswith("Not allowed")
-        assert house.look(request).status == "pending"
+    with Notified(Config(home=tmp_path / "own"), {"phone": _way(telegram.url, people={MIRA: "root"})}) as scene:
+        make(scene.book.database, "root", "admin", now=NOW)
+        request = scene.submit()
+        assert _press(telegram, scene, f"a:{request.id}", MIRA)["text"].startswith("Not allowed")
+        assert scene.look(request).status == "pending"
 
 
 def test_duplicate_updates_are_idempotent(telegram: TelegramServer, tmp_path: Path) -> None:
-    with House(Config(home=tmp_path / "two"), {"phone": _way(telegram.url)}, approvals=2) as house:
-        request = house.submit()
-        first = _press(telegram, house, f"a:{request.id}", MIRA, update_id=7)
+    with Notified(Config(home=tmp_path / "two"), {"phone": _way(telegram.url)}, approvals=2) as scene:
+        request = scene.submit()
+        first = _press(telegram, scene, f"a:{request.id}", MIRA, update_id=7)
         assert first["text"] == "Counted: 1 of 2 approvals."
-        assert _press(telegram, house, f"a:{request.id}", MIRA, update_id=7) == first
-        assert _press(telegram, house, f"d:{request.id}", NOOR, update_id=7)["text"].startswith("This id was used")
-        assert len(house.look(request).votes) == 1
-        again = _press(telegram, house, f"a:{request.id}", MIRA, update_id=8)
+        assert _press(telegram, scene, f"a:{request.id}", MIRA, update_id=7) == first
+        assert _press(telegram, scene, f"d:{request.id}", NOOR, update_id=7)["text"].startswith("This id was used")
+        assert len(scene.look(request).votes) == 1
+        again = _press(telegram, scene, f"a:{request.id}", MIRA, update_id=8)
         assert again["text"].startswith("Not allowed")
-        assert _press(telegram, house, f"a:{request.id}", NOOR, update_id=9)["text"] == "Approved: delete_data."
-        late = _press(telegram, house, f"d:{request.id}", MIRA, update_id=10)
+        assert _press(telegram, scene, f"a:{request.id}", NOOR, update_id=9)["text"] == "Approved: delete_data."
+        late = _press(telegram, scene, f"d:{request.id}", MIRA, update_id=10)
         assert late["text"].startswith("N")
-        assert house.look(request).status == "approved"
+        assert scene.look(request).status == "approved"
 
 
-def test_an_expired_request_is_edited_and_no_press_revives_it(telegram: TelegramServer, house: House) -> None:
-    request = house.submit()
-    house.send_due("phone")
-    house.clock.now = request.expires_at + 1
-    assert _press(telegram, house, f"a:{request.id}", MIRA)["text"].startswith("Nothing was changed")
-    house.send_due("phone")
+def test_an_expired_request_is_edited_and_no_press_revives_it(telegram: TelegramServer, scene: Notified) -> None:
+    request = scene.submit()
+    scene.send_due("phone")
+    scene.clock.now = request.expires_at + 1
+    assert _press(telegram, scene, f"a:{request.id}", MIRA)["text"].startswith("Nothing was changed")
+    scene.send_due("phone")
     assert "<b>Expired</b>" in telegram.messages[1]["text"]
     assert telegram.messages[1]["reply_markup"] == {"inline_keyboard": []}
 
 
-def test_a_message_that_somebody_took_away_holds_up_nothing(telegram: TelegramServer, house: House) -> None:
-    request = house.submit()
-    house.send_due("phone")
+def test_a_message_that_somebody_took_away_holds_up_nothing(telegram: TelegramServer, scene: Notified) -> None:
+    request = scene.submit()
+    scene.send_due("phone")
     telegram.messages.clear()
-    house.book.decide(house.mira, request.id, approve=True)
-    assert house.send_due("phone") == 1
-    assert house.rows() == []
+    scene.book.decide(scene.mira, request.id, approve=True)
+    assert scene.send_due("phone") == 1
+    assert scene.rows() == []
 
 
 _json_values = st.recursive(
@@ -211,47 +211,47 @@ _json_values = st.recursive(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.binary(max_size=40) | _json_values.map(lambda value: json.dumps(value).encode()))
-def test_a_malformed_update_fails_closed(house: House, body: bytes) -> None:
-    request = house.look(house.submit())
-    reply = receive_update(house.book, list(house.ways.values()), body, now=house.clock())
+def test_a_malformed_update_fails_closed(scene: Notified, body: bytes) -> None:
+    request = scene.look(scene.submit())
+    reply = receive_update(scene.book, list(scene.channels.values()), body, now=scene.clock())
     assert reply is None or reply["text"].startswith("Not allowed")
-    assert house.look(request).status == "pending"
+    assert scene.look(request).status == "pending"
 
 
-def test_the_webhook_believes_only_the_secret_header(telegram: TelegramServer, house: House) -> None:
-    request = house.submit()
+def test_the_webhook_believes_only_the_secret_header(telegram: TelegramServer, scene: Notified) -> None:
+    request = scene.submit()
     body = json.dumps(telegram.press(f"a:{request.id}", sender=int(MIRA), chat=CHAT)).encode()
     header = "x-telegram-bot-api-secret-token"
-    with house.served() as client:
+    with scene.served() as client:
         for headers in ({}, {header: "wrong"}, {header: ""}, {header: SECRET_HEADER + "x"}):
             assert client.post("/confirm/telegram", content=body, headers=headers).status_code == 401
         twice = [(header, SECRET_HEADER), (header, "wrong")]
         assert client.post("/confirm/telegram", content=body, headers=twice).status_code == 401
-        assert house.look(request).status == "pending"
+        assert scene.look(request).status == "pending"
         good = {header: SECRET_HEADER}
         assert client.post("/confirm/telegram", content=b"\xff{", headers=good).json() == {}
         assert client.post("/confirm/telegram", content=b"x" * 300_000, headers=good).status_code == 413
         assert client.get("/confirm/telegram", headers=good).status_code == 405
-        assert house.look(request).status == "pending"
+        assert scene.look(request).status == "pending"
         answer = client.post("/confirm/telegram", content=body, headers=good)
         assert answer.json()["method"] == "answerCallbackQuery"
-    assert house.look(request).status == "approved"
+    assert scene.look(request).status == "approved"
 
 
 def test_without_a_secret_no_webhook_is_believed(telegram: TelegramServer, tmp_path: Path) -> None:
-    with House(Config(home=tmp_path / "bare"), {"phone": _way(telegram.url, hearing="")}) as house:
-        request = house.submit()
+    with Notified(Config(home=tmp_path / "bare"), {"phone": _way(telegram.url, incoming_secret="")}) as scene:
+        request = scene.submit()
         body = json.dumps(telegram.press(f"a:{request.id}", sender=int(MIRA), chat=CHAT)).encode()
-        with house.served() as client:
+        with scene.served() as client:
             for headers in ({}, {"x-telegram-bot-api-secret-token": ""}):
                 assert client.post("/confirm/telegram", content=body, headers=headers).status_code == 401
-        assert house.look(request).status == "pending"
+        assert scene.look(request).status == "pending"
 
 
-def test_long_polling_hears_presses_and_answers_them(telegram: TelegramServer, house: House) -> None:
-    request = house.submit()
+def test_long_polling_hears_presses_and_answers_them(telegram: TelegramServer, scene: Notified) -> None:
+    request = scene.submit()
     stop = threading.Event()
-    poller = Poller(list(house.ways.values()), open_client, house.open_book, clock=house.clock, poll_seconds=1)
+    poller = Poller(list(scene.channels.values()), open_client, scene.open_book, clock=scene.clock, poll_seconds=1)
     telegram.moods = [Mood(500)]
     thread = threading.Thread(target=poller.run, args=(stop,))
     thread.start()
@@ -271,12 +271,12 @@ def test_long_polling_hears_presses_and_answers_them(telegram: TelegramServer, h
         thread.join()
     assert [one["text"].split(":")[0] for one in telegram.answers] == ["Not allowed", "Approved"]
     assert telegram.heard[-1].value["offset"] == 34
-    assert house.look(request).status == "approved"
+    assert scene.look(request).status == "approved"
 
 
-def test_telegram_is_told_where_to_call_and_with_which_secret(telegram: TelegramServer, house: House) -> None:
+def test_telegram_is_told_where_to_call_and_with_which_secret(telegram: TelegramServer, scene: Notified) -> None:
     with open_client() as client:
-        Telegram(house.ways["phone"], client).set_webhook("https://c.test/confirm/telegram")
+        Telegram(scene.channels["phone"], client).set_webhook("https://c.test/confirm/telegram")
     assert telegram.webhook == {
         "url": "https://c.test/confirm/telegram",
         "secret_token": SECRET_HEADER,
@@ -284,29 +284,29 @@ def test_telegram_is_told_where_to_call_and_with_which_secret(telegram: Telegram
     }
 
 
-def test_the_courier_sends_polls_and_edits_by_itself(telegram: TelegramServer, house: House) -> None:
-    way = _way(telegram.url, hearing="")
-    courier = Notifier(house.open_book, {"phone": way}, link_key=LINK_KEY, clock=house.clock)
-    courier.start()
-    request = house.submit()
-    courier.wake()
+def test_the_notifier_sends_polls_and_edits_by_itself(telegram: TelegramServer, scene: Notified) -> None:
+    way = _way(telegram.url, incoming_secret="")
+    notifier = Notifier(scene.open_book, {"phone": way}, link_key=LINK_KEY, clock=scene.clock)
+    notifier.start()
+    request = scene.submit()
+    notifier.wake()
     telegram.wait_for(lambda: len(telegram.messages) == 1)
     with telegram.changed:
         telegram.updates = [telegram.press(f"d:{request.id}", sender=int(MIRA), chat=CHAT, update_id=5)]
         telegram.changed.notify_all()
     telegram.wait_for(lambda: "<b>Denied</b>" in telegram.messages[1]["text"])
     telegram.let_go()
-    courier.stop()
-    assert house.look(request).status == "denied"
+    notifier.stop()
+    assert scene.look(request).status == "denied"
 
 
-def test_telegram_is_not_asked_where_it_calls_us(telegram: TelegramServer, house: House) -> None:
+def test_telegram_is_not_asked_where_it_calls_us(telegram: TelegramServer, scene: Notified) -> None:
     way = _way(telegram.url, public_url="https://c.test")
-    courier = Notifier(house.open_book, {"phone": way}, link_key=LINK_KEY, clock=house.clock)
-    courier.start()
-    house.submit()
+    notifier = Notifier(scene.open_book, {"phone": way}, link_key=LINK_KEY, clock=scene.clock)
+    notifier.start()
+    scene.submit()
     telegram.wait_for(lambda: len(telegram.messages) == 1)
-    courier.stop()
+    notifier.stop()
     assert telegram.webhook is not None and telegram.webhook["url"] == "https://c.test/confirm/telegram"
     assert not [one for one in telegram.heard if one.path.endswith("getUpdates")]
 
@@ -326,39 +326,39 @@ def test_telegram_is_not_asked_where_it_calls_us(telegram: TelegramServer, house
     ids=["error", "blocked", "hang-up", "time-out", "drip", "redirect", "another page", "no id"],
 )
 def test_what_goes_wrong_is_kept_and_tried_again(
-    telegram: TelegramServer, house: House, mood: Mood, words: str
+    telegram: TelegramServer, scene: Notified, mood: Mood, words: str
 ) -> None:
-    house.submit()
+    scene.submit()
     telegram.moods = [mood]
-    house.send_due("phone", answer_seconds=0.3)
-    (row,) = house.rows()
+    scene.send_due("phone", answer_seconds=0.3)
+    (row,) = scene.rows()
     assert words in row["last_error"] and row["attempts"] == 1
-    assert house.send_due("phone") == 0, "not before its time"
-    house.clock.now += 2
-    assert house.send_due("phone") == 1
-    assert house.rows() == [] and len(telegram.messages) == 1
+    assert scene.send_due("phone") == 0, "not before its time"
+    scene.clock.now += 2
+    assert scene.send_due("phone") == 1
+    assert scene.rows() == [] and len(telegram.messages) == 1
 
 
-def test_the_wait_that_telegram_asks_for_is_kept(telegram: TelegramServer, house: House) -> None:
-    house.submit()
+def test_the_wait_that_telegram_asks_for_is_kept(telegram: TelegramServer, scene: Notified) -> None:
+    scene.submit()
     telegram.moods = [limited(17)]
-    house.send_due("phone")
-    assert house.rows()[0]["next_at"] == NOW + 17
+    scene.send_due("phone")
+    assert scene.rows()[0]["next_at"] == NOW + 17
 
 
 def test_the_token_is_in_no_log_and_no_error(
-    telegram: TelegramServer, house: House, caplog: pytest.LogCaptureFixture
+    telegram: TelegramServer, scene: Notified, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    house.submit()
+    scene.submit()
     telegram.moods = [Mood(500, f"failed: /bot{telegram.token}/sendMessage".encode())]
-    house.send_due("phone")
-    kept = house.rows()[0]["last_error"]
-    house.clock.now += 2
-    house.send_due("phone")
+    scene.send_due("phone")
+    kept = scene.rows()[0]["last_error"]
+    scene.clock.now += 2
+    scene.send_due("phone")
     with open_client() as client, pytest.raises(NotSent) as refused:
         Telegram(_way(closed_url()), client).ask("getMe", {})
-    said = caplog.text + kept + str(refused.value) + repr(house.ways["phone"])
+    said = caplog.text + kept + str(refused.value) + repr(scene.channels["phone"])
     assert "sendMessage" in caplog.text, "the client does write addresses"
     assert telegram.token not in said and telegram.token.partition(":")[2] not in said
     assert SECRET_HEADER not in said

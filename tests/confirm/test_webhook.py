@@ -18,7 +18,7 @@ from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.notify.webhook import sign, verify
 from seasoned.errors import Unauthorised, UsageError
 from tests.confirm.other_side import Mood, Receiver, closed_url
-from tests.confirm.people import MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, House
+from tests.confirm.people import MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, Notified
 
 OUT_KEY = b"outgoing-key-of-the-test-0123456"
 HOOK_SECRET = "whsec_" + base64.b64encode(b"incoming-key-of-the-test-0123456").decode()
@@ -31,14 +31,14 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def house(receiver: Receiver, tmp_path: Path) -> Iterator[House]:
-    with House(Config(home=tmp_path / "home"), {"hook": _way(receiver)}) as house:
-        yield house
+def scene(receiver: Receiver, tmp_path: Path) -> Iterator[Notified]:
+    with Notified(Config(home=tmp_path / "home"), {"hook": _way(receiver)}) as scene:
+        yield scene
 
 
 @pytest.fixture
-def client(house: House) -> Iterator[httpx2.Client]:
-    with house.served() as client:
+def client(scene: Notified) -> Iterator[httpx2.Client]:
+    with scene.served() as client:
         yield client
 
 
@@ -49,7 +49,7 @@ def _way(receiver: Receiver, **more: Any) -> ConfiguredChannel:
         "to": receiver.url,
         "url": receiver.url,
         "token": receiver.secret,
-        "hearing": HOOK_SECRET,
+        "incoming_secret": HOOK_SECRET,
         "people": PEOPLE,
     }
     return ConfiguredChannel(**{**given, **more})
@@ -77,11 +77,11 @@ def test_the_signature_is_the_one_of_the_standards_own_example() -> None:
     assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
-def test_every_event_is_sent_once_and_signed(receiver: Receiver, house: House) -> None:
-    request = house.submit(details={"table": "orders", "token": SECRET})
-    house.send_due("hook")
-    house.book.decide(house.mira, request.id, approve=False, reason="not today")
-    house.send_due("hook")
+def test_every_event_is_sent_once_and_signed(receiver: Receiver, scene: Notified) -> None:
+    request = scene.submit(details={"table": "orders", "token": SECRET})
+    scene.send_due("hook")
+    scene.book.decide(scene.mira, request.id, approve=False, reason="not today")
+    scene.send_due("hook")
     assert receiver.events == [("confirm.submitted", request.id), ("confirm.decided", request.id)]
     assert all(map(receiver.is_genuine, receiver.heard)) and len(set(receiver.ids)) == 2
     first, last = (one.value["data"] for one in receiver.heard)
@@ -102,52 +102,52 @@ def test_every_event_is_sent_once_and_signed(receiver: Receiver, house: House) -
     ids=["error", "hang-up", "time-out", "drip", "too many"],
 )
 def test_a_failed_webhook_is_sent_again_under_the_same_id(
-    receiver: Receiver, house: House, mood: Mood, words: str
+    receiver: Receiver, scene: Notified, mood: Mood, words: str
 ) -> None:
-    house.submit()
+    scene.submit()
     receiver.moods = [mood]
-    house.send_due("hook", answer_seconds=0.2)
-    (row,) = house.rows()
+    scene.send_due("hook", answer_seconds=0.2)
+    (row,) = scene.rows()
     assert words in row["last_error"]
     assert row["next_at"] == NOW + (9 if mood.status == 429 else 2)
-    house.clock.now = row["next_at"]
-    house.send_due("hook")
-    assert house.rows() == [] and len(set(receiver.ids)) == 1 and len(receiver.ids) == 2
+    scene.clock.now = row["next_at"]
+    scene.send_due("hook")
+    assert scene.rows() == [] and len(set(receiver.ids)) == 1 and len(receiver.ids) == 2
 
 
-def test_a_redirect_is_not_followed(receiver: Receiver, house: House) -> None:
-    house.submit()
+def test_a_redirect_is_not_followed(receiver: Receiver, scene: Notified) -> None:
+    scene.submit()
     with Receiver(OUT_KEY) as elsewhere:
         receiver.moods = [Mood(307, headers={"location": elsewhere.url})]
-        house.send_due("hook")
-        assert elsewhere.heard == [] and "final address" in house.rows()[0]["last_error"]
+        scene.send_due("hook")
+        assert elsewhere.heard == [] and "final address" in scene.rows()[0]["last_error"]
 
 
-def test_an_answer_without_end_is_cut_off(receiver: Receiver, house: House) -> None:
-    house.submit()
+def test_an_answer_without_end_is_cut_off(receiver: Receiver, scene: Notified) -> None:
+    scene.submit()
     receiver.moods = [Mood(body=b"x" * 2_000_000)]
-    house.send_due("hook")
-    assert "no end" in house.rows()[0]["last_error"]
+    scene.send_due("hook")
+    assert "no end" in scene.rows()[0]["last_error"]
 
 
 def test_a_refused_connection_is_kept_as_an_error(receiver: Receiver, tmp_path: Path) -> None:
     gone = closed_url()
-    with House(Config(home=tmp_path / "gone"), {"hook": _way(receiver, to=gone, url=gone)}) as house:
-        house.submit()
-        house.send_due("hook")
-        assert "no connection (ConnectError" in house.rows()[0]["last_error"]
+    with Notified(Config(home=tmp_path / "gone"), {"hook": _way(receiver, to=gone, url=gone)}) as scene:
+        scene.submit()
+        scene.send_due("hook")
+        assert "no connection (ConnectError" in scene.rows()[0]["last_error"]
 
 
-def test_a_person_decides_by_webhook(house: House, client: httpx2.Client) -> None:
-    request = house.submit()
+def test_a_person_decides_by_webhook(scene: Notified, client: httpx2.Client) -> None:
+    request = scene.submit()
     answer = _send(client, _ruling(request.id, approve=False, reason="no"))
     assert (answer.status_code, answer.json()["outcome"], answer.json()["status"]) == (200, "decided", "denied")
-    decided = house.look(request)
+    decided = scene.look(request)
     assert (decided.resolved_by, decided.reason, decided.votes[0].via) == ("mira", "no", "webhook")
 
 
-def test_malformed_webhook_fails_closed(house: House, client: httpx2.Client) -> None:
-    request = house.submit()
+def test_malformed_webhook_fails_closed(scene: Notified, client: httpx2.Client) -> None:
+    request = scene.submit()
     good = json.loads(_ruling(request.id))
     bodies = [
         b"",
@@ -165,11 +165,11 @@ def test_malformed_webhook_fails_closed(house: House, client: httpx2.Client) -> 
         assert answer.status_code == 400, body
         assert answer.json()["error"]
     assert _send(client, b"x" * 300_000).status_code == 413
-    assert house.look(request).status == "pending"
+    assert scene.look(request).status == "pending"
 
 
-def test_an_unsigned_stale_or_forged_webhook_decides_nothing(house: House, client: httpx2.Client) -> None:
-    request = house.submit()
+def test_an_unsigned_stale_or_forged_webhook_decides_nothing(scene: Notified, client: httpx2.Client) -> None:
+    request = scene.submit()
     body = _ruling(request.id)
     good = sign(HOOK_SECRET, message_id="m1", now=NOW, body=body)
     forged: list[Any] = [
@@ -190,60 +190,60 @@ def test_an_unsigned_stale_or_forged_webhook_decides_nothing(house: House, clien
     for headers in forged:
         assert client.post("/confirm/hook", content=body, headers=headers).status_code == 401
     assert client.post("/confirm/hook", content=body + b" ", headers=good).status_code == 401
-    assert house.look(request).status == "pending"
+    assert scene.look(request).status == "pending"
 
 
 def test_the_secret_that_we_sign_with_is_none_to_decide_with(
-    receiver: Receiver, house: House, client: httpx2.Client
+    receiver: Receiver, scene: Notified, client: httpx2.Client
 ) -> None:
-    request = house.submit()
+    request = scene.submit()
     assert _send(client, _ruling(request.id), secret=receiver.secret).status_code == 401
-    assert house.look(request).status == "pending"
+    assert scene.look(request).status == "pending"
 
 
 def test_without_a_secret_nothing_is_heard(receiver: Receiver, tmp_path: Path) -> None:
-    with House(Config(home=tmp_path / "bare"), {"hook": _way(receiver, hearing="")}) as house:
-        request = house.submit()
+    with Notified(Config(home=tmp_path / "bare"), {"hook": _way(receiver, incoming_secret="")}) as scene:
+        request = scene.submit()
         body = _ruling(request.id)
-        with house.served() as client:
+        with scene.served() as client:
             assert _send(client, body).status_code == 401
             assert client.post("/confirm/hook", content=body).status_code == 401
-        assert house.look(request).status == "pending"
+        assert scene.look(request).status == "pending"
 
 
-def test_one_of_several_signatures_is_enough(house: House, client: httpx2.Client) -> None:
+def test_one_of_several_signatures_is_enough(scene: Notified, client: httpx2.Client) -> None:
     """A sender that changes its secret signs with both for a while."""
-    request = house.submit()
+    request = scene.submit()
     headers = sign(HOOK_SECRET, message_id="m1", now=NOW, body=_ruling(request.id))
     headers["webhook-signature"] = f"v1,AAAA {headers['webhook-signature']} v2,xyz"
     assert client.post("/confirm/hook", content=_ruling(request.id), headers=headers).status_code == 200
 
 
 def test_duplicate_webhook_idempotent(receiver: Receiver, tmp_path: Path) -> None:
-    with House(Config(home=tmp_path / "two"), {"hook": _way(receiver)}, approvals=2) as house:
-        request = house.submit()
-        with house.served() as client:
+    with Notified(Config(home=tmp_path / "two"), {"hook": _way(receiver)}, approvals=2) as scene:
+        request = scene.submit()
+        with scene.served() as client:
             first = _send(client, _ruling(request.id))
             assert first.json()["outcome"] == "counted"
             again = _send(client, _ruling(request.id), now=NOW + 20)
             assert (again.status_code, again.json()) == (first.status_code, first.json())
             assert _send(client, _ruling(request.id, person=NOOR)).status_code == 403, "same id, other content"
             assert _send(client, _ruling(request.id), number="m2").status_code == 403, "same person again"
-            assert len(house.look(request).votes) == 1
+            assert len(scene.look(request).votes) == 1
             assert _send(client, _ruling(request.id, person=NOOR), number="m3").json()["status"] == "approved"
             late = _send(client, _ruling(request.id, person=NOOR, approve=False), number="m4")
             assert late.status_code in (403, 409)
-        assert house.look(request).status == "approved"
+        assert scene.look(request).status == "approved"
 
 
 @pytest.mark.parametrize(("person", "status"), [(STRANGER, 403), ("mira", 403), ("", 403)])
 def test_a_person_whom_the_policy_does_not_name_decides_nothing(
-    house: House, client: httpx2.Client, person: str, status: int
+    scene: Notified, client: httpx2.Client, person: str, status: int
 ) -> None:
-    request = house.submit()
+    request = scene.submit()
     answer = _send(client, _ruling(request.id, person=person))
     assert answer.status_code == status and answer.json()["sentence"].startswith("Not allowed")
-    assert house.look(request).status == "pending"
+    assert scene.look(request).status == "pending"
 
 
 def test_an_unknown_request_is_not_found(client: httpx2.Client) -> None:

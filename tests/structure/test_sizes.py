@@ -23,11 +23,6 @@ BROAD_EXCEPTS: dict[tuple[str, str], str] = {
         "src/seasoned/confirm/service/store_threads.py",
         "_together",
     ): "one group: it is undone, and each of it is done by itself",
-    ("src/seasoned/confirm/service/store_threads.py", "_tried"): "one request: its error goes to whoever asked",
-    (
-        "src/seasoned/confirm/service/lane.py",
-        "Lane.answer",
-    ): "one request: whoever asked gets an answer, and it is logged",
     ("src/seasoned/hooks/main.py", "run"): "a hook that ends with a traceback would let the call run",
     (
         "src/seasoned/gateway/record/recorder.py",

@@ -14,7 +14,7 @@ from seasoned.errors import CannotDo
 if TYPE_CHECKING:
     from seasoned.confirm.request.book import Book
 
-_NEEDED = ("rfc8785", "argon2", "cryptography")
+_NEEDED = ("argon2", "cryptography")
 
 
 def need_server(*more: str) -> None:

@@ -56,12 +56,12 @@ class CallGate:
 
     def _reason(self, need: Need, session: str) -> str | None:
         """Why the call must not run; None where a person agreed to exactly this."""
-        line, answers = CancellableCall(), []
+        call, answers = CancellableCall(), []
         ended = threading.Event()
 
         def ask() -> None:
             try:
-                answers.append(self._ask(need, session, line))
+                answers.append(self._ask(need, session, call))
             finally:
                 ended.set()
 
@@ -71,14 +71,14 @@ class CallGate:
         while not ended.wait(_LOOK_SECONDS):
             left -= _LOOK_SECONDS
             if host.is_interrupted():
-                line.cut()
+                call.cancel()
                 return f"{need.action} needs a person's yes, and the user interrupted the wait for it."
             if left <= 0:
-                line.cut()
+                call.cancel()
                 return f"{need.action} needs a person's yes, and no answer came in time."
         return answers[0] if answers else f"{need.action} needs a person's yes, and asking for it failed."
 
-    def _ask(self, need: Need, session: str, line: CancellableCall) -> str | None:
+    def _ask(self, need: Need, session: str, call: CancellableCall) -> str | None:
         def waiting(seen: RequestView) -> None:
             if seen.status == "pending":
                 self._tell(f"Seasoned: waiting for a person to confirm {seen.action} (request {seen.id}).")
@@ -91,7 +91,7 @@ class CallGate:
                 label=AGENT,
                 session_key=f"{AGENT}:{session}" if session else "",
                 wait_seconds=self._wait_seconds,
-                line=line,
+                call=call,
                 on_submitted=waiting,
             )
         except SaidNo as error:

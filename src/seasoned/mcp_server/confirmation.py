@@ -10,8 +10,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from seasoned.config import Config
-from seasoned.confirm.client.asynchronous import in_thread
-from seasoned.confirm.client.http import CancellableCall
+from seasoned.confirm.client.http import CancellableCall, in_thread
 from seasoned.confirm.client.sync import ConfirmClient, RequestView, check_approved, configured_client, digest_of
 from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import SeasonedError
@@ -51,7 +50,7 @@ class ConfirmationTools:
             label="mcp",
             timeout_seconds=timeout_seconds,
         )
-        seen = await self._with_service(lambda client, line: client.submit(asked, line=line))
+        seen = await self._with_service(lambda client, call: client.submit(asked, call=call))
         self._asked[seen.id] = asked
         while len(self._asked) > REMEMBERED:
             self._asked.popitem(last=False)
@@ -66,7 +65,7 @@ class ConfirmationTools:
 
         When it is denied, tell the user why and do not try the same another way.
         """
-        return _answer(await self._with_service(lambda client, line: client.wait(id, wait_seconds, line=line)))
+        return _answer(await self._with_service(lambda client, call: client.wait(id, wait_seconds, call=call)))
 
     async def redeem_confirmation(self, id: Id, details: Details | None = None) -> dict[str, Any]:
         """Use an approval, once, right before you act. Give the details of what you are about to do.
@@ -74,12 +73,12 @@ class ConfirmationTools:
         It fails when they are not the ones that were approved, when it was used before, or when it is too late.
         """
 
-        def redeem(client: ConfirmClient, line: CancellableCall) -> dict[str, Any]:
-            seen = client.look(id, line=line)
+        def redeem(client: ConfirmClient, call: CancellableCall) -> dict[str, Any]:
+            seen = client.look(id, call=call)
             check_approved(seen)
             known = self._asked.get(id) or NewRequest(action=seen.action, description=seen.description)
             doing = NewRequest(action=known.action, description=known.description, details=details or {})
-            grant = client.redeem(id, digest_of(doing, requester=seen.requester or ""), line=line)
+            grant = client.redeem(id, digest_of(doing, requester=seen.requester or ""), call=call)
             return {"id": grant.id, "granted": True, "redeemed_at": grant.redeemed_at}
 
         return await self._with_service(redeem)
@@ -87,7 +86,7 @@ class ConfirmationTools:
     async def _with_service(self, work: Callable[[ConfirmClient, CancellableCall], _T]) -> _T:
         try:
             client = configured_client(self._config)
-            return await in_thread(lambda line: work(client, line))
+            return await in_thread(lambda call: work(client, call))
         except SeasonedError as error:
             raise ToolError(str(error)) from error
 

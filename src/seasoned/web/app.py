@@ -15,7 +15,6 @@ from starlette.responses import Response
 
 import seasoned
 from seasoned.confirm.service import ConfirmService, attach
-from seasoned.confirm.service.app import Served
 from seasoned.web import login
 from seasoned.web.background_work import WorkRegistry
 from seasoned.web.browser_session import BrowserSessions
@@ -67,7 +66,7 @@ def create_web(service: ConfirmService, *, histories: Path | None = None) -> Fas
         finally:
             await shelf.stop()
 
-    app = Served(
+    app = FastAPI(
         title="Seasoned",
         version=seasoned.__version__,
         lifespan=lifespan,

@@ -48,7 +48,7 @@ async def visitor(request: Request, number: str) -> Visitor:
         request.state.credential = ONLOOKER
         return Visitor(visit)
     try:
-        who = await service_of(request).desk.read(lambda place: current(place.database, found))
+        who = await service_of(request).store.read(lambda book: current(book.database, found))
     except Refused as error:
         visits.end(visit)
         raise NotLoggedIn(str(error)) from error
@@ -101,7 +101,7 @@ async def log_in(request: Request) -> Response:
     token = (await read_form(request)).get("token", "").strip()
     service = service_of(request)
     try:
-        who = await service.desk.read(lambda place: authenticate(place.database, token, now=service.clock()))
+        who = await service.store.read(lambda book: authenticate(book.database, token, now=service.clock()))
         return _begin(request, who)
     except Unauthorised:
         return render("login.html", status=401, wrong="This token is unknown or was revoked.")
@@ -140,8 +140,8 @@ async def become_decider(request: Request, here: Here) -> Response:
     service = service_of(request)
     name, passphrase = form.get("name", "").strip(), form.get("passphrase", "")
     try:
-        who = await service.desk.write(
-            lambda place: authenticate_passphrase(place.database, name, passphrase, now=service.clock()), grouped=False
+        who = await service.store.write(
+            lambda book: authenticate_passphrase(book.database, name, passphrase, now=service.clock())
         )
     except Unauthorised as error:
         return ask_to_decide(request, here, wrong=str(error), status=401)

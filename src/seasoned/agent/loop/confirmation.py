@@ -10,7 +10,7 @@ from typing import Any
 from seasoned.agent.loop.runtime import Confirm, Denial, Question
 from seasoned.command.risk import need_of_call
 from seasoned.config import Config
-from seasoned.confirm.client.asynchronous import in_thread
+from seasoned.confirm.client.http import in_thread
 from seasoned.confirm.client.sync import RequestView, SaidNo, configured_client
 from seasoned.errors import SeasonedError
 
@@ -41,13 +41,13 @@ def confirming(config: Config, *, otherwise: Confirm, session_key: str, folder: 
         try:
             client = configured_client(config)
             await in_thread(
-                lambda line: client.confirm(
+                lambda call: client.confirm(
                     action,
                     description,
                     details,
                     label="seasoned",
                     session_key=session_key,
-                    line=line,
+                    call=call,
                     on_submitted=waiting,
                 )
             )

@@ -9,8 +9,7 @@ from typing import Any
 from pydantic_ai import RunContext
 
 from seasoned.agent.loop.context import Context
-from seasoned.confirm.client.asynchronous import in_thread
-from seasoned.confirm.client.http import CancellableCall
+from seasoned.confirm.client.http import CancellableCall, in_thread
 from seasoned.confirm.client.sync import (
     Changed,
     ConfirmClient,
@@ -45,7 +44,7 @@ async def request_confirmation(
         timeout_seconds: How long a person may take, 30 to 3600; 300 if you leave it out.
     """
 
-    def ask(client: ConfirmClient, line: CancellableCall) -> RequestView:
+    def ask(client: ConfirmClient, call: CancellableCall) -> RequestView:
         asked = NewRequest(
             action=action,
             description=description,
@@ -54,7 +53,7 @@ async def request_confirmation(
             session_key=ctx.deps.session or "",
             timeout_seconds=timeout_seconds,
         )
-        seen = client.submit(asked, line=line)
+        seen = client.submit(asked, call=call)
         # A copy: what the model does with its own values afterwards is not what a person is shown.
         ctx.deps.asked[seen.id] = copy.deepcopy(asked)
         return seen
@@ -77,8 +76,8 @@ async def confirmation_status(
     """
     seconds = min(max(wait_seconds, 0.0), _LONGEST_WAIT_SECONDS)
 
-    def look(client: ConfirmClient, line: CancellableCall) -> RequestView:
-        seen = client.wait(id, seconds, line=line)
+    def look(client: ConfirmClient, call: CancellableCall) -> RequestView:
+        seen = client.wait(id, seconds, call=call)
         if begin:
             check_approved(seen)
             asked = ctx.deps.asked.get(seen.id)
@@ -88,7 +87,7 @@ async def confirmation_status(
             digest = digest_of(asked, requester=seen.requester or "")
             if digest != seen.digest:
                 raise Changed("What was approved is not what was asked for in this conversation: ask anew.")
-            client.redeem(seen.id, digest, line=line)
+            client.redeem(seen.id, digest, call=call)
         return seen
 
     return await _answered(ctx, look)
@@ -97,7 +96,7 @@ async def confirmation_status(
 async def _answered(ctx: RunContext[Context], work: Callable[[ConfirmClient, CancellableCall], RequestView]) -> Answer:
     try:
         client = configured_client(ctx.deps.config)
-        seen = await in_thread(lambda line: work(client, line))
+        seen = await in_thread(lambda call: work(client, call))
     except SeasonedError as error:
         return {"success": False, "error": str(error)}
     return {

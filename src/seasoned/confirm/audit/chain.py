@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from seasoned.confirm.request.canonical_json import canonical, digest_of, plain
+from seasoned.confirm.request.canonical_json import canonical, digest_of
 from seasoned.errors import CannotDo, StoreError, UsageError
 from seasoned.store import Database, DatabaseRow
 
@@ -91,12 +91,6 @@ class Chain:
 @contextmanager
 def writing(database: Database) -> Iterator[Chain]:
     """One write transaction that holds the head of the audit: one at a time, on every engine and from every process."""
-    held: Chain | None = getattr(database, "chain", None)
-    if held is not None:
-        # A group of changes shares one transaction, and the head that it holds.
-        with database.write():
-            yield held
-        return
     with database.write():
         # SQLite has one writer anyway; there it is enough to read.
         rows = database.rows("confirm.head" if database.kind == "sqlite" else "confirm.lock_head")
@@ -215,7 +209,7 @@ def read_heads(file: Path) -> list[AuditHead]:
 
 
 def _hash(body: dict[str, Any]) -> str:
-    return digest_of(plain(body))
+    return digest_of(canonical(body, field="row"))
 
 
 def _body(row: DatabaseRow) -> dict[str, Any]:

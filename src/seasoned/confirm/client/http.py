@@ -1,86 +1,89 @@
-"""The line to a confirmation service: HTTP over TCP, TLS or a Unix socket, on the standard library alone."""
+"""HTTP to a confirmation service over TCP, TLS or a Unix socket, with the standard library alone.
+
+Hooks and agents start often and may have nothing else installed.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from threading import Lock
-from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 
 from seasoned.errors import UsageError
 
 MOST_BYTES = 4_000_000
-"""An answer that is longer is none of ours."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _PLAIN_ANYWHERE = "http+insecure"
+_T = TypeVar("_T")
 
 
 class CallFailed(Exception):
-    """No answer, or none that can be understood."""
+    """No answer, or one that is not a JSON object."""
 
 
 class ServiceAddress(msgspec.Struct, frozen=True):
-    """Where a service listens."""
+    """Where a service listens; `prefix` is what its paths begin with behind a proxy."""
 
     host: str
     port: int | None = None
     is_tls: bool = False
     socket_path: str | None = None
     prefix: str = ""
-    """What its paths begin with, where it stands behind a proxy."""
 
 
 def parse_address(url: str) -> ServiceAddress:
-    """The place that an address names; it must say so where a token would go unprotected to another machine."""
-    parts = urlsplit(url.strip())
+    """The address in a URL. Plain http to another machine is refused unless the scheme says so."""
+    try:
+        parts = urlsplit(url.strip())
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise UsageError(f"{url!r} is not a valid address: {error}.") from error
     if parts.scheme == "unix":
         path = parts.netloc + parts.path
         if not path:
-            raise UsageError(f"{url!r} names no socket: write unix:/path/of/the.sock.")
+            raise UsageError(f"{url!r} does not name a socket: write unix:/path/to/the.sock.")
         return ServiceAddress("localhost", socket_path=path)
-    host, port = _host_and_port(url, parts)
+    is_known = parts.scheme in ("http", "https", _PLAIN_ANYWHERE)
+    if not is_known or not host or parts.username is not None or parts.query or parts.fragment:
+        raise UsageError(
+            f"{url!r} is not an address of a confirmation service: use http://127.0.0.1:7327, https://… or unix:/path."
+        )
     if parts.scheme == "http" and host not in _LOOPBACK:
         raise UsageError(
-            f"{url!r} would send the token unprotected, and anybody on the way could forge an approval: use https://,"
-            f" or say {_PLAIN_ANYWHERE}:// if the network between is your own."
+            f"{url!r} would send the token unencrypted, and others on the network could forge an approval: use"
+            f" https://, or {_PLAIN_ANYWHERE}:// if the network is your own."
         )
-    if parts.scheme not in ("http", "https", _PLAIN_ANYWHERE):
-        raise UsageError(f"{url!r} is no address of a confirmation service: use http://, https:// or unix:/path.")
     return ServiceAddress(host, port, is_tls=parts.scheme == "https", prefix=parts.path.rstrip("/"))
 
 
-def _host_and_port(url: str, parts: SplitResult) -> tuple[str, int | None]:
-    try:
-        host, port = parts.hostname, parts.port
-    except ValueError as error:
-        raise UsageError(f"{url!r} is no address: {error}.") from error
-    if not host or parts.username is not None or parts.query or parts.fragment:
-        raise UsageError(f"{url!r} is no address of a confirmation service: write http://127.0.0.1:7327 or the like.")
-    return host, port
-
-
 class CancellableCall:
-    """What is under way: another thread may cut it, and whoever waits on it goes on at once."""
+    """Calls that another thread can cancel: a waiting one then returns at once."""
 
     def __init__(self) -> None:
-        self.is_cut = False
+        self.is_cancelled = False
         self._connection: http.client.HTTPConnection | None = None
         self._lock = Lock()
 
     def hold(self, connection: http.client.HTTPConnection) -> None:
+        """Remember the connection in use; CallFailed if the call was cancelled."""
         with self._lock:
             self._connection = connection
-        if self.is_cut:
-            raise CallFailed("the call was given up")
+        if self.is_cancelled:
+            raise CallFailed("the call was cancelled")
 
-    def cut(self) -> None:
+    def cancel(self) -> None:
         """End the call from another thread."""
         with self._lock:
-            self.is_cut = True
-            # The attribute vanishes when the answer has come, in the thread that waits for it.
+            self.is_cancelled = True
+            # The waiting thread removes the socket when the answer has come.
             underneath = getattr(self._connection, "sock", None)
         if underneath is not None:
             try:
@@ -89,7 +92,21 @@ class CancellableCall:
                 return
 
 
-class _SocketConnection(http.client.HTTPConnection):
+async def in_thread(work: Callable[[CancellableCall], _T]) -> _T:
+    """Run blocking calls in a thread. Cancelling the task cancels the call, so no thread is left behind."""
+    call = CancellableCall()
+    # Its own thread: a wait can take an hour, and the program's shared threads are few.
+    thread = ThreadPoolExecutor(1, thread_name_prefix="seasoned-confirm")
+    try:
+        return await asyncio.get_running_loop().run_in_executor(thread, copy_context().run, work, call)
+    except asyncio.CancelledError:
+        call.cancel()
+        raise
+    finally:
+        thread.shutdown(wait=False)
+
+
+class _UnixConnection(http.client.HTTPConnection):
     """HTTP over a Unix socket."""
 
     def __init__(self, path: str, timeout: float) -> None:
@@ -102,29 +119,22 @@ class _SocketConnection(http.client.HTTPConnection):
         self.sock.connect(self._path)
 
 
-def _connection(place: ServiceAddress, timeout: float) -> http.client.HTTPConnection:
-    if place.socket_path is not None:
+def _connect(address: ServiceAddress, timeout: float) -> http.client.HTTPConnection:
+    if address.socket_path is not None:
         if not hasattr(socket, "AF_UNIX"):
-            raise UsageError("This system has no Unix sockets: use an address that begins with http:// or https://.")
-        return _SocketConnection(place.socket_path, timeout)
-    if place.is_tls:
+            raise UsageError("This system has no Unix sockets: use an http:// or https:// address.")
+        return _UnixConnection(address.socket_path, timeout)
+    if address.is_tls:
         # Most services are on loopback, and ssl takes long to import.
         import ssl
 
         context = ssl.create_default_context()
-        return http.client.HTTPSConnection(place.host, place.port, timeout=timeout, context=context)
-    return http.client.HTTPConnection(place.host, place.port, timeout=timeout)
+        return http.client.HTTPSConnection(address.host, address.port, timeout=timeout, context=context)
+    return http.client.HTTPConnection(address.host, address.port, timeout=timeout)
 
 
-class ServiceReply(msgspec.Struct, frozen=True):
-    """What the service answered."""
-
-    status: int
-    body: dict[str, Any]
-
-
-def call(
-    place: ServiceAddress,
+def send(
+    address: ServiceAddress,
     method: str,
     path: str,
     *,
@@ -132,39 +142,31 @@ def call(
     body: dict[str, Any] | None = None,
     headers: dict[str, str] | None = None,
     timeout: float = 30.0,
-    line: CancellableCall | None = None,
-) -> ServiceReply:
-    """One request and its answer. No redirect is followed: the token goes to the place named, and no further."""
+    call: CancellableCall | None = None,
+) -> tuple[int, dict[str, Any]]:
+    """Status and JSON object of the answer. Redirects are not followed: the token goes to this address only."""
     data = None if body is None else msgspec.json.encode(body)
     sent = {"Accept": "application/json", **(headers or {})}
     if token is not None:
         sent["Authorization"] = f"Bearer {token}"
     if data is not None:
         sent["Content-Type"] = "application/json"
-    connection = _connection(place, timeout)
-    line = line or CancellableCall()
+    connection = _connect(address, timeout)
+    call = call or CancellableCall()
     try:
-        line.hold(connection)
-        connection.request(method, place.prefix + path, body=data, headers=sent)
-        # Cut before there was a connection to cut.
-        line.hold(connection)
+        call.hold(connection)
+        connection.request(method, address.prefix + path, body=data, headers=sent)
+        # Once more: it may have been cancelled before there was a socket to shut down.
+        call.hold(connection)
         answer = connection.getresponse()
-        content = answer.read(MOST_BYTES + 1)
-        status = answer.status
+        content, status = answer.read(MOST_BYTES + 1), answer.status
     except (OSError, http.client.HTTPException) as error:
         raise CallFailed(f"{type(error).__name__}: {error}".rstrip(": ")) from error
     finally:
         connection.close()
-    return ServiceReply(status, _object(content, status))
-
-
-def _object(content: bytes, status: int) -> dict[str, Any]:
     if len(content) > MOST_BYTES:
         raise CallFailed(f"an answer of more than {MOST_BYTES:,} bytes (HTTP {status})")
     try:
-        found = msgspec.json.decode(content)
+        return status, msgspec.json.decode(content, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise CallFailed(f"an answer that is no JSON (HTTP {status})") from error
-    if not isinstance(found, dict):
-        raise CallFailed(f"an answer that is no JSON object (HTTP {status})")
-    return found
+        raise CallFailed(f"an answer that is not a JSON object (HTTP {status})") from error

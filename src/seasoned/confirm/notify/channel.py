@@ -1,4 +1,4 @@
-"""A way to people: a channel of the policy together with the secrets that sending and hearing need."""
+"""A channel to people: a channel of the policy together with the secrets that sending and incoming_secret need."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TOKENS: dict[ChannelKind, str] = {
     "discord": "discord_token",
     "webhook": "webhook_secret",
 }
-_HEARING: dict[ChannelKind, str] = {"telegram": "telegram_secret", "webhook": "hook_secret"}
+_INCOMING: dict[ChannelKind, str] = {"telegram": "telegram_secret", "webhook": "hook_secret"}
 
 
 class ConfiguredChannel(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,7 +30,7 @@ class ConfiguredChannel(msgspec.Struct, frozen=True, kw_only=True):
     """Where the service's own interface lies; for a webhook the address again."""
     token: str
     """The bot's token, or what a webhook is signed with."""
-    hearing: str = ""
+    incoming_secret: str = ""
     """What proves an incoming call: Telegram's secret header, an incoming webhook's secret, Discord's public key."""
     public_url: str = ""
     """Where people reach the service; without it messages hold no address."""
@@ -64,16 +64,16 @@ def _load(
         missing = "an address (`to`)" if not to else f"a token (`token_file`, or the secret {_TOKENS[channel.kind]!r})"
         raise UsageError(f"channel {name!r} of the policy lacks {missing}; add it, or take the channel out.")
     if channel.kind == "discord":
-        hearing = channel.public_key or config.discord_public_key or ""
+        incoming_secret = channel.public_key or config.discord_public_key or ""
     else:
-        hearing = secret(_HEARING[channel.kind], config.home, environment) or ""
+        incoming_secret = secret(_INCOMING[channel.kind], config.home, environment) or ""
     return ConfiguredChannel(
         name=name,
         kind=channel.kind,
         to=to,
         url=to if channel.kind == "webhook" else (channel.api_url or usual_url).rstrip("/"),
         token=token,
-        hearing=hearing,
+        incoming_secret=incoming_secret,
         public_url=(policy.listen.public_url or "").rstrip("/"),
         has_links=channel.links,
         people=dict(channel.people),

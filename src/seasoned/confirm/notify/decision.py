@@ -1,4 +1,4 @@
-"""What a person pressed or sent, turned into a decision: who it was is checked here, for every way."""
+"""What a person pressed or sent, turned into a decision: who it was is checked here, for every channel."""
 
 from __future__ import annotations
 

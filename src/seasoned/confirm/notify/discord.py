@@ -59,20 +59,20 @@ class Interaction(msgspec.Struct):
 class Discord:
     """Shows requests in one channel. One message a request; it always says how the request stands."""
 
-    is_board = True
+    edits_message = True
 
-    def __init__(self, way: ConfiguredChannel, client: httpx2.Client) -> None:
-        self.way = way
+    def __init__(self, channel: ConfiguredChannel, client: httpx2.Client) -> None:
+        self.channel = channel
         self._client = client
 
-    def tell(self, message: Notification, place: str | None) -> str | None:
+    def send(self, message: Notification, message_id: str | None) -> str | None:
         """Send it, or bring the message that stands at this place up to date; where it stands now."""
         said: dict[str, Any] = {
             "content": "",
             "embeds": [
                 {
-                    "title": message.wording.title,
-                    "description": as_markdown(message.wording) + _links(message),
+                    "title": message.text.title,
+                    "description": as_markdown(message.text) + _links(message),
                     "color": _COLOURS[message.is_open],
                 }
             ],
@@ -80,31 +80,33 @@ class Discord:
             # Whatever the text says, it calls nobody.
             "allowed_mentions": {"parse": []},
         }
-        folder = f"{self.way.url}/channels/{self.way.to}/messages"
-        if place is None:
+        folder = f"{self.channel.url}/channels/{self.channel.to}/messages"
+        if message_id is None:
             said |= {"nonce": message.id[:25], "enforce_nonce": True}
             number = self._ask("POST", folder, said).get("id")
             if not isinstance(number, str) or not number:
                 raise NotSent("Discord's answer holds no id; check the address of its interface.")
             return number
         try:
-            self._ask("PATCH", f"{folder}/{place}", said)
+            self._ask("PATCH", f"{folder}/{message_id}", said)
         except NotSent as error:
             # Somebody took the message away: there is nothing left to bring up to date.
             if error.status != 404:
                 raise
-        return place
+        return message_id
 
     def _ask(self, method: str, url: str, said: dict[str, Any]) -> dict[str, Any]:
-        headers = {"authorization": f"Bot {self.way.token}", "user-agent": "DiscordBot (seasoned, 1)"}
-        reply = call(self._client, method, url, body=msgspec.json.encode(said), headers=headers, hide=self.way.token)
-        return check(reply, hide=self.way.token).value()
+        headers = {"authorization": f"Bot {self.channel.token}", "user-agent": "DiscordBot (seasoned, 1)"}
+        reply = call(
+            self._client, method, url, body=msgspec.json.encode(said), headers=headers, hide=self.channel.token
+        )
+        return check(reply, hide=self.channel.token).value()
 
 
 def is_from_discord(
-    ways: Sequence[ConfiguredChannel], *, signature: str, timestamp: str, body: bytes, now: float
+    channels: Sequence[ConfiguredChannel], *, signature: str, timestamp: str, body: bytes, now: float
 ) -> list[ConfiguredChannel]:
-    """The ways with whose key this was signed, just now; none for anything else."""
+    """The channels with whose key this was signed, just now; none for anything else."""
     try:
         at = int(timestamp)
         signed = bytes.fromhex(signature)
@@ -112,11 +114,11 @@ def is_from_discord(
         return []
     if not timestamp.isascii() or not timestamp.isdigit() or abs(now - at) > FRESH_SECONDS:
         return []
-    return [way for way in ways if _is_signed(way.hearing, signed, timestamp.encode() + body)]
+    return [channel for channel in channels if _is_signed(channel.incoming_secret, signed, timestamp.encode() + body)]
 
 
 def receive_interaction(
-    book: Book, ways: Sequence[ConfiguredChannel], body: bytes, *, now: float
+    book: Book, channels: Sequence[ConfiguredChannel], body: bytes, *, now: float
 ) -> dict[str, Any] | None:
     """One interaction that is known to be Discord's: the decision it makes, and the answer; None for no such thing."""
     try:
@@ -128,21 +130,21 @@ def receive_interaction(
     if heard.type != _COMPONENT:
         return None
     verb, _, request_id = heard.data.custom_id.partition(":")
-    way = next((way for way in ways if way.to == heard.channel_id), None)
+    channel = next((channel for channel in channels if channel.to == heard.channel_id), None)
     sender = heard.sender
     if not (heard.id.isascii() and heard.id.isdigit()):
         return None
-    if way is None or sender is None or sender.bot or verb not in (_APPROVE, _DENY) or not request_id:
+    if channel is None or sender is None or sender.bot or verb not in (_APPROVE, _DENY) or not request_id:
         return _whisper(NOT_ALLOWED)
     answer = once(
         book,
-        channel=way.name,
+        channel=channel.name,
         message_id=heard.id,
         body=msgspec.json.encode([sender.id, heard.data.custom_id]),
         now=now,
         decide=lambda: decide_as(
             book,
-            channel=way.name,
+            channel=channel.name,
             person=sender.id,
             request_id=request_id,
             approve=verb == _APPROVE,

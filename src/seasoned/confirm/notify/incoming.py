@@ -29,12 +29,12 @@ class Ask(Protocol):
     def __call__(self, do: Callable[[Book], _T], /) -> Awaitable[_T]: ...
 
 
-def router(ask: Ask, ways: Callable[[], Mapping[str, ConfiguredChannel]], clock: Callable[[], float]) -> APIRouter:
-    """The three addresses that others call. `ways` is asked each time, since a policy can change."""
+def router(ask: Ask, channels: Callable[[], Mapping[str, ConfiguredChannel]], clock: Callable[[], float]) -> APIRouter:
+    """The three addresses that others call. `channels` is asked each time, since a policy can change."""
     routes = APIRouter(include_in_schema=False)
 
     def of(kind: str) -> Sequence[ConfiguredChannel]:
-        return [way for way in ways().values() if way.kind == kind]
+        return [channel for channel in channels().values() if channel.kind == kind]
 
     @routes.post("/confirm/telegram")
     async def hear_telegram(request: HttpRequest) -> JSONResponse:

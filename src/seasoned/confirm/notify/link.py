@@ -94,7 +94,7 @@ def page_of_request(request: Request, *, token: str, check: str, is_spent: bool)
     if request.status != "pending":
         parts.append("<p>It is decided already. There is nothing left to do.</p>")
     elif is_spent:
-        parts.append("<p>This link was used already. Use another way to decide.</p>")
+        parts.append("<p>This link was used already. Use another channel to decide.</p>")
     else:
         parts.append(_FORM.format(token=html.escape(token), check=html.escape(check)))
     return page("Confirmation needed" if request.status == "pending" else "Confirmation", "\n".join(parts))
@@ -158,7 +158,7 @@ def read_link(key: bytes, token: str, *, now: float) -> Link:
     except (msgspec.DecodeError, binascii.Error, ValueError) as error:
         raise NotFound("There is no such link: check that the whole of it was copied.") from error
     if link.version != _VERSION or now >= link.expires_at:
-        raise Refused("This link is too old: use another way to decide.")
+        raise Refused("This link is too old: use another channel to decide.")
     return link
 
 
@@ -188,7 +188,7 @@ def use(book: Book, key: bytes, token: str, form: dict[str, str], *, now: float)
     if form.get("decision") not in ("approve", "deny"):
         raise UsageError("The form says neither approve nor deny: open the link again.")
     if not _spend(book, link, now):
-        raise Refused("This link was used already: use another way to decide.")
+        raise Refused("This link was used already: use another channel to decide.")
     try:
         return decide_as(
             book,

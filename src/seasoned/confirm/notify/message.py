@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.request.request import Request
 from seasoned.redact.redactor import Redactor
 
@@ -131,25 +132,26 @@ def _json(details: object) -> str:
 class Notification(msgspec.Struct, frozen=True, kw_only=True):
     """One notification, the same at every attempt to send it."""
 
+    # The id of its outbox row, by which a receiver recognises a copy.
     id: str
-    """The id of its row in the outbox: a receiver that saw it before can leave it."""
+    # submitted, decided or expired
     event: str
-    """submitted, decided or expired."""
     request_id: str
+    # Whether the request is still pending, so that buttons are of use.
     is_open: bool
-    """Whether the request still waits, so that buttons have a use."""
-    wording: MessageText
+    text: MessageText
+    # The request for programs, with secrets as tags.
     data: dict[str, Any]
-    """The request for machines, with secrets as tags."""
+    # One-time links by person, for channels that may carry them.
     links: dict[str, str] = {}
-    """One-time links by person, where the channel is one that may carry them."""
 
 
 class ChannelSender(Protocol):
-    """Something that messages can be given to."""
+    """Sends notifications over one channel."""
 
-    is_board: bool
-    """It keeps one message a request and edits it; else it is told of every event."""
+    channel: ConfiguredChannel
+    # Whether it keeps one message for each request and edits it, or sends every event.
+    edits_message: bool
 
-    def tell(self, message: Notification, place: str | None) -> str | None:
-        """Deliver, or raise NotSent. The place is where an earlier message about the request stands."""
+    def send(self, message: Notification, message_id: str | None) -> str | None:
+        """Send, or edit the earlier message with this id; returns the message's id. NotSent if that failed."""

@@ -20,7 +20,7 @@ from seasoned.errors import SeasonedError
 
 SECRET_HEADER = "x-telegram-bot-api-secret-token"
 POLL_SECONDS = 10
-"""Telegram allows longer polls, but one that is under way holds up stopping."""
+"""Telegram allows longer polls, but one that is under channel holds up stopping."""
 _GONE = ("message is not modified", "message to edit not found", "message can't be edited")
 _APPROVE, _DENY = "a", "d"
 _log = logging.getLogger("seasoned.confirm")
@@ -56,62 +56,68 @@ class Update(msgspec.Struct):
 class Telegram:
     """Shows requests in one chat. One message a request; it always says how the request stands."""
 
-    is_board = True
+    edits_message = True
 
-    def __init__(self, way: ConfiguredChannel, client: httpx2.Client) -> None:
-        self.way = way
+    def __init__(self, channel: ConfiguredChannel, client: httpx2.Client) -> None:
+        self.channel = channel
         self._client = client
 
-    def tell(self, message: Notification, place: str | None) -> str | None:
+    def send(self, message: Notification, message_id: str | None) -> str | None:
         """Send it, or bring the message that stands at this place up to date; where it stands now."""
         said: dict[str, Any] = {
-            "chat_id": self.way.to,
-            "text": as_html(message.wording) + _links(message),
+            "chat_id": self.channel.to,
+            "text": as_html(message.text) + _links(message),
             "parse_mode": "HTML",
             "link_preview_options": {"is_disabled": True},
             "reply_markup": {"inline_keyboard": _buttons(message)},
         }
-        if place is None:
+        if message_id is None:
             result = self.ask("sendMessage", said).get("result")
             number = result.get("message_id") if isinstance(result, dict) else None
             if not isinstance(number, int):
                 raise NotSent("Telegram's answer holds no message_id; check the address of its interface.")
             return str(number)
         try:
-            self.ask("editMessageText", {**said, "message_id": int(place)})
+            self.ask("editMessageText", {**said, "message_id": int(message_id)})
         except NotSent as error:
             if error.status != 400 or not any(words in str(error) for words in _GONE):
                 raise
-        return place
+        return message_id
 
     def ask(self, method: str, said: dict[str, Any], *, answer_seconds: float | None = None) -> dict[str, Any]:
         """One method of the Bot API."""
         reply = call(
             self._client,
             "POST",
-            f"{self.way.url}/bot{self.way.token}/{method}",
+            f"{self.channel.url}/bot{self.channel.token}/{method}",
             body=msgspec.json.encode(said),
             answer_seconds=answer_seconds,
-            hide=self.way.token,
+            hide=self.channel.token,
         )
-        found = check(reply, hide=self.way.token).value()
+        found = check(reply, hide=self.channel.token).value()
         if found.get("ok") is not True:
             raise NotSent("what answers is not Telegram's interface; check its address.", status=reply.status)
         return found
 
     def set_webhook(self, url: str) -> None:
         """Have Telegram call this address, with the secret by which its calls are known."""
-        said = {"url": url, "secret_token": self.way.hearing, "allowed_updates": ["callback_query"]}
+        said = {"url": url, "secret_token": self.channel.incoming_secret, "allowed_updates": ["callback_query"]}
         self.ask("setWebhook", said)
 
 
-def is_from_telegram(ways: Sequence[ConfiguredChannel], given: str | None) -> list[ConfiguredChannel]:
-    """The ways whose secret header this is; without a secret nothing is believed."""
+def is_from_telegram(channels: Sequence[ConfiguredChannel], given: str | None) -> list[ConfiguredChannel]:
+    """The channels whose secret header this is; without a secret nothing is believed."""
     sent = (given or "").encode()
-    return [way for way in ways if way.hearing and hmac.compare_digest(sent, way.hearing.encode())]
+    return [
+        channel
+        for channel in channels
+        if channel.incoming_secret and hmac.compare_digest(sent, channel.incoming_secret.encode())
+    ]
 
 
-def receive_update(book: Book, ways: Sequence[ConfiguredChannel], body: bytes, *, now: float) -> dict[str, Any] | None:
+def receive_update(
+    book: Book, channels: Sequence[ConfiguredChannel], body: bytes, *, now: float
+) -> dict[str, Any] | None:
     """One update: the decision it makes, and the method that answers the press; None where there is nothing to say."""
     try:
         update = msgspec.json.decode(body, type=Update)
@@ -122,18 +128,18 @@ def receive_update(book: Book, ways: Sequence[ConfiguredChannel], body: bytes, *
         return None
     verb, _, request_id = press.data.partition(":")
     chat = str(press.message.chat.id) if press.message is not None else None
-    way = next((way for way in ways if way.to == chat), None)
-    if way is None or verb not in (_APPROVE, _DENY) or not request_id or press.user.is_bot:
+    channel = next((channel for channel in channels if channel.to == chat), None)
+    if channel is None or verb not in (_APPROVE, _DENY) or not request_id or press.user.is_bot:
         return _reply(press, NOT_ALLOWED)
     answer = once(
         book,
-        channel=way.name,
+        channel=channel.name,
         message_id=f"{update.update_id}",
         body=msgspec.json.encode([press.user.id, press.data]),
         now=now,
         decide=lambda: decide_as(
             book,
-            channel=way.name,
+            channel=channel.name,
             person=str(press.user.id),
             request_id=request_id,
             approve=verb == _APPROVE,
@@ -144,18 +150,18 @@ def receive_update(book: Book, ways: Sequence[ConfiguredChannel], body: bytes, *
 
 
 class Poller:
-    """Asks Telegram for presses where it cannot call us. Give it every way that shares one token."""
+    """Asks Telegram for presses where it cannot call us. Give it every channel that shares one token."""
 
     def __init__(
         self,
-        ways: Sequence[ConfiguredChannel],
+        channels: Sequence[ConfiguredChannel],
         open_client: Callable[[], httpx2.Client],
         open_book: Callable[[], Book],
         *,
         clock: Callable[[], float],
         poll_seconds: int = POLL_SECONDS,
     ) -> None:
-        self._ways = ways
+        self._channels = channels
         self._open_client = open_client
         self._open_book = open_book
         self._clock = clock
@@ -168,7 +174,7 @@ class Poller:
         book = self._open_book()
         try:
             with self._open_client() as client:
-                chat = Telegram(self._ways[0], client)
+                chat = Telegram(self._channels[0], client)
                 while not stop.is_set():
                     try:
                         self.poll(book, chat)
@@ -187,7 +193,7 @@ class Poller:
         found = chat.ask("getUpdates", said, answer_seconds=self._poll_seconds + 5.0).get("result")
         updates = found if isinstance(found, list) else []
         for update in updates:
-            reply = receive_update(book, self._ways, msgspec.json.encode(update), now=self._clock())
+            reply = receive_update(book, self._channels, msgspec.json.encode(update), now=self._clock())
             if isinstance(update, dict) and isinstance(number := update.get("update_id"), int):
                 self._offset = max(self._offset, number + 1)
             if reply is not None:

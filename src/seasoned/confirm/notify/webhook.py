@@ -39,22 +39,22 @@ class WebhookDecision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Webhook:
     """Tells an address of every event, signed."""
 
-    is_board = False
+    edits_message = False
 
-    def __init__(self, way: ConfiguredChannel, client: httpx2.Client, *, clock: Callable[[], float]) -> None:
-        self.way = way
+    def __init__(self, channel: ConfiguredChannel, client: httpx2.Client, *, clock: Callable[[], float]) -> None:
+        self.channel = channel
         self._client = client
         self._clock = clock
 
-    def tell(self, message: Notification, place: str | None) -> str | None:
+    def send(self, message: Notification, message_id: str | None) -> str | None:
         """Send one event. The receiver knows a copy by `webhook-id`."""
         said = {"schema": "seasoned/confirm-event/1", "type": f"confirm.{message.event}", "data": message.data}
         if message.links:
             said["links"] = message.links
         body = msgspec.json.encode(said)
-        headers = sign(self.way.token, message_id=message.id, now=self._clock(), body=body)
-        check(call(self._client, "POST", self.way.url, body=body, headers=headers, hide=self.way.token))
-        return place
+        headers = sign(self.channel.token, message_id=message.id, now=self._clock(), body=body)
+        check(call(self._client, "POST", self.channel.url, body=body, headers=headers, hide=self.channel.token))
+        return message_id
 
 
 def sign(secret: str, *, message_id: str, now: float, body: bytes) -> dict[str, str]:
@@ -87,10 +87,12 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float) 
 
 
 def receive_webhook(
-    book: Book, ways: Sequence[ConfiguredChannel], headers: Mapping[str, str], body: bytes, *, now: float
+    book: Book, channels: Sequence[ConfiguredChannel], headers: Mapping[str, str], body: bytes, *, now: float
 ) -> DecisionReply:
     """A decision that came by webhook: signature first, then body; what is not exactly right decides nothing."""
-    believed = {way.name: message_id for way in ways if (message_id := _believed(way, headers, body, now))}
+    believed = {
+        channel.name: message_id for channel in channels if (message_id := _believed(channel, headers, body, now))
+    }
     if not believed:
         raise Unauthorised("The webhook's signature does not match any secret, or is not fresh.")
     try:
@@ -119,9 +121,9 @@ def receive_webhook(
     )
 
 
-def _believed(way: ConfiguredChannel, headers: Mapping[str, str], body: bytes, now: float) -> str | None:
+def _believed(channel: ConfiguredChannel, headers: Mapping[str, str], body: bytes, now: float) -> str | None:
     try:
-        return verify(way.hearing, headers, body, now=now)
+        return verify(channel.incoming_secret, headers, body, now=now)
     except Unauthorised:
         return None
 

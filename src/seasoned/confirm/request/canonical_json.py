@@ -1,4 +1,8 @@
-"""The one way to write a request down (RFC 8785), and its digest: what a person agrees to is exactly these bytes."""
+"""Canonical JSON (RFC 8785): the one way to write a request down, and the digest that an approval is bound to.
+
+Written with msgspec alone, so that hooks and agents without the server's libraries compute the same digests. The tests
+compare it with the library rfc8785.
+"""
 
 from __future__ import annotations
 
@@ -7,34 +11,31 @@ from hashlib import sha256
 from typing import Any
 
 import msgspec
-import rfc8785
 
 from seasoned.command.action import check_action
-from seasoned.confirm.request.light_canonical_json import number
 from seasoned.errors import UsageError
 
 MOST_DEPTH = 64
 MOST_BYTES = 1_000_000
 _MOST_INTEGER = 2**53 - 1
-_write = msgspec.json.Encoder(order="sorted").encode
+_encode = msgspec.json.Encoder().encode
 
 
 def canonical(value: Any, *, field: str) -> bytes:
-    """The canonical bytes of a JSON value; UsageError names the place of what JSON cannot say without doubt."""
-    return _write(_checked(value, field, 0))
+    """The canonical bytes of a JSON value. UsageError names the part that JSON cannot represent exactly."""
+    return _write(value, field, 0).encode()
 
 
 def request_bytes(*, action: str, description: str, details: dict[str, Any], session_key: str, requester: str) -> bytes:
-    """What is asked, as bytes. `requester` is the credential's name."""
-    parts = {"description": description, "session_key": session_key, "requester": requester}
-    for field, text in parts.items():
-        if not (type(text) is str and text.isascii() and "\0" not in text):
-            check_text(text, field)
+    """The canonical bytes of a request. `requester` is the name of the credential that submits it."""
+    texts = {"description": description, "session_key": session_key, "requester": requester}
+    members = {field: _text(check_text(text, field), field) for field, text in texts.items()}
     if not isinstance(details, dict):
-        raise UsageError(f"details is an object with named arguments, not {type(details).__name__}")
-    written = _write({**parts, "action": check_action(action), "details": _checked(details, "details", 0)})
+        raise UsageError(f"details must be an object with named arguments, not {type(details).__name__}")
+    members |= {"action": _text(check_action(action), "action"), "details": _write(details, "details", 0)}
+    written = _object(members, "details").encode()
     if len(written) > MOST_BYTES:
-        raise UsageError(f"details and description have {len(written)} bytes; at most {MOST_BYTES} can be asked")
+        raise UsageError(f"details and description have {len(written)} bytes; the limit is {MOST_BYTES}")
     return written
 
 
@@ -44,7 +45,7 @@ def digest_of(written: bytes) -> str:
 
 
 def request_digest(*, action: str, description: str, details: dict[str, Any], session_key: str, requester: str) -> str:
-    """The digest to which an approval is bound; an executor makes it anew from what it is about to do."""
+    """The digest that an approval is bound to. The executor computes it from what it is about to do."""
     return digest_of(
         request_bytes(
             action=action, description=description, details=details, session_key=session_key, requester=requester
@@ -53,77 +54,75 @@ def request_digest(*, action: str, description: str, details: dict[str, Any], se
 
 
 def check_text(text: object, field: str, *, most: int | None = None, least: int = 0) -> str:
-    """The text, if every database and every reader can hold it; UsageError names the field otherwise."""
+    """The text, if every database and reader can hold it. UsageError names the field otherwise."""
     if not isinstance(text, str):
-        raise UsageError(f"{field} is a text, not {type(text).__name__}")
+        raise UsageError(f"{field} must be a string, not {type(text).__name__}")
     if len(text.strip()) < least:
-        raise UsageError(f"{field} is empty: say in it what a person needs to know")
+        raise UsageError(f"{field} is empty: say what a person needs to know")
     if most is not None and len(text) > most:
-        raise UsageError(f"{field} has {len(text)} characters; at most {most} are kept")
+        raise UsageError(f"{field} has {len(text)} characters; the limit is {most}")
     if "\0" in text:
-        raise UsageError(f"{field} holds a zero character: leave it out")
-    _check_surrogates(text, field)
+        # PostgreSQL cannot store it.
+        raise UsageError(f"{field} contains a NUL character: remove it")
+    if not text.isascii():
+        _text(text, field)
     return text
 
 
-def plain(body: dict[str, str | int | float | None]) -> bytes:
-    """The canonical bytes of a flat object whose names and values were checked before."""
-    return _write({name: _number(value) if isinstance(value, float) else value for name, value in body.items()})
-
-
-def _checked(value: Any, place: str, depth: int) -> Any:
-    """The value, with what the fast writer would spell in another way than the standard spelled out already."""
+def _write(value: Any, place: str, depth: int) -> str:
     if value is None or value is True or value is False:
-        return value
+        return {None: "null", True: "true", False: "false"}[value]
     if depth > MOST_DEPTH:
         raise UsageError(f"{place} is nested deeper than {MOST_DEPTH} levels: flatten it")
     if isinstance(value, str):
-        _check_surrogates(value, place)
-        return value
+        return _text(value, place)
     if isinstance(value, int | float):
-        _check_number(value, place)
-        return _number(value) if isinstance(value, float) else value
-    if isinstance(value, dict):
-        return _checked_object(value, place, depth)
+        return _number(value, place)
     if isinstance(value, list | tuple):
-        return [_checked(inner, f"{place}[{index}]", depth + 1) for index, inner in enumerate(value)]
-    raise UsageError(f"{place} is a {type(value).__name__}, which JSON does not know: send texts and numbers")
+        return f"[{','.join([_write(inner, f'{place}[{at}]', depth + 1) for at, inner in enumerate(value)])}]"
+    if isinstance(value, dict):
+        for name in value:
+            if not isinstance(name, str):
+                raise UsageError(f"{place} has the key {name!r}: keys must be strings")
+        return _object({name: _write(inner, f"{place}.{name}", depth + 1) for name, inner in value.items()}, place)
+    raise UsageError(f"{place} is a {type(value).__name__}, which JSON does not have: send strings and numbers")
 
 
-def _checked_object(value: dict[Any, Any], place: str, depth: int) -> Any:
-    made = {}
-    is_ascii = True
-    for name, inner in value.items():
-        if not isinstance(name, str):
-            raise UsageError(f"{place} has the name {name!r}: names in it are texts")
-        if not name.isascii():
-            is_ascii = False
-            _check_surrogates(name, place)
-        if type(inner) is str and inner.isascii():
-            # Most of what is asked, and nothing in it can be wrong.
-            made[name] = inner
-        else:
-            made[name] = _checked(inner, f"{place}.{name}", depth + 1)
-    # The standard orders names by their UTF-16 code units, the fast writer by their bytes.
-    return made if is_ascii else msgspec.Raw(rfc8785.dumps(value))
+def _object(members: dict[str, str], place: str) -> str:
+    # The standard sorts names by their UTF-16 code units, which is not the order of Python's strings.
+    names = sorted(members, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+    return f"{{{','.join([f'{_text(name, place)}:{members[name]}' for name in names])}}}"
 
 
-def _number(value: float) -> msgspec.Raw:
-    return msgspec.Raw(number(value).encode())
-
-
-def _check_number(value: float, place: str) -> None:
-    if isinstance(value, float) and not math.isfinite(value):
-        raise UsageError(f"{place} is {value!r}, which is no number in JSON: send a text, or leave it out")
-    # Whole floats too: they are written as integers, and whoever reads one back would not be sure of it.
-    if abs(value) > _MOST_INTEGER:
-        raise UsageError(f"{place} is a number beyond 2**53 - 1, which JSON does not keep exactly: send a text")
-
-
-def _check_surrogates(text: str, place: str) -> None:
-    if text.isascii():
-        return
+def _text(text: str, place: str) -> str:
     try:
-        text.encode("utf-8")
+        return _encode(text).decode()
     except UnicodeEncodeError as error:
-        raise UsageError(f"{place!r} holds half a character (a lone surrogate): send whole ones") from error
+        raise UsageError(f"{place!r} contains a lone surrogate, half of a character: send whole characters") from error
+
+
+def _number(value: float, place: str) -> str:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UsageError(f"{place} is {value!r}, which JSON does not have: send a string, or leave it out")
+    # Whole floats too: they are written as integers, and a reader could not be sure of the value.
+    if abs(value) > _MOST_INTEGER:
+        raise UsageError(f"{place} is beyond 2**53 - 1, which JSON does not keep exactly: send a string")
+    return _float(value) if isinstance(value, float) else str(int(value))
+
+
+def _float(value: float) -> str:
+    """As ECMAScript writes it: plain down to 1e-6, with an exponent below."""
+    if value == 0:
+        return "0"
+    if abs(value) >= 1e-4:
+        # Python writes the same digits here, except for the `.0` of a whole number.
+        return repr(value).removesuffix(".0")
+    mantissa, _, exponent = repr(abs(value)).partition("e")
+    digits = mantissa.replace(".", "").strip("0")
+    # Python uses an exponent for everything below 1e-4, so the first digit stands before the point.
+    zeros = -int(exponent) - 1
+    sign = "-" if value < 0 else ""
+    if zeros < 6:
+        return f"{sign}0.{'0' * zeros}{digits}"
+    fraction = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{fraction}e{int(exponent)}"

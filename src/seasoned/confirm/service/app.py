@@ -17,7 +17,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import seasoned
 from seasoned.confirm.service import overview, routes
-from seasoned.confirm.service.lane import Lane
 from seasoned.confirm.service.openapi import document
 from seasoned.confirm.service.request_body import TooLarge, TooSlow, field_of
 from seasoned.confirm.service.responses import say
@@ -42,21 +41,6 @@ _log = logging.getLogger("seasoned.confirm")
 _access = logging.getLogger("seasoned.confirm.access")
 
 
-class Served(FastAPI):
-    """An application that answers by the short way, where there is one, before anything else is asked."""
-
-    short_way: ShortWay | None = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.short_way is not None and scope["type"] == "http":
-            route = self.short_way.route_of(scope)
-            if route is not None:
-                scope["app"] = self
-                await self.short_way.answer(route, scope, receive, send)
-                return
-        await super().__call__(scope, receive, send)
-
-
 def create_app(service: ConfirmService) -> FastAPI:
     """The service alone, with its document at `/openapi.json` for those who have a credential."""
 
@@ -65,7 +49,7 @@ def create_app(service: ConfirmService) -> FastAPI:
         async with service.running():
             yield
 
-    app = Served(
+    app = FastAPI(
         title=_TITLE,
         version=seasoned.__version__,
         description=_DESCRIPTION,
@@ -90,7 +74,7 @@ def describe() -> dict[str, Any]:
 def attach(app: FastAPI, service: ConfirmService) -> None:
     """Put the service into an application; whoever runs it also runs `service.running()`."""
     app.state.confirm = service
-    for router in (routes.router, overview.router, *service.notices.routers(service.desk)):
+    for router in (routes.router, overview.router, *service.notices.routers(service.store)):
         app.include_router(router)
     app.add_exception_handler(SeasonedError, _on_error)
     app.add_exception_handler(RequestValidationError, _on_wrong_parameter)
@@ -98,8 +82,6 @@ def attach(app: FastAPI, service: ConfirmService) -> None:
     app.add_exception_handler(ClientDisconnect, _on_gone)
     app.add_exception_handler(Exception, _on_unexpected)
     app.add_middleware(_CountAnswers, service=service)
-    if isinstance(app, Served):
-        app.short_way = ShortWay(service)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]
 
 
@@ -150,15 +132,6 @@ async def _on_unexpected(_: Request, __: Exception) -> Response:
     return say("error", {"error": "Something unexpected happened: look at the service's log."}, status=500)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    if isinstance(error, ClientDisconnect):
-        return await _on_gone(request, error)
-    if isinstance(error, SeasonedError):
-        return await _on_error(request, error)
-    _log.error("an answer failed", exc_info=error)
-    return await _on_unexpected(request, error)
-
-
 class _CountAnswers:
     """Counts every answer and writes a line about it, without addresses, queries or tokens."""
 
@@ -183,26 +156,6 @@ class _CountAnswers:
             await self._app(scope, receive, sent)
         finally:
             route = getattr(scope.get("route"), "path", None) or "-"
-            _count(self._service, scope, route, status, time.perf_counter() - begun)
-
-
-class ShortWay:
-    """The lane with its counters, for an application to ask first."""
-
-    def __init__(self, service: ConfirmService) -> None:
-        self._lane = Lane(_refused)
-        self._service = service
-        self.route_of = self._lane.route_of
-
-    async def answer(self, route: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a call that belongs to this route."""
-        begun = time.perf_counter()
-        status = 500
-        try:
-            response = await self._lane.answer(Request(scope, receive, send))
-            status = response.status_code
-            await response(scope, receive, send)
-        finally:
             _count(self._service, scope, route, status, time.perf_counter() - begun)
 
 

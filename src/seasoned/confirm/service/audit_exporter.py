@@ -12,7 +12,8 @@ from seasoned.confirm.audit.chain import AuditHead, read_head
 from seasoned.confirm.audit.export import send_head
 from seasoned.confirm.notify.outbox import DEFAULT_RETRIES
 from seasoned.confirm.policy import AuditRule
-from seasoned.confirm.service.store_threads import StoreConnection, StoreThreads
+from seasoned.confirm.request.book import Book
+from seasoned.confirm.service.store_threads import StoreThreads
 from seasoned.errors import SeasonedError
 
 _LOOK_SECONDS = 0.25
@@ -26,13 +27,13 @@ class AuditExporter:
     def __init__(
         self,
         config: Config,
-        desk: StoreThreads,
+        store: StoreThreads,
         wished: Callable[[], AuditRule],
         *,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._config = config
-        self._desk = desk
+        self._store = store
         self._wished = wished
         self._clock = clock
         self.exported: AuditHead | None = None
@@ -55,14 +56,14 @@ class AuditExporter:
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def _export(self, to: str) -> bool:
-        def read(place: StoreConnection) -> AuditHead:
-            return read_head(place.database, now=self._clock())
+        def read(book: Book) -> AuditHead:
+            return read_head(book.database, now=self._clock())
 
         def send(present: AuditHead) -> None:
             send_head(present, to, secret=secret("webhook_secret", self._config.home))
 
         try:
-            present = await self._desk.read(read)
+            present = await self._store.read(read)
             await asyncio.to_thread(send, present)
         except SeasonedError as error:
             self.failures += 1

@@ -10,9 +10,9 @@ from fastapi.security.base import SecurityBase
 from starlette.requests import Request
 
 from seasoned.confirm.people.credential import Credential, authenticate, credentials
+from seasoned.confirm.request.book import Book
 from seasoned.confirm.service.request_body import values_of
 from seasoned.confirm.service.service import service_of
-from seasoned.confirm.service.store_threads import StoreConnection
 from seasoned.errors import Refused, Unauthorised
 
 _MOST_TOKEN = 200
@@ -28,20 +28,20 @@ class Bearer(SecurityBase):
     async def __call__(self, request: Request) -> Credential:
         service = service_of(request)
         given = token_of(request)
-        ask: Callable[[StoreConnection], Credential]
+        ask: Callable[[Book], Credential]
         if given is not None:
             token, now = given, service.clock()
 
-            def ask(place: StoreConnection) -> Credential:
-                return authenticate(place.database, token, now=now)
+            def ask(book: Book) -> Credential:
+                return authenticate(book.database, token, now=now)
         elif (uid := peer_of(request)) is not None:
             name = service.policy.listen.peers.get(str(uid))
 
-            def ask(place: StoreConnection) -> Credential:
-                return _peer(place, uid, name)
+            def ask(book: Book) -> Credential:
+                return _peer(book, uid, name)
         else:
             raise Unauthorised("No credential came with this: send the header 'Authorization: Bearer <token>'.")
-        found = await service.desk.read(ask)
+        found = await service.store.read(ask)
         request.state.credential = found.name
         return found
 
@@ -64,12 +64,12 @@ def peer_of(request: Request) -> int | None:
     return uid if isinstance(uid, int) else None
 
 
-def _peer(place: StoreConnection, uid: int, name: str | None) -> Credential:
+def _peer(book: Book, uid: int, name: str | None) -> Credential:
     if name is None:
         raise Unauthorised(
             f"The policy maps user id {uid} to no credential: add it under listen.peers, or send a token."
         )
-    found = next((one for one in credentials(place.database) if one.name == name and one.revoked_at is None), None)
+    found = next((one for one in credentials(book.database) if one.name == name and one.revoked_at is None), None)
     if found is None:
         raise Unauthorised(f"The credential {name!r} of user id {uid} does not exist or is revoked.")
     if uid == os.getuid() and found.role != "agent":

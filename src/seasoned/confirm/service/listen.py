@@ -197,8 +197,9 @@ def serve(
         service.base_url = service.base_url or addresses[0]
         open_log(service.secrecy)
         allow_many_connections()
-        # After each send the event loop would wait so long for a thread that computes: 5 ms, four times a request.
-        sys.setswitchinterval(SWITCH_SECONDS)
+        if beside is not None:
+            # The gateway's streams must not wait 5 ms for a thread that computes.
+            sys.setswitchinterval(SWITCH_SECONDS)
         run_loop(
             answer(
                 [

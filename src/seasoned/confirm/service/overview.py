@@ -12,13 +12,13 @@ from starlette.responses import Response
 import seasoned
 from seasoned.confirm.notify.outbox import unsent
 from seasoned.confirm.people.credential import Credential
+from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Status
 from seasoned.confirm.service import openapi, responses
 from seasoned.confirm.service.metrics import CONTENT_TYPE
 from seasoned.confirm.service.openapi import answers
 from seasoned.confirm.service.routes import Who, authenticated, check_id
 from seasoned.confirm.service.service import service_of
-from seasoned.confirm.service.store_threads import StoreConnection
 from seasoned.errors import CannotDo, Denied, Refused
 
 router = APIRouter(tags=["overview"])
@@ -38,8 +38,8 @@ async def requests(
 ) -> Response:
     """Requests, the newest first."""
     older = None if before is None else check_id(before)
-    found = await service_of(request).desk.read(
-        lambda place: place.book.list(who, status=status, unused=unused, limit=limit, before=older)
+    found = await service_of(request).store.read(
+        lambda book: book.list(who, status=status, unused=unused, limit=limit, before=older)
     )
     values = {"count": len(found), "requests": [responses.shown(one) for one in found]}
     return responses.say("confirm-requests", values)
@@ -50,7 +50,7 @@ async def audit(request: HTTPRequest, who: Who, limit: Limit = 50) -> Response:
     """What happened, the newest first; for those who may see everything."""
     if who.role not in _SEES_ALL:
         raise Refused("The audit is for approvers and admins: ask one of them.")
-    found = await service_of(request).desk.read(lambda place: place.book.audit(limit=limit))
+    found = await service_of(request).store.read(lambda book: book.audit(limit=limit))
     entries = [responses.with_iso(msgspec.structs.asdict(entry)) for entry in found]
     return responses.say("confirm-audit", {"count": len(entries), "entries": entries})
 
@@ -84,7 +84,7 @@ async def health(request: HTTPRequest) -> Response:
             "single_operator": service.policy.gives_up(),
         }
     if who is not None and who.role == "admin":
-        values["unsent"] = await service.desk.read(_unsent)
+        values["unsent"] = await service.store.read(_unsent)
         exported = service.heads.exported
         values["export"] = {
             "to": service.policy.audit.export,
@@ -102,9 +102,9 @@ async def _recognised(request: HTTPRequest) -> Credential | None:
         return None
 
 
-def _unsent(place: StoreConnection) -> list[dict[str, object]]:
+def _unsent(book: Book) -> list[dict[str, object]]:
     """Notifications that have not arrived, without what they say."""
-    return [msgspec.structs.asdict(one) for one in unsent(place.database, limit=_MOST_UNSENT)]
+    return [msgspec.structs.asdict(one) for one in unsent(book.database, limit=_MOST_UNSENT)]
 
 
 @router.get(

@@ -76,12 +76,11 @@ _verdict = msgspec.json.Decoder(DecisionBody)
 _redemption = msgspec.json.Decoder(RedeemBody)
 
 
-async def read_new_request(request: Request) -> tuple[NewRequest, int]:
-    """What is asked for, with the idempotency key of the header, and how many bytes it came in."""
+async def read_new_request(request: Request) -> NewRequest:
+    """The request in the body, with the idempotency key of the header."""
     key = idempotency_key(request)
-    content = await _read(request)
-    given = _decoded(content, _submission)
-    asked = NewRequest(
+    given = _decoded(await _read(request), _submission)
+    return NewRequest(
         action=given.action,
         description=given.description,
         details=given.details or {},
@@ -90,7 +89,6 @@ async def read_new_request(request: Request) -> tuple[NewRequest, int]:
         timeout_seconds=given.timeout_seconds,
         idempotency_key=key,
     )
-    return asked, len(content)
 
 
 async def read_reason(request: Request) -> str:

@@ -11,7 +11,6 @@ from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response, StreamingResponse
 
 from seasoned.confirm.people.credential import Credential
-from seasoned.confirm.request.prepare import prepare
 from seasoned.confirm.request.request import Request
 from seasoned.confirm.service import openapi, responses
 from seasoned.confirm.service.auth import Bearer
@@ -26,8 +25,6 @@ Who = Annotated[Credential, Depends(authenticated)]
 RequestId = Annotated[str, Path(description="The id that submitting gave.")]
 Wait = Annotated[float, Query(ge=0, le=3600, description="Seconds to wait for the decision.")]
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
-_SMALL = 16_000
-"""Bytes of a submission that is quickly made ready, so that nobody waits for it."""
 _HEARTBEAT_SECONDS = 15.0
 
 
@@ -49,12 +46,8 @@ _HEARTBEAT_SECONDS = 15.0
 async def submit(request: HTTPRequest, who: Who) -> Response:
     """Ask a person to agree to one action."""
     service = service_of(request)
-    asked, size = await read_new_request(request)
-    if size <= _SMALL:
-        ready = prepare(asked, who, service.redactor)
-        done = await service.desk.write(lambda place: place.book.keep(ready))
-    else:
-        done = await service.desk.write(lambda place: place.book.submit(who, asked), grouped=False)
+    asked = await read_new_request(request)
+    done = await service.store.write(lambda book: book.submit(who, asked))
     if done.is_new:
         service.metrics.submitted(done.request)
         service.notices.wake()
@@ -96,9 +89,7 @@ async def decide(
 ) -> Request:
     """Cast a vote, and tell whoever waits for it."""
     checked = check_id(request_id)
-    decided = await service.desk.write(
-        lambda place: place.book.decide(who, checked, approve=approve, reason=reason, via=via)
-    )
+    decided = await service.store.write(lambda book: book.decide(who, checked, approve=approve, reason=reason, via=via))
     service.metrics.voted(approve=approve)
     service.waiting.tell(decided)
     service.notices.wake()
@@ -123,7 +114,7 @@ async def redeem(request: HTTPRequest, request_id: RequestId, who: Who) -> Respo
     service = service_of(request)
     digest = await read_digest(request)
     checked = check_id(request_id)
-    grant = await service.desk.write(lambda place: place.book.redeem(who, checked, digest=digest))
+    grant = await service.store.write(lambda book: book.redeem(who, checked, digest=digest))
     service.metrics.redeemed()
     return responses.say("confirm-redeemed", responses.redeemed(grant))
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -17,13 +17,13 @@ from starlette.requests import Request
 from seasoned.config import Config
 from seasoned.confirm.notify import incoming, link
 from seasoned.confirm.notify.channel import ConfiguredChannel, load_channels
-from seasoned.confirm.notify.outbox import Notifier
+from seasoned.confirm.notify.notifier import Notifier
 from seasoned.confirm.policy import FILE, Policy, check_agreed, load_with_digest
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.seal import load_seal
 from seasoned.confirm.service.audit_exporter import AuditExporter
 from seasoned.confirm.service.metrics import ConfirmMetrics
-from seasoned.confirm.service.store_threads import StoreConnection, StoreThreads
+from seasoned.confirm.service.store_threads import StoreThreads
 from seasoned.confirm.service.waiting import Waiters
 from seasoned.errors import SeasonedError
 from seasoned.redact.key import Secrecy, load_key
@@ -51,50 +51,48 @@ class Notifications:
         self._open_book = open_book
         self._link_key = link_key
         self._clock = clock
-        self.ways: dict[str, ConfiguredChannel] = load_channels(policy, config)
-        self._courier: Notifier | None = None
+        self.channels: dict[str, ConfiguredChannel] = load_channels(policy, config)
+        self._notifier: Notifier | None = None
 
     def start(self) -> None:
         """Begin to send, where there is anybody to tell."""
-        if self.ways:
-            self._courier = Notifier(self._open_book, self.ways, link_key=self._link_key, clock=self._clock)
-            self._courier.start()
+        if self.channels:
+            self._notifier = Notifier(self._open_book, self.channels, link_key=self._link_key, clock=self._clock)
+            self._notifier.start()
 
     def wake(self) -> None:
         """Something was written: look at once."""
-        if self._courier is not None:
-            self._courier.wake()
+        if self._notifier is not None:
+            self._notifier.wake()
 
     async def stop(self) -> None:
         """End after what is under way; the rest is sent at the next start."""
-        if self._courier is not None:
-            await asyncio.to_thread(self._courier.stop)
-            self._courier = None
+        if self._notifier is not None:
+            await asyncio.to_thread(self._notifier.stop)
+            self._notifier = None
 
     async def renew(self, policy: Policy) -> None:
         """Take up the channels of a changed policy; those that cannot be used leave the old ones in place."""
         try:
-            ways = load_channels(policy, self._config)
+            channels = load_channels(policy, self._config)
         except SeasonedError as error:
             _log.error("the channels stay as they were: %s", error)
             return
-        if ways != self.ways:
+        if channels != self.channels:
             await self.stop()
-            self.ways = ways
+            self.channels = channels
             self.start()
 
-    def routers(self, desk: StoreThreads) -> tuple[APIRouter, APIRouter]:
+    def routers(self, store: StoreThreads) -> tuple[APIRouter, APIRouter]:
         """The pages of links, and the addresses that Telegram, Discord and webhooks call."""
 
         def ask(do: Callable[[Book], _T], /) -> Awaitable[_T]:
-            return desk.write(lambda place: do(place.book), grouped=False)
+            return store.write(lambda book: do(book))
 
         pages = link.router(ask, self._link_key, self._clock)
-        return pages, incoming.router(ask, lambda: self.ways, self._clock)
+        return pages, incoming.router(ask, lambda: self.channels, self._clock)
 
 
-Companion = Callable[["ConfirmService"], Awaitable[None]]
-"""Something that runs beside the service as long as it does, such as the sender of notifications."""
 _POLICY_SECONDS = 1.0
 _log = logging.getLogger("seasoned.confirm")
 
@@ -110,7 +108,6 @@ class ConfirmService:
         policy_file: Path | None = None,
         base_url: str | None = None,
         clock: Callable[[], float] = time.time,
-        companions: Sequence[Companion] = (),
     ) -> None:
         self.config = config
         self.clock = clock
@@ -126,22 +123,21 @@ class ConfirmService:
             policy, self._digest = load_with_digest(self._policy_file)
         self.policy = policy
         self.base_url = (base_url or self.policy.listen.public_url or "").rstrip("/")
-        self.desk = StoreThreads(lambda: open_database(config, durable=True, by_turns=True), self.make_book)
-        self.waiting = Waiters(self.desk, clock=clock)
-        self.heads = AuditExporter(config, self.desk, lambda: self.policy.audit, clock=clock)
+        self.store = StoreThreads(lambda: open_database(config, durable=True, by_turns=True), self.make_book)
+        self.waiting = Waiters(self.store, clock=clock)
+        self.heads = AuditExporter(config, self.store, lambda: self.policy.audit, clock=clock)
         self.metrics = ConfirmMetrics(self.waiting, self.heads)
         link_key = self.seal.derive(LINK_PURPOSE)
         self.notices = Notifications(config, self.policy, self.open_book, link_key=link_key, clock=clock)
         self.broken: str | None = None
         """What ended that should run as long as the service; health says it."""
-        self._companions = companions
         self._pending = (-1, 0.0, 0)
 
     async def pending_count(self) -> int:
         """Requests that wait for a person; counted anew only after a change, or when one of them expires."""
         seq, until, count = self._pending
-        if seq != await self.desk.read(lambda place: place.book.last_seq()) or self.clock() >= until:
-            seq, until, count = self._pending = await self.desk.read(_count_pending)
+        if seq != await self.store.read(lambda book: book.last_seq()) or self.clock() >= until:
+            seq, until, count = self._pending = await self.store.read(_count_pending)
         return count
 
     def make_book(self, database: Database) -> Book:
@@ -155,18 +151,16 @@ class ConfirmService:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Everything that must run while requests are answered."""
-        await self.desk.start()
+        await self.store.start()
         try:
             await self._check_policy(self._digest)
         except BaseException:
-            await self.desk.stop()
+            await self.store.stop()
             raise
         await self.waiting.start()
         self.notices.start()
-        beside: list[Callable[[], Awaitable[None]]] = [self.waiting.poll, self.waiting.expire, self._watch_policy]
-        beside.append(self.heads.run)
-        beside += [lambda one=one: one(self) for one in self._companions]  # type: ignore[misc]
-        tasks = [asyncio.ensure_future(start()) for start in beside]
+        work = (self.waiting.poll, self.waiting.expire, self._watch_policy, self.heads.run)
+        tasks = [asyncio.ensure_future(start()) for start in work]
         for task in tasks:
             task.add_done_callback(self._ended)
         try:
@@ -179,7 +173,7 @@ class ConfirmService:
                 with suppress(asyncio.CancelledError, SeasonedError):
                     await task
             await self.notices.stop()
-            await self.desk.stop()
+            await self.store.stop()
 
     def _ended(self, task: asyncio.Future[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
@@ -201,14 +195,14 @@ class ConfirmService:
                 _log.error("the policy stays as it was: %s", error)
                 continue
             self.policy = policy
-            self.desk.renew()
+            self.store.renew()
             await self.notices.renew(self.policy)
             _log.info("the policy was read anew")
 
     async def _check_policy(self, digest: str) -> None:
         """Changing the policy needs a person: after the first agreed one, a file that nobody agreed to is refused."""
         if (file := self._policy_file) is not None:
-            await self.desk.read(lambda place: check_agreed(place.database, file, digest))
+            await self.store.read(lambda book: check_agreed(book.database, file, digest))
 
     def _stamp(self) -> tuple[int, int, int] | None:
         if self._policy_file is None:
@@ -220,10 +214,10 @@ class ConfirmService:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def _count_pending(place: StoreConnection) -> tuple[int, float, int]:
+def _count_pending(book: Book) -> tuple[int, float, int]:
     # The number first: what changes after it is seen at the next question.
-    seq, due = place.book.last_seq(), place.book.next_expiry()
-    return seq, math.inf if due is None else due, place.book.pending_count()
+    seq, due = book.last_seq(), book.next_expiry()
+    return seq, math.inf if due is None else due, book.pending_count()
 
 
 def service_of(request: Request) -> ConfirmService:

@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from functools import partial
 
 from seasoned.confirm.people.credential import Credential, current
+from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request
-from seasoned.confirm.service.store_threads import StoreConnection, StoreThreads
-from seasoned.errors import Denied, NotFound, Refused, SeasonedError
+from seasoned.confirm.service.store_threads import StoreThreads
+from seasoned.errors import Denied, NotFound, Refused, SeasonedError, Unauthorised
 
 _POLL_SECONDS = 0.1
 _EXPIRE_SECONDS = 1.0
@@ -75,8 +76,8 @@ class ChangeSignal:
 class Waiters:
     """All who wait, by the request that they wait for. Used from the event loop alone."""
 
-    def __init__(self, desk: StoreThreads, *, clock: Callable[[], float]) -> None:
-        self._desk = desk
+    def __init__(self, store: StoreThreads, *, clock: Callable[[], float]) -> None:
+        self._store = store
         self._clock = clock
         self._watches: defaultdict[str, set[RequestWatcher]] = defaultdict(set)
         self._bells: set[ChangeSignal] = set()
@@ -128,13 +129,13 @@ class Waiters:
 
     async def look(self, who: Credential, request_id: str) -> Request:
         """How a request stands now."""
-        return await self._desk.read(lambda place: place.book.look(who, request_id))
+        return await self._store.read(lambda book: book.look(who, request_id))
 
     async def is_current(self, who: Credential) -> bool:
         """Whether a credential still counts; all who wait with it and ask at once are answered by one look."""
         check = self._checks.get(who.id)
         if check is None:
-            check = asyncio.ensure_future(self._desk.read(lambda place: _is_current(place, who)))
+            check = asyncio.ensure_future(self._store.read(lambda book: _is_current(book, who)))
             check.add_done_callback(lambda _: self._checks.pop(who.id, None))
             self._checks[who.id] = check
         return await asyncio.shield(check)
@@ -159,13 +160,13 @@ class Waiters:
             finally:
                 leaving.cancel()
         if not await self.is_current(who):
-            # Waiting may last for an hour: a credential that was revoked meanwhile is told so, and nothing else.
-            return await self.look(who, request_id)
+            # Waiting can last an hour: a credential that was revoked meanwhile must not learn the decision.
+            raise Unauthorised("The credential was revoked while it waited: ask an admin for another one.")
         return found
 
     async def start(self) -> None:
         """Begin at the present end of the audit: what is older has been seen by whoever looks."""
-        self._seq = await self._desk.read(lambda place: place.book.last_seq())
+        self._seq = await self._store.read(lambda book: book.last_seq())
 
     def stop(self) -> None:
         """Let all go who wait, with what is known now."""
@@ -187,7 +188,7 @@ class Waiters:
     async def _catch_up(self) -> None:
         changed: set[str] = set()
         while True:
-            page = await self._desk.read(partial(_changes, since=self._seq))
+            page = await self._store.read(partial(_changes, since=self._seq))
             changed |= {request_id for _, request_id in page}
             if page:
                 self._seq = max(seq for seq, _ in page)
@@ -216,22 +217,22 @@ class Waiters:
             await asyncio.sleep(seconds)
 
     async def _expire_due(self) -> float:
-        due = await self._desk.read(lambda place: place.book.next_expiry())
+        due = await self._store.read(lambda book: book.next_expiry())
         if due is not None and due <= self._clock():
-            for request in await self._desk.write(lambda place: place.book.expire_due()):
+            for request in await self._store.write(lambda book: book.expire_due()):
                 self.tell(request)
-            due = await self._desk.read(lambda place: place.book.next_expiry())
+            due = await self._store.read(lambda book: book.next_expiry())
         left = _EXPIRE_SECONDS if due is None else due - self._clock()
         return min(max(left, 0.02), _EXPIRE_SECONDS)
 
 
-def _is_current(place: StoreConnection, who: Credential) -> bool:
+def _is_current(book: Book, who: Credential) -> bool:
     try:
-        current(place.database, who)
+        current(book.database, who)
     except Refused:
         return False
     return True
 
 
-def _changes(place: StoreConnection, since: int) -> list[tuple[int, str]]:
-    return place.book.changes_since(since, limit=_PAGE)
+def _changes(book: Book, since: int) -> list[tuple[int, str]]:
+    return book.changes_since(since, limit=_PAGE)

@@ -16,15 +16,9 @@ UPDATE outbox SET attempts = CASE WHEN :is_final = 1 THEN :most ELSE attempts EN
     last_error = :last_error
 WHERE id = :id AND attempts = :attempts AND sent_at IS NULL;
 
--- name: next_due
-SELECT MIN(next_at) AS next_at FROM outbox WHERE sent_at IS NULL AND attempts < :most AND channel = :channel;
-
 -- name: unsent
 SELECT id, request_id, event, channel, attempts, next_at, created_at, last_error FROM outbox
 WHERE sent_at IS NULL ORDER BY created_at DESC, id LIMIT :limit;
-
--- name: try_again
-UPDATE outbox SET attempts = 0, next_at = :now WHERE sent_at IS NULL AND attempts >= :most;
 
 -- name: place
 SELECT place FROM notice WHERE channel = :channel AND request_id = :request_id;

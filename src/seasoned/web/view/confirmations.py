@@ -13,10 +13,10 @@ from starlette.responses import Response, StreamingResponse
 from seasoned.confirm.audit.chain import AuditEntry
 from seasoned.confirm.people.authorization import deciding_refusal
 from seasoned.confirm.people.credential import Credential
+from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.request import Request
 from seasoned.confirm.service.routes import check_id, decide
 from seasoned.confirm.service.service import ConfirmService, service_of
-from seasoned.confirm.service.store_threads import StoreConnection
 from seasoned.errors import CannotDo, Conflict, Denied, Refused, UsageError
 from seasoned.web.display import arguments, moment
 from seasoned.web.login import Decider, Deciding, Here, Visitor, ask_to_decide, read_change, visitor
@@ -80,7 +80,7 @@ async def show_list(request: HTTPRequest, here: Here, before: str | None = None)
 async def show_audit(request: HTTPRequest, here: Deciding) -> Response:
     """What happened, the newest first: every request, vote, use, and change of who may do what."""
     limit = min(row_limit(request), _MOST_AUDIT)
-    found = await service_of(request).desk.read(lambda place: place.book.audit(limit=limit))
+    found = await service_of(request).store.read(lambda book: book.audit(limit=limit))
     table = Table(
         name="audit",
         title="Audit",
@@ -167,8 +167,8 @@ async def _page(
     checked = None if request_id is None else check_id(request_id)
     older = None if before is None else check_id(before)
     # Looking at one may expire it, so it is looked at before the list is made.
-    one = None if checked is None else await service.desk.read(lambda place: _shown(place, here.who, checked))
-    listed = await service.desk.read(lambda place: _listed(place, here.who, older))
+    one = None if checked is None else await service.store.read(lambda book: _shown(book, here.who, checked))
+    listed = await service.store.read(lambda book: _listed(book, here.who, older))
     path = f"{here.visit.path}/{PAGE.path}"
     values: dict[str, Any] = {
         "path": path,
@@ -184,9 +184,9 @@ async def _page(
     return render("confirmations.html", status=status, **values)
 
 
-def _listed(place: StoreConnection, who: Credential, before: str | None) -> RequestList:
-    pending = place.book.list(who, status="pending", limit=_MOST_PENDING)
-    found = place.book.list(who, limit=_MOST_PENDING + _MOST_RESOLVED, before=before)
+def _listed(book: Book, who: Credential, before: str | None) -> RequestList:
+    pending = book.list(who, status="pending", limit=_MOST_PENDING)
+    found = book.list(who, limit=_MOST_PENDING + _MOST_RESOLVED, before=before)
     resolved = [one for one in found if one.is_resolved]
     has_more = len(resolved) > _MOST_RESOLVED or len(found) == _MOST_PENDING + _MOST_RESOLVED
     resolved = resolved[:_MOST_RESOLVED]
@@ -196,10 +196,10 @@ def _listed(place: StoreConnection, who: Credential, before: str | None) -> Requ
     return RequestList(pending, resolved, older, len(pending) == _MOST_PENDING)
 
 
-def _shown(place: StoreConnection, who: Credential, request_id: str) -> ShownRequest:
-    found = place.book.look(who, request_id)
-    row = place.database.row("confirm.request", {"id": request_id})
-    forbidden = None if row is None else deciding_refusal(who, row, place.book.policy)
+def _shown(book: Book, who: Credential, request_id: str) -> ShownRequest:
+    found = book.look(who, request_id)
+    row = book.database.row("confirm.request", {"id": request_id})
+    forbidden = None if row is None else deciding_refusal(who, row, book.policy)
     said = next((vote.approve for vote in found.votes if vote.person == who.person), None)
     return ShownRequest(found, arguments(found.details), forbidden, said)
 

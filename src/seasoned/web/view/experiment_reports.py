@@ -34,7 +34,7 @@ class Effects(msgspec.Struct, frozen=True):
 
 async def effects_of(request: Request) -> Effects:
     """What all running experiments say of examples."""
-    names = [one.name for one in await service_of(request).desk.read(lambda place: list_live(place.database))]
+    names = [one.name for one in await service_of(request).store.read(lambda book: list_live(book.database))]
     found: dict[str, tuple[tuple[str, ExampleEffect], ...]] = {}
     reports = await asyncio.gather(*[live_of(request, name) for name in names])
     for name, one in zip(names, reports, strict=True):

@@ -43,7 +43,7 @@ async def show_sessions(
     at, session = _place(after)
     limit = row_limit(request)
     wanted = {"experiment": name, "arm": arm, "at": at, "session": session, "limit": limit + 1}
-    rows = await service_of(request).desk.read(lambda place: _rows(place.database, wanted))
+    rows = await service_of(request).store.read(lambda book: _rows(book.database, wanted))
     more = rows[limit - 1] if len(rows) > limit else None
     names = await histories_of(request).read(lambda store: [_name(row, store, limit) for row in rows[:limit]])
     table = Table(

@@ -117,7 +117,7 @@ class TaskExperiment(msgspec.Struct, frozen=True):
 @router.get("/experiments")
 async def show_list(request: HTTPRequest, here: Here) -> Response:
     """Those that run, and those that were run."""
-    live = await service_of(request).desk.read(lambda place: list_live(place.database))
+    live = await service_of(request).store.read(lambda book: list_live(book.database))
     reports = await asyncio.gather(*[live_of(request, one.name) for one in live])
     shown = {one.name: report for one, report in zip(live, reports, strict=True)}
     offline = await histories_of(request).read(_offline)
@@ -128,7 +128,7 @@ async def show_list(request: HTTPRequest, here: Here) -> Response:
 @router.get("/experiments/{name}")
 async def show_one(request: HTTPRequest, here: Here, name: str) -> Response:
     """One experiment: what may be said, arms, effects, sample ratio, examples."""
-    live = await service_of(request).desk.read(lambda place: list_live(place.database))
+    live = await service_of(request).store.read(lambda book: list_live(book.database))
     is_live = any(one.name == name for one in live)
     offline = next((one for one in await histories_of(request).read(_offline) if one.design.name == name), None)
     if not is_live and offline is None:

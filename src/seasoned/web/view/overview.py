@@ -86,7 +86,7 @@ async def show(request: Request, here: Here) -> Response:
     shown = await histories_of(request).kept("overview", _shown)
     waiting = await service.pending_count()
     learned = await histories_of(request).read(_waiting_changes)
-    experiments = await service.desk.read(lambda place: _experiments(place.database))
+    experiments = await service.store.read(lambda book: _experiments(book.database))
     return answer(
         request,
         here,

@@ -8,8 +8,8 @@ from prometheus_client import Gauge
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
+from seasoned.confirm.request.book import Book
 from seasoned.confirm.service.service import ConfirmService, service_of
-from seasoned.confirm.service.store_threads import StoreConnection
 from seasoned.history.reader.seasoned_db import AGENT
 from seasoned.schedule import job_table
 from seasoned.schedule.health import ScheduleHealth, health
@@ -59,12 +59,12 @@ async def show(request: HTTPRequest, here: Here) -> Response:
     """Jobs, their next times, and what came of the last runs."""
     service = service_of(request)
     now = service.clock()
-    shown = await service.desk.read(lambda place: _shown(place, now))
+    shown = await service.store.read(lambda book: _shown(book, now))
     return answer(request, here, "schedule.html", tables=(shown.jobs, shown.runs), shown=shown)
 
 
-def _shown(place: StoreConnection, now: float) -> SchedulePage:
-    posted = sorted(job_table.jobs(place.database), key=lambda one: (one.next_at is None, one.next_at, one.job.name))
+def _shown(book: Book, now: float) -> SchedulePage:
+    posted = sorted(job_table.jobs(book.database), key=lambda one: (one.next_at is None, one.next_at, one.job.name))
     names = {one.job.id: one.job.name for one in posted}
     more = len(posted) - _MOST_JOBS
     jobs = Table(
@@ -83,7 +83,7 @@ def _shown(place: StoreConnection, now: float) -> SchedulePage:
         empty=_NO_JOBS,
         note=f"And {more} more: `seasoned cron list`." if more > 0 else "",
     )
-    runs = job_table.history(place.database, limit=_MOST_RUNS)
+    runs = job_table.history(book.database, limit=_MOST_RUNS)
     table = Table(
         name="runs",
         title="Last runs",
@@ -91,7 +91,7 @@ def _shown(place: StoreConnection, now: float) -> SchedulePage:
         rows=[_run(names.get(one.job_id, "removed"), one) for one in runs],
         empty="Nothing ran yet: a run leaves a line here, whatever came of it.",
     )
-    return SchedulePage(health(place.database, now), jobs, table)
+    return SchedulePage(health(book.database, now), jobs, table)
 
 
 def _run(name: str, run: JobRun) -> tuple[TableCell, ...]:

@@ -188,7 +188,7 @@ async def review(request: Request, here: Here) -> Response:
 async def _gaps(request: Request, ref: str, found: Session | str) -> dict[int, LostTurns]:
     if not isinstance(found, Session) or not is_recorded_here(found):
         return {}
-    lost = await service_of(request).desk.read(lambda place: lost_turns(place.database, ref))
+    lost = await service_of(request).store.read(lambda book: lost_turns(book.database, ref))
     return find_lost_turns(found, lost) if lost else {}
 
 

@@ -264,7 +264,7 @@ def _since(days: int | None) -> float:
 async def _through(request: HTTPRequest, by: GroupBy, since: float) -> CacheLookup[list[UsageTotal]]:
     """What went through the gateway, summed up beside the pages: there may be millions of requests."""
     service = service_of(request)
-    row = await service.desk.read(lambda place: place.database.row("gateway.newest_at"))
+    row = await service.store.read(lambda book: book.database.row("gateway.newest_at"))
     newest = None if row is None else row["at"]
     if newest is None:
         return CacheLookup([], is_current=True)

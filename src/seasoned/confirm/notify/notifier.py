@@ -1,0 +1,227 @@
+"""Tells people about requests: one thread for each channel, so that a slow receiver delays no other."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import httpx2
+import msgspec
+
+from seasoned.confirm.notify.channel import ConfiguredChannel
+from seasoned.confirm.notify.discord import Discord
+from seasoned.confirm.notify.http import NotSent, open_client
+from seasoned.confirm.notify.link import link_url, make_link
+from seasoned.confirm.notify.message import ChannelSender, Notification, compose, moment, visible
+from seasoned.confirm.notify.outbox import DEFAULT_RETRIES, Outbox, RetryPolicy
+from seasoned.confirm.notify.telegram import Poller, Telegram
+from seasoned.confirm.notify.webhook import Webhook
+from seasoned.confirm.request.book import Book
+from seasoned.confirm.request.request import Request
+from seasoned.confirm.request.row import request_from_row
+from seasoned.errors import NotFound, SeasonedError
+from seasoned.store.interface import DatabaseRow
+
+# How often a channel looks for rows that another process wrote.
+_LOOK_SECONDS = 0.5
+_REDACTED = ("description", "label", "finding", "reason")
+_log = logging.getLogger("seasoned.confirm")
+
+
+class RequestDelivery:
+    """Sends what an outbox row reports: the current state of its request, over one channel."""
+
+    def __init__(self, book: Book, sender: ChannelSender, *, link_key: bytes, clock: Callable[[], float]) -> None:
+        self._book = book
+        self._channel = sender.channel
+        self._sender = sender
+        self._link_key = link_key
+        self._clock = clock
+
+    def deliver(self, row: DatabaseRow) -> str | None:
+        """Send one row, or raise NotSent; a note if there was nothing to send."""
+        request = self._find(row["request_id"])
+        if not self._sender.edits_message:
+            self._sender.send(self._notification(row, request), None)
+            return None
+        key = {"channel": self._channel.name, "request_id": request.id}
+        found = self._book.database.row("notify.place", key)
+        if found is None and request.is_resolved:
+            return "decided before anyone was told"
+        self._update_message(row, request, None if found is None else found["place"])
+        return None
+
+    def _update_message(self, row: DatabaseRow, request: Request, message_id: str | None) -> None:
+        """Bring the one message about a request up to date, and once more if it was decided meanwhile."""
+        sent = self._sender.send(self._notification(row, request), message_id)
+        if sent is None:
+            return
+        if sent != message_id:
+            kept = {"channel": self._channel.name, "request_id": request.id, "place": sent, "told_at": self._clock()}
+            with self._book.database.write():
+                self._book.database.run("notify.keep_place", kept)
+        # The sender of the decision may have found no message yet, and left it to this one.
+        now = self._find(request.id)
+        if now.status != request.status:
+            self._sender.send(self._notification(row, now), sent)
+
+    def _find(self, request_id: str) -> Request:
+        # Without a credential: the policy says who is told.
+        found = self._book.database.row("confirm.request", {"id": request_id})
+        if found is None:
+            raise NotFound(f"there is no request {request_id!r}")
+        return request_from_row(self._book.database, found, self._book.seal)
+
+    def _notification(self, row: DatabaseRow, request: Request) -> Notification:
+        return Notification(
+            id=row["id"],
+            event=row["event"],
+            request_id=request.id,
+            is_open=request.status == "pending",
+            text=compose(request, self._book.redactor),
+            data=self._data(request),
+            links=self._links(request),
+        )
+
+    def _data(self, request: Request) -> dict[str, Any]:
+        redactor = self._book.redactor
+        said: dict[str, Any] = msgspec.to_builtins(request)
+        said |= {name: redactor.text(said[name]) for name in _REDACTED}
+        said["details"] = redactor.value(request.details)
+        said["is_exact"] = (said["description"], said["details"]) == (request.description, request.details)
+        said["expires"] = moment(request.expires_at)
+        del said["votes"]
+        return said
+
+    def _links(self, request: Request) -> dict[str, str]:
+        channel = self._channel
+        if not (channel.has_links and channel.public_url and request.status == "pending"):
+            return {}
+        links = {}
+        for person in channel.people:
+            token = make_link(
+                self._link_key,
+                request_id=request.id,
+                channel=channel.name,
+                person=person,
+                expires_at=request.expires_at,
+            )
+            links[visible(person)] = link_url(channel.public_url, token)
+        return links
+
+
+def make_sender(
+    channel: ConfiguredChannel, client: httpx2.Client, *, clock: Callable[[], float] = time.time
+) -> ChannelSender:
+    """The sender for a channel of its kind."""
+    if channel.kind == "telegram":
+        return Telegram(channel, client)
+    if channel.kind == "discord":
+        return Discord(channel, client)
+    return Webhook(channel, client, clock=clock)
+
+
+class Notifier:
+    """The threads that send notifications, and ask Telegram for answers where it cannot call us."""
+
+    def __init__(
+        self,
+        open_book: Callable[[], Book],
+        channels: Mapping[str, ConfiguredChannel],
+        *,
+        link_key: bytes,
+        clock: Callable[[], float] = time.time,
+        retries: RetryPolicy = DEFAULT_RETRIES,
+        connect: Callable[[], httpx2.Client] = open_client,
+    ) -> None:
+        self._open_book = open_book
+        self._channels = channels
+        self._link_key = link_key
+        self._clock = clock
+        self._retries = retries
+        self._connect = connect
+        self._stop = threading.Event()
+        self._wakers = {name: threading.Event() for name in channels}
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Start the threads."""
+        for channel in self._channels.values():
+            self._start_thread(f"seasoned-send-{channel.name}", self._run, channel)
+        for polled in _polled(self._channels.values()):
+            poller = Poller(polled, self._connect, self._open_book, clock=self._clock)
+            self._start_thread(f"seasoned-poll-{polled[0].name}", poller.run, self._stop)
+
+    def wake(self) -> None:
+        """Look for due rows at once: something was written."""
+        for waker in self._wakers.values():
+            waker.set()
+
+    def stop(self, *, wait_seconds: float = 5.0) -> None:
+        """Stop after the attempts that are under way; what is cut off is sent again at the next start."""
+        self._stop.set()
+        self.wake()
+        limit = time.monotonic() + wait_seconds
+        for thread in self._threads:
+            thread.join(max(0.0, limit - time.monotonic()))
+        self._threads.clear()
+
+    def _start_thread(self, name: str, target: Callable[[Any], None], argument: object) -> None:
+        thread = threading.Thread(target=target, args=(argument,), name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _run(self, channel: ConfiguredChannel) -> None:
+        while not self._stop.is_set():
+            try:
+                self._send_until_stopped(channel)
+            except SeasonedError as error:
+                _log.warning("channel %r cannot be served, trying again: %s", channel.name, error)
+                self._stop.wait(1.0)
+
+    def _send_until_stopped(self, channel: ConfiguredChannel) -> None:
+        waker = self._wakers[channel.name]
+        book = self._open_book()
+        try:
+            with self._connect() as client:
+                sender = make_sender(channel, client, clock=self._clock)
+                self._set_webhook(sender)
+                delivery = RequestDelivery(book, sender, link_key=self._link_key, clock=self._clock)
+                outbox = Outbox(
+                    book.database,
+                    channel.name,
+                    delivery.deliver,
+                    redactor=book.redactor,
+                    clock=self._clock,
+                    retries=self._retries,
+                )
+                while not self._stop.is_set():
+                    waker.clear()
+                    outbox.send_due()
+                    waker.wait(_LOOK_SECONDS)
+        finally:
+            book.database.close()
+
+    def _set_webhook(self, sender: ChannelSender) -> None:
+        if isinstance(sender, Telegram) and _is_called_by_telegram(sender.channel):
+            try:
+                sender.set_webhook(f"{sender.channel.public_url}/confirm/telegram")
+            except NotSent as error:
+                _log.warning("channel %r: Telegram could not be given our address: %s", sender.channel.name, error)
+
+
+def _is_called_by_telegram(channel: ConfiguredChannel) -> bool:
+    # Telegram calls only addresses with TLS, and is trusted only with a secret; otherwise it is polled.
+    return bool(channel.incoming_secret) and channel.public_url.startswith("https://")
+
+
+def _polled(channels: Iterable[ConfiguredChannel]) -> list[list[ConfiguredChannel]]:
+    """Telegram channels that must be polled, grouped by token: Telegram allows one poll at a time for each."""
+    by_token: dict[str, list[ConfiguredChannel]] = {}
+    for channel in channels:
+        if channel.kind == "telegram" and not _is_called_by_telegram(channel):
+            by_token.setdefault(channel.token, []).append(channel)
+    return list(by_token.values())

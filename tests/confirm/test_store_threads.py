@@ -1,0 +1,173 @@
+"""Store work outside the event loop: results come after the commit, and one job that fails fails alone."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from seasoned.config import Config
+from seasoned.confirm.people.credential import Credential, make
+from seasoned.confirm.policy import Policy, RateRule
+from seasoned.confirm.request.book import Book
+from seasoned.confirm.request.request import NewRequest
+from seasoned.confirm.request.seal import load_seal
+from seasoned.confirm.service.store_threads import StoreThreads
+from seasoned.errors import CannotDo, StoreError, UsageError
+from seasoned.redact.key import Secrecy, load_key
+from seasoned.store import Database, open_database
+
+POLICY = Policy(rate=RateRule(count=10_000))
+
+
+@asynccontextmanager
+async def _store(config: Config) -> AsyncIterator[tuple[StoreThreads, Credential]]:
+    database = open_database(config)
+    who, _ = make(database, "agent", "agent", now=time.time())
+    database.close()
+    secrecy, seal = Secrecy(load_key(config.home)), load_seal(config.home)
+
+    def book(database: Database) -> Book:
+        return Book(database, policy=POLICY, seal=seal, secrecy=secrecy)
+
+    store = StoreThreads(lambda: open_database(config, durable=True, by_turns=True), book)
+    await store.start()
+    try:
+        yield store, who
+    finally:
+        await store.stop()
+
+
+def _new(number: int) -> NewRequest:
+    return NewRequest(action="send_report", description=f"Number {number}.")
+
+
+def _submit(who: Credential, asked: NewRequest) -> Callable[[Book], str]:
+    return lambda book: book.submit(who, asked).request.id
+
+
+def _hold(store: StoreThreads) -> tuple[asyncio.Future[None], threading.Event]:
+    """Keeps the writer busy until the event is set."""
+    go_on = threading.Event()
+    return asyncio.ensure_future(store.write(lambda _: go_on.wait(10) and None)), go_on
+
+
+def test_many_at_once_are_all_kept_and_one_that_fails_fails_alone(database_config: Config) -> None:
+    def breaks(book: Book) -> str:
+        book.submit(who, _new(99))
+        raise ZeroDivisionError("unexpected")
+
+    async def run() -> None:
+        nonlocal who
+        async with _store(database_config) as (store, who):
+            jobs = [store.write(_submit(who, _new(number))) for number in range(40)]
+            jobs.insert(20, store.write(_submit(who, NewRequest(action="", description="wrong"))))
+            jobs.insert(10, store.write(breaks))
+            found = await asyncio.gather(*jobs, return_exceptions=True)
+            ids = [one for one in found if isinstance(one, str)]
+            assert len(set(ids)) == 40
+            assert {type(one) for one in found if not isinstance(one, str)} == {ZeroDivisionError, UsageError}
+            kept = {one.id for one in await store.read(lambda book: book.list(who, limit=100))}
+            assert kept > set(ids) and len(kept) == 41, "what broke had committed its own request before"
+
+    who: Credential
+    who = None  # type: ignore[assignment]
+    asyncio.run(run())
+
+
+def test_a_result_comes_after_its_commit(tmp_path: Path) -> None:
+    """Another connection sees the change at the moment when the result is there."""
+
+    async def run() -> None:
+        config = Config(home=tmp_path)
+        async with _store(config) as (store, who):
+            reader = sqlite3.connect(config.store_path)
+            for number in range(20):
+                made = await store.write(_submit(who, _new(number)))
+                assert reader.execute("SELECT status FROM request WHERE id = ?", (made,)).fetchone() == ("pending",)
+            reader.close()
+
+    asyncio.run(run())
+
+
+def test_every_connection_waits_for_the_disk(tmp_path: Path) -> None:
+    def level(book: Book) -> int:
+        connection: sqlite3.Connection = book.database.connection  # type: ignore[attr-defined]
+        return int(connection.execute("PRAGMA synchronous").fetchone()[0])
+
+    async def run() -> None:
+        async with _store(Config(home=tmp_path)) as (store, _):
+            assert {await store.read(level), await store.write(level)} == {2}, "synchronous = FULL"
+
+    asyncio.run(run())
+
+
+def test_a_store_that_cannot_be_opened_is_an_error_at_the_start(tmp_path: Path) -> None:
+    async def run() -> None:
+        def refuse() -> Database:
+            raise StoreError("no such store")
+
+        store = StoreThreads(refuse, lambda database: pytest.fail(f"a book on {database}"))
+        with pytest.raises(StoreError, match="no such store"):
+            await store.start()
+
+    asyncio.run(run())
+
+
+def test_stopping_finishes_what_was_handed_over_and_takes_no_more(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with _store(Config(home=tmp_path)) as (store, who):
+            holding, go_on = _hold(store)
+            job = asyncio.ensure_future(store.write(_submit(who, _new(1))))
+            await asyncio.sleep(0.02)
+            stopping = asyncio.ensure_future(store.stop())
+            await asyncio.sleep(0.02)
+            with pytest.raises(CannotDo, match="stopping"):
+                await store.read(lambda book: book.pending_count())
+            go_on.set()
+            assert await job
+            await asyncio.gather(holding, stopping)
+
+    asyncio.run(run())
+
+
+def test_a_caller_who_left_disturbs_no_other(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with _store(Config(home=tmp_path)) as (store, who):
+            holding, go_on = _hold(store)
+            left = asyncio.ensure_future(store.write(_submit(who, _new(1))))
+            stays = asyncio.ensure_future(store.write(_submit(who, _new(2))))
+            await asyncio.sleep(0.02)
+            left.cancel()
+            go_on.set()
+            made = await stays
+            await holding
+            assert made in {one.id for one in await store.read(lambda book: book.list(who))}
+
+    asyncio.run(run())
+
+
+def test_a_new_policy_reaches_every_thread(tmp_path: Path) -> None:
+    async def run() -> None:
+        database = open_database(config := Config(home=tmp_path))
+        database.close()
+        policy = POLICY
+        secrecy, seal = Secrecy(load_key(config.home)), load_seal(config.home)
+        store = StoreThreads(
+            lambda: open_database(config, by_turns=True),
+            lambda database: Book(database, policy=policy, seal=seal, secrecy=secrecy),
+        )
+        await store.start()
+        policy = Policy(redeem_seconds=7)
+        store.renew()
+        found = [await ask(lambda book: book.policy.redeem_seconds) for ask in (store.read, store.write)]
+        await store.stop()
+        assert found == [7, 7]
+
+    asyncio.run(run())
