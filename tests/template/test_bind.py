@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.command.parse import Step, parse
@@ -166,7 +166,6 @@ def test_what_an_argument_became_it_became_in_intent_and_result() -> None:
     assert json.loads(made.result) == {"address1": house, "number": int(number)}
 
 
-@settings(max_examples=200)
 @given(
     st.lists(
         st.sampled_from(["445 Elm Drive", "#W1234567", "chen_li_1234", "Hannah Meyer", "a/parcels.txt"]), max_size=6
@@ -278,7 +277,6 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=300)
 @given(st.dictionaries(st.text("abcdef_", min_size=1, max_size=6), TEXTS, max_size=4), TEXTS, st.text(max_size=4))
 def test_every_argument_keeps_its_shape(arguments: dict[str, str], intent: str, seed: str) -> None:
     made = anonymize(arguments, "", intent, vocabulary=NOTHING, seed=seed)
@@ -286,7 +284,6 @@ def test_every_argument_keeps_its_shape(arguments: dict[str, str], intent: str, 
     assert made == anonymize(arguments, "", intent, vocabulary=NOTHING, seed=seed)
 
 
-@settings(max_examples=200)
 @given(st.lists(WORDS, min_size=1, max_size=10).map(" ".join))
 def test_any_command_stays_the_same_command(command: str) -> None:
     made = bound({"command": command}).arguments["command"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.template.block import Block
@@ -297,7 +297,6 @@ EXAMPLES = st.lists(
 
 
 @given(EXAMPLES, st.integers(0, 2500), st.booleans(), st.sampled_from(["", "find where src starts"]))
-@settings(max_examples=60)
 def test_every_choice_keeps_every_limit(examples: list[Example], budget: int, is_small: bool, task: str) -> None:
     found = shown(template("t", *examples), budget=budget, is_small=is_small, task=task)
     if found.block is None:

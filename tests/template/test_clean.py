@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from tests.template.examples import example
 from tests.template.sessions import REDACTOR
 from tests.template.spoken import HONEST, INJECTIONS
 
+IS_TORTURE = bool(os.environ.get("SEASONED_TORTURE"))
 NOTHING = Vocabulary()
 
 
@@ -39,12 +41,13 @@ def shown(one: Example) -> list[Any]:
     return [json.loads(one.arguments), one.arguments, one.result, one.intent]
 
 
-@pytest.mark.parametrize("seed", [1, 7])
+@pytest.mark.parametrize("seed", [1, 7] if IS_TORTURE else [1])
 def test_no_planted_secret_is_ever_shown(seed: int) -> None:
     dropped = 0
     survived = []
     secrets = list(planted(seed))
-    for at, p in enumerate(secrets):
+    # A fourth of them, of every kind; `make torture` plants all.
+    for at, p in enumerate(secrets if IS_TORTURE else secrets[::4]):
         text = p.value if isinstance(p.value, str) else json.dumps(p.value)
         # Each kind comes in many carriers: they take turns in arguments, in results and intents, and in commands.
         place = (
@@ -62,23 +65,30 @@ def test_no_planted_secret_is_ever_shown(seed: int) -> None:
 
 
 def test_most_clean_values_get_past_the_gate() -> None:
-    values = [value for at, value in enumerate(clean_values(1)) if at % 20 == 0]
+    values = [value for at, value in enumerate(clean_values(1)) if at % (20 if IS_TORTURE else 60) == 0]
     kept = sum(unclean(mined("get_note", {"value": value}, "ok", "Look at it."), REDACTOR) is None for value in values)
-    assert len(values) >= 1000 and kept >= 0.9 * len(values)
+    assert len(values) >= 300 and kept >= 0.9 * len(values)
 
 
-@pytest.mark.parametrize("text", INJECTIONS)
-def test_no_order_to_the_reader_gets_past_the_gate(text: str) -> None:
-    one = mined("get_note", {"id": 4}, text, text)
-    assert unclean(one, REDACTOR) is None and text not in (one.result, one.intent)
-    assert unclean(mined("get_note", {"note": text}, "ok", ""), REDACTOR) is not None
-    assert unclean(example(result=text), REDACTOR) is not None
-    assert unclean(example(intent=text[:INTENT_CHARS]), REDACTOR) is not None
+def test_no_order_to_the_reader_gets_past_the_gate() -> None:
+    passed = []
+    for text in INJECTIONS:
+        one = mined("get_note", {"id": 4}, text, text)
+        if unclean(one, REDACTOR) is not None or text in (one.result, one.intent):
+            passed.append((text, "as a result or an intent that is mined"))
+        for place, made in (
+            ("argument", mined("get_note", {"note": text}, "ok", "")),
+            ("result", example(result=text)),
+            ("intent", example(intent=text[:INTENT_CHARS])),
+        ):
+            if unclean(made, REDACTOR) is None:
+                passed.append((text, place))
+    assert passed == []
 
 
-@pytest.mark.parametrize("text", HONEST)
-def test_honest_texts_get_past_the_gate(text: str) -> None:
-    assert unclean(mined("get_note", {"note": text}, "ok", text), REDACTOR) is None
+def test_honest_texts_get_past_the_gate() -> None:
+    found = {text: unclean(mined("get_note", {"note": text}, "ok", text), REDACTOR) for text in HONEST}
+    assert {text: why for text, why in found.items() if why is not None} == {}
 
 
 @pytest.mark.parametrize(

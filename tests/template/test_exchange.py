@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import CannotDo, SeasonedError, UsageError
@@ -277,7 +277,6 @@ _JSON = st.recursive(
 
 
 @given(st.sampled_from(list(HERMES)), st.data())
-@settings(max_examples=150, deadline=None)
 def test_files_that_are_broken_anywhere_are_read_or_refused(shape: Shape, data: st.DataObject) -> None:
     content = json.loads(json.dumps(HERMES[shape]))
     place = data.draw(st.sampled_from([content, (content.get("patterns") or content["examples"])[0]]))

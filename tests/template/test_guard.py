@@ -6,7 +6,7 @@ import os
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.template.library.guard import (
@@ -196,7 +196,6 @@ OUTCOMES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.booleans(
 
 
 @given(OUTCOMES)
-@settings(max_examples=50)
 def test_a_later_look_never_takes_back_a_suspension(outcomes: list[tuple[int, int, bool]]) -> None:
     """Decided once is decided: looking after every session finds what looking at the end does."""
     sessions = [

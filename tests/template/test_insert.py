@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from seasoned.template.block import Block, Format
 from seasoned.template.provision import carries_block, insert
@@ -33,7 +33,6 @@ def test_a_block_stands_after_the_system_messages_and_before_all_others() -> Non
     assert insert([], render(blocks.SMALL)) == _block()
 
 
-@settings(max_examples=30, deadline=None)
 @given(block=blocks.blocks)
 def test_the_list_of_the_caller_is_not_touched(block: Block) -> None:
     given = [dict(SYSTEM), dict(USER)]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import NotFound, UsageError
@@ -202,7 +202,6 @@ _STEPS = st.lists(
 
 
 @given(_STEPS)
-@settings(max_examples=60, deadline=None)
 def test_a_refreshed_snapshot_is_a_new_one(steps: list[tuple[str, str, int]]) -> None:
     store = open_temporary()
     held = snapshot(store)

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.insight.track import JudgedCall, Track
@@ -262,7 +262,6 @@ _CALLS = st.builds(
 _SESSIONS = st.lists(st.lists(_CALLS, min_size=1, max_size=8), min_size=1, max_size=5)
 
 
-@settings(max_examples=60, deadline=None)
 @given(_SESSIONS, st.randoms(use_true_random=False))
 def test_the_order_of_sessions_does_not_matter_and_only_what_worked_is_shown(many: Any, random: Any) -> None:
     tracks = [session(f"s{at}", *calls, day=1.0 + at % 3, root=f"r{at % 4}") for at, calls in enumerate(many)]

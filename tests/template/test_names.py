@@ -6,7 +6,7 @@ import unicodedata
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
@@ -71,7 +71,6 @@ def test_compatible_characters_become_one_name() -> None:
     | st.from_regex(r"[\w.\-]{1,70}", fullmatch=True)
     | st.text(alphabet="aA.-_/\\cC:oOnN\u00b9\u2024\uff0f0\u0130\u017f", max_size=9)
 )
-@settings(deadline=None)
 @example("\u0130x")
 @example("ſ")
 def test_whatever_passes_stays_in_its_folder(name: str) -> None:

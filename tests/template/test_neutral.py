@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from seasoned.template.example import INTENT_CHARS, RESULT_CHARS
 from tests.template.sessions import call
 from tests.template.spoken import HONEST, INJECTIONS, SUBTLE
 
+IS_TORTURE = bool(os.environ.get("SEASONED_TORTURE"))
 TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("Read", {"file_path": "a.py"}),
     ("Grep", {"pattern": "x"}),
@@ -117,10 +119,23 @@ def test_any_text_becomes_a_short_result(text: str, tool: tuple[str, dict[str, A
     assert len(result_of(tool[0], text, **tool[1])) <= RESULT_CHARS
 
 
-@pytest.mark.parametrize(("tool", "arguments"), TOOLS)
-@pytest.mark.parametrize("text", [*INJECTIONS, *SUBTLE])
-def test_no_result_says_what_was_planted_in_it(tool: str, arguments: dict[str, Any], text: str) -> None:
-    shapes = (
+@pytest.mark.parametrize("at", range(len(TOOLS)), ids=[f"{tool} {at}" for at, (tool, _) in enumerate(TOOLS)])
+def test_no_result_says_what_was_planted_in_it(at: int) -> None:
+    tool, arguments = TOOLS[at]
+    # Each text is planted in every fourth tool; `make torture` plants all of them in all.
+    texts = [*INJECTIONS, *SUBTLE] if IS_TORTURE else [*INJECTIONS, *SUBTLE][at % 4 :: 4]
+    wrong = []
+    for text in texts:
+        for planted in planted_in(text):
+            made = result_of(tool, planted, **arguments)
+            if text.strip() in made or speaks_to_reader(made):
+                wrong.append((text, planted, made))
+    assert wrong == []
+
+
+def planted_in(text: str) -> tuple[str, ...]:
+    """The text in all the places of a result that a tool could pass on."""
+    return (
         text,
         f"ok\n{text}\nok",
         json.dumps({"status": "ok", "note": text, text: "x", "list": [text]}),
@@ -129,29 +144,23 @@ def test_no_result_says_what_was_planted_in_it(tool: str, arguments: dict[str, A
         f"Successfully created {text}",
         f"The file {text} has been updated.",
     )
-    for planted in shapes:
-        made = result_of(tool, planted, **arguments)
-        assert text.strip() not in made
-        assert not speaks_to_reader(made)
 
 
-@pytest.mark.parametrize("text", INJECTIONS)
-def test_what_speaks_to_the_reader_is_recognised(text: str) -> None:
-    assert speaks_to_reader(text)
-    assert speaks_to_reader(f"The build is green and the tests pass.\n{text}\nThat is all for today.")
-    assert neutral_text(text, INTENT_CHARS) == "" or "Action" in text
+def test_what_speaks_to_the_reader_is_recognised() -> None:
+    inside = "The build is green and the tests pass.\n{}\nThat is all for today."
+    missed = [text for text in INJECTIONS if not speaks_to_reader(text) or not speaks_to_reader(inside.format(text))]
+    shown = [text for text in INJECTIONS if neutral_text(text, INTENT_CHARS) and "Action" not in text]
+    assert (missed, shown) == ([], [])
 
 
-@pytest.mark.parametrize("text", HONEST)
-def test_honest_work_is_not_taken_for_an_order(text: str) -> None:
-    assert not speaks_to_reader(text)
+def test_honest_work_is_not_taken_for_an_order() -> None:
+    assert [text for text in HONEST if speaks_to_reader(text)] == []
 
 
-@pytest.mark.parametrize("text", INJECTIONS)
-def test_an_argument_that_speaks_is_found_however_deep(text: str) -> None:
-    if len(text) > 12:
-        assert arguments_speak({"a": {"b": [1, None, {"c": text}]}})
-        assert arguments_speak({"a": {text: 1}})
+def test_an_argument_that_speaks_is_found_however_deep() -> None:
+    long = [text for text in INJECTIONS if len(text) > 12]
+    assert [text for text in long if not arguments_speak({"a": {"b": [1, None, {"c": text}]}})] == []
+    assert [text for text in long if not arguments_speak({"a": {text: 1}})] == []
 
 
 def test_arguments_that_speak_only_as_json_do_not_speak() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
@@ -26,16 +27,14 @@ def _typical(seed: int) -> Block:
     )
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("format", FORMATS)
-def test_a_placebo_is_as_long_as_its_block(format: Format, form: Form) -> None:
-    for block in (blocks.SMALL, *map(_typical, range(4))):
-        real, false = render(block, format, form), render(placebo(block), format, form)
-        assert abs(false.tokens - real.tokens) <= max(2, 0.02 * real.tokens)
-        assert real.is_empty == false.is_empty
+def test_a_placebo_is_as_long_as_its_block() -> None:
+    for format, form in product(FORMATS, FORMS):
+        for block in (blocks.SMALL, *map(_typical, range(4))):
+            real, false = render(block, format, form), render(placebo(block), format, form)
+            assert abs(false.tokens - real.tokens) <= max(2, 0.02 * real.tokens)
+            assert real.is_empty == false.is_empty
 
 
-@settings(max_examples=40, deadline=None)
 @given(block=blocks.blocks)
 def test_a_placebo_keeps_the_rules_of_every_provider(block: Block) -> None:
     false = placebo(block)
@@ -47,7 +46,6 @@ def test_a_placebo_keeps_the_rules_of_every_provider(block: Block) -> None:
     assert render(false).example_ids == ()
 
 
-@settings(max_examples=40, deadline=None)
 @given(block=blocks.blocks, format=st.sampled_from(FORMATS), form=st.sampled_from(FORMS))
 def test_a_placebo_has_its_own_mark_and_one_boundary(block: Block, format: Format, form: Form) -> None:
     rendered = render(placebo(block), format, form)
@@ -64,12 +62,11 @@ def test_the_sides_take_turns_as_in_the_block() -> None:
     assert roles(placebo(blocks.SMALL)) == roles(blocks.SMALL)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("format", FORMATS)
-def test_a_placebo_names_no_tool_and_no_argument(format: Format, form: Form) -> None:
-    text = render(placebo(blocks.SMALL), format, form).content.decode()
-    known = ["search_files", "terminal", "src/x", "pattern", "pytest", "matches", "relative", "program", "warm_"]
-    assert [word for word in known if word in text] == []
+def test_a_placebo_names_no_tool_and_no_argument() -> None:
+    for format, form in product(FORMATS, FORMS):
+        text = render(placebo(blocks.SMALL), format, form).content.decode()
+        known = ["search_files", "terminal", "src/x", "pattern", "pytest", "matches", "relative", "program", "warm_"]
+        assert [word for word in known if word in text] == []
 
 
 def test_a_word_of_the_block_is_no_word_of_its_placebo() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import NotFound
@@ -103,7 +103,6 @@ TOOLS = st.none() | st.lists(st.sampled_from(["search_files", "read_file", "get_
 
 
 @given(TASK, TOOLS, st.integers(0, 3000), st.sampled_from(FORMATS), st.booleans(), st.text(max_size=5))
-@settings(max_examples=60, deadline=None)
 def test_the_same_question_has_the_same_answer(
     task: str, tools: Any, budget: int, format: Any, is_small: bool, seed: str
 ) -> None:

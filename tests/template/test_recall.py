@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
@@ -225,7 +225,6 @@ def test_no_sentence_comes_along_as_the_name_of_a_tool_or_of_an_error(history: H
     assert not any("previous instructions" in recall_text(one) for one in found)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=1200))
 def test_an_error_of_any_text_has_one_name_whole_or_as_the_store_keeps_it(text: str) -> None:
     kept = text if len(text) <= 500 else f"{text[:300]} … {text[-180:]}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.template.choose.relevance import Relevance, words_of
@@ -31,7 +31,6 @@ def test_nothing_shared_scores_nothing() -> None:
     assert Relevance([]).scores(["a1"]) == []
 
 
-@settings(deadline=None)  # the first run imports numpy
 @given(TEXTS, st.lists(WORD, min_size=1, max_size=6, unique=True))
 def test_the_plain_sum_is_what_the_library_says(texts: list[list[str]], asked: list[str]) -> None:
     pytest.importorskip("bm25s")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from seasoned.errors import UsageError
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
-from seasoned.template.block import FORMATS, FORMS, Block, Form, Format
+from seasoned.template.block import FORMATS, FORMS, Block, Format
 from seasoned.template.example import Example, Note
 from seasoned.template.render import Rendered, prefill_file, render
 from tests.template import blocks
@@ -47,42 +48,35 @@ def said(rendered: Rendered) -> str:
     return "\n".join(texts(json.loads(rendered.content)))
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("format", CHATS)
-@settings(max_examples=40, deadline=None)
 @given(block=blocks.blocks)
-def test_a_rendering_keeps_the_rules_of_its_provider(format: Format, form: Form, block: Block) -> None:
-    rendered = render(block, format, form)
-    ids = _ids(rendered)
-    assert len(set(ids)) == len(ids)
-    assert all(map(CALL_ID.match, ids))
-    assert len(ids) == (len(rendered.example_ids) if form == "messages" else 0)
+def test_a_rendering_keeps_the_rules_of_its_provider(block: Block) -> None:
+    for format, form in product(CHATS, FORMS):
+        rendered = render(block, format, form)
+        ids = _ids(rendered)
+        assert len(set(ids)) == len(ids)
+        assert all(map(CALL_ID.match, ids))
+        assert len(ids) == (len(rendered.example_ids) if form == "messages" else 0)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("format", FORMATS)
-@settings(max_examples=40, deadline=None)
 @given(block=blocks.blocks)
-def test_mark_and_boundary_stand_once_whatever_a_session_said(format: Format, form: Form, block: Block) -> None:
-    rendered = render(block, format, form)
-    text = said(rendered)
-    once = 0 if rendered.is_empty else 1
-    assert text.count(BLOCK_OPENS) == text.count(BLOCK_ENDS) == once
-    assert text.lower().count("[seasoned:") == 2 * once
-    assert rendered.is_empty or text.index(BLOCK_OPENS) < text.index(BLOCK_ENDS)
-    assert rendered.is_empty == (rendered.tokens == 0)
+def test_mark_and_boundary_stand_once_whatever_a_session_said(block: Block) -> None:
+    for format, form in product(FORMATS, FORMS):
+        rendered = render(block, format, form)
+        text = said(rendered)
+        once = 0 if rendered.is_empty else 1
+        assert text.count(BLOCK_OPENS) == text.count(BLOCK_ENDS) == once
+        assert text.lower().count("[seasoned:") == 2 * once
+        assert rendered.is_empty or text.index(BLOCK_OPENS) < text.index(BLOCK_ENDS)
+        assert rendered.is_empty == (rendered.tokens == 0)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("format", FORMATS)
-@settings(max_examples=25, deadline=None)
 @given(block=blocks.blocks, other=blocks.repaired)
-def test_what_was_repaired_changes_no_byte(format: Format, form: Form, block: Block, other: Any) -> None:
-    changed = tuple([msgspec.structs.replace(one, repaired=other) for one in block.examples])
-    assert render(msgspec.structs.replace(block, examples=changed), format, form) == render(block, format, form)
+def test_what_was_repaired_changes_no_byte(block: Block, other: Any) -> None:
+    for format, form in product(FORMATS, FORMS):
+        changed = tuple([msgspec.structs.replace(one, repaired=other) for one in block.examples])
+        assert render(msgspec.structs.replace(block, examples=changed), format, form) == render(block, format, form)
 
 
-@settings(max_examples=40, deadline=None)
 @given(block=blocks.blocks)
 def test_no_text_of_a_session_begins_a_line_of_a_text(block: Block) -> None:
     block = msgspec.structs.replace(block, addendum="")
@@ -95,7 +89,6 @@ def test_no_text_of_a_session_begins_a_line_of_a_text(block: Block) -> None:
         assert len(own) == len(labels) * len(shown)
 
 
-@settings(max_examples=40, deadline=None)
 @given(block=blocks.blocks)
 def test_no_rendering_holds_what_steers_a_chat_format_or_hides(block: Block) -> None:
     for format in FORMATS:
@@ -174,7 +167,6 @@ def test_an_unknown_format_or_form_is_named() -> None:
         render(blocks.SMALL, "openai", "prose")  # type: ignore[arg-type]
 
 
-@settings(max_examples=40, deadline=None)
 @given(block=blocks.blocks)
 def test_a_skill_has_a_front_matter_that_every_reader_of_skills_takes(block: Block) -> None:
     rendered = render(block, "skill", "text")

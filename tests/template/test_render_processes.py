@@ -15,11 +15,11 @@ from seasoned.template.render.placebo import placebo
 from tests.template.blocks import drawn_block
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCKS = 200
+BLOCKS = 200 if os.environ.get("SEASONED_TORTURE") else 20
 
 
 def fingerprint() -> str:
-    """Of 200 random blocks in every format and form, and of some placebos."""
+    """Of random blocks in every format and form, and of some placebos."""
     total = sha256()
     for seed in range(BLOCKS):
         block = drawn_block(Random(seed))
@@ -29,12 +29,12 @@ def fingerprint() -> str:
                 total.update(repr(rendered).encode())
                 if format == "hermes":
                     total.update(prefill_file(rendered))
-        if seed % 20 == 0:
+        if seed % 10 == 0:
             total.update(render(placebo(block)).content)
     return total.hexdigest()
 
 
-def test_two_hundred_blocks_are_equal_across_hash_seeds() -> None:
+def test_blocks_are_equal_across_hash_seeds() -> None:
     command = [sys.executable, "-c", f"from {__name__} import fingerprint; print(fingerprint(), hash('a'))"]
     running = [
         subprocess.Popen(

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+from itertools import product
 from pathlib import Path
 
 import pytest
 
+from seasoned.config import load
 from seasoned.redact import Redactor
+from seasoned.store import open_store
 from seasoned.template.block import FORMATS, FORMS
+from seasoned.template.library.storage import snapshot
+from seasoned.template.provision import provision
 from tests.cli.run import answer, seasoned
 from tests.history.claude_lines import ClaudeFile
 from tests.redact.corpus import planted, survives
 from tests.template.spoken import INJECTIONS
 
 KEY = b"k" * 32
+# Calls of a session; with their results they make it long enough to be mined.
 ROUNDS = 12
-"""Calls of a session; with their results they make it long enough to be mined."""
+SESSIONS = 30 if os.environ.get("SEASONED_TORTURE") else 12
 
 
 def _session(number: int, texts: list[str], path: Path) -> None:
@@ -39,22 +46,27 @@ def _session(number: int, texts: list[str], path: Path) -> None:
 
 
 def _rendered() -> list[str]:
-    """What new sessions are shown, in every format and form; guidance only where there are notes."""
+    """What new sessions are shown: in every form by the command, and in every format."""
     has_notes = bool(answer("template", "show", "planted")["notes"])
-    return [
+    found = [
         seasoned(
-            *("warm", "planted", "--format", format_, "--form", form, "--budget", 100000),
+            *("warm", "planted", "--format", "text", "--form", form, "--budget", 100000),
             expect=0 if has_notes or form != "guidance" else 1,
         ).stdout
         for form in FORMS
-        for format_ in FORMATS
     ]
+    with open_store(load().store_path) as store:
+        library = snapshot(store)
+    for format_, form in product(FORMATS, FORMS):
+        made = provision([], library=library, template="planted", format=format_, form=form, budget=100000)
+        found += [] if made.rendered is None else [made.rendered.content.decode()]
+    return found
 
 
 def _shown(home: Path, folder: Path, texts: list[str]) -> str:
     """Everything that is kept, exported, logged or rendered after templates were built from such sessions."""
     folder.mkdir()
-    for number in range(30):
+    for number in range(SESSIONS):
         _session(number, texts, folder / f"{number}.jsonl")
     built = answer("template", "build", "planted", folder, "--min-messages", "10")
     assert built["examples"]
@@ -71,7 +83,7 @@ def _shown(home: Path, folder: Path, texts: list[str]) -> str:
 def test_no_planted_secret_reaches_a_template_an_export_a_log_or_a_rendering(home: Path, tmp_path: Path) -> None:
     redactor = Redactor(KEY)
     known = [p for p in planted(9) if not any(survives(redactor.value(p.value), part) for part in p.parts)]
-    some = random.Random(2).sample([p for p in known if len(json.dumps(p.value)) < 400], 360)
+    some = random.Random(2).sample([p for p in known if len(json.dumps(p.value)) < 400], SESSIONS * ROUNDS)
     texts = [p.value if isinstance(p.value, str) else json.dumps(p.value) for p in some]
     shown = _shown(home, tmp_path / "logs", texts)
     escaped = {part for p in some for part in p.parts if len(part) >= 8 and part in shown}
@@ -83,7 +95,7 @@ def test_no_planted_order_reaches_a_rendering(home: Path, tmp_path: Path) -> Non
     orders = [text for text in INJECTIONS if len(text) >= 20]
     folder = tmp_path / "logs"
     folder.mkdir()
-    for number in range(30):
+    for number in range(SESSIONS):
         _session(number, orders, folder / f"{number}.jsonl")
     assert answer("template", "build", "planted", folder, "--min-messages", "10")["examples"]
     shown = "\n".join(_rendered())
