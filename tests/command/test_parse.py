@@ -27,6 +27,13 @@ from seasoned.command.parse import _parsed, deciding, parse
         ("git commit -m $'it\\'s' && ls", ["git", "ls"]),
         ("", []),
         ("command -v node", ["command"]),
+        ("sudo -i", ["sudo"]),
+        ("xargs -a list.txt rm -f", ["rm"]),
+        ("grep -F -f <(grep x a | cut -d'|' -f1) b && ls", ["grep", "ls"]),
+        ("cleanup() {\n  rm -f x\n}\ntrap cleanup EXIT", ["rm", "trap"]),
+        ("f(){ rm x; }; f", ["rm", "f"]),
+        ("function f { rm x; }", ["rm"]),
+        ("apply_patch *** Begin Patch\n*** Add File: a.sh\n+rm -rf x\n*** End Patch\nls", ["apply_patch", "ls"]),
     ],
 )
 def test_the_programs_of_a_command(command: str, programs: list[str]) -> None:
@@ -47,6 +54,10 @@ def test_the_programs_of_a_command(command: str, programs: list[str]) -> None:
 )
 def test_whose_status_is_the_command_s(command: str, programs: list[str]) -> None:
     assert [step.program for step in deciding(parse(command))] == programs
+
+
+def test_the_wrappers_of_a_program_are_kept() -> None:
+    assert parse("sudo timeout 5 make")[0].behind == ("sudo", "timeout")
 
 
 def test_a_sub_command_behind_options() -> None:

@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.command.parse import Step, names, parse
+from seasoned.command.parse import PATCH, Step, names, parse
 from seasoned.command.rows import group
 
 MOST_CHARACTERS = 20_000
@@ -23,7 +23,6 @@ _MOST_GUESSES = 8
 _MOST_SUM = 3 * MOST_CHARACTERS
 _RUNNING = names("run exec ssh rsh debug")
 _SSH_VALUES = names("-b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w")
-_FUNCTION = re.compile(r"(?:^|(?<=[;&|\n\s]))(?:function\s+)?[\w:.-]+\s*\(\s*\)\s*\{")
 HEREDOC = re.compile(
     r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -35,9 +34,10 @@ _ASSIGNED = re.compile(
     r"(?:^|[;&|\n(]|\b(?:export|local|readonly|declare|do|then))[ \t]*"
     r"([A-Za-z_]\w{0,60})=(?:'([^'\n]*)'|\"([^\"\n`]*)\"|([^\s;&|'\"`()]*))"
 )
-_LOOPED = re.compile(r"\bfor[ \t]+([A-Za-z_]\w{0,60})[ \t]+in[ \t]+([^;\n]{1,500})")
+_LOOPED = re.compile(r"\bfor[ \t]+([A-Za-z_]\w{0,60})[ \t]+in[ \t]+((?:[^;\n\\]|\\.|\\\n){1,500})")
 _MADE = re.compile(r"\b([A-Za-z_]\w{0,60})=\"?(?:\$\(|`)mktemp\b")
 _VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+_ESCAPED_QUOTE = re.compile(r"'(?:\\.|[^'\\])*'", re.DOTALL)
 _ARM = re.compile(r"(?<=[\w*\"'])\)(?=\s)")
 _RUNNERS = names(
     "system popen run call check_call check_output Popen getoutput getstatusoutput create_subprocess_shell"
@@ -89,12 +89,12 @@ def _layer(text: str) -> Layer:
     given = tuple(found[3] for found in HEREDOC.finditer(readable)) if "<<" in readable else ()
     if "<<<" in readable:
         given += tuple(" ".join(parse(f"echo {text}")[0].words) for text in _HERE_STRING.findall(readable))
-    plain = _FUNCTION.sub("{ ", readable) if "{" in readable else readable
-    steps = parse(plain)
+    steps = parse(readable)
     if len(steps) > MOST_STEPS:
         return Layer(readable, (), unread="steps")
     # The text of a quoted here-document is not expanded: backticks in it run nothing.
     expanded = _LITERAL_DOCUMENT.sub("\n", readable) if "<<" in readable else readable
+    expanded = PATCH.compiled.sub("", expanded) if "*** Begin Patch" in expanded else expanded
     return Layer(readable, steps, given, tuple(substitutions(expanded)))
 
 
@@ -102,7 +102,8 @@ def _expanded(text: str) -> str:
     """The text with variables that it sets itself put in, once, and the shell's own blank as a blank."""
     values = {name: one or two or bare for name, one, two, bare in _ASSIGNED.findall(text)} if "=" in text else {}
     values |= dict.fromkeys(_MADE.findall(text), "/tmp/made")
-    values |= {name: listed for name, listed in _LOOPED.findall(text) if "$" not in listed and "`" not in listed}
+    looped = ((name, listed.replace("\\\n", " ")) for name, listed in _LOOPED.findall(text))
+    values |= {name: listed for name, listed in looped if "$" not in listed and "`" not in listed}
     values["IFS"] = " "
 
     def value(found: re.Match[str]) -> str:
@@ -254,7 +255,8 @@ def substitutions(command: str) -> Iterator[str]:
         elif here == '"':
             quoted = not quoted
         elif here == "'" and not quoted:
-            at = command.find("'", at + 1)
+            closed = _ESCAPED_QUOTE.match(command, at) if command[at - 1 : at] == "$" else None
+            at = closed.end() - 1 if closed else command.find("'", at + 1)
             if at < 0:
                 return
         elif here == "`":
@@ -263,9 +265,12 @@ def substitutions(command: str) -> Iterator[str]:
                 return
             yield command[at + 1 : end]
             at = end
-        elif here == "(" and at and command[at - 1] in "$<>":
+        elif here == "(" and at and command[at - 1] in ("$" if quoted else "$<>"):
             end = _closing(command, at)
-            yield command[at + 1 : end]
+            if command.startswith("$((", at - 1):  # arithmetic runs nothing itself
+                yield from substitutions(command[at + 1 : end])
+            else:
+                yield command[at + 1 : end]
             at = end
         at += 1
 

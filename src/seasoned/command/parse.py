@@ -80,6 +80,8 @@ _ASSIGNMENT = LazyRegex(r"[A-Za-z_]\w*\+?=")
 _HEREDOC = LazyRegex(
     r"<<-?[ \t]*(['\"]?)([A-Za-z_][\w-]*)\1([^\n]*)\n.*?(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
+# Codex takes a patch behind `apply_patch` without quotes: its lines are no commands.
+PATCH = LazyRegex(r"\*\*\* Begin Patch\n.*?(?:^\*\*\* End Patch[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _SPECIAL = LazyRegex(r"[^\S ]|['\"\\;|&()<>$#]")
 """What makes a command more than words with blanks between them."""
 _TOKEN = LazyRegex(
@@ -87,7 +89,7 @@ _TOKEN = LazyRegex(
     r"|(?P<comment>(?<![^\s;&|(])#[^\n]*)"
     r"|(?P<single>\$'(?:\\.|[^'\\])*'?|'[^']*'?)"
     r'|(?P<double>"(?:\\.|\$\((?:[^()"]|"[^"]*"|\([^()]*\))*\)|[^"\\])*"?)'
-    r"|(?P<redirect>\d*(?:>>|>&|<&|<<<|>\||<>|&>>|&>|>|<)(?:\d+\b|-)?)"
+    r"|(?P<redirect>\d*(?:>>|>&|<&|<<<|>\||<>|&>>|&>|[<>](?!\())(?:\d+\b|-)?)"
     r"|(?P<join>&&|\|\||;;|\|&|[;|&\n])"
     r"|(?P<open>\$\(|<\(|>\(|\()"
     r"|(?P<close>\))"
@@ -107,9 +109,13 @@ def parse(command: str) -> tuple[Step, ...]:
     text = command[:_MAX]
     steps: list[Step] = []
     if not _SPECIAL.compiled.search(text):
-        _add(steps, "", text.split())
+        runs(steps, "", text.split())
         return tuple(steps)
-    return _parsed(_HEREDOC.compiled.sub(r"\3" + "\n", text) if "<<" in text else text)
+    if "<<" in text:
+        text = _HEREDOC.compiled.sub(r"\3" + "\n", text)
+    if "*** Begin Patch" in text:
+        text = PATCH.compiled.sub("", text)
+    return _parsed(text)
 
 
 def _parsed(text: str) -> tuple[Step, ...]:
@@ -140,7 +146,7 @@ def _parsed(text: str) -> tuple[Step, ...]:
             if kind == "redirect":
                 redirecting = not (value[-1].isdigit() or value[-1] == "-")
             elif kind == "join":
-                _add(steps, join, words)
+                runs(steps, join, words)
                 if words or value in ("&&", "||"):
                     join = _JOINS[value]
                 elif join == "":
@@ -148,7 +154,7 @@ def _parsed(text: str) -> tuple[Step, ...]:
                 words = []
     if word and not redirecting:
         words.append("".join(word))
-    _add(steps, join, words)
+    runs(steps, join, words)
     return tuple(steps)
 
 
@@ -174,8 +180,8 @@ def _unescaped(found: re.Match[str]) -> str:
     return chr(int(code[1:], 16) if code[0] == "x" else int(code, 8))
 
 
-def _add(steps: list[Step], join: Join, words: list[str]) -> None:
-    """Adds the program that these words run, behind keywords, assignments and wrappers."""
+def runs(steps: list[Step], join: Join, words: list[str]) -> None:
+    """Adds to `steps` the program that these words run, behind keywords, assignments and wrappers."""
     rest = words
     behind: list[str] = []
     while rest:
@@ -184,6 +190,10 @@ def _add(steps: list[Step], join: Join, words: list[str]) -> None:
             rest = rest[1:]
         elif first == "for":
             return
+        elif (first == "function" and len(rest) > 1) or (first.endswith("$()") and rest[1:2] == ["{"]):
+            rest = rest[2:]  # the body of a function counts where it stands
+        elif first.endswith("$(){"):
+            rest = rest[1:]
         elif first in _RUNNERS and len(rest) > 2 and rest[1] == _RUNNERS[first]:
             rest = _after_options(rest[2:], frozenset({"--with", "--python", "-p", "--extra", "--group", "--project"}))
         elif first in _WRAPPERS and len(rest) > 1:

@@ -132,7 +132,8 @@ def why_not_example(tool: str, arguments: Mapping[str, Any]) -> Finding | None:
     command = command_of(ToolCall("", tool, given))
     if command is not None:
         # What else the call holds (an inner `action`, a second command) must pass as well.
-        return _of_example_command(command) or _first(assess_call(tool, given, WorkingFolder()))
+        others = {name: value for name, value in given.items() if value != command}
+        return _of_example_command(command) or _first(assess_call(tool, others, WorkingFolder()))
     found = _first(assess_call(tool, given, WorkingFolder()))
     form = tool_of(tool).form
     if found is not None or form in ("file_read", "search", "web"):

@@ -74,6 +74,9 @@ def output_form(call: ToolCall) -> OutputForm:
 _COMMAND_KEYS = ("command", "cmd", "script", "commands", "CommandLine", "commandLine", "input", "code")
 _IN_CODE = LazyRegex(r"""exec_command\(\s*\{[^}]*?\bcmd["']?\s*:\s*(["'`])((?:\\.|(?!\1).)*)\1""", re.DOTALL)
 
+_ESCAPE = LazyRegex(r"\\(.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
+
 
 def command_of(call: ToolCall) -> str | None:
     """The text of the shell command that a call runs; None when it runs none."""
@@ -96,7 +99,7 @@ def command_of(call: ToolCall) -> str | None:
 def _command_in_code(code: str) -> str:
     """The command inside a JavaScript call, where the shell is reached through code."""
     inner = _IN_CODE.compiled.search(code)
-    return inner.group(2).replace("\\n", "\n").replace('\\"', '"').replace("\\'", "'") if inner else code
+    return _ESCAPE.compiled.sub(lambda found: _ESCAPED.get(found[1], found[1]), inner.group(2)) if inner else code
 
 
 _PATH_SCRIPT = LazyRegex(r"\.(?:py|js|ts|mjs|sh|rb|pl|php)\Z")
