@@ -96,7 +96,7 @@ def test_what_is_counted_too_is_said(samples: Path) -> None:
         ([ONE, ONE], 2, "cannot be compared with itself"),
         ([ONE, "nobody-knows"], 1, "No session 'nobody-knows'"),
         ([ONE], 2, "Missing argument"),
-        (["--set", "{samples}/codex", "{samples}/codex"], 2, "Both sets hold the same sessions"),
+        (["--set", "{samples}/codex", "{samples}/codex"], 2, "Both sets contain the same sessions"),
         (["--set", "{samples}/codex", ONE], 3, "The cold set has one session"),
         (["--set", "{samples}/codex", "{samples}/nowhere"], 1, "does not exist"),
         (["--set", "{samples}/codex", "@{samples}/nowhere.txt"], 1, "cannot be read"),

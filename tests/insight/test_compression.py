@@ -129,7 +129,7 @@ def test_a_continuation_without_its_parent_says_so() -> None:
     found = check([track("2", "o" * 60, parent="gone")])
     assert found.has_compression and found.is_cut
     assert found.judgement.preserved is None
-    assert found.judgement.reason == "cannot tell: the session that it continues is not at hand"
+    assert found.judgement.reason == "cannot tell: the session before it is missing"
     assert found.before.counted == 0 and found.after.counted == 60
 
 
@@ -170,7 +170,7 @@ def test_what_is_missing_is_told_in_calls() -> None:
 def test_a_ratio_at_the_tolerance_is_not_told_by_a_number_of_calls() -> None:
     found = judge(counts(12_000, 60_000), counts(14_400, 60_000))
     assert (found.preserved, found.more_calls) == (None, None)
-    assert "too near to the tolerance of 1.2" in found.reason
+    assert "too close to the tolerance of 1.2" in found.reason
 
 
 def test_the_interval_is_that_of_the_plain_formula() -> None:

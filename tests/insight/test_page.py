@@ -166,7 +166,7 @@ def test_unknown_is_a_dash_with_its_reason_and_never_zero(make: Any) -> None:
     assert values["Cost"] == "–"
     if not report.counts.counted:
         assert values["Error rate"] == "–"
-    totals = [cell for cell in found.texts["td"] if cell == "no session recorded it"]
+    totals = [cell for cell in found.texts["td"] if cell == "not recorded by any session"]
     assert len(totals) == 6
 
 

@@ -1,1 +1,1 @@
-"""Insight: judged sessions in, what they say out: profiles, cohorts, recurring errors, compressions, comparisons."""
+"""What judged sessions show: profiles, cohorts, recurring mistakes, compressions, comparisons, the report."""

@@ -1,4 +1,4 @@
-"""Does experience go with reliability? Error by length, by position, by both, within sessions, and who survives."""
+"""Error rates over many sessions: by length, by position, by both, within sessions, and by who goes on."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 LENGTHS = (50, 100)  # upper ends of the length buckets, in messages: 0–50, 51–100, 100+
 BLOCK = 10
-# Positions are shown in blocks of ten calls; what lies beyond the tenth block is one more.
+# Positions are shown in blocks of ten calls; all calls beyond the tenth block form one more.
 BLOCKS = 10
-# Of the intervals that a verdict rests on: people look at a report every week and remember what it claimed.
+# Level of the intervals behind a verdict: strict, because people read a report every week.
 LEVEL = 0.99
-# The last counted call of a session is left out of trends: when failures end sessions, failures stand at the end.
+# The last counted call of a session is left out of trends: where failures end sessions, they come last.
 ENDING = 1
-LONG_ENDING = 3  # and a trend must still be there with so many left out
+LONG_ENDING = 3  # a trend must also hold with this many left out
 
 
 class CohortCell(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class CohortCell(msgspec.Struct, frozen=True):
 
 
 class Trend(msgspec.Struct, frozen=True):
-    """The change of the error rate from the first call of a session to its last, each session its own control."""
+    """The change of the error rate from the first to the last call of a session, each session compared with itself."""
 
     within: Estimate  # the tool mix held fixed, endings left out. Negative is improvement.
     short: Estimate  # the same with longer endings left out
@@ -46,7 +46,7 @@ class Trend(msgspec.Struct, frozen=True):
 
 
 class Survival(msgspec.Struct, frozen=True):
-    """Sessions that ended in a block of positions, and those that went on, by their calls in that block."""
+    """Sessions that ended in a block of positions and those that went on, by their calls in that block."""
 
     position: str
     ended: Figure
@@ -68,11 +68,11 @@ class EarlyTrend(msgspec.Struct, frozen=True):
     early: EarlyType
     figure: Figure
     within: Estimate
-    adjusted_p: float | None  # for having looked at each type (Holm)
+    adjusted_p: float | None  # for testing each type (Holm)
 
 
 class Cohort(msgspec.Struct, frozen=True):
-    """Everything that the error rate of many sessions is asked for."""
+    """All error rates of many sessions."""
 
     overall: Figure
     by_length: tuple[Figure, ...]
@@ -138,7 +138,7 @@ def _figures(trials: Trials, codes: Codes, names: Sequence[str]) -> tuple[Figure
 
 
 def _between(trials: Trials, first: Flags, second: Flags) -> Estimate:
-    """The rate of some calls minus that of others, of different sessions."""
+    """The rate of some calls minus that of others, from different sessions."""
     import numpy as np
 
     def counts(among: Flags) -> tuple[list[int], list[int]]:
@@ -189,7 +189,7 @@ def _survivors(trials: Trials, blocks: Codes, names: Sequence[str]) -> Survivors
     last_block = np.zeros(len(trials.cluster_of), dtype=np.intp)
     last_block[trials.session[is_last]] = blocks[is_last]
     ended = blocks == last_block[trials.session]
-    # Beyond the last block that has a name positions are no longer equal, so nothing is compared there.
+    # In the open last block positions are not equal, so nothing is compared there.
     equal = blocks < BLOCKS
     stratum = blocks * len(trials.tools) + trials.tool
     comparisons = [

@@ -1,4 +1,4 @@
-"""What the data supports, in words: one answer from a closed set, with its reasons."""
+"""The verdict of the report: one answer from a fixed set, with its reasons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CohortAnswer = Literal[
     "the difference between lengths is selection",
     "not enough data",
 ]
-# A change from first call to last that is worth knowing: three points, or half the error rate if that is more.
+# The smallest change worth reporting: three points, or half the error rate if that is more.
 LEAST_CHANGE = 0.03
 GAP_ALPHA = 0.1  # one-sided, for the difference between lengths that selection explains
 POWER = 0.8
@@ -28,25 +28,25 @@ FEWEST_CALLS = 100
 
 
 class CohortVerdict(msgspec.Struct, frozen=True):
-    """One answer, the sentences that it rests on, and what would be needed where the data does not tell."""
+    """One answer, its reasons, and how much data would be needed if there is not enough."""
 
     answer: CohortAnswer
     sentence: str
     reasons: tuple[str, ...]
     sessions_needed: int | None = None
-    # The change within sessions that would have been found four times in five.
+    # The change within sessions that would be found with a power of 0.8.
     smallest_detectable: float | None = None
 
 
 def verdict(found: Cohort) -> CohortVerdict:
-    """From the figures to words. A trend within sessions outranks every difference between them."""
+    """The verdict on a cohort. A trend within sessions outranks differences between sessions."""
     reasons = _reasons(found)
     within = found.trend.within
     smallest = _smallest_detectable(within)
     worth = _worth(found)
     sessions, calls = found.overall.sessions, found.overall.calls
     if within.value is None or within.interval is None or sessions < FEWEST_SESSIONS or calls < FEWEST_CALLS:
-        why = within.reason or f"{sessions} sessions with {calls} calls that count are too few for any trend"
+        why = within.reason or f"{sessions} sessions with {calls} counted calls are too few for a trend"
         needed = _needed(smallest, worth, sessions)
         return CohortVerdict("not enough data", _not_enough(why, needed), reasons, needed, smallest)
     if _is_claimed(found):
@@ -54,25 +54,25 @@ def verdict(found: Cohort) -> CohortVerdict:
         return CohortVerdict(answer, _claim(found), reasons, smallest_detectable=smallest)
     if _is_selection(found):
         sentence = (
-            "Sessions of different lengths differ because of which sessions end, not because of what happens on the "
-            "way: within sessions no change can be seen."
+            "Sessions of different lengths differ because of which sessions end early, not because of what happens "
+            "along the way: within sessions no change is visible."
         )
         return CohortVerdict(
             "the difference between lengths is selection", sentence, reasons, smallest_detectable=smallest
         )
     if smallest is None or smallest > worth:
         needed = _needed(smallest, worth, sessions)
-        why = f"a change of {points(worth)} from first call to last could go unseen here"
+        why = f"a change of {points(worth)} from first to last call could be missed here"
         return CohortVerdict("not enough data", _not_enough(why, needed), reasons, needed, smallest)
     sentence = (
-        f"Within sessions the error rate does not change by an amount that can be seen; a change of {points(smallest)} "
-        "from first call to last would have been found four times in five."
+        f"Within sessions the error rate shows no detectable change; a change of {points(smallest)} "
+        "from first to last call would have been found four times in five."
     )
     return CohortVerdict("no detectable change", sentence, reasons, smallest_detectable=smallest)
 
 
 def _is_claimed(found: Cohort) -> bool:
-    """The interval lies on one side of zero, and longer endings left out do not change that."""
+    """The interval excludes zero, also with longer endings left out."""
     within, short = found.trend.within, found.trend.short
     if within.value is None or within.interval is None or within.interval.low <= 0 <= within.interval.high:
         return False
@@ -80,9 +80,9 @@ def _is_claimed(found: Cohort) -> bool:
 
 
 def _is_selection(found: Cohort) -> bool:
-    """Who ends differs from who goes on, at equal positions, and lengths differ in the direction that this implies.
+    """Sessions that end differ from those that go on at equal positions, and lengths differ in the implied direction.
 
-    The first is tested strictly; it fixes the direction, so that the second is a one-sided test.
+    The first test is strict and fixes the direction, so the second is one-sided.
     """
     gap = found.length_difference
     if gap.value is None or gap.p_value is None or gap.p_value / 2 > GAP_ALPHA:
@@ -100,7 +100,7 @@ def _worth(found: Cohort) -> float:
 
 
 def _smallest_detectable(within: Estimate) -> float | None:
-    """From the width of the interval: its half covers chance, the rest is the power."""
+    """The smallest detectable change, from the width of the interval and the power."""
     if within.interval is None:
         return None
     half = (within.interval.high - within.interval.low) / 2
@@ -109,7 +109,7 @@ def _smallest_detectable(within: Estimate) -> float | None:
 
 
 def _needed(smallest: float | None, worth: float, sessions: int) -> int | None:
-    """Sessions like these until the change that is worth knowing would be seen; errors shrink with the root."""
+    """How many sessions like these would show a change worth reporting; errors shrink with the square root."""
     if smallest is None:
         return None
     return max(FEWEST_SESSIONS, math.ceil(sessions * (smallest / worth) ** 2))
@@ -163,7 +163,7 @@ def _ending_reason(found: Cohort) -> str:
     more = "more" if last.value > 0 else "less"
     return (
         f"At equal positions and with equal tools, the last call of a session fails {points(abs(last.value))} {more} "
-        f"often than calls after which it went on ({points_between(last)})."
+        f"often than calls after which the session went on ({points_between(last)})."
     )
 
 
@@ -175,5 +175,5 @@ def _mix_reason(found: Cohort) -> str:
         return ""
     return (
         f"Without holding the tool mix fixed the change would have seemed to be {points(mixed.value, signed=True)}: "
-        "other tools are used late than early."
+        "other tools are used late in a session than early."
     )

@@ -1,4 +1,4 @@
-"""Two sessions, or two sets of them: who fails less, by how much, and how sure one can be. The first is called warm."""
+"""Compares two sessions or two sets: which fails less, by how much, and how certain that is. The first is "warm"."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from seasoned.stats.proportion import fisher, proportion_difference
 from seasoned.stats.standardise import Standardised, Strata, standardised_difference
 
 TestName = Literal["Fisher's exact test", "permutation of lineages", "Welch's t over lineages"]
-MOST_PERMUTED = 2000  # lineages. Beyond that a permutation takes long and says what Welch's t says.
+MOST_PERMUTED = 2000  # lineages; with more, a permutation test is slow and agrees with Welch's t
 ALPHA = 0.05
 
 
 class ComparedSide(msgspec.Struct, frozen=True):
-    """One side: its sessions, and the calls that count."""
+    """One side: its sessions and counted calls."""
 
     sessions: tuple[SessionRef, ...]
     lineages: int
     errors: int
     total: int
-    # Sessions of the set that were left out because none of their calls counts.
+    # Sessions left out because none of their calls counts.
     without_calls: int = 0
 
     @property
@@ -40,7 +40,7 @@ class ComparedSide(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """What two sides say. `improvement` is cold minus warm: positive when the warm side fails less."""
+    """The result. `improvement` is cold minus warm: positive if the warm side fails less."""
 
     test_name: TestName
     warm: ComparedSide
@@ -48,18 +48,18 @@ class Comparison(msgspec.Struct, frozen=True):
     improvement: float
     interval: Interval | None
     p_value: float | None
-    warm_better: bool | None  # none where the difference could be chance
+    warm_better: bool | None  # None if the difference could be chance
     sentence: str
     notes: tuple[str, ...] = ()
     in_both: tuple[SessionRef, ...] = ()  # sessions that were in both sets and left out of both
-    # Changes from the cold rate that would have been found four times in five; for sets.
+    # Changes from the cold rate that would be found with a power of 0.8; for sets.
     smallest_detectable: Detectable | None = None
-    # The improvement if both sides had used the tools of both in equal shares; for sets.
+    # The improvement if both sides had used the same mix of tools; for sets.
     standardised: Standardised | None = None
 
 
 def compare_sessions(warm: Track, cold: Track) -> Comparison:
-    """Two sessions, their calls taken as independent (Newcombe's interval, Fisher's exact test)."""
+    """Compare two sessions, treating their calls as independent (Newcombe's interval, Fisher's exact test)."""
     if warm.ref == cold.ref:
         raise UsageError(f"{str(warm.ref)!r} cannot be compared with itself: give two different sessions.")
     for track in (warm, cold):
@@ -73,13 +73,13 @@ def compare_sessions(warm: Track, cold: Track) -> Comparison:
     figures = (of_cold.errors, of_cold.total, of_warm.errors, of_warm.total)
     estimate, test = proportion_difference(*figures), fisher(*figures)
     assert estimate.value is not None and estimate.interval is not None  # both sides have calls
-    # Interval and test are made differently: only where they agree is something said.
+    # Interval and test use different methods: claim a difference only if they agree.
     better = _sign(estimate.interval) if test.value is not None and test.value <= ALPHA else None
     sentence = (
         f"{_rates('The warm session fails', 'the cold one', of_warm, of_cold)}: "
         f"{_difference(estimate.value, estimate.interval, test.value)}. "
         + ("" if better is not None else "No difference can be seen. ")
-        + "One session on each side says something about these two sessions only; it cannot show that warm starts help."
+        + "One session on each side describes these two sessions only; it cannot show that warm starts help."
     )
     return Comparison(
         "Fisher's exact test", of_warm, of_cold, estimate.value, estimate.interval, test.value, better, sentence
@@ -87,14 +87,14 @@ def compare_sessions(warm: Track, cold: Track) -> Comparison:
 
 
 def compare_sets(warm: Iterable[Track], cold: Iterable[Track]) -> Comparison:
-    """Two sets of sessions. Sessions of one lineage resemble each other and are one unit."""
+    """Compare two sets of sessions. Sessions of one lineage resemble each other and count as one unit."""
     sets = [{track.ref: _member(track) for track in tracks} for tracks in (warm, cold)]
     both = tuple(sorted(sets[0].keys() & sets[1].keys()))
     for name, tracks in zip(("warm", "cold"), sets, strict=True):
         if not tracks:
-            raise NotFound(f"The {name} set has no sessions: give a path or ids that hold some.")
+            raise NotFound(f"The {name} set has no sessions: give a path or ids of sessions.")
     if sets[0].keys() == sets[1].keys():
-        raise UsageError("Both sets hold the same sessions: give two different sets.")
+        raise UsageError("Both sets contain the same sessions: give two different sets.")
     kept = [[track for ref, track in tracks.items() if ref not in both] for tracks in sets]
     rows = [_by_lineage(tracks) for tracks in kept]
     of_warm, of_cold = sides = [_side(tracks, by_lineage) for tracks, by_lineage in zip(kept, rows, strict=True)]
@@ -110,7 +110,7 @@ def compare_sets(warm: Iterable[Track], cold: Iterable[Track]) -> Comparison:
         p_value = permute_clusters(*figures).value
     else:
         test_name = "Welch's t over lineages"
-    # Few lineages can have a narrow interval by accident: both must agree before a side is called better.
+    # With few lineages an interval may be narrow by accident: interval and test must agree.
     better = _sign(estimate.interval) if p_value is not None and p_value <= ALPHA else None
     found = detectable(of_cold.error_rate, of_cold.total, of_warm.total, design_effect=_effect(columns))
     return Comparison(
@@ -130,7 +130,7 @@ def compare_sets(warm: Iterable[Track], cold: Iterable[Track]) -> Comparison:
 
 
 class _ComparedSession(msgspec.Struct, frozen=True):
-    """What a comparison needs of one session, so that the calls of large sets are never held at once."""
+    """What a comparison needs of one session, so that calls of large sets are not all in memory."""
 
     ref: SessionRef
     parent: SessionRef | None
@@ -171,7 +171,7 @@ def _side(members: Sequence[_ComparedSession], lineages: Sequence[Strata]) -> Co
 
 
 def _check_size(name: str, side: ComparedSide, in_both: int) -> None:
-    """A set shows no spread with fewer than two lineages."""
+    """Refuse a set with fewer than two lineages: it shows no spread."""
     if side.lineages >= 2:
         return
     without = f" {side.without_calls} of its sessions have no call that counts." if side.without_calls else ""
@@ -182,7 +182,7 @@ def _check_size(name: str, side: ComparedSide, in_both: int) -> None:
             "Give sessions with calls that worked or failed."
         )
     raise CannotDo(
-        f"The {name} set has one session, or sessions of one lineage only, and fewer than two show no spread."
+        f"The {name} set has one session, or sessions of one lineage only; at least two lineages are needed."
         f"{without}{shared} Give more sessions, or compare two single sessions."
     )
 
@@ -233,18 +233,18 @@ def _sentence(
     better: bool | None,
     found: Detectable,
 ) -> str:
-    """The answer in plain words; where nothing can be seen, what would have been."""
+    """The result in a sentence; without a difference, what could have been detected."""
     rates = _rates("Warm sessions fail", "cold ones", warm, cold)
     how_many = f"{len(warm.sessions)} and {len(cold.sessions)} sessions"
     said = f"{rates}: {_difference(value, interval, p_value, how_many)}."
     if better is not None:
         return said
     if found.fall is None:
-        blind = "with so few calls even a warm side without any failure could not have been told from chance"
+        blind = "with so few calls even a warm side without any failure could be chance"
     else:
         blind = f"with so many sessions a difference of about {points(found.fall)} would have been found 4 times in 5"
     if _sign(interval) is not None:
-        return f"{said} Not called a difference: the interval leaves out zero, but the test does not agree; {blind}."
+        return f"{said} Not called a difference: the interval excludes zero, but the test does not agree; {blind}."
     return f"{said} No difference can be seen; {blind}."
 
 
@@ -268,5 +268,5 @@ def _difference(value: float, interval: Interval | None, p_value: float | None, 
 
 
 def _plain(value: float) -> str:
-    """A share in points with a true minus sign, and no minus zero."""
+    """A share in points with a real minus sign and without a negative zero."""
     return f"{100 * value:.1f}".replace("-0.0", "0.0").replace("-", "−")

@@ -1,4 +1,4 @@
-"""Did proficiency survive a compression of the context? Error rates before and after, judged by one rule."""
+"""Compares error rates before and after compressions of the context."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Kind = Literal["compaction", "continuation"]
 
 
 class Segment(msgspec.Struct, frozen=True):
-    """The calls between two compressions, and what the segment began with: None for the beginning of all."""
+    """The calls between two compressions, and the compression that it begins with; None for the first."""
 
     session: SessionRef
     kind: Kind | None
@@ -48,7 +48,7 @@ class CompressionCheck(msgspec.Struct, frozen=True):
     before: Counts | None
     after: Counts | None
     judgement: Judgement
-    # The session that the first one continues is not at hand, so that nothing is known of before.
+    # The session before the first one is missing, so nothing is known about the time before.
     is_cut: bool = False
 
 
@@ -67,9 +67,9 @@ NOT_COMPRESSED = "no context was compressed"
 
 
 def chains(tracks: Iterable[Track]) -> list[tuple[Track, ...]]:
-    """Sessions linked by compression, oldest first; a session that is linked to none is a chain of its own.
+    """Sessions linked by compression, oldest first; an unlinked session is a chain by itself.
 
-    Where a session was continued twice, both continuations belong to one chain, so that what lies before counts once.
+    If a session was continued twice, both continuations belong to one chain, so that what came before counts once.
     """
     known = {track.ref: track for track in tracks}
     children: dict[SessionRef, list[Track]] = {}
@@ -80,7 +80,7 @@ def chains(tracks: Iterable[Track]) -> list[tuple[Track, ...]]:
         else:
             first.append(track)
     found, seen = [], set[SessionRef]()
-    # Those that are left over after the first ones lie in circles: each begins where it is met.
+    # Sessions that remain form circles: begin each at its first session.
     for track in [*first, *known.values()]:
         if track.ref not in seen:
             found.append(_descend(track, children, seen))
@@ -104,7 +104,7 @@ def _by_time(track: Track) -> tuple[bool, float, SessionRef]:
 
 
 def segments(chain: Sequence[Track]) -> tuple[Segment, ...]:
-    """The calls of a chain, cut at every compression. The first segment is what lies before all of them."""
+    """The calls of a chain, split at each compression. The first segment lies before all of them."""
     found: list[Segment] = []
     for number, track in enumerate(chain):
         kind: Kind | None = "continuation" if number or _is_cut(track) else None
@@ -115,7 +115,7 @@ def segments(chain: Sequence[Track]) -> tuple[Segment, ...]:
             began: Kind | None = "compaction" if number_here else kind
             calls = tuple([call for call in track.calls if start <= call.message < end])
             if kind and began == "compaction" and not _has_calls_before(track, start):
-                # A continuation carries the summary inside: this is the compression that it began with, not another.
+                # A continuation starts with the summary: this is the compression that began it, not another one.
                 found.pop()
                 began = kind
             found.append(Segment(track.ref, began, start, calls))
@@ -123,7 +123,7 @@ def segments(chain: Sequence[Track]) -> tuple[Segment, ...]:
 
 
 def _has_calls_before(track: Track, message: int) -> bool:
-    """Whether a session made calls of its own before a message; copies of its parent's are none."""
+    """Whether a session made calls before a message, not counting copies of its parent's calls."""
     return any(call.message < message for call in track.calls)
 
 
@@ -133,7 +133,7 @@ def _is_cut(track: Track) -> bool:
 
 
 def check(chain: Sequence[Track]) -> CompressionCheck:
-    """One lineage of compressions. Its interval is about its own calls and no other session's."""
+    """Check one lineage. The interval describes its own calls only."""
     parts = segments(chain)
     refs, is_cut = tuple([track.ref for track in chain]), bool(chain) and _is_cut(chain[0])
     root = chain[0].root if chain else ""
@@ -159,7 +159,7 @@ def _boundaries(chain: Sequence[Track], parts: Sequence[Segment], counts: Sequen
 
 
 def check_many(many: Iterable[Sequence[Track]]) -> PooledCheck:
-    """All lineages together, each its own control; lineages of one root make one pair."""
+    """Check all lineages together, each compared with itself; lineages of one root form one pair."""
     checks, without = [], 0
     for chain in many:
         found = check(chain)
@@ -184,7 +184,7 @@ def check_many(many: Iterable[Sequence[Track]]) -> PooledCheck:
 
 
 def is_compressed(chain: Sequence[Track]) -> bool:
-    """Whether there is anything to check; it needs no calls."""
+    """Whether the chain has a compression; works without calls."""
     return len(chain) > 1 or any(track.compactions or _is_cut(track) for track in chain)
 
 
@@ -221,7 +221,7 @@ def fill(store: Store, chain: Sequence[Track], *, include: Include = NOTHING_MOR
 
 
 def sentence(found: CompressionCheck | PooledCheck) -> str:
-    """What a check says, in plain words."""
+    """The result of a check in a sentence."""
     if found.judgement.reason == NOT_COMPRESSED or found.before is None or found.after is None:
         return "No context was compressed here, so there is nothing to compare."
     where = f" over {found.pairs} lineages" if isinstance(found, PooledCheck) and found.pairs > 1 else ""
@@ -229,10 +229,10 @@ def sentence(found: CompressionCheck | PooledCheck) -> str:
     says = found.judgement
     if says.preserved is None:
         why = (says.reason or "").partition(": ")[2]
-        return f"It cannot be told whether proficiency was preserved: {figures}{_ratio(says)}; {why}."
+        return f"It is unclear whether proficiency was preserved: {figures}{_ratio(says)}; {why}."
     word = "preserved" if says.preserved else "not preserved"
     if says.preserved and (says.interval is None or says.interval.high is None or says.interval.high > TOLERANCE):
-        return f"Proficiency was {word}: {figures}; below one call in a hundred no ratio is asked for."
+        return f"Proficiency was {word}: {figures}; below one failure in a hundred calls no ratio is required."
     return f"Proficiency was {word}: {figures}{_ratio(says)}, and the tolerance is {TOLERANCE:g}."
 
 

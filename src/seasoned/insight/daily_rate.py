@@ -1,4 +1,4 @@
-"""The error rate over time out of totals by day, which the store keeps: no call is looked at."""
+"""The error rate over time from the totals by day in the store, without reading calls."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from seasoned.stats.interval import NO_TRIALS, ONE_CLUSTER, Estimate
 from seasoned.store import DatabaseRow
 
 MOST_POINTS = 45
-FEWEST_SESSIONS = 4  # on average in a span: of one session there is no interval
+FEWEST_SESSIONS = 4  # on average in a bucket, so that there are intervals
 LEVEL = 0.95
 _SUMS = ("sessions", "ok", "failed", "counted", "total_squared", "failed_squared", "failed_by_total")
 
 
 class DaySums:
-    """Sums over sessions, from which a rate and its interval are made."""
+    """Sums over sessions that give a rate and its interval."""
 
     def __init__(self, rows: Iterable[DatabaseRow] = ()) -> None:
         self.sums = dict.fromkeys(_SUMS, 0)
@@ -30,7 +30,7 @@ class DaySums:
             self.sums[name] += int(row[name])
 
     def figure(self, label: str) -> Figure:
-        """The rate; its interval takes the sessions as the units, as calls of one session resemble each other."""
+        """The rate. Sessions are the units of its interval, since calls of one session resemble each other."""
         sums = self.sums
         return Figure(label, sums["failed"], sums["ok"] + sums["failed"], sums["counted"], self.rate())
 
@@ -51,7 +51,7 @@ class DaySums:
 
 
 def over_time(rows: Sequence[DatabaseRow]) -> tuple[Figure, ...]:
-    """A figure for each day, week or month, so that a plot of them can be read; days without sessions have none."""
+    """A figure for each day, week or month, few enough for a plot; days without sessions have none."""
     rows = [row for row in rows if row["day"]]
     if not rows:
         return ()

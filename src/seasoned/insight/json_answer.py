@@ -1,4 +1,4 @@
-"""What insight found, as programs see it: the same answer through every door. Unknown is null, a reason beside it."""
+"""The JSON answers of insight, the same for every interface. Unknown values are null, with a reason beside them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEFT_OUT = ("declined", "cancelled", "interrupted", "trivial", "synthetic")
 
 
 def profile_answer(found: Profile) -> dict[str, Any]:
-    """A profile as programs see it: what is unknown is null, and a reason stands beside it."""
+    """A profile as JSON."""
     counts = found.counts
     return {
         "message_count": found.messages,
@@ -54,7 +54,7 @@ def track_answer(track: Track, found: Profile) -> dict[str, Any]:
 
 
 def compression_answer(asked: SessionRef, chain: Sequence[Track]) -> dict[str, Any]:
-    """One lineage of compressions as programs see it."""
+    """The check of one lineage as JSON."""
     found = check(chain)
     before, after = around(chain)
     lost = lost_knowledge(before, after) if found.has_compression else None
@@ -74,7 +74,7 @@ def compression_answer(asked: SessionRef, chain: Sequence[Track]) -> dict[str, A
 
 
 def pooled_answer(found: PooledCheck) -> dict[str, Any]:
-    """Many lineages together as programs see them."""
+    """The check over many lineages as JSON."""
     some = bool(found.checks)
     return {
         "session_id": None,
@@ -103,7 +103,7 @@ def pooled_answer(found: PooledCheck) -> dict[str, Any]:
 
 
 def comparison_answer(found: Comparison, *, as_sets: bool) -> dict[str, Any]:
-    """The comparison as programs see it."""
+    """A comparison as JSON."""
     answer: dict[str, Any] = {"test_name": found.test_name, "is_set": as_sets}
     for name, side in (("warm", found.warm), ("cold", found.cold)):
         ids = [ref.native_id for ref in side.sessions]
@@ -150,7 +150,7 @@ def _standardised(found: Comparison) -> dict[str, Any] | None:
 
 
 def topics(lost: Knowledge) -> list[tuple[str, Topic, str]]:
-    """What can be lost: its name, how much of it, and what made it known."""
+    """The kinds of knowledge: name, topic, and when something counts as known."""
     worked = "that worked at least twice"
     return [
         ("mistakes", lost.mistakes, "that were repaired"),
@@ -173,7 +173,7 @@ def _judgement(judgement: Judgement) -> dict[str, Any]:
 
 
 def _counts(counts: Counts | None) -> dict[str, Any] | None:
-    """The keys of a profile, as far as many sessions have them together."""
+    """The keys of a profile that make sense for many sessions together."""
     if counts is None:
         return None
     return {

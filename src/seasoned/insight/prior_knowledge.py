@@ -1,4 +1,4 @@
-"""What was known before a compression and is not seen after: commands, paths, argument shapes, corrected mistakes."""
+"""Finds what was known before a compression and not used after: commands, paths, argument shapes, repaired mistakes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from seasoned.lazy_regex import LazyRegex
 
 State = Literal["made again", "failed after", "not used"]
 Outcome = Literal["ok", "failed", "used"]
-FEWEST_USES = 2  # what worked once may have been luck
+FEWEST_USES = 2  # once may have been luck
 _ORDER: tuple[State, ...] = ("made again", "failed after", "not used")
 
 
 class LostKnowledge(msgspec.Struct, frozen=True):
-    """One thing that was known. `not used` may only mean that the work moved on; the other states say more."""
+    """One thing that was known. `not used` may just mean that the work moved on."""
 
     what: str
     state: State
@@ -33,7 +33,7 @@ class LostKnowledge(msgspec.Struct, frozen=True):
 
 
 class Topic(msgspec.Struct, frozen=True):
-    """How much of one kind was known before, and what of it is lost, the most telling first."""
+    """How much of one kind was known before, and what of it was lost, most important first."""
 
     known: int
     lost: tuple[LostKnowledge, ...]
@@ -43,16 +43,16 @@ class Topic(msgspec.Struct, frozen=True):
 
 
 class Knowledge(msgspec.Struct, frozen=True):
-    """What was known before and what of it is not seen after."""
+    """What was known before and what of it was lost."""
 
     commands: Topic
     paths: Topic
     shapes: Topic
-    mistakes: Topic  # failures that were repaired before; lost are those that were made again
+    mistakes: Topic  # repaired before; lost if they were made again
 
 
 class _Uses(msgspec.Struct):
-    """How one thing fared on one side. A use of a joint command that failed says nothing about its parts."""
+    """Uses of one thing on one side. A failed compound command says nothing about its parts."""
 
     ok: int = 0
     failed: int = 0
@@ -73,7 +73,7 @@ Lookup = Callable[[str], _Uses]
 
 
 def lost_knowledge(before: Sequence[JudgedCall], after: Sequence[JudgedCall]) -> Knowledge:
-    """Known is what worked at least twice and more often than not; what failed at least half of the time is lost."""
+    """Compare both sides. Known: worked at least twice and mostly. Lost: unused, or failed half of the time or more."""
     return Knowledge(
         commands=_topic(before, after, _commands, _by_name),
         paths=_topic(before, after, _paths, _by_path),
@@ -118,7 +118,7 @@ def _by_name(now: Mapping[str, _Uses]) -> Lookup:
 
 
 def _mistakes(before: Sequence[JudgedCall], after: Sequence[JudgedCall]) -> Topic:
-    """Failures that were repaired before and happen again after; what the environment or a check did is no mistake."""
+    """Failures that were repaired before and happen again after, without those of the environment or of checks."""
     repaired = {signature(before[one.failed]) for one in repairs(before) if _is_mistake(before[one.failed])}
     then, now = (Counter([signature(call) for call in calls if _is_mistake(call)]) for calls in (before, after))
     lost = [LostKnowledge(what, "made again", then[what], now[what], now[what]) for what in repaired if now[what]]
@@ -151,7 +151,7 @@ def _commands(call: JudgedCall) -> Iterator[tuple[str, Outcome]]:
 
 
 def _only_finds(aim: CallTarget) -> bool:
-    """A check that finds something was called rightly, unless it complains of how it was called."""
+    """A check that reports a finding worked, unless it complains about its own usage."""
     checks = bool(aim.runs) and all(run.is_check for run in blamed(aim))
     return checks and not _WRONG_USE.compiled.search(aim.complaint)
 
@@ -161,7 +161,7 @@ _PATH = LazyRegex(r"(?:~?/|\.{1,2}/)?(?:[\w.@+-]{1,80}/){0,20}[\w.@+-]{0,80}[\w+
 
 
 def _paths(call: JudgedCall) -> Iterator[tuple[str, Outcome]]:
-    """Files that a call was given, and those that a shell call only reads; failed where the place was the trouble."""
+    """Files that a call names, and those that a shell call only reads; failed if the path was wrong."""
     outcome: Outcome = "ok"
     if call.has_failed:
         complaint = f"{call.reason} {(call.result or '')[:600]}"
@@ -188,7 +188,7 @@ def _tidy(path: str) -> str:
 
 
 def _by_path(now: Mapping[str, _Uses]) -> Lookup:
-    """Uses of one file, however far up its path was written: `src/a.py` and `/home/x/src/a.py` are taken for one."""
+    """Join uses of one file under different paths: `src/a.py` and `/home/x/src/a.py`."""
     by_end: dict[str, list[str]] = {}
     for path in now:
         by_end.setdefault(path.rpartition("/")[2], []).append(path)
@@ -204,5 +204,5 @@ def _by_path(now: Mapping[str, _Uses]) -> Lookup:
 
 
 def _shapes(call: JudgedCall) -> Iterator[tuple[str, Outcome]]:
-    """A tool with the names of the arguments that it was given."""
+    """A tool with the names of its arguments."""
     yield f"{call.tool}({', '.join(sorted(call.arguments))})", "failed" if call.has_failed else "ok"

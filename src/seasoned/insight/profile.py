@@ -15,11 +15,11 @@ from seasoned.stats.proportion import proportion_difference, wilson
 
 EARLY_SHARE = 5  # early is the first fifth of the counted calls, late the last fifth
 _KINDS: tuple[Kind, ...] = ("terminal", "code", "file", "research", "meta", "general")
-TOO_FEW = f"fewer than {EARLY_SHARE} calls count, so there is no first and last fifth"
+TOO_FEW = f"fewer than {EARLY_SHARE} counted calls, so there is no first and last fifth"
 
 
 class ToolUse(msgspec.Struct, frozen=True):
-    """What became of the calls of one tool."""
+    """The calls of one tool by outcome."""
 
     calls: int
     ok: int
@@ -35,7 +35,7 @@ class ToolUse(msgspec.Struct, frozen=True):
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """One session, or a stretch of one, in figures. The intervals are about its own calls and no other session's."""
+    """One session, or a part of it, in figures. Its intervals describe its own calls only."""
 
     messages: int | None
     counts: Counts
@@ -57,7 +57,7 @@ class Profile(msgspec.Struct, frozen=True):
 
 
 def profile_session(session: Session, *, include: Include = NOTHING_MORE) -> Profile:
-    """The profile of a session that was read just now."""
+    """The profile of a session that was just read."""
     return profile(track_of(session, include=include))
 
 
@@ -75,7 +75,7 @@ def profile(track: Track) -> Profile:
 
 
 def profile_calls(calls: Sequence[JudgedCall], *, messages: int | None = None) -> Profile:
-    """The profile of any calls in order; what only a whole session has stays unknown."""
+    """The profile of any calls in order, without the facts that only a session has."""
     counts = counts_of(calls)
     outcomes = [call.has_failed for call in calls if call.is_counted]
     early, late, gain = _early_and_late(outcomes)
@@ -114,7 +114,7 @@ def _by_tool(calls: Sequence[JudgedCall]) -> dict[str, ToolUse]:
 
 
 def _dominant(calls: Sequence[JudgedCall]) -> Kind | None:
-    """The type of tool with the most calls; a shell is a terminal here, whatever it ran."""
+    """The tool type with the most calls; a shell counts as terminal, whatever it ran."""
     counts = dict.fromkeys(_KINDS, 0)
     for call in calls:
         if not is_trivial(call.tool):

@@ -1,4 +1,4 @@
-"""Figures in sentences."""
+"""Rates, differences and intervals as text."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ def share_between(estimate: Estimate) -> str:
 
 
 def _signed(value: float) -> str:
-    """In hundredths, with a true minus; what rounds to nothing has no sign."""
+    """In hundredths with a real minus sign; zero has no sign."""
     shown = f"{100 * value:+.1f}".replace("-", "−")
     return shown[1:] if shown[1:] == "0.0" else shown

@@ -1,4 +1,4 @@
-"""The report: everything that many sessions say, in one value that pages, tables and JSON are made from."""
+"""The report on many sessions: one value from which the page, tables and JSON are made."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_RECURRENCES = 30
 
 
 class Spending(msgspec.Struct, frozen=True):
-    """Tokens and cost as the agents recorded them. What no session recorded is unknown, not zero."""
+    """Tokens and cost as the agents recorded them. None means unknown, not zero."""
 
     usage: Usage
     sessions_with_usage: int
@@ -32,12 +32,12 @@ class Spending(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What many sessions say."""
+    """The findings about many sessions."""
 
     made_at: float
     title: str
     sources: tuple[str, ...]
-    include: tuple[str, ...]  # what is counted although it is left out by default
+    include: tuple[str, ...]  # counted although left out by default
     sessions: int
     messages: int
     counts: Counts
@@ -47,7 +47,7 @@ class Report(msgspec.Struct, frozen=True):
     by_agent: tuple[Figure, ...]
     by_tool: tuple[Figure, ...]  # most failures first, the first ones only
     tools: int
-    # By day or by week, under the date on which it began; sessions without a date are in none.
+    # By day or by week, labelled with the first date; without sessions that have no date.
     over_time: tuple[Figure, ...]
     cohort: Cohort
     verdict: CohortVerdict
@@ -58,7 +58,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 class _Facts:
-    """What is kept of each session while it passes by."""
+    """Facts collected in the pass over the sessions."""
 
     def __init__(self) -> None:
         self.agents: list[str] = []
@@ -105,8 +105,8 @@ def report(
     include: Include = NOTHING_MORE,
     lengths: Sequence[int] = LENGTHS,
 ) -> Report:
-    """Everything from one pass over the sessions; `compressed` are those that the compression check looks at."""
-    bucket_names(lengths)  # wrong ones are refused before the work begins
+    """The report from one pass over the sessions; `compressed` are the sessions for the compression check."""
+    bucket_names(lengths)  # refuses wrong ones before the work begins
     facts = _Facts()
     trials = trials_of(facts.pass_by(tracks))
     figures = cohort(trials, lengths=lengths)

@@ -1,4 +1,4 @@
-"""The report on all that a store holds: made at once, or by a process of its own that says how far it is."""
+"""The report on a store, also as a separate process that prints its progress."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from seasoned.insight.track import Track, compressed, tracks
 from seasoned.outcome.error_rate import NOTHING_MORE, Include
 from seasoned.store import Store, open_store
 
-_EVERY = 200  # sessions after which it is said how far the work is
+_EVERY = 200  # sessions between two progress reports
 Tell = Callable[[int, int], None]
 
 
 class Revision(msgspec.Struct, frozen=True):
-    """What a store holds, as far as one row can tell it."""
+    """A cheap summary of a store that shows whether it has changed."""
 
     sessions: int
     calls: int
     forgotten: int
 
     def takes_back(self, earlier: Revision) -> bool:
-        """Whether something of an earlier state is gone: what was said about that may not be shown any more."""
+        """Whether something was removed since an earlier state: a report on that must not be shown any more."""
         return self.forgotten > earlier.forgotten or self.sessions < earlier.sessions or self.calls < earlier.calls
 
 
 def revision(store: Store) -> Revision:
-    """Another value after sessions or calls have come or gone; asking costs nothing, however many there are."""
+    """The current revision; it changes when sessions or calls are added or removed, and is cheap to read."""
     row = store.row("insight.revision")
-    assert row is not None  # sums give one row, of nothing too
+    assert row is not None  # sums return one row, even over no rows
     return Revision(row["sessions"], row["calls"], row["forgotten"])
 
 
@@ -49,13 +49,13 @@ def report_on(
     include: Include = NOTHING_MORE,
     tell: Tell | None = None,
 ) -> Report:
-    """The report on what a store holds."""
+    """The report on a store."""
     totals = store.rows("session.totals")
     agents = [row["agent"] for row in totals]
     if not agents:
-        raise NotFound("There are no sessions to report on: give a path with histories, or run `seasoned scan` first.")
+        raise NotFound("There are no sessions to report on. Give a path with histories, or run `seasoned scan` first.")
     if agent is not None and agent not in agents:
-        raise NotFound(f"No sessions of {agent!r}: there are {', '.join(agents)}.")
+        raise NotFound(f"No sessions of {agent!r}. Agents with sessions: {', '.join(agents)}.")
     every = sum(row["sessions"] for row in totals if agent in (None, row["agent"]))
     found = tracks(store, include=include, agent=agent)
     return report(
@@ -78,7 +78,7 @@ def _told(found: Iterable[Track], every: int, tell: Tell) -> Iterator[Track]:
 
 
 def main(path: str) -> None:
-    """Make the report on a store; lines say how far it is, the last one how long the answer is that follows."""
+    """Print progress lines, then a line with the length of the report, then the report as MessagePack."""
     out = sys.stdout.buffer
 
     def tell(done: int, every: int) -> None:

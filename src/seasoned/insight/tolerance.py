@@ -1,4 +1,4 @@
-"""The rule by which proficiency counts as preserved: after by before, with an interval and a tolerance."""
+"""The rule for "proficiency preserved": the ratio of the rates after and before, with an interval and a tolerance."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from seasoned.stats.interval import Estimate, Interval
 from seasoned.stats.power import needed_for_ratio
 from seasoned.stats.proportion import proportion_ratio, ratio_floor, wilson
 
-TOLERANCE = 1.2  # after a compression a fifth more failures is still called preserved
+TOLERANCE = 1.2  # a fifth more failures after a compression still counts as preserved
 LEVEL = 0.9
-LOW_RATE = 0.01  # below one call in a hundred a ratio to what was before says nothing of use
-FEWEST_CALLS = 20  # counted calls on each side. Two failures of ten are an accident, not a rate.
+LOW_RATE = 0.01  # below one failure in a hundred calls the ratio does not matter
+FEWEST_CALLS = 20  # counted calls on each side; two failures in ten are an accident, not a rate
 
 Method = Literal["calls of one lineage", "pairs of lineages", "lineages on each side"]
 
 
 class BeforeAfter(msgspec.Struct, frozen=True):
-    """Where after / before lies. `high` is None where nothing failed before: then there is no largest ratio."""
+    """The interval of after / before. `high` is None if nothing failed before: then the ratio has no upper end."""
 
     low: float
     high: float | None
@@ -35,7 +35,7 @@ class BeforeAfter(msgspec.Struct, frozen=True):
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """What the rule says. `preserved` is None where the calls cannot tell, and `reason` says why."""
+    """The result of the rule. `preserved` is None if the data cannot tell, and `reason` says why."""
 
     preserved: bool | None
     reason: str | None
@@ -47,9 +47,9 @@ class Judgement(msgspec.Struct, frozen=True):
 
 
 def judge(before: Counts, after: Counts, *, is_cut: bool = False) -> Judgement:
-    """The rule for one lineage, its calls taken as independent."""
+    """Apply the rule to one lineage, treating its calls as independent."""
     if is_cut and not before.counted:
-        return Judgement(None, "cannot tell: the session that it continues is not at hand", None, None)
+        return Judgement(None, "cannot tell: the session before it is missing", None, None)
     estimate = proportion_ratio(after.failed, after.counted, before.failed, before.counted, level=LEVEL)
     ends = _ends(estimate.interval)
     if ends is None and before.counted and after.counted:
@@ -60,7 +60,7 @@ def judge(before: Counts, after: Counts, *, is_cut: bool = False) -> Judgement:
 
 
 def judge_pairs(pairs: Sequence[tuple[Counts, Counts]], before: Counts, after: Counts) -> Judgement:
-    """The rule over lineages: as pairs, and where these have no interval, as clusters on each side."""
+    """Apply the rule over lineages: as pairs, or as clusters on each side if pairs give no interval."""
     columns = (
         [a.failed for _, a in pairs],
         [a.counted for _, a in pairs],
@@ -83,12 +83,12 @@ def judge_pairs(pairs: Sequence[tuple[Counts, Counts]], before: Counts, after: C
 def _apply(
     before: Counts, after: Counts, estimate: Estimate, ends: BeforeAfter | None, method: Method, effect: float
 ) -> Judgement:
-    """Preserved: the upper end is within the tolerance, or hardly anything fails after. Lost: the lower end is not."""
+    """Preserved: the upper end is within the tolerance, or the rate after is low. Lost: the lower end is above it."""
     rate = after.error_rate
     if min(before.counted, after.counted) < FEWEST_CALLS or rate is None:
         reason = (
             f"cannot tell: {before.counted} calls count before and {after.counted} after, "
-            f"and fewer than {FEWEST_CALLS} on a side are no rate"
+            f"and fewer than {FEWEST_CALLS} on a side give no rate"
         )
         return Judgement(None, reason, estimate.value, ends, method)
     if rate < LOW_RATE or (ends is not None and ends.high is not None and ends.high <= TOLERANCE):
@@ -100,7 +100,7 @@ def _apply(
 
 
 def _needed(before: Counts, after: Counts, effect: float) -> tuple[int | None, str]:
-    """How many more calls would show an unchanged rate, and that as a reason."""
+    """How many more calls would show an unchanged rate, also as a sentence."""
     rate = (before + after).error_rate
     assert rate is not None  # there are calls on both sides
     each = needed_for_ratio(rate, TOLERANCE, design_effect=effect, level=LEVEL)
@@ -108,12 +108,12 @@ def _needed(before: Counts, after: Counts, effect: float) -> tuple[int | None, s
         return None, f"cannot tell: {each.reason}"
     more = max(0, each.each - before.counted) + max(0, each.each - after.counted)
     if not more:
-        return None, f"cannot tell: the ratio lies too near to the tolerance of {TOLERANCE:g}"
+        return None, f"cannot tell: the ratio is too close to the tolerance of {TOLERANCE:g}"
     return more, f"cannot tell: about {_rounded(more)} more calls needed"
 
 
 def _rounded(number: int) -> str:
-    """Two figures, since more would pretend to be known."""
+    """Rounded to two digits: more would suggest precision."""
     digits = max(0, len(str(number)) - 2)
     return f"{round(number, -digits):,}".replace(",", " ")
 

@@ -1,4 +1,4 @@
-"""One session as insight sees it: its own calls in order, each with what it counts as."""
+"""A session as insight uses it: its own calls in order, each with its judgement."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from seasoned.session import Relation, Session, SessionRef, ToolCall, Usage
 from seasoned.store import Store
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
-# What makes the error rate. Everything else was left out and is reported beside it.
+# What enters the error rate. Everything else is reported separately.
 COUNTED = ("ok", "failed")
 
 
 class JudgedCall(msgspec.Struct, frozen=True, dict=True):
     """One call with its judgement."""
 
-    # Among the session's own calls, from 0; copies and what a warm start put there are none of them.
+    # Among the session's own calls, from 0, without copies and synthetic calls.
     position: int
     message: int
     tool: str
     kind: str
-    # The count of the error rate that it falls into: ok, failed, unclear, declined, cancelled, …
+    # Where the call is counted: ok, failed, unclear, declined, cancelled, …
     counts_as: str
     verdict: str
     fault: str
@@ -38,8 +38,8 @@ class JudgedCall(msgspec.Struct, frozen=True, dict=True):
     raw_arguments: str = "{}"
     result: str | None = None
     reason: str = ""
-    intent: str | None = None  # what was said before it
-    is_corrected: bool = False  # the user then took it back
+    intent: str | None = None  # the words that led to it
+    is_corrected: bool = False  # the user then corrected it
     call_id: str = ""
 
     @property
@@ -57,7 +57,7 @@ class JudgedCall(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def command(self) -> str | None:
-        """The shell command that it ran; None when it ran none."""
+        """The shell command that it ran; None if it is not a shell call."""
         return command_of(ToolCall("", self.tool, self.arguments))
 
 
@@ -67,7 +67,7 @@ class Track(msgspec.Struct, frozen=True):
     ref: SessionRef
     messages: int
     calls: tuple[JudgedCall, ...]
-    # The lineage that it belongs to: sessions of one lineage resemble each other and make one cluster.
+    # The lineage it belongs to: its sessions resemble each other and form one cluster.
     root: str
     task_type: TaskType | None = None
     title: str | None = None
@@ -86,12 +86,12 @@ class Track(msgspec.Struct, frozen=True):
         return counts_of(self.calls)
 
     def counted(self) -> Iterator[JudgedCall]:
-        """The calls that make the error rate."""
+        """The calls that enter the error rate."""
         return (call for call in self.calls if call.is_counted)
 
 
 def counts_of(calls: Iterable[JudgedCall]) -> Counts:
-    """Calls by what they count as."""
+    """Count calls by outcome."""
     counts = dict.fromkeys(Counts.__struct_fields__, 0)
     for call in calls:
         counts[call.counts_as] += 1
@@ -99,7 +99,7 @@ def counts_of(calls: Iterable[JudgedCall]) -> Counts:
 
 
 def track_of(session: Session, *, include: Include = NOTHING_MORE) -> Track:
-    """A session that was read, judged here and now. Nothing is shortened and nothing redacted: keep it in memory."""
+    """Judge a session that was read. Nothing is truncated or redacted: keep it in memory only."""
     calls = []
     kinds: dict[str, int] = {}
     for position, (call, verdict) in enumerate(judge_session(session)):
@@ -149,7 +149,7 @@ def tracks(
     agent: str | None = None,
     sessions: Iterable[int] | None = None,
 ) -> Iterator[Track]:
-    """Every session of the store, or of one agent, or those with these row ids, in the order of their row ids."""
+    """Sessions of the store in the order of row ids: all, those of one agent, or those with these row ids."""
     if sessions is not None:
         for session_id in sorted(sessions):
             row = store.row("session.track", {"id": session_id})
@@ -159,7 +159,7 @@ def tracks(
     by_session = groupby(store.each("call.of_tracks", {"agent": agent}), key=itemgetter("session_id"))
     following = next(by_session, None)
     for row in store.each("session.tracks", {"agent": agent}):
-        # Both come in the order of row ids; a session without calls of its own is passed over by the calls.
+        # Both queries are ordered by session id; a session without own calls has no group.
         if following is not None and following[0] == row["id"]:
             yield _track(row, following[1], include)
             following = next(by_session, None)
@@ -168,7 +168,7 @@ def tracks(
 
 
 def compressed(store: Store, *, include: Include = NOTHING_MORE, agent: str | None = None) -> Iterator[Track]:
-    """The sessions in which a context was compressed, with those that they continue."""
+    """The sessions with a compressed context, and those that they continue."""
     rows = store.rows("session.compressed", {"agent": agent})
     return tracks(store, include=include, sessions=[row["id"] for row in rows])
 

@@ -1,4 +1,4 @@
-"""Every counted call of many sessions as columns of numbers: what cohorts are asked from."""
+"""The counted calls of many sessions as columns of numbers, the input of cohorts."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 EARLY_TURNS = 30
-# Rates at a fixed mix are compared with each other: what rests on half of the mix is not the same mix.
+# A rate that covers less of the tool mix is not comparable with the others.
 FEWEST_COVERED = 0.8
 EarlyType = Literal["code-heavy", "file-heavy", "other"]
 EARLY_TYPES: tuple[EarlyType, ...] = ("code-heavy", "file-heavy", "other")
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """The error rate of some calls; sessions of one lineage are one cluster of its interval."""
+    """The error rate of some calls; sessions of one lineage form one cluster."""
 
     label: str
     failed: int
     calls: int  # those that count: ok and failed
     sessions: int
     rate: Estimate
-    # What the rate would be with the tool mix of all calls; None where that was not asked.
+    # The rate at the tool mix of all calls; None if not computed.
     fixed_mix: Estimate | None = None
 
 
 class Trials:
-    """Columns with a row for each counted call, in the order of the session, and facts of each session."""
+    """Columns with an entry for each counted call in session order, and facts about each session."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Trials:
         return ends[self.session] - 1 - np.arange(len(self))
 
     def relative(self) -> npt.NDArray[np.float64]:
-        """Where in its session each call lies, from 0 for the first of its own calls to 1 for the last."""
+        """The relative position of each call in its session, from 0 for the first call to 1 for the last."""
         import numpy as np
 
         return np.asarray(self.position / np.maximum(self.calls_of[self.session] - 1, 1), dtype=float)
@@ -105,7 +105,7 @@ class Trials:
         return np.minimum(5 * self.position // np.maximum(self.calls_of[self.session], 1), 4)
 
     def figure(self, label: str, among: Flags, *, fixed_mix: bool = False) -> Figure:
-        """The error rate of the calls that are marked."""
+        """The error rate of the selected calls."""
         import numpy as np
 
         totals = np.bincount(self.cluster[among])
@@ -116,7 +116,7 @@ class Trials:
         return Figure(label, int(self.failed[among].sum()), int(among.sum()), sessions, estimate, standardised)
 
     def _fixed_mix(self, among: Flags) -> Estimate:
-        """The rate with the tool mix of all calls; unknown where too little of that mix was used."""
+        """The rate at the tool mix of all calls; unknown if too little of that mix was used."""
         import numpy as np
 
         clusters, row = np.unique(self.cluster[among], return_inverse=True)
@@ -133,7 +133,7 @@ class Trials:
 
 
 def trials_of(tracks: Iterable[Track]) -> Trials:
-    """The counted calls of sessions. A shell is as many tools as its commands have kinds."""
+    """Collect the counted calls. A shell counts as several tools, one for each kind of command."""
     session: list[int] = []
     position: list[int] = []
     failed: list[bool] = []
@@ -164,7 +164,7 @@ def trials_of(tracks: Iterable[Track]) -> Trials:
 
 
 def tool_name(call: JudgedCall) -> str:
-    """The tool, and for a shell what its command was about: reading a file is not running the tests."""
+    """The tool name, for a shell with the kind of its command: reading a file is not running the tests."""
     return f"{call.tool}: {call.kind}" if tool_of(call.tool).form == "shell" else call.tool
 
 

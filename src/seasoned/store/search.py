@@ -88,7 +88,7 @@ def find_session(store: Store, text: str) -> sqlite3.Row:
         names = ", ".join(f"{row['agent']}:{row['native_id']}" for row in rows[:_SHOWN])
         more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
         raise UsageError(f"{text!r} matches {len(rows)} sessions ({names}{more}): give more of the id.")
-    raise NotFound(f"No session matches {text!r}{_near(store, native_id)}")
+    raise NotFound(f"No session {text!r}{_near(store, native_id)}")
 
 
 def _matching(store: Store, agent: str | None, native_id: str) -> list[sqlite3.Row]:

@@ -1,4 +1,4 @@
-"""What a call is aimed at, so that a later call can be seen as another attempt at the same thing."""
+"""What a call was meant to do, so that a later call can be recognised as another attempt."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PATH_NAMES = (
 )
 _PATTERN_NAMES = ("pattern", "query", "regex", "glob", "search_term", "Query", "q")
 _WHOLE_FILE = ("content", "file_text", "contents", "file_content")
-# Arguments that say how a call is made and not what for: that two calls share them means nothing.
+# Arguments about how a call is made: that two calls share them means nothing.
 MANNER = names(
     "timeout timeout_ms yield_time_ms max_output_tokens justification run_in_background limit offset explanation"
     " with_escalated_permissions output_mode head_limit -n -A -B -C -i"
@@ -34,7 +34,7 @@ _SCENERY = names(
     "cd pushd popd echo printf export set unset sleep true : pwd source . test [ [[ wait mkdir which type command read"
     " return exit local declare trap date"
 )
-# Programs whose first argument is what they work on and no subcommand.
+# Programs whose first argument is an operand, not a subcommand.
 _OPERAND = names(
     "cat ls rg grep egrep fgrep ag ack sed awk gawk find fd cp mv rm rmdir touch head tail less more nl wc sort uniq"
     " cut tr tee diff cmp comm stat file du df tree chmod chown ln tar zip unzip gzip gunzip zcat xxd hexdump strings"
@@ -64,7 +64,7 @@ NO_PATH = LazyRegex(
 
 
 class ProgramRun(msgspec.Struct, frozen=True):
-    """One program of a command, by what it was to do."""
+    """One program of a command."""
 
     label: str  # the program and its subcommand: `git commit`, `pytest`, `npm run lint`
     program: str
@@ -77,7 +77,7 @@ class ProgramRun(msgspec.Struct, frozen=True):
 
 
 class CallTarget(msgspec.Struct, frozen=True, dict=True):
-    """What one call was for."""
+    """What one call was meant to do."""
 
     tool: str
     speech: str
@@ -90,7 +90,7 @@ class CallTarget(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def text(self) -> str:
-        """What was run or asked for, in full."""
+        """The full text of the command or request."""
         if self.command is not None:
             return self.command
         asked = {name: value for name, value in self.arguments.items() if name not in PATH_NAMES and name not in MANNER}
@@ -98,21 +98,21 @@ class CallTarget(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def lines(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The lines that an edit looked for, and those that it wrote: what tells two edits of one file apart."""
+        """The lines that an edit replaced and those that it wrote, to tell edits of one file apart."""
         if self.speech != "file_write":
             return (), ()
         return _edit_lines(self.arguments, self.text) if self.command is None else _patch_lines(self.text)
 
     @property
     def label(self) -> str:
-        """The program that mattered most, for a shell; else the tool."""
+        """The last program of a shell command; otherwise the tool."""
         if self.runs:
             return self.runs[-1].label
         return "apply_patch" if self.speech == "file_write" and "*** Begin Patch" in self.text else self.tool
 
 
 def target_of(call: JudgedCall) -> CallTarget:
-    """What a call is aimed at; a failed one also with what it complained of."""
+    """The target of a call; for a failed one with its complaint."""
     arguments = call.arguments
     plain = ToolCall("", call.tool, arguments)
     speech = str(output_form(plain))
@@ -147,14 +147,14 @@ def _patch_lines(patch: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _plain_lines(text: str) -> tuple[str, ...]:
-    """Lines by their letters alone, without the half one where a text was cut; wrong blanks are a common mistake."""
+    """Lines reduced to letters, since wrong whitespace is a common mistake; without a truncated last line."""
     lines = (text if "\n" in text else text.replace("\\n", "\n"))[:4000].splitlines()
     kept = lines[:-1] if len(lines) > 1 and CUT.compiled.search(text) else lines
     return tuple(plain for plain in (letters(line) for line in kept) if len(plain) >= 4)
 
 
 def _path_in(tool: str, text: str) -> str | None:
-    """The path inside a patch, or behind the word that is the tool's own name."""
+    """The path inside a patch, or after the tool's name."""
     patched = _PATCHED.compiled.search(text[:4000])
     if patched is not None:
         return patched.group(1).strip()
@@ -165,20 +165,20 @@ def _path_in(tool: str, text: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def runs_of(command: str) -> tuple[ProgramRun, ...]:
-    """The programs that a command is about, in order; what only prepares or filters is left out."""
+    """The main programs of a command in order, without those that only prepare or filter."""
     steps = parse(command)
     decided = {id(step) for step in deciding(steps)}
     found: list[ProgramRun] = []
     in_pipe = is_filtered = False
     for step in reversed(steps):
-        # The head of a pipe does the work, and the end of the pipe decides: both are one.
+        # The head of a pipe does the work and its end decides the outcome: treat them as one.
         decides = id(step) in decided or in_pipe
         if step.join == "|":
             in_pipe, is_filtered = decides, is_filtered or step.program in _FILTERS
             continue
         if step.program not in _SCENERY and any(c.isalnum() for c in step.program):
             run = _run(step, decides)
-            # Of a check behind a filter only some lines were seen: that it passed is not known.
+            # A filtered check shows only some lines: whether it passed is unknown.
             found.append(msgspec.structs.replace(run, decides=False) if is_filtered and run.is_check else run)
         in_pipe = is_filtered = False
     return tuple(reversed(found))
@@ -215,7 +215,7 @@ def _is_name(word: str) -> bool:
 
 
 def blamed(aim: CallTarget) -> tuple[ProgramRun, ...]:
-    """The programs that a failure is about: the one that complained by its name, else all that decide."""
+    """The programs that failed: the one named in the complaint, else all that decide the outcome."""
     words = aim.complaint.split(":", 2)
     said = {word.split()[-1] for word in words[:2] if word.split()}
     named = tuple(run for run in aim.runs if run.program in said)
@@ -223,7 +223,7 @@ def blamed(aim: CallTarget) -> tuple[ProgramRun, ...]:
 
 
 def reaches(failed: CallTarget, later: CallTarget) -> bool:
-    """Whether a later call is another attempt at what failed, and not merely one with the same tool."""
+    """Whether a later call is another attempt at the same thing, not just a call of the same tool."""
     if failed.runs and later.runs:
         return all(any(_repeats(failed, run, later, other) for other in later.runs) for run in blamed(failed))
     if failed.speech in ("file_read", "file_write") and failed.speech == later.speech:
@@ -250,7 +250,7 @@ def _same_file(failed: CallTarget, later: CallTarget) -> bool:
 
 
 def _same_edit(failed: CallTarget, later: CallTarget) -> bool:
-    """Whether half of the lines that the smaller edit looked for, or wrote, are in the other one too."""
+    """Whether half of the lines of the smaller edit are also in the other one."""
     if any(failed.arguments.get(name) and failed.arguments[name] == later.arguments.get(name) for name in _OLD):
         return True
     if failed.arguments == later.arguments:
@@ -263,7 +263,7 @@ def _same_edit(failed: CallTarget, later: CallTarget) -> bool:
 
 
 def _same_path(failed: CallTarget, later: CallTarget) -> bool:
-    """The same file, or the same name elsewhere where it was the place that was wrong."""
+    """The same file, or the same name elsewhere if the failed path was wrong."""
     one, other = _plain(failed.path or ""), _plain(later.path or "")
     if one == other or one.endswith("/" + other) or other.endswith("/" + one):
         return True
@@ -288,7 +288,7 @@ def _same_search(failed: CallTarget, later: CallTarget) -> bool:
 
 
 def _mostly_alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether most of what two calls were given is the same, or half of it with something that only this thing has."""
+    """Whether two calls share most arguments, or half of them including an identifying one."""
     named = (one.keys() | other.keys()) - MANNER
     same = [name for name in named if _is_shared(name, one, other)]
     if 3 * len(same) >= 2 * len(named):
@@ -299,13 +299,13 @@ def _mostly_alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
 def _is_shared(name: str, one: dict[str, Any], other: dict[str, Any]) -> bool:
     if name in one and name in other:
         return alike(one[name], other[name])
-    # A value that moved to another name is still the same value.
+    # A value may have moved to another argument.
     given, elsewhere = flat(one.get(name, other.get(name))), set(leaves(other if name in one else one))
     return any(len(value) > 2 and value in elsewhere for value in given)
 
 
 def _repeats(failed: CallTarget, run: ProgramRun, later: CallTarget, other: ProgramRun) -> bool:
-    """Whether one program of a later command does again what one of the failed command was to do."""
+    """Whether a program of a later command repeats one of the failed command."""
     if run.label != other.label or not other.decides:
         return False
     if run.is_inline or other.is_inline:
@@ -320,7 +320,7 @@ def _repeats(failed: CallTarget, run: ProgramRun, later: CallTarget, other: Prog
 
 
 def _covers(run: ProgramRun, other: ProgramRun) -> bool:
-    """Whether a check looked at all that the failed one did: a narrower one that passes repairs nothing."""
+    """Whether a check covers what the failed one did: a narrower one that passes repairs nothing."""
     if other.selects and not _selects_all(run.selects, other.selects):
         return False
     wide = {".", "./...", "...", "./"}
@@ -342,7 +342,7 @@ def _within(path: str, place: str) -> bool:
 
 
 def _same_operand(run: ProgramRun, one: str, other: str) -> bool:
-    """Whether two operands name the same thing: a file by its name, a pattern or an address by its letters."""
+    """Whether two operands mean the same: files by name, patterns and addresses by letters."""
     is_path = "/" in one or "." in one[1:]
     if (
         len(one) < 3

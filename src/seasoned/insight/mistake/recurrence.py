@@ -1,4 +1,4 @@
-"""Errors that come back: the same mistake in one session after the other, and what repaired it."""
+"""Recurring mistakes: the same error in several sessions, and what repaired it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from seasoned.insight.track import JudgedCall, Track
 
 FEWEST_SESSIONS = 2
 _SHOWN_SESSIONS = 5
-# Of a group no more ways of repair are kept than this: memory must not grow with the calls.
+# Most repairs kept for a mistake, so that memory does not grow with the calls.
 _WAYS = 16
 _VALUE_CHARS = 200
 _NAMES = 20
@@ -25,25 +25,25 @@ _encode = msgspec.json.Encoder().encode
 
 
 class MistakeExample(msgspec.Struct, frozen=True):
-    """One failure of a group and its repair: the arguments of both calls as JSON, the failed one's masked."""
+    """One failure and its repair: the arguments of both calls as JSON, masked for the failed one."""
 
     session: str
     failed: str
-    repaired: str | None = None  # none where no failure of the group was repaired
+    repaired: str | None = None  # None if no failure was repaired
 
 
 class Recurrence(msgspec.Struct, frozen=True):
-    """One mistake, and how often it was made."""
+    """One mistake and how often it was made."""
 
     tool: str
-    program: str | None  # for a shell what was run: `git commit`, `pytest`
+    program: str | None  # for a shell: `git commit`, `pytest`
     signature: str
     failures: int
-    sessions: int  # lineages, in truth: a fork that goes on failing is no second session
+    sessions: int  # lineages: a fork that keeps failing does not count twice
     first_seen: float | None
     last_seen: float | None
     repaired: int  # how many of the failures were repaired in their session
-    calls_until_repaired: float | None  # the median; None where nothing was repaired
+    calls_until_repaired: float | None  # the median; None if nothing was repaired
     repair: str | None  # what worked most often
     repair_count: int
     example: MistakeExample | None
@@ -51,7 +51,7 @@ class Recurrence(msgspec.Struct, frozen=True):
 
 
 class _MistakeGroup:
-    """What is kept of one mistake while tracks come by."""
+    """What is collected about one mistake."""
 
     __slots__ = ("calls", "example", "failures", "first", "last", "refs", "roots", "ways")
 
@@ -67,7 +67,7 @@ class _MistakeGroup:
 
 
 class RecurrenceCounter:
-    """Takes tracks one by one; what it keeps grows with the mistakes and the sessions that made them."""
+    """Counts mistakes over tracks, one at a time; memory grows with the mistakes, not with the calls."""
 
     def __init__(self, *, within: int = WITHIN) -> None:
         self._within = within
@@ -105,13 +105,13 @@ class RecurrenceCounter:
             group.ways[repair.how] = (1, _example(track, call, track.calls[repair.repaired]))
 
     def recurring(self, *, fewest_sessions: int = FEWEST_SESSIONS) -> tuple[Recurrence, ...]:
-        """What was met in at least so many sessions: most sessions first, then most failures, then by name."""
+        """Mistakes of at least so many sessions: most sessions first, then most failures, then by name."""
         found = [_recurrence(key, group) for key, group in self._groups.items() if len(group.roots) >= fewest_sessions]
         return tuple(sorted(found, key=lambda r: (-r.sessions, -r.failures, r.tool, r.program or "", r.signature)))
 
 
 def recurring(tracks: Iterable[Track], *, fewest_sessions: int = FEWEST_SESSIONS) -> tuple[Recurrence, ...]:
-    """The mistakes that come back over these sessions."""
+    """The recurring mistakes of these sessions."""
     recurrer = RecurrenceCounter()
     for track in tracks:
         recurrer.add(track)
@@ -119,7 +119,7 @@ def recurring(tracks: Iterable[Track], *, fewest_sessions: int = FEWEST_SESSIONS
 
 
 def program_of(call: JudgedCall) -> str | None:
-    """What a shell was to run, by program and subcommand; None for other tools and for commands that run nothing."""
+    """The program and subcommand of a shell call; None for other tools and empty commands."""
     aim = target_of(call)
     if aim.runs:
         return mask(blamed(aim)[-1].label) or None
@@ -127,7 +127,7 @@ def program_of(call: JudgedCall) -> str | None:
 
 
 def _recurrence(key: tuple[str, str | None, str], group: _MistakeGroup) -> Recurrence:
-    # Imported here: a hook asks for programs alone, and has little time.
+    # Imported here: hooks need only this function and must be fast.
     from statistics import median
 
     tool, program, name = key
@@ -158,7 +158,7 @@ def _pick(choose: Any, known: float | None, new: float | None) -> float | None:
 
 
 def _example(track: Track, failed: JudgedCall, repaired: JudgedCall | None) -> MistakeExample:
-    """Both calls in short; what failed is masked, for only its shape is of use."""
+    """Both calls, truncated; the failed one masked, since only its shape is useful."""
     shown = _encode(_short(failed.arguments, _DEPTH, is_masked=True)).decode()
     if repaired is None:
         return MistakeExample(str(track.ref), shown)
@@ -166,7 +166,7 @@ def _example(track: Track, failed: JudgedCall, repaired: JudgedCall | None) -> M
 
 
 def _short(value: Any, depth: int, *, is_masked: bool = False) -> Any:
-    """The same value, small enough to be kept once for every mistake."""
+    """The value, truncated."""
     if isinstance(value, str):
         text = mask(value) if is_masked else value.encode("utf-8", "replace").decode()
         return text if len(text) <= _VALUE_CHARS else text[: _VALUE_CHARS - 1] + "…"

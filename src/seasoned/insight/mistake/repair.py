@@ -1,4 +1,4 @@
-"""Which failed calls were repaired in their session, by which later call, and what made the difference."""
+"""Finds which failed calls were repaired later in their session, and what made the difference."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from seasoned.insight.mistake.similarity import leaves
 from seasoned.insight.track import JudgedCall
 from seasoned.lazy_regex import LazyRegex
 
-# How many calls later a repair may come. What comes later than that may have many other causes.
+# How many calls later a repair may come; later successes may have other causes.
 WITHIN = 10
 _NAMED = 2
 _NAME_CHARS = 40
-# Arguments that are chosen anew with every call and make no difference.
+# Arguments that differ with every call and make no difference.
 _ASIDE = names("timeout timeout_ms yield_time_ms max_output_tokens justification explanation run_in_background")
 _PREPARES = names("mkdir sleep source")
 _VARIABLE = LazyRegex(r"(?<![\w$])([A-Z][A-Z0-9_]{2,40})=")
@@ -40,21 +40,21 @@ _CALLED_WRONGLY = LazyRegex(
 
 
 class Repair(msgspec.Struct, frozen=True):
-    """A failed call and the call that reached what it was after."""
+    """A failed call and the later call that achieved the same."""
 
     failed: int
     repaired: int
     calls: int  # how many calls it took
-    how: str  # what made the difference, in plain and positive words
-    changed: tuple[str, ...] = ()  # names of the arguments that were changed, added or taken away
-    # What was done in between and mattered: tools, or the programs of a shell.
+    how: str  # what made the difference, in words
+    changed: tuple[str, ...] = ()  # names of changed, added or removed arguments
+    # Steps in between that mattered: tools, or programs of a shell.
     via: tuple[str, ...] = ()
 
 
 def repairs(
     calls: Sequence[JudgedCall], *, within: int = WITHIN, aims: CallTargets | None = None
 ) -> tuple[Repair, ...]:
-    """For every failed call the first later one that worked and was aimed at the same; none where there is none."""
+    """For each failed call the first later success with the same target; None if there is none."""
     failed = [at for at, call in enumerate(calls) if call.has_failed]
     if not failed:
         return ()
@@ -68,7 +68,7 @@ def repairs(
 
 
 class CallTargets:
-    """The aims of calls, each worked out when it is first asked for."""
+    """The targets of calls, computed on first use."""
 
     def __init__(self, calls: Sequence[JudgedCall]) -> None:
         self.calls = calls
@@ -81,14 +81,14 @@ class CallTargets:
 
 
 def _end(aims: CallTargets, at: int, within: int, ends: dict[int, int]) -> int | None:
-    """Where a failed call was repaired: directly, or by way of a further failed attempt at the same."""
+    """The position of the repair: directly, or after further failed attempts."""
     calls = aims.calls
     for later in range(at + 1, min(at + within, len(calls) - 1) + 1):
         call = calls[later]
-        # Calls of one message are made together: none of them answers what another one met.
+        # Calls of one message were made together, so none is a reaction to another.
         if not call.is_counted or call.message <= calls[at].message or not _may(calls[at], call):
             continue
-        # What the user took back reached nothing, whatever the tool said.
+        # A call that the user corrected is not a repair, whatever the tool said.
         if later not in ends if call.has_failed else call.is_corrected:
             continue
         if reaches(aims[at], aims[later]):
@@ -99,7 +99,7 @@ def _end(aims: CallTargets, at: int, within: int, ends: dict[int, int]) -> int |
 
 
 def _may(failed: JudgedCall, later: JudgedCall) -> bool:
-    """Only calls of one tool or one kind are looked at closely; a shell may be about files too."""
+    """A cheap test before comparing targets: the same tool or kind; a shell may work on files too."""
     return failed.tool == later.tool or failed.kind == later.kind or "file" in (failed.kind, later.kind)
 
 
@@ -113,7 +113,7 @@ def _repair(aims: CallTargets, at: int, end: int) -> Repair:
 
 
 def _changed(failed: CallTarget, repaired: CallTarget) -> tuple[str, ...]:
-    """Names whose values differ, in the order in which the repaired call gave them."""
+    """Names of arguments that differ, in the order of the repaired call."""
     before, after = failed.arguments, repaired.arguments
     given = [*after, *[name for name in before if name not in after]]
     aside = _ASIDE | {"description"} if failed.speech == "shell" else _ASIDE
@@ -121,12 +121,12 @@ def _changed(failed: CallTarget, repaired: CallTarget) -> tuple[str, ...]:
 
 
 def _via(aims: CallTargets, at: int, end: int, changed: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
-    """What worked in between and mattered, each with whether it was about the same file."""
+    """Successful steps in between that mattered, each with whether it concerns the same file."""
     failed, repaired = aims[at], aims[end]
     old = set(leaves(failed.arguments))
     new = [leaf for leaf in leaves(repaired.arguments) if leaf not in old and 4 <= len(leaf) <= 200]
     new += [word for run in repaired.runs for word in run.operands if len(word) >= 4 and word not in failed.text]
-    # The same program with nothing else asked of it: then what changed the world in between made the difference.
+    # The command is unchanged: then something that changed in between made the difference.
     needs_cause = bool(failed.runs) and (not changed or any(run.is_check for run in blamed(failed)))
     for position in range(at + 1, end):
         call = aims.calls[position]
@@ -146,7 +146,7 @@ def _is_about(between: CallTarget, path: str) -> bool:
 
 
 def _changes(aim: CallTarget) -> bool:
-    """Whether a command changed something and did not merely look."""
+    """Whether a command may have changed something."""
     return any(not _looks(run) for run in aim.runs) and not all(run.is_check for run in aim.runs)
 
 
@@ -175,7 +175,7 @@ def _how(failed: CallTarget, repaired: CallTarget, changed: tuple[str, ...], aft
 
 
 def _after(met: list[tuple[str, bool]]) -> str:
-    """What went before it: a look at the same file says more than anything else, and the last more than the first."""
+    """Which step before it to name: reading the same file first, otherwise the last one."""
     if not met:
         return ""
     looked = [label for label, is_same in met if is_same]
@@ -187,7 +187,7 @@ def _joined(difference: str, after: str) -> str:
 
 
 def _given(failed: CallTarget, repaired: CallTarget, changed: tuple[str, ...]) -> str:
-    """Which arguments made the difference; where the place was wrong, the place did."""
+    """Which arguments made the difference; if the path was wrong, the path did."""
     placed = [name for name in changed if name in PATH_NAMES]
     if placed and NO_PATH.compiled.search(failed.complaint):
         return f"with {_list(placed)} changed"
@@ -222,7 +222,7 @@ def _difference(failed: CallTarget, repaired: CallTarget) -> str:
 
 
 def _around(failed: CallTarget, repaired: CallTarget) -> str:
-    """What differs about a command beside the program that failed."""
+    """What differs in a command besides the program that failed."""
     steps, before = parse(repaired.text), parse(failed.text)
     known = {step.program for step in before}
     labels = {run.label for run in failed.runs}
@@ -259,6 +259,6 @@ def _code(name: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A name from a session, short and without what could break out of its place."""
+    """A name from a session, truncated and without backticks."""
     kept = "".join([c for c in name if c.isprintable() and c not in "`<>"])
     return kept[:_NAME_CHARS] or mask(name)[:_NAME_CHARS] or "?"

@@ -1,4 +1,4 @@
-"""What a failed call complained of, with what varies masked, so that the same mistake is seen over many sessions."""
+"""The signature of an error: its message with variable parts masked, equal for equal mistakes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.evidence.envelope import open_shell
 
 if TYPE_CHECKING:
-    # Whoever only names an error needs no judge, and a hook has no time to load one.
+    # Only for types: hooks need a signature without loading the judge.
     from seasoned.insight.track import JudgedCall
 
 LONGEST = 160  # characters of a signature at most
-# Of a text that is masked no more is read: a signature needs the beginning of one line.
+# Characters that are masked: a signature needs only the beginning of a line.
 _READ = 2000
 _LINES = 60
 _HEAD_CHARS = 300
@@ -25,11 +25,11 @@ _EXTENSIONS = (
     "go|py|pyi|js|mjs|cjs|ts|tsx|jsx|vue|md|rst|json|jsonl|ya?ml|toml|txt|sh|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|html?|css"
     "|scss|lock|sql|ini|cfg|conf|env|xml|csv|log|png|jpe?g|svg|pdf|ipynb|zip|gz|swift|lua|ex|exs|proto|mod|sum|db"
 )
-# Each replaces a match by one character or by less than itself, so that no text grows and masking comes to rest.
+# Each replacement is shorter than its match, so that masking terminates.
 _MASKS: tuple[tuple[LazyRegex, str], ...] = (
     (LazyRegex(r"\[redacted:(\w{1,40}):\w{1,64}\]"), r"[\1]"),
     (LazyRegex(r"\b[a-z][a-z0-9+.]{1,15}://[^\s'\"`<>)\]}]+", re.IGNORECASE), "…"),
-    # The opening mark stands after no word and the closing one before none: an apostrophe is neither.
+    # An opening quote does not follow a word and a closing one does not precede one, unlike an apostrophe.
     (LazyRegex(r"(?<![\w'\"`])(['\"`])[^'\"`\n]{1,200}\1(?!\w)"), r"\1…\1"),
     (LazyRegex(r"(?<!\w)`[^'\"`\n]{1,200}'(?!\w)"), "`…'"),
     (LazyRegex(r"[‘“][^‘’“”\n]{1,200}[’”]"), "“…”"),
@@ -51,7 +51,7 @@ _MASKS: tuple[tuple[LazyRegex, str], ...] = (
     (LazyRegex(r"(?<=\bundefined: )\w[^\s…]*"), "…"),
     (LazyRegex(r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,}\b"), "…"),
     (LazyRegex(r"\b\d{7,}\b"), "…"),
-    # A status of HTTP says which error it was; so do codes such as E999 and TS2304, whose digits follow letters.
+    # HTTP status codes and codes such as E999 and TS2304 identify the error: keep them.
     (LazyRegex(r"(?<![\w.])v?(?<!HTTP )(?<!status )\d+(?:[.,:]\d+)*(?:-[a-z]+\.\d+)?"), "N"),
     (LazyRegex(r"\d{5,}"), "N"),
     (LazyRegex(r"…(?:[\s,/:]*…)+"), "…"),
@@ -90,7 +90,7 @@ _SAYS_ALL = frozenset(
 )
 _SENTENCE = LazyRegex(r"(?<=[^\s.]{2}[.!?]) +(?=[A-Z])|(?<=['\"`)][.!?]) +(?=[A-Z])")
 _CUT_OFF = LazyRegex(r"\S*\.{3}\Z")
-# What a test runner quotes of an assertion is the test's own; only the name of an exception groups.
+# An assertion quoted by a test runner belongs to that test; only an exception name is general.
 _OF_A_TEST = LazyRegex(r"\A((?:FAILED|ERROR) …) - (?!(?:\w+\.)*[A-Z]\w*(?:Error|Exception)\b).*")
 _PREFIX = LazyRegex(r"\Aerror: +(?=\S)", re.IGNORECASE)
 SILENT = "It failed and said nothing"
@@ -101,7 +101,7 @@ _QUOTED, _OUT, _AT_PLACE, _COMPLAINS, _SAYS, _NOTHING = range(6)
 
 
 def mask(text: str) -> str:
-    """One line without what varies: paths, names in quotes, ids, times and numbers; what is long is cut off."""
+    """One line with paths, quoted names, ids, times and numbers masked, and truncated."""
     line = _printable(text)
     while True:
         before = line
@@ -113,7 +113,7 @@ def mask(text: str) -> str:
 
 
 def signature(call: JudgedCall) -> str:
-    """The error of a failed call in one masked line: the judge's reason, or the line that tells more than it does."""
+    """The error of a failed call in one masked line: the judge's reason, or a more telling line of the result."""
     text = _ending(_unframed(_printable(call.reason)))
     is_sentence = _is_of_judge(text, call.result)
     if text not in _SAYS_ALL:
@@ -124,7 +124,7 @@ def signature(call: JudgedCall) -> str:
 
 
 def said(text: str) -> str:
-    """What an error says in one masked line, by its text alone, be that whole or as short as the store keeps it."""
+    """The same from the text of an error alone, complete or truncated as in the store."""
     if len(text) > _WHOLE_CHARS:
         text = f"{text[:_HEAD_CHARS]} … {text[-_TAIL_CHARS:]}"
     lines = _lines(text)
@@ -134,13 +134,13 @@ def said(text: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """The beginning of a text on one line, without what a terminal would obey and what cannot be written to a file."""
+    """The beginning of a text on one line, without control characters and lone surrogates."""
     head = _ESCAPES.compiled.sub("", text[:_READ])
     return " ".join("".join([c if c.isprintable() else " " for c in head]).split())
 
 
 def _unframed(line: str) -> str:
-    """A line without what agents and task runners put before what was said."""
+    """A line without the prefixes of agents and task runners."""
     for _ in range(6):
         found = _FRAME.compiled.match(line)
         if found is None:
@@ -151,7 +151,7 @@ def _unframed(line: str) -> str:
 
 
 def _ending(line: str) -> str:
-    """Of a trace on one line the exception that ended the program: it stands last."""
+    """The exception of a traceback on one line: the last one."""
     if "Traceback" not in line and 'File "' not in line:
         return line
     named = [found.start() for found in _EXCEPTION.compiled.finditer(line)]
@@ -159,14 +159,14 @@ def _ending(line: str) -> str:
 
 
 def _is_of_judge(text: str, result: str | None) -> bool:
-    """Whether a reason is the judge's own sentence: it ends like one and is no quotation of what the tool said."""
+    """Whether a reason is the judge's own sentence rather than a quotation from the tool."""
     if not text.endswith(".") or text.endswith(".."):
         return False
     return result is None or text not in _printable(result)
 
 
 def _rank(line: str) -> int:
-    """How much a line tells: the lower, the more."""
+    """The rank of a line: lower is more telling."""
     if not line or _NOISE.compiled.match(line) or not _WORD.compiled.search(line):
         return _NOTHING
     if line[0] == "{" or "warning:" in line.lower():
@@ -181,7 +181,7 @@ def _rank(line: str) -> int:
 
 
 def _lines(result: str | None) -> list[str]:
-    """The lines of a result, out of whatever the agent wrapped them in."""
+    """The lines of a result, unwrapped."""
     if not result:
         return []
     text = open_shell(result).text or result
@@ -190,21 +190,21 @@ def _lines(result: str | None) -> list[str]:
     head, cut, tail = text.partition(" … ")
     lines = head[:_READ].splitlines()
     if cut:
-        # What stands next to the gap is half a line, and half a word is no error.
+        # The lines beside the cut are incomplete.
         rest = tail[-_READ:].splitlines()
         lines = (lines[:-1] or lines)[:_LINES] + (rest[1:] or rest)
     return [_unframed(_printable(line)) for line in lines[: 2 * _LINES]]
 
 
 def _more_telling(text: str, rank: int, lines: list[str]) -> str:
-    """The line that tells most, where it tells more than a reason of this rank; of equals the first."""
+    """The most telling line if it ranks better than `rank`; the first of equals."""
     whole = text.rstrip(".…")
     best, best_rank = (text, rank) if rank < _NOTHING else (text if _ONLY_TESTS.compiled.match(text) else "", _SAYS)
     for line in lines:
         if len(whole) > 20 and line.startswith(whole) and rank < _SAYS:
             return line
         found = _rank(line)
-        # The last exception of a chain is the one that ended the program.
+        # In a chain of exceptions the last one ended the program.
         if found < best_rank or (found == best_rank == _QUOTED):
             best, best_rank = line, found
     return best

@@ -1,4 +1,4 @@
-"""How like two values are: the same thing written otherwise, or two things of one shape."""
+"""Whether two values mean the same thing, written differently."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ IDS = LazyRegex(r"\d{3,}")
 CUT = LazyRegex(r" … \[\d+ characters\]\Z")  # how a text ends that was shortened for the store
 _MARKS = LazyRegex(r"[\W_]+")
 _WORDS = LazyRegex(r"\w{2,60}")
-# A value longer than this is a text: two of them are alike when they share most of their words.
+# A longer value is a text: two texts are alike if they share most words.
 _TEXT_CHARS = 60
 _READ = 4000
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Whether two values mean the same thing, perhaps written otherwise; two ids of one shape do not."""
+    """Whether two values mean the same, perhaps written differently; two different ids do not."""
     if one == other:
         return True
     if isinstance(one, list | tuple | dict) or isinstance(other, list | tuple | dict):
@@ -28,7 +28,7 @@ def alike(one: Any, other: Any) -> bool:
     if not a or not b or "[redacted:" in str(one) or "[redacted:" in str(other):
         return False
     if "@" in str(one) and "@" in str(other):
-        # Two people of one company are two people.
+        # Two addresses at one company are two people.
         a, b = (letters(str(value).partition("@")[0]) for value in (one, other))
     if a == b:
         return True
@@ -44,12 +44,12 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def letters(text: str) -> str:
-    """A text by its letters and digits alone: blanks, marks and case are what is written wrongly most often."""
+    """A text reduced to letters and digits: whitespace, punctuation and case are the most common slips."""
     return _MARKS.compiled.sub("", text[:_READ].casefold())
 
 
 def share(one: str, other: str) -> float:
-    """How many of the words of the shorter text the other has too, from 0 to 1."""
+    """The share of the words of the shorter text that the other one also has."""
     mine, theirs = (set(_WORDS.compiled.findall(CUT.compiled.sub("", text)[:_READ])) for text in (one, other))
     if not mine or not theirs:
         return float(one == other)
@@ -57,7 +57,7 @@ def share(one: str, other: str) -> float:
 
 
 def nearly(one: str, other: str) -> bool:
-    """Whether two lines are the same but for a slip."""
+    """Whether two lines are equal except for a typo."""
     if one == other:
         return True
     shorter, longer = sorted((len(one), len(other)))
@@ -67,7 +67,7 @@ def nearly(one: str, other: str) -> bool:
 
 
 def identifies(value: Any) -> bool:
-    """Whether a value is one thing's own, as an id, a path or a text is, and a word such as `open` is not."""
+    """Whether a value identifies one thing, like an id, a path or a text, unlike a word such as `open`."""
     return any(len(leaf) > 24 or "/" in leaf or IDS.compiled.search(leaf) for leaf in flat(value))
 
 
@@ -83,5 +83,5 @@ def flat(value: Any, depth: int = 6) -> list[str]:
 
 
 def leaves(arguments: dict[str, Any]) -> Iterator[str]:
-    """The same of all arguments."""
+    """Every text and number in the arguments."""
     return (leaf for value in arguments.values() for leaf in flat(value))

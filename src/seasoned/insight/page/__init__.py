@@ -1,4 +1,4 @@
-"""The report as one page: opens offline, prints, and runs no text of a session."""
+"""The report as one HTML page that opens offline and never runs text from a session."""
 
 from seasoned.insight.page.sections import render
 

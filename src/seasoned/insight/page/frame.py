@@ -1,4 +1,4 @@
-"""What every page of plots shares: its own scripts and style under a policy, the data of the plots, the licences."""
+"""What all pages with plots share: scripts and style under a content security policy, plot data, licences."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parent
 _SCRIPTS = ("vega/vega.js", "vega/vega-lite.js", "vega/vega-interpreter.js", "show.js")
 _LICENCES = ("vega", "vega-lite", "vega-interpreter", "d3", "topojson-client")
-# What could end a script or be read as markup is written as JSON writes it; the values stay the same.
+# Characters that could end a script or be read as markup, as JSON escapes.
 _IN_SCRIPT = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
 
 
 def frame(drawn: Iterable[Plot], *, more_style: str = "") -> dict[str, Any]:
-    """What the head and the foot of a page are filled with."""
+    """Values for the head and the foot of a page."""
     from markupsafe import Markup
 
     style = _read("page.css") + more_style
     scripts = [_read(name) for name in _SCRIPTS]
-    # These are the project's own, or made so that nothing in them can end their element.
+    # Safe: the project's own files, or JSON without markup.
     return {
         "policy": policy(scripts, style),
         "style": Markup(style),
@@ -43,7 +43,7 @@ def frame(drawn: Iterable[Plot], *, more_style: str = "") -> dict[str, Any]:
 
 @cache
 def environment(folder: Path = _FOLDER) -> Environment:
-    """Templates of a folder, and those that all pages share."""
+    """The templates of a folder and the shared ones."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(loader=FileSystemLoader([folder, _FOLDER]), autoescape=True, undefined=StrictUndefined)
@@ -52,7 +52,7 @@ def environment(folder: Path = _FOLDER) -> Environment:
 
 
 def plot_data(drawn: Iterable[Plot]) -> str:
-    """The specifications as JSON that may stand inside a script element, whatever the sessions said."""
+    """The specifications as JSON that is safe inside a script element."""
     data = {
         "config": charts.CONFIG,
         "side": charts.SIDE,
@@ -66,7 +66,7 @@ def plot_data(drawn: Iterable[Plot]) -> str:
 
 
 def policy(scripts: Iterable[str], style: str) -> str:
-    """Only these scripts and this style. Vega sets styles through the DOM, which no policy forbids."""
+    """A policy for exactly these scripts and this style. Vega sets styles through the DOM, which is allowed."""
     return "; ".join(
         [
             "default-src 'none'",

@@ -1,4 +1,4 @@
-"""The plots of a report: each with its specification, what it shows, what it does not show, and its table."""
+"""The plots of the report, each with its chart, its caption and its table."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Rows = tuple[tuple[str, ...], ...]
 
 
 class Plot(msgspec.Struct, frozen=True):
-    """One plot. Where there is nothing to draw, `spec` is None and `reason` says why."""
+    """One plot. If there is nothing to draw, `spec` is None and `reason` says why."""
 
     name: str
     title: str
@@ -94,7 +94,7 @@ def _trend(report: Report) -> Plot:
         "trend",
         "Change within sessions",
         "How far the error rate moves from the first call of a session to its last, each session compared with itself; "
-        "left of the line is improvement, and the first row is the one that the verdict rests on.",
+        "left of the line is improvement, and the verdict uses the first row.",
         "Why it moves, or what another agent, model or task would have done.",
         charts.changes([change_row(name, estimate) for name, estimate in named], title="points, first call to last")
         if any(estimate.value is not None for _, estimate in named)
@@ -110,8 +110,8 @@ def _position(figures: Sequence[Figure]) -> Plot:
     return _figures_plot(
         "position",
         "Error by position",
-        f"The error rate in each block of {BLOCK} calls, over all sessions that got that far.",
-        "Learning: the sessions on the right are those that were still running, and they may have been different "
+        f"The error rate in each block of {BLOCK} calls, over all sessions that got this far.",
+        "Learning: the sessions on the right are those that were still running; they may have been different "
         "from the start.",
         figures,
         lambda: charts.band(rows, title=_BLOCKS),
@@ -124,9 +124,9 @@ def _fifth(figures: Sequence[Figure]) -> Plot:
     return _figures_plot(
         "fifth",
         "Error by fifth of a session",
-        "The error rate in the first to the last fifth of every session, so that short and long ones weigh in at each "
+        "The error rate in the first to the last fifth of every session, so that short and long sessions count at each "
         "stage.",
-        "What a failed call at the very end did: where failures end sessions, the last fifth looks worse than it was.",
+        "The effect of endings: where failures end sessions, the last fifth looks worse than it was.",
         figures,
         lambda: charts.dots([figure_row(figure) for figure in figures], title="failed calls"),
         key=(_DOT, _DIAMOND),
@@ -139,7 +139,7 @@ def _length(figures: Sequence[Figure], gap: Estimate) -> Plot:
     return _figures_plot(
         "length",
         "Error by length of the session",
-        f"The error rate of sessions with so many messages in all.{gap_text}",
+        f"The error rate of sessions by their total number of messages.{gap_text}",
         "Cause: a session may be long because it went well, or go well because it is long.",
         figures,
         lambda: charts.dots([figure_row(figure) for figure in figures], title="failed calls"),
@@ -154,7 +154,7 @@ def _map(cells: Sequence[CohortCell]) -> Plot:
         "Position and length together",
         "The error rate in percent, and below it the calls, at each position among sessions of equal length: along "
         "a row, every block comes from sessions of the same kind.",
-        "How sure each field is: fields with few calls move by chance, and their intervals stand in the table.",
+        "Uncertainty: fields with few calls vary by chance; their intervals are in the table.",
         charts.grid(map_rows(cells), across="number of the call", down="messages") if cells else None,
         ("messages", "calls", *_FIGURE_HEAD),
         tuple((cell.length, cell.position, *figure_cells(cell.figure)) for cell in cells),
@@ -167,8 +167,8 @@ def _early(trends: Sequence[EarlyTrend]) -> Plot:
     return Plot(
         "early",
         "By what a session began with",
-        f"The change within sessions, apart for what the first {EARLY_TURNS} messages were mostly about.",
-        "The rest of the session, which may have turned to something else.",
+        f"The change within sessions, by what the first {EARLY_TURNS} messages were mostly about.",
+        "The rest of the session, which may have been about something else.",
         charts.changes([change_row(trend.early, trend.within) for trend in trends], title="points, first call to last")
         if has_any
         else None,
@@ -192,9 +192,10 @@ def _survivors(found: Survivors) -> Plot:
     totals = (("all blocks, at equal tools", found.ended), ("the last call alone, at equal tools", found.last_call))
     return Plot(
         "survivors",
-        "Those that ended and those that went on",
-        "In each block of calls, sessions that ended there beside sessions that went on. Ended minus went on, at equal "
-        f"positions and tools: {difference(found.ended)}; for the last call alone: {difference(found.last_call)}.",
+        "Sessions that ended and sessions that went on",
+        "In each block of calls, sessions that ended there next to sessions that went on. Ended minus went on, at "
+        f"equal positions and tools: {difference(found.ended)}; for the last call alone: "
+        f"{difference(found.last_call)}.",
         "Which came first: failures may end a session, and a session that is ending may fail.",
         charts.pairs(rows, title="number of the call in its session, in blocks of ten", groups=groups)
         if has_any
@@ -224,8 +225,8 @@ def _tool(report: Report) -> Plot:
     return _figures_plot(
         "tool",
         "Error by tool",
-        f"The error rate of {some}, most failures first. A tool that does several kinds of things has a row for each.",
-        "Which tool is better: hard work and easy work go to different tools.",
+        f"The error rate of {some}, most failures first. A tool that does several kinds of work has a row for each.",
+        "Which tool is better: hard and easy work go to different tools.",
         figures,
         lambda: charts.dots(unique([figure_row(figure) for figure in figures]), title="failed calls"),
         key=(_DOT,),
@@ -256,7 +257,7 @@ def _time(figures: Sequence[Figure]) -> Plot:
         lambda: charts.band([figure_row(figure) for figure in figures], title="session began", is_time=True),
         key=(_ALL, ("rule", "its interval")),
         what="from",
-        reason="no session with a call that counts has a date",
+        reason="no session with counted calls has a date",
     )
 
 
@@ -268,9 +269,9 @@ def _compression(found: PooledCheck) -> Plot:
     return Plot(
         "compression",
         "Before and after compactions",
-        f"How many times the error rate of before is found after the context was compressed; up to {TOLERANCE:g} "
-        "times, the dotted line, counts as preserved.",
-        "What was lost in a summary: only whether calls fail more often after it.",
+        f"The error rate after the context was compressed, as a multiple of the rate before; up to {TOLERANCE:g} "
+        "times (the dotted line) counts as preserved.",
+        "What a summary lost: only whether calls fail more often after it.",
         charts.ratios(unique(rows), title="error rate after, as a multiple of before", limit=TOLERANCE)
         if has_any
         else None,
@@ -301,7 +302,7 @@ def _figures_plot(
     what: str,
     reason: str = NO_CALLS,
 ) -> Plot:
-    """A plot of figures, with what they would be at equal tools where that was asked."""
+    """A plot of figures, with the rates at equal tools if they were computed."""
     has_mix = any(figure.fixed_mix is not None for figure in figures)
     has_any = any(figure.rate.value is not None for figure in figures)
     return Plot(

@@ -1,10 +1,11 @@
-"""Figures as the data of plots, in percent, and as the cells of tables."""
+"""Formats figures for the page: data of plots in percent, cells of tables, texts made visible."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from seasoned.insight.cohort import CohortCell
@@ -15,15 +16,16 @@ from seasoned.insight.tolerance import BeforeAfter, Judgement
 from seasoned.insight.trials import Figure
 from seasoned.outcome.error_rate import Counts
 from seasoned.stats.interval import Estimate
+from seasoned.text import plural as spaced_plural
 
 DASH = "–"
-# They belong to letters and pictures, and neither hide nor turn what stands around them.
+# Joiners belong to letters and emoji; they do not hide or reorder the text around them.
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
 def visible(text: str, most: int | None = None) -> str:
-    """Text of a session with everything that would hide or turn letters written out, and with an end."""
+    """Text of a session, truncated, with characters escaped that would hide or reorder text."""
     if most is not None and len(text) > most:
         text = text[: most - 1] + "…"
     if text.isprintable():
@@ -45,17 +47,15 @@ def number(value: int | None) -> str:
 
 
 def short_number(value: int) -> str:
-    """`980`, `1.2k`, `34k`, `1.2M`: for places with no room."""
+    """`980`, `1.2k`, `34k`, `1.2M`: where space is short."""
     for unit, name in ((1_000_000, "M"), (1_000, "k")):
-        # What would be rounded up to the next unit is written in that unit.
+        # A value that would round up to the next unit is written in that unit.
         if value >= unit * 0.9995 and value >= 1_000:
             return f"{value / unit:.1f}{name}" if value < 9.95 * unit else f"{value / unit:.0f}{name}"
     return str(value)
 
 
-def plural(count: int, one: str, many: str | None = None) -> str:
-    """`1 call`, `12 480 calls`, `2 copies`."""
-    return f"{number(count)} {one if count == 1 else many or one + 's'}"
+plural = partial(spaced_plural, separator="\N{NARROW NO-BREAK SPACE}")
 
 
 def date(time: float | None) -> str:
@@ -96,12 +96,12 @@ def change_between(estimate: Estimate) -> str:
 
 
 def signed(value: float) -> str:
-    """A difference of rates in points, with a minus that is as wide as a plus."""
+    """A difference of rates in points, with a real minus sign."""
     return f"{100 * value:+.1f}".replace("-", "\N{MINUS SIGN}")
 
 
 def level(estimate: Estimate) -> str:
-    """`95 %`; a dash where there is no interval to have one."""
+    """`95 %`; a dash if there is no interval."""
     return DASH if estimate.interval is None else _kept_together(f"{100 * estimate.interval.level:g} %")
 
 
@@ -110,12 +110,12 @@ def unknown(reason: str | None) -> str:
 
 
 def _kept_together(text: str) -> str:
-    """A figure and its unit stay on one line."""
+    """Keep a figure and its unit on one line."""
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 LABEL_CHARS = 60
-NO_CALLS = "no call counts here"
+NO_CALLS = "no counted calls"
 _STEPS = (0.02, 0.04, 0.07, 0.11, 0.16)  # upper ends of the shades of the map
 
 
@@ -151,10 +151,10 @@ def change_row(name: str, estimate: Estimate) -> dict[str, Any]:
 
 
 def map_rows(cells: Sequence[CohortCell]) -> list[dict[str, Any]]:
-    """Every pair of a length and a position, also those without a call."""
+    """Every pair of a length and a position, also those without calls."""
     known = {(cell.length, cell.position): cell.figure for cell in cells}
     lengths, positions = (list(dict.fromkeys(names)) for names in zip(*known, strict=True))
-    # The longest sessions have every position, so that the order of positions is theirs.
+    # The longest sessions have every position, so they give the order.
     positions = sorted(positions, key=lambda name: int(name.split("–")[0].rstrip("+")))
     rows = []
     for length in lengths:
@@ -198,7 +198,7 @@ def ratio_row(name: str, judgement: Judgement, before: Counts | None, after: Cou
     calls = sum(side.counted for side in (before, after) if side is not None)
     return {
         "label": visible(name, LABEL_CHARS),
-        # A ratio of zero has no place on this scale; its interval has.
+        # A logarithmic scale cannot show a ratio of zero, but its interval.
         "value": judgement.ratio or None,
         "low": None if ends is None else max(ends.low, 0.01),
         "high": None if ends is None else (100.0 if ends.high is None else max(ends.high, 0.01)),
@@ -238,7 +238,7 @@ def lineage(check: CompressionCheck) -> str:
 
 
 def unique(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows whose labels would fall together after shortening are numbered: a label is a place on the axis."""
+    """Number the rows whose truncated labels are equal: labels are positions on the axis."""
     seen: dict[str, int] = {}
     found = []
     for row in rows:

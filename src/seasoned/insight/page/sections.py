@@ -1,4 +1,4 @@
-"""What a page says in words and figures beside its plots."""
+"""The texts and figures of the page beside its plots, and the page itself."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from seasoned.insight.page.rows import (
 from seasoned.insight.rate_text import share
 from seasoned.insight.report import Report, Spending
 
-# The sections that are made of plots: name, title, what they ask, and the plots.
+# The sections made of plots: name, title, question, plots.
 PARTS = (
     (
         "along",
         "Along a session",
-        "Does the error rate change while a session goes on?",
+        "Does the error rate change during a session?",
         ("position", "fifth"),
     ),
     (
         "between",
         "Between sessions",
-        "Long sessions and short ones are different sessions: what goes with length, with position, with the end?",
+        "Long and short sessions are different sessions: what changes with length, position and ending?",
         ("length", "map", "early", "survivors"),
     ),
     (
@@ -55,15 +55,15 @@ _CONTENTS = (
     ("reading", "How to read this"),
 )
 _LEFT_OUT = ("unclear", "declined", "cancelled", "interrupted", "trivial", "synthetic")
-_NOT_RECORDED = "no session recorded it"
+_NOT_RECORDED = "not recorded by any session"
 _TEXT_CHARS = 600
-_SHOWN_ERRORS = 10  # the others are folded away
+_SHOWN_ERRORS = 10  # the others are collapsed
 _NAME_CHARS = 120
 Line = tuple[str, str, str]
 
 
 class ErrorText(msgspec.Struct, frozen=True):
-    """One recurring error, ready to be read."""
+    """One recurring error as text."""
 
     where: str
     signature: str
@@ -76,7 +76,7 @@ class ErrorText(msgspec.Struct, frozen=True):
 
 
 def words(report: Report) -> dict[str, Any]:
-    """Everything that the page says, by the names that it uses."""
+    """All texts of the page, by template variable."""
     return {
         "contents": _CONTENTS,
         "period": _period(report.first, report.last),
@@ -90,7 +90,7 @@ def words(report: Report) -> dict[str, Any]:
 
 
 def headline(report: Report) -> tuple[Line, ...]:
-    """Name, figure and what the figure rests on."""
+    """Name, figure and its basis."""
     counts, overall = report.counts, report.cohort.overall
     left_out = counts.total - counts.counted
     estimate = overall.rate
@@ -112,7 +112,7 @@ def headline(report: Report) -> tuple[Line, ...]:
 
 
 def compaction(found: PooledCheck) -> str:
-    """What the check over all lineages says, in one sentence or two."""
+    """The result of the compression check in one or two sentences."""
     judgement, lineages = found.judgement, len(found.checks)
     if not lineages:
         return unknown(judgement.reason)
@@ -124,12 +124,12 @@ def compaction(found: PooledCheck) -> str:
 
 
 def _without_answer(reason: str | None) -> str:
-    """A reason that begins with the answer is not told it twice."""
-    return (reason or "no reason is known").removeprefix("cannot tell: ")
+    """The reason without its leading "cannot tell"."""
+    return (reason or "unknown reason").removeprefix("cannot tell: ")
 
 
 def spending(spent: Spending, sessions: int) -> tuple[Line, ...]:
-    """Tokens by kind and the cost, each with what it rests on."""
+    """Tokens by kind and the cost, each with its basis."""
     note = f"{number(spent.sessions_with_usage)} of {plural(sessions, 'session')} recorded tokens"
     names = {"input": "Input", "output": "Output", "cache_read": "Read from cache", "cache_write": "Written to cache"}
     names["reasoning"] = "Reasoning"
@@ -139,7 +139,7 @@ def spending(spent: Spending, sessions: int) -> tuple[Line, ...]:
 
 
 def error_text(found: Recurrence) -> ErrorText:
-    """One recurring error in words; all of it comes from sessions."""
+    """The text of one recurring error."""
     where = found.tool if found.program is None else f"{found.tool}: {found.program}"
     often = f"{plural(found.failures, 'failure')} in {plural(found.sessions, 'session')}"
     is_one_day = date(found.first_seen) == date(found.last_seen)
@@ -150,7 +150,7 @@ def error_text(found: Recurrence) -> ErrorText:
         visible(where, _NAME_CHARS),
         visible(found.signature, _TEXT_CHARS),
         often,
-        "date unknown: the history has none" if found.first_seen is None else seen,
+        "no date in the history" if found.first_seen is None else seen,
         _repaired(found),
         None if repair is None else visible(repair, _TEXT_CHARS),
         None if example is None else visible(example.failed, _TEXT_CHARS),
@@ -162,13 +162,13 @@ def _repaired(found: Recurrence) -> str:
     if not found.repaired:
         return "never repaired within its session"
     calls = found.calls_until_repaired
-    after = "" if calls is None else f", after {calls:g} {'call' if calls == 1 else 'calls'} at the median"
+    after = "" if calls is None else f", after a median of {calls:g} {'call' if calls == 1 else 'calls'}"
     return f"{number(found.repaired)} of {number(found.failures)} repaired within their session{after}"
 
 
 def _period(first: float | None, last: float | None) -> str:
     if first is None or last is None:
-        return "dates unknown: the histories have none"
+        return "no dates in the histories"
     return date(first) if date(first) == date(last) else f"{date(first)} to {date(last)}"
 
 
@@ -177,13 +177,13 @@ def _cost_note(spent: Spending) -> str:
         return _NOT_RECORDED
     note = f"from {plural(spent.sessions_with_cost, 'session')}"
     missing = spent.sessions_without_cost
-    return f"{note}; {number(missing)} recorded none, so that it was at least this" if missing else note
+    return f"{note}; {number(missing)} recorded none, so the total is higher" if missing else note
 
 
 def _counting(include: tuple[str, ...]) -> str:
     left_out = [name for name in _LEFT_OUT if name not in include]
-    said = f"Left out of it are calls that were {', '.join(left_out[:-1])} or {left_out[-1]}, and copies."
-    return f"{said} Counted although it is left out by default: {', '.join(include)}." if include else said
+    said = f"Calls are left out that were {', '.join(left_out[:-1])} or {left_out[-1]}, and copies."
+    return f"{said} Counted although left out by default: {', '.join(include)}." if include else said
 
 
 def render(report: Report) -> str:
