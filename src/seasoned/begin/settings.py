@@ -27,12 +27,10 @@ class BeginSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What holds for the sessions of one entry point."""
 
     is_enabled: bool = True
+    # The template to show if no experiment runs; None for the one that fits.
     template: str | None = None
-    """The template to show if no experiment runs; None for the one that fits."""
-    budget: int | None = None
-    """The most tokens that a block may have; None for the usual number."""
-    experiment: str | None = None
-    """The experiment whose arms decide what a session is shown."""
+    budget: int | None = None  # the most tokens that a block may have; None for the usual number
+    experiment: str | None = None  # the experiment whose arms decide what a session is shown
 
     def on_request(self) -> BeginSettings:
         """The settings for a block that a user or model asked for.

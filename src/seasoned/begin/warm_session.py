@@ -46,24 +46,19 @@ class WarmSessionArguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unk
     """The arguments of the tool."""
 
     action: Action
+    # The template, for build and delete; load without a name takes the one that fits best.
     name: str | None = None
-    """The template, for build and delete; load without a name takes the one that fits best."""
     description: str = ""
+    # Build: the fewest messages that a session must have.
     min_messages: Annotated[int, msgspec.Meta(ge=0)] = 30
-    """Build: the fewest messages that a session must have."""
     max_sessions: Annotated[int, msgspec.Meta(ge=1)] = 30
-    source_filter: str | None = None
-    """Build: only sessions of one agent, such as hermes."""
-    tags: tuple[str, ...] = ()
-    """Build: words to find it by; list: any of these."""
-    session_id: str | None = None
-    """For profile, compress-check and compare."""
-    compare_with: str | None = None
-    """The session to compare with; it counts as the cold one."""
-    task: str | None = None
-    """Load: what the session is about to do."""
+    source_filter: str | None = None  # build: only sessions of one agent, such as hermes
+    tags: tuple[str, ...] = ()  # build: words to find it by; list: any of these
+    session_id: str | None = None  # for profile, compress-check and compare
+    compare_with: str | None = None  # the session to compare with; it counts as the cold one
+    task: str | None = None  # load: what the session is about to do
+    # Load: the tools that the session has, by name or with their schemas.
     tools: tuple[str | dict[str, Any], ...] | None = None
-    """Load: the tools that the session has, by name or with their schemas."""
     budget: Annotated[int, msgspec.Meta(ge=1)] = BUDGET
     format: Format = "openai"
 

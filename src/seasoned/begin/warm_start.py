@@ -47,21 +47,19 @@ def _log_warning(text: str) -> None:
 class NewSession(msgspec.Struct, frozen=True, kw_only=True):
     """A session whose first request is at hand, as far as its beginning depends on it."""
 
+    # `agent:native id` of the first session of its lineage: a resumed or forked session keeps its block and arm.
     id: str
-    """`agent:native id` of the first session of its lineage: a resumed or forked session keeps its block and arm."""
     format: Format
+    # In which forms the examples may be shown; the first that has something to show is taken.
     forms: tuple[Form, ...] = ("messages",)
-    """In which forms the examples may be shown; the first that has something to show is taken."""
     messages: Sequence[Mapping[str, Any]] = ()
-    task: str | None = None
-    """What the session is about; by default what the user said last."""
+    task: str | None = None  # what the session is about; by default what the user said last
     tools: Tools | None = None
+    # A template that was asked for; None for the one of the settings, or else the one that fits.
     template: str | None = None
-    """A template that was asked for; None for the one of the settings, or else the one that fits."""
-    is_small: bool = False
-    """Whether the model is a very small one."""
+    is_small: bool = False  # whether the model is a very small one
+    # False if the session was begun for a certain template: chance did not choose it, so it is in no experiment.
     may_be_assigned: bool = True
-    """False if the session was begun for a certain template: chance did not choose it, so it is in no experiment."""
 
 
 class Begun(msgspec.Struct, frozen=True):
@@ -69,12 +67,9 @@ class Begun(msgspec.Struct, frozen=True):
 
     rendered: Rendered | None
     reason: str
-    template: str | None = None
-    """`name@version`."""
-    arm: str | None = None
-    """The session's arm in the running experiment; None if it takes no part."""
-    is_new: bool = False
-    """Whether the block was made by this call, rather than found."""
+    template: str | None = None  # `name@version`
+    arm: str | None = None  # the session's arm in the running experiment; None if it takes no part
+    is_new: bool = False  # whether the block was made by this call, rather than found
 
     @property
     def content(self) -> bytes | None:

@@ -24,8 +24,7 @@ from seasoned.connect.plan import (
 from seasoned.errors import CannotDo, NotFound
 from seasoned.file_lock import locked
 
-_Edit = tuple[int, int, list[bytes]]
-"""Lines from, lines to, and what stands there instead."""
+_Edit = tuple[int, int, list[bytes]]  # lines from, lines to, and what stands there instead
 
 
 def revert_change(*, before: bytes, after: bytes, present: bytes) -> bytes | None:
@@ -56,8 +55,8 @@ def _edits(old: list[bytes], new: list[bytes]) -> Iterator[_Edit]:
             yield start, end, new[new_start:new_end]
 
 
+# What a file holds without our part, None for nothing; raises CannotDo where that cannot be told.
 Left = Callable[[Path, bytes], bytes | None]
-"""What a file holds without our part, None for nothing; raises CannotDo where that cannot be told."""
 
 
 class _ChangedFile(msgspec.Struct, frozen=True):

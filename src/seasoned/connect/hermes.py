@@ -18,8 +18,8 @@ AGENT = "hermes"
 PLUGIN = "seasoned"
 PREFILL_KEY = "prefill_messages_file"
 PREFILL_FILE = "seasoned-prefill.json"
+# What every Hermes has unless somebody took it away. A prefill file cannot know what a session really has.
 PREFILL_TOOLS = ("terminal", "process", "execute_code", "read_file", "write_file", "patch", "search_files")
-"""What every Hermes has unless somebody took it away. A prefill file cannot know what a session really has."""
 _LOOK_SECONDS = 20
 _FINDS = (
     "import importlib.metadata as m\n"

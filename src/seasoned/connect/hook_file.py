@@ -14,8 +14,7 @@ from seasoned.connect.json_text import JsonNode, add_element, add_member, read_j
 from seasoned.errors import CannotDo
 
 PROGRAM = "seasoned-hook"
-WAIT_SECONDS = 300
-"""How long a call of high risk waits for a person."""
+WAIT_SECONDS = 300  # how long a call of high risk waits for a person
 
 
 class Hook(msgspec.Struct, frozen=True):
@@ -23,8 +22,7 @@ class Hook(msgspec.Struct, frozen=True):
 
     event: str
     command: str
-    timeout: int
-    """Seconds."""
+    timeout: int  # seconds
     matcher: str | None = None
 
     @property

@@ -34,10 +34,8 @@ class ConnectPlan(msgspec.Struct, frozen=True):
     """All that connecting an agent would change, and what is left for a person to do."""
 
     agent: str
-    changes: tuple[FileChange, ...] = ()
-    """Only files that do change."""
-    steps: tuple[str, ...] = ()
-    """What only the user can do, in order, each a sentence."""
+    changes: tuple[FileChange, ...] = ()  # only files that do change
+    steps: tuple[str, ...] = ()  # what only the user can do, in order, each a sentence
     links: tuple[LinkedFolder, ...] = ()
 
     @property

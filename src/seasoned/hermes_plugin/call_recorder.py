@@ -33,10 +33,8 @@ _FLUSH_SECONDS = 0.5
 class HermesTurn(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a conversation when a model is asked: whoever calls a tool afterwards calls it in this turn."""
 
-    said: str = ""
-    """The user's last words."""
-    messages: int = 0
-    """Before the answer that is asked for now."""
+    said: str = ""  # the user's last words
+    messages: int = 0  # before the answer that is asked for now
     model: str | None = None
     parent: str | None = None
     relation: Relation | None = None

@@ -21,8 +21,7 @@ from seasoned.history.reader.hermes_db import AGENT
 
 _LOOK_SECONDS = 0.2
 _LAST_WORD_SECONDS = 3.0
-_NO = "BLOCKED by Seasoned:"
-"""What the model reads begins with Hermes' own word for it."""
+_NO = "BLOCKED by Seasoned:"  # what the model reads begins with Hermes' own word for it
 Refusal = dict[str, str]
 
 

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+# How Hermes begins what it asks of a review, where nothing else says that it is one.
 _REVIEWS = "Review the conversation above"
-"""How Hermes begins what it asks of a review, where nothing else says that it is one."""
 
 
 def is_review() -> bool:

@@ -16,12 +16,10 @@ FILE = "hermes.toml"
 class HermesSettings(FormerSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How the plugin works. What concerns warm starts belongs in config.toml, and is still read here."""
 
-    confirm: bool = True
-    """Whether calls of high risk wait for a person."""
+    confirm: bool = True  # whether calls of high risk wait for a person
+    # How long a person may take. Hermes' scheduler ends a job that is silent for 600 seconds.
     wait_seconds: Annotated[float, msgspec.Meta(ge=1, le=3600)] = 240
-    """How long a person may take. Hermes' scheduler ends a job that is silent for 600 seconds."""
-    judge: bool = True
-    """Whether calls are judged and stored as they happen."""
+    judge: bool = True  # whether calls are judged and stored as they happen
 
 
 def load_settings(path: Path) -> HermesSettings:

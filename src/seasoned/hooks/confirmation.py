@@ -19,8 +19,8 @@ from seasoned.hooks.event import MOST_BYTES, Agent, say
 if TYPE_CHECKING:
     from threading import Lock
 
+# Less than the time that an agent gives a hook (60 seconds by default), for later the call would run.
 WAIT_SECONDS = 50.0
-"""Less than the time that an agent gives a hook (60 seconds by default), for later the call would run."""
 _LAST_WORD_SECONDS = 3.0
 
 

@@ -17,17 +17,14 @@ class HookEvent(msgspec.Struct, frozen=True):
     session_id: str = ""
     transcript_path: str | None = None
     cwd: str = ""
-    source: str = ""
-    """Why a session starts: startup, resume, compact, clear, fork."""
-    agent_id: str | None = None
-    """Of a sub-agent."""
+    source: str = ""  # why a session starts: startup, resume, compact, clear, fork
+    agent_id: str | None = None  # of a sub-agent
     tool_name: str = ""
     tool_input: Any = None
     tool_response: Any = None
     error: Any = None
     is_interrupt: bool = False
-    turn_id: str | None = None
-    """Codex' name for a turn; Claude Code calls it `prompt_id`."""
+    turn_id: str | None = None  # Codex' name for a turn; Claude Code calls it `prompt_id`
     prompt_id: str | None = None
 
     @property

@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 
+# Each event of each agent, and the function that answers it.
 _EVENTS = {
     ("claude-code", "session-start"): "session_start:session_start",
     ("claude-code", "pre-tool-use"): "confirmation:pre_tool_use",
@@ -19,9 +20,8 @@ _EVENTS = {
     ("codex", "session-end"): "review_trigger:session_end",
     ("codex", "notify"): "review_trigger:notify",
 }
-"""Each event of each agent, and the function that answers it."""
+# The event that must not pass unseen; all others are help, and never in the way.
 _DECIDES = "pre-tool-use"
-"""The event that must not pass unseen; all others are help, and never in the way."""
 _PATIENCE_SECONDS = 5.0
 _USAGE = "usage: seasoned-hook [--home FOLDER] claude-code|codex EVENT [--wait-seconds N]; events are"
 

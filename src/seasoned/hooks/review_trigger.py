@@ -19,11 +19,11 @@ from seasoned.errors import CannotDo
 from seasoned.file_lock import locked
 from seasoned.hooks.event import Agent, read_event
 
+# How a call stands in the agent's own file.
 _CALLS: dict[Agent, tuple[bytes, ...]] = {
     "claude-code": (b'"type":"tool_use"',),
     "codex": (b'"type":"function_call"', b'"type":"custom_tool_call"'),
 }
-"""How a call stands in the agent's own file."""
 _MOST_BYTES = 50_000_000
 _MOST_SESSIONS = 200
 _LOCK_SECONDS = 2.0

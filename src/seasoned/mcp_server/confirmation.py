@@ -17,8 +17,8 @@ from seasoned.errors import SeasonedError
 
 _T = TypeVar("_T")
 _LONGEST_WAIT_SECONDS = 600.0
+# Requests that are remembered word for word; of older ones the service says what was asked.
 REMEMBERED = 1000
-"""Requests that are remembered word for word; of older ones the service says what was asked."""
 Id = Annotated[str, Field(description="The id that request_confirmation returned.", min_length=1, max_length=64)]
 Details = Annotated[dict[str, Any], Field(description="The exact values: targets, amounts, commands.")]
 

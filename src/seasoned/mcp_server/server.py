@@ -25,8 +25,8 @@ _INSTRUCTIONS = (
     " When a call fails, call recall with the tool and the error: it knows which repair worked before. Before you use a"
     " tool whose arguments you are unsure of, call recall with the tool alone."
 )
+# Tools that change nothing: agents may call them without asking their user.
 _READ_ONLY = ("recall", "wait_confirmation")
-"""Tools that change nothing: agents may call them without asking their user."""
 
 
 class ExperienceServer(MCPServer[Any]):

@@ -38,8 +38,8 @@ from seasoned.stats.distribution import holm, two_sided_t
 from seasoned.stats.interval import NO_TRIALS, NOTHING_VARIES, ONE_CLUSTER, Estimate, Interval, check_level
 from seasoned.stats.permutation import PERMUTATIONS
 
+# Blocks of turns of which the error is shown.
 TURNS = (*[(turn, turn) for turn in range(1, 11)], (11, 20), (21, 30))
-"""Blocks of turns of which the error is shown."""
 
 
 class AnalysisPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,8 +52,8 @@ class AnalysisPlan(msgspec.Struct, frozen=True, kw_only=True):
     power: float = 0.8
     control: str = "cold"
     placebo: str | None = "placebo"
+    # The arm that is told the rule in one sentence: how much of the way to it do the others go?
     rule: str | None = "rule"
-    """The arm that is told the rule in one sentence: how much of the way to it do the others go?"""
     permutations: int = PERMUTATIONS
     seed: int = 0
 
@@ -64,8 +64,7 @@ class TurnFigure(msgspec.Struct, frozen=True):
     turns: str
     failed: int
     calls: int
-    runs: int
-    """That got so far."""
+    runs: int  # that got so far
     rate: Estimate
 
 
@@ -75,11 +74,9 @@ class ArmFigures(msgspec.Struct, frozen=True):
     arm: str
     runs: int
     tasks: int
-    without_call: int
-    """Runs in which no call counts."""
+    without_call: int  # runs in which no call counts
     measures: dict[Measure, Estimate]
-    banks: dict[str, Estimate]
-    """The primary measure by bank, where the arm has several."""
+    banks: dict[str, Estimate]  # the primary measure by bank, where the arm has several
     by_turn: tuple[TurnFigure, ...]
 
 
@@ -103,10 +100,8 @@ class Analysis(msgspec.Struct, frozen=True, kw_only=True):
     runs: int
     tasks: int
     broken: tuple[BrokenTask, ...]
-    repeated: int
-    """Records of runs that were there already; each run counts once."""
-    missing: tuple[str, ...]
-    """Arms of a contrast that have no run."""
+    repeated: int  # records of runs that were there already; each run counts once
+    missing: tuple[str, ...]  # arms of a contrast that have no run
     arms: tuple[ArmFigures, ...]
     effects: tuple[Effect, ...]
     secondary: tuple[Effect, ...]

@@ -102,8 +102,8 @@ def _at_least(successes: int, trials: int, rate: float) -> float:
 
 Test = Literal["permutation", "sign", "t"]
 MadeTest = Literal["permutation", "sign", "mcnemar", "t"]
+# Where fewer tasks differ between the arms, every arrangement of their signs is counted instead.
 FEW_DIFFER = 10
-"""Where fewer tasks differ between the arms, every arrangement of their signs is counted instead."""
 _PARTS = 1_000_000
 ByTask = Mapping[str, TrialTally]
 
@@ -120,8 +120,8 @@ class TestRule(msgspec.Struct, frozen=True, kw_only=True):
 
     test: Test = "permutation"
     level: float = 0.95
+    # Tests that share the error; what could have been found is said for the hardest of them.
     contrasts: int = 1
-    """Tests that share the error; what could have been found is said for the hardest of them."""
     power: float = 0.8
     permutations: int = PERMUTATIONS
     seed: int = 0
@@ -137,23 +137,19 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     arm: str
     against: str
     measure: Measure
-    value: float | None
-    """Of the arm, over the tasks that both ran."""
+    value: float | None  # of the arm, over the tasks that both ran
     value_against: float | None
+    # The difference; `clusters` are tasks, `n` trials, its p value that of the test.
     estimate: Estimate
-    """The difference; `clusters` are tasks, `n` trials, its p value that of the test."""
     test: MadeTest | None
     is_exact: bool
-    differing: int
-    """Tasks on which the arms differ."""
+    differing: int  # tasks on which the arms differ
+    # Whether the interval is that of pairs; where no pair varies it is made from the two sides.
     is_paired: bool
-    """Whether the interval is that of pairs; where no pair varies it is made from the two sides."""
+    # The smallest difference that would have been found with the power asked for.
     detectable: float | None
-    """The smallest difference that would have been found with the power asked for."""
-    unpaired: int
-    """Tasks that only one of the arms ran."""
-    adjusted_p: float | None = None
-    """By Holm, over the contrasts named beforehand."""
+    unpaired: int  # tasks that only one of the arms ran
+    adjusted_p: float | None = None  # by Holm, over the contrasts named beforehand
 
 
 def effect(contrast: Contrast, measure: Measure, a: ByTask, b: ByTask, rule: TestRule) -> Effect:
@@ -244,12 +240,10 @@ class Spread(msgspec.Struct, frozen=True):
     value: float
     error: float
     freedom: float
-    without: tuple[float, ...]
-    """The figure with one task left out each."""
+    without: tuple[float, ...]  # the figure with one task left out each
 
 
-Sums = Sequence[tuple[float, float]]
-"""Total and weight of each side."""
+Sums = Sequence[tuple[float, float]]  # total and weight of each side
 
 
 def jackknife(rows: Sequence[Sums], figure: Callable[[Sums], float]) -> Spread:

@@ -14,10 +14,10 @@ from seasoned.stats.distribution import holm, t_tails, two_sided_t
 from seasoned.stats.interval import NOTHING_VARIES, Estimate, Interval
 
 Answer = Literal["helps", "hurts", "cannot tell"]
+# With fewer tasks on which runs with and without an example can be compared, nothing is said of it.
 FEWEST_TASKS = 6
-"""With fewer tasks on which runs with and without an example can be compared, nothing is said of it."""
+# Examples are taken to differ by so much at least, in shares: else a few alike ones would be shrunk to certainty.
 SMALLEST_SPREAD = 0.1
-"""Examples are taken to differ by so much at least, in shares: else a few alike ones would be shrunk to certainty."""
 
 
 class ShownRun(msgspec.Struct, frozen=True):
@@ -37,18 +37,14 @@ class Credit(msgspec.Struct, frozen=True, kw_only=True):
     answer: Answer
     reason: str
     runs_with: int
-    runs_without: int
-    """Of the tasks that had both."""
-    tasks: int
-    """That had runs with and runs without it."""
-    raw: Estimate
-    """With it minus without it, within tasks."""
+    runs_without: int  # of the tasks that had both
+    tasks: int  # that had runs with and runs without it
+    raw: Estimate  # with it minus without it, within tasks
+    # The same drawn towards zero, the more the less is known; its interval is for the one that is true here.
     shrunk: Estimate
-    """The same drawn towards zero, the more the less is known; its interval is for the one that is true here."""
-    adjusted_p: float | None
-    """By Holm, over the examples of the arm."""
+    adjusted_p: float | None  # by Holm, over the examples of the arm
+    # Examples that were always shown with it, and never without: theirs is the same credit.
     together_with: tuple[str, ...] = ()
-    """Examples that were always shown with it, and never without: theirs is the same credit."""
 
 
 def credits(runs: Sequence[ShownRun], measure: Measure, *, level: float = 0.95) -> tuple[Credit, ...]:

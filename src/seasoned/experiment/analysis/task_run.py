@@ -13,20 +13,19 @@ from seasoned.outcome.error_rate import Counts, count_name
 from seasoned.outcome.judge import judge_session
 from seasoned.session import Session, Usage
 
+# What the task's own check said. Broken: the check could not be made, so that nothing is known of the run.
 Check = Literal["passed", "failed", "broken"]
-"""What the task's own check said. Broken: the check could not be made, so that nothing is known of the run."""
 
 
 class RunCall(msgspec.Struct, frozen=True):
     """One call of a run with its verdict."""
 
     tool: str
+    # The count of the error rate that it falls into: ok, failed, unclear, declined, trivial, …
     counts_as: str
-    """The count of the error rate that it falls into: ok, failed, unclear, declined, trivial, …"""
-    turn: int
-    """The answer of the model that made it, from 1."""
+    turn: int  # the answer of the model that made it, from 1
+    # Whether it named a tool that was offered, with arguments that the tool's schema takes; None: nobody looked.
     is_valid: bool | None = None
-    """Whether it named a tool that was offered, with arguments that the tool's schema takes; None: nobody looked."""
 
 
 class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,22 +36,18 @@ class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
     arm: str
     task: str
     repeat: int
-    bank: str = ""
-    """Which fixed choice and order of examples was shown."""
+    bank: str = ""  # which fixed choice and order of examples was shown
     seed: int = 0
     check: Check
-    reason: str = ""
-    """Why the check failed or is broken, for a person."""
+    reason: str = ""  # why the check failed or is broken, for a person
     calls: tuple[RunCall, ...] = ()
     usage: Usage = Usage()
     cost_usd: float | None = None
     latency_seconds: float | None = None
-    example_ids: tuple[str, ...] = ()
-    """Examples that were shown."""
+    example_ids: tuple[str, ...] = ()  # examples that were shown
     task_set: str = ""
     part: str = ""
-    session: str | None = None
-    """`agent:native id` of the recording."""
+    session: str | None = None  # `agent:native id` of the recording
     ended_at: float | None = None
 
     @property
@@ -133,20 +128,15 @@ NOTHING = TrialTally(0, 0)
 class Measures(msgspec.Struct, frozen=True):
     """Everything that is measured of one run; None where it was not recorded or never happened."""
 
-    success: bool | None
-    """None where the check is broken."""
+    success: bool | None  # None where the check is broken
     counts: Counts
-    early: Counts
-    """The same in the first turns."""
-    first_call: bool
-    """Whether the first call executed; a run without a call has none that did."""
+    early: Counts  # the same in the first turns
+    first_call: bool  # whether the first call executed; a run without a call has none that did
+    # Counted calls up to the first that executed, itself included; None where none did.
     calls_to_success: int | None
-    """Counted calls up to the first that executed, itself included; None where none did."""
-    diversity: int
-    """Different tools among the calls, trivial ones left out."""
+    diversity: int  # different tools among the calls, trivial ones left out
     valid: int
-    valid_of: int
-    """Calls of which it is known whether they fit their schema."""
+    valid_of: int  # calls of which it is known whether they fit their schema
     tokens: int | None
     cost_usd: float | None
     latency_seconds: float | None

@@ -13,8 +13,8 @@ from seasoned.errors import NotFound, UsageError
 from seasoned.session import Relation
 from seasoned.store import Database
 
+# The arm of sessions that no experiment touches. What it is worth to leave all alone can be seen from them.
 HOLDOUT = "holdout"
-"""The arm of sessions that no experiment touches. What it is worth to leave all alone can be seen from them."""
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -29,11 +29,10 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
     """How sessions are divided between the arms of one experiment. The first arm is the control."""
 
     experiment: str
+    # Secret to the experiment: who does not know it cannot choose an id that falls into an arm.
     salt: str
-    """Secret to the experiment: who does not know it cannot choose an id that falls into an arm."""
     arms: tuple[ArmShare, ...]
-    holdout: float = 0.0
-    """The part of all sessions that is kept out of the arms."""
+    holdout: float = 0.0  # the part of all sessions that is kept out of the arms
 
     @property
     def control(self) -> str:
@@ -202,10 +201,9 @@ class Enrolled(msgspec.Struct, frozen=True):
 
     experiment: str
     arm: str
-    template: str | None
-    """A template's name, an empty text for the one that fits, None for nothing."""
+    template: str | None  # A template's name, an empty text for the one that fits, None for nothing
+    # By arm: what a conversation of the control would be shown there.
     foregone: Mapping[str, str] = {}
-    """By arm: what a conversation of the control would be shown there."""
 
     @property
     def is_warm(self) -> bool:

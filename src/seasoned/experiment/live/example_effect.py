@@ -19,8 +19,8 @@ from seasoned.insight.rate_text import points_between
 from seasoned.stats.anytime import difference_sequence
 from seasoned.stats.interval import Estimate
 
+# Of one example: one in two hundred that do nothing is called harmful, however long one looks.
 LEVEL = 0.99
-"""Of one example: one in two hundred that do nothing is called harmful, however long one looks."""
 
 
 class ExampleEffect(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,15 +29,11 @@ class ExampleEffect(msgspec.Struct, frozen=True, kw_only=True):
     example_id: str
     tool: str
     arm: str
-    shown: int
-    """Settled sessions of the arm that were shown it."""
-    foregone: int
-    """Settled sessions of the control that would have been."""
-    measured: int
-    """Of the shown ones those that called its tool."""
+    shown: int  # settled sessions of the arm that were shown it
+    foregone: int  # settled sessions of the control that would have been
+    measured: int  # of the shown ones those that called its tool
     measured_without: int
-    estimate: Estimate
-    """Below zero it hurts. One value for each session, valid at every look."""
+    estimate: Estimate  # below zero it hurts. One value for each session, valid at every look.
     answer: Literal["helps", "hurts", "cannot tell"]
     reason: str
 

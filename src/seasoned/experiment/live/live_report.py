@@ -27,12 +27,12 @@ from seasoned.template.library.storage import State, current
 
 Measure = Literal["error", "first_call", "flawless"]
 Verdict = Literal["fewer errors", "more errors", "nothing shown", "not comparable", "no outcomes yet"]
+# The first one decides; the others are shown beside it.
 MEASURES: dict[Measure, str] = {
     "error": "failed calls of a session",
     "first_call": "sessions whose first call works",
     "flawless": "sessions without a failed call",
 }
-"""The first one decides; the others are shown beside it."""
 _LOOKS = 20
 
 
@@ -41,27 +41,19 @@ class LiveArm(msgspec.Struct, frozen=True, kw_only=True):
 
     arm: str
     is_control: bool
-    share: float
-    """The part of the sessions that it should get."""
+    share: float  # the part of the sessions that it should get
     assigned: int
-    exposed: int
-    """Shown a block of their own arm."""
-    contaminated: int
-    """Shown a block of another arm."""
-    settled: int
-    """Their outcome is frozen, and that of everybody before them."""
-    measured: int
-    """Settled, with at least one call that counts."""
+    exposed: int  # shown a block of their own arm
+    contaminated: int  # shown a block of another arm
+    settled: int  # their outcome is frozen, and that of everybody before them
+    measured: int  # settled, with at least one call that counts
     calls: int
     failed: int
-    error: Estimate
-    """The mean over sessions of failed / (ok + failed), valid at every look."""
-    first_call: Estimate
-    """The share of sessions whose first call worked, valid at every look."""
-    flawless: Estimate
-    """The share of sessions without a failed call, valid at every look."""
+    error: Estimate  # the mean over sessions of failed / (ok + failed), valid at every look
+    first_call: Estimate  # the share of sessions whose first call worked, valid at every look
+    flawless: Estimate  # the share of sessions without a failed call, valid at every look
+    # Failed calls of all calls, with an interval clustered by session; valid for one look only.
     pooled_error: Estimate
-    """Failed calls of all calls, with an interval clustered by session; valid for one look only."""
 
 
 class LiveEffect(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,10 +63,8 @@ class LiveEffect(msgspec.Struct, frozen=True, kw_only=True):
     arm: str
     against: str
     estimate: Estimate
-    adjusted_p: float | None
-    """By Holm over the arms; None for the measures that do not decide."""
-    is_found: bool
-    """Only ever true of the measure that decides."""
+    adjusted_p: float | None  # by Holm over the arms; None for the measures that do not decide
+    is_found: bool  # only ever true of the measure that decides
 
 
 class LiveLook(msgspec.Struct, frozen=True):
@@ -82,8 +72,7 @@ class LiveLook(msgspec.Struct, frozen=True):
 
     arm: str
     sessions: int
-    at: float
-    """When the last of them was assigned."""
+    at: float  # when the last of them was assigned
     value: float | None
     low: float | None
     high: float | None
@@ -102,37 +91,27 @@ class LiveReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a running experiment shows now. Times are seconds since 1970."""
 
     name: str
+    # The way of dividing that is in force; sessions divided otherwise before are not compared.
     split: str
-    """The way of dividing that is in force; sessions divided otherwise before are not compared."""
-    began_at: float
-    """When that split was laid down."""
+    began_at: float  # when that split was laid down
     looked_at: float
     first_at: float | None
-    last_at: float | None
-    """When the first and the last session were assigned."""
+    last_at: float | None  # when the first and the last session were assigned
     window_seconds: float
     pause_seconds: float
-    sessions: int
-    """Assigned to an arm by this split."""
+    sessions: int  # assigned to an arm by this split
     held_out: int
-    waiting: int
-    """Not looked at yet: they, or one before them, can still change."""
-    earlier: int
-    """Assigned by an earlier split of the same name, and left out."""
-    verdict: Verdict
-    """Of the first arm against the control; `sentences` say it of all."""
+    waiting: int  # not looked at yet: they, or one before them, can still change
+    earlier: int  # assigned by an earlier split of the same name, and left out
+    verdict: Verdict  # of the first arm against the control; `sentences` say it of all
     arms: tuple[LiveArm, ...]
-    effects: tuple[LiveEffect, ...]
-    """The deciding measure first, then the others."""
+    effects: tuple[LiveEffect, ...]  # the deciding measure first, then the others
     assigned_ratio: SampleRatio
-    measured_ratio: SampleRatio
-    """`is_alarm` of either forbids every finding."""
+    measured_ratio: SampleRatio  # `is_alarm` of either forbids every finding
     examples: tuple[LiveExample, ...]
     looks: tuple[LiveLook, ...]
-    sentences: tuple[str, ...]
-    """What may be said."""
-    may_not: tuple[str, ...]
-    """What may not be said."""
+    sentences: tuple[str, ...]  # what may be said
+    may_not: tuple[str, ...]  # what may not be said
 
 
 class LiveListing(msgspec.Struct, frozen=True):

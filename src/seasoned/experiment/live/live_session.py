@@ -11,8 +11,8 @@ from seasoned.experiment.live.assignment import Split
 from seasoned.experiment.live.online_analysis import WINDOW_SECONDS, AssignedSession
 from seasoned.store import Database, Store
 
+# So long without a call, and what counts of a session has ended, as it has for mining.
 PAUSE_SECONDS = 3600.0
-"""So long without a call, and what counts of a session has ended, as it has for mining."""
 _strings = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
@@ -21,19 +21,15 @@ class LiveSession(msgspec.Struct, frozen=True, kw_only=True):
 
     session: str
     arm: str
-    at: float
-    """When it was assigned."""
-    is_settled: bool
-    """Nothing that it does from now on counts."""
+    at: float  # when it was assigned
+    is_settled: bool  # nothing that it does from now on counts
     exposed_arm: str | None = None
-    shown: tuple[str, ...] = ()
-    """The examples in its block."""
+    shown: tuple[str, ...] = ()  # the examples in its block
+    # By arm: the examples that a session of the control would have been shown there.
     foregone: dict[str, tuple[str, ...]] = {}
-    """By arm: the examples that a session of the control would have been shown there."""
-    tools: dict[str, tuple[int, int]] = {}
-    """By tool: calls that worked and calls that failed."""
+    tools: dict[str, tuple[int, int]] = {}  # by tool: calls that worked and calls that failed
+    # Whether its first call worked; None without one that counts.
     has_begun_well: bool | None = None
-    """Whether its first call worked; None without one that counts."""
 
     @property
     def ok(self) -> int:

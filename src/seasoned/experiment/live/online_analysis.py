@@ -15,8 +15,8 @@ from seasoned.stats.anytime import difference_sequence, mean_sequence
 from seasoned.stats.distribution import holm
 from seasoned.stats.interval import Estimate, check_level
 
+# A sample ratio less likely than this is no chance: the assignment, the log or the counting is broken.
 ALARM = 0.001
-"""A sample ratio less likely than this is no chance: the assignment, the log or the counting is broken."""
 WINDOW_SECONDS = 24 * 3600.0
 _EXACT_SESSIONS = 20_000
 
@@ -26,14 +26,12 @@ class AssignedSession(msgspec.Struct, frozen=True, kw_only=True):
 
     session: str
     arm: str
-    at: float
-    """When it was assigned."""
+    at: float  # when it was assigned
     ok: int = 0
     failed: int = 0
-    is_settled: bool = True
-    """Its window is over: nothing that it does later counts."""
+    is_settled: bool = True  # its window is over: nothing that it does later counts
+    # The arm whose block it was really shown; None where it was shown nothing.
     exposed_arm: str | None = None
-    """The arm whose block it was really shown; None where it was shown nothing."""
 
 
 class _Settles(Protocol):
@@ -60,14 +58,10 @@ class OnlineArm(msgspec.Struct, frozen=True):
     arm: str
     assigned: int
     settled: int
-    measured: int
-    """Settled, with at least one call that counts."""
-    exposed: int
-    """Shown the block of their own arm."""
-    contaminated: int
-    """Shown the block of another arm."""
-    error: Estimate
-    """The mean over sessions of failed / (ok + failed), valid at every look."""
+    measured: int  # settled, with at least one call that counts
+    exposed: int  # shown the block of their own arm
+    contaminated: int  # shown the block of another arm
+    error: Estimate  # the mean over sessions of failed / (ok + failed), valid at every look
 
 
 class OnlineEffect(msgspec.Struct, frozen=True):
@@ -76,8 +70,7 @@ class OnlineEffect(msgspec.Struct, frozen=True):
     arm: str
     against: str
     estimate: Estimate
-    adjusted_p: float | None
-    """By Holm over the arms; valid at every look."""
+    adjusted_p: float | None  # by Holm over the arms; valid at every look
     is_found: bool
 
 
@@ -88,11 +81,11 @@ class Online(msgspec.Struct, frozen=True, kw_only=True):
     split: str
     sessions: int
     held_out: int
+    # Assigned sessions not looked at yet: one before them, or they themselves, can still change.
     waiting: int
-    """Assigned sessions not looked at yet: one before them, or they themselves, can still change."""
     assigned_ratio: SampleRatio
+    # The same over sessions with an outcome: an arm that loses more of them is no longer comparable.
     measured_ratio: SampleRatio
-    """The same over sessions with an outcome: an arm that loses more of them is no longer comparable."""
     arms: tuple[OnlineArm, ...]
     effects: tuple[OnlineEffect, ...]
     may: tuple[str, ...]

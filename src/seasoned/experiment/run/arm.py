@@ -21,18 +21,16 @@ from seasoned.template.render import Rendered, render
 from seasoned.template.render.placebo import Count, placebo
 from seasoned.template.render.tokens import count_tokens
 
-K = 3
-"""Examples that are shown by default: measured, more cost time and bring little."""
+K = 3  # examples that are shown by default: measured, more cost time and bring little
 BANKS = 2
-RETRIES = 4
-"""Requests that the arm with retries may make beyond the others."""
+RETRIES = 4  # requests that the arm with retries may make beyond the others
 INSTRUCTIONS = (
     "You work at {about}. Do what the user asks with your tools, then say in one sentence what came of it. "
     "When a call fails, change it and try again."
 )
 Role = Literal["good", "failed", "stale"]
+# What is learned on the train part: calls that worked, calls that failed, and what worked by the former rules.
 ROLES: tuple[Role, ...] = get_args(Role)
-"""What is learned on the train part: calls that worked, calls that failed, and what worked by the former rules."""
 Way = Literal["relevant", "per_tool", "other_tools", "one_failed"]
 _TEMPLATE = "template:"
 
@@ -41,14 +39,12 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
     """One way to begin a run."""
 
     name: str
+    # Which examples it shows; None: none of those that are learned on the train part.
     role: Role | None = None
-    """Which examples it shows; None: none of those that are learned on the train part."""
-    template: str | None = None
-    """A template of the library to show instead."""
+    template: str | None = None  # A template of the library to show instead
     way: Way = "relevant"
     form: Form = "messages"
-    most: int | None = None
-    """Examples at most; None: as many as the experiment says."""
+    most: int | None = None  # examples at most; None: as many as the experiment says
     is_placebo: bool = False
     rules: Literal["", "needed", "all"] = ""
     retries: int = 0
@@ -69,6 +65,7 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
         return self.is_meant and in_turn and not self.is_placebo and self.most != 1
 
 
+# Those that matter most stand first: a budget that is too small takes away from the end.
 BUILT_IN: dict[str, Arm] = {
     arm.name: arm
     for arm in (
@@ -88,7 +85,6 @@ BUILT_IN: dict[str, Arm] = {
         Arm(name="rules", rules="all"),
     )
 }
-"""Those that matter most stand first: a budget that is too small takes away from the end."""
 
 
 class Material(msgspec.Struct, frozen=True):
@@ -104,8 +100,7 @@ class RunStart(msgspec.Struct, frozen=True, kw_only=True):
     instructions: str
     steps: int
     rendered: Rendered | None = None
-    template: str = ""
-    """`name@version`."""
+    template: str = ""  # `name@version`
 
     @property
     def warm(self) -> bytes:

@@ -27,18 +27,15 @@ class Design(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that is decided before the first run. An experiment keeps the design that it began with."""
 
     name: str
-    tasks: str
-    """A set by its name, a file or a folder."""
+    tasks: str  # A set by its name, a file or a folder
     plan: AnalysisPlan
     part: Part = "confirmation"
     arms: tuple[str, ...] = ARMS
     repeats: int = 1
-    banks: int = BANKS
-    """Fixed orders of examples."""
+    banks: int = BANKS  # fixed orders of examples
     k: int = K
     temperature: float = 0.0
-    samples: int = 4
-    """How often a task of the train part is tried at most, until it is done once."""
+    samples: int = 4  # how often a task of the train part is tried at most, until it is done once
     seed: int = 0
 
 

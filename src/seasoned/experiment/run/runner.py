@@ -35,27 +35,24 @@ class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
 
     model: str
     instructions: str
+    # Messages to begin with, as a block rendered for pydantic-ai; empty for a cold start.
     warm: bytes
-    """Messages to begin with, as a block rendered for pydantic-ai; empty for a cold start."""
     tools: tuple[EnvironmentTool, ...]
-    call: Callable[[str, Mapping[str, Any]], Answer]
-    """Makes a call in the world of the run."""
+    call: Callable[[str, Mapping[str, Any]], Answer]  # makes a call in the world of the run
     prompt: str
+    # To be told the session before the model is asked for the first time.
     begin: Callable[[SessionRef], None]
-    """To be told the session before the model is asked for the first time."""
     title: str
     seed: int
     temperature: float
-    steps: int
-    """Requests to the model."""
+    steps: int  # requests to the model
     seconds: float
 
 
 class AgentRunResult(msgspec.Struct, frozen=True, kw_only=True):
     """What came of it."""
 
-    session: Session
-    """The conversation as it was recorded, without what it was warmed with."""
+    session: Session  # the conversation as it was recorded, without what it was warmed with
     answer: str
     usage: Usage
     cost_usd: float | None
@@ -69,8 +66,7 @@ class RunAgent(Protocol):
     def __call__(self, play: AgentRun, /) -> AgentRunResult: ...
 
 
-RUN_SECONDS = 300.0
-"""A run that takes longer is ended, and counts as it stands."""
+RUN_SECONDS = 300.0  # A run that takes longer is ended, and counts as it stands
 Clock = Callable[[], float]
 
 
@@ -117,12 +113,9 @@ class RoundProgress(msgspec.Struct, frozen=True):
 class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a round of runs."""
 
-    made: int
-    """Runs that were made now."""
-    kept: int
-    """Runs that were there from before."""
-    left: int
-    """Runs that were not made, for the reason that is given."""
+    made: int  # runs that were made now
+    kept: int  # runs that were there from before
+    left: int  # runs that were not made, for the reason that is given
     reason: str = ""
 
 
@@ -137,8 +130,7 @@ class RoundEstimate(msgspec.Struct, frozen=True, kw_only=True):
     """What a round of runs will take, as far as runs with this model are known."""
 
     runs: int
-    most_calls: int
-    """Requests to the model, if every run makes all that it may."""
+    most_calls: int  # requests to the model, if every run makes all that it may
     calls: int | None
     seconds: float | None
     cost_usd: float | None

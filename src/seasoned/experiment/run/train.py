@@ -35,15 +35,12 @@ from seasoned.template.mine.miner import mine
 from seasoned.template.mine.selection import MiningOptions
 
 ARM = "train"
-RETRIES = 3
-"""Requests that a run on the train part may make beyond what its task allows."""
-WARMTH = 0.7
-"""Temperature of every try after the first."""
-MOST_FAILED = 3
-"""Failed calls of a tool that are kept for the arms that show failures."""
+RETRIES = 3  # requests that a run on the train part may make beyond what its task allows
+WARMTH = 0.7  # temperature of every try after the first
+MOST_FAILED = 3  # failed calls of a tool that are kept for the arms that show failures
 _TRAIN = Arm(name=ARM, retries=RETRIES)
+# Every try after the first begins with what the earlier ones have shown to work: a weak model gets further so.
 _AGAIN = Arm(name=ARM, role="good", retries=RETRIES)
-"""Every try after the first begins with what the earlier ones have shown to work: a weak model gets further so."""
 _OPTIONS = MiningOptions(
     min_messages=0,
     max_sessions=400,

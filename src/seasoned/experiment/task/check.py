@@ -66,12 +66,10 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
     table: str | None = None
     answer: ExpectedValue | None = None
     expression: str | None = None
+    # Of the call that must have been made, or of the row that must be in the table.
     arguments: tuple[tuple[str, ExpectedValue], ...] = ()
-    """Of the call that must have been made, or of the row that must be in the table."""
-    least: int = 1
-    """How many such calls or rows there must be."""
-    value: ExpectedValue | None = None
-    """Of the file's text."""
+    least: int = 1  # how many such calls or rows there must be
+    value: ExpectedValue | None = None  # of the file's text
 
 
 class EndState(msgspec.Struct, frozen=True):

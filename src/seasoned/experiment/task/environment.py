@@ -50,13 +50,10 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
 
     error: str
     argument: str | None = None
-    like: str | None = None
-    """A regular expression that the whole value fits."""
+    like: str | None = None  # A regular expression that the whole value fits
     one_of: tuple[Any, ...] | None = None
-    known: tuple[str, str] | None = None
-    """A table and a column in which the value stands."""
-    needs: str | None = None
-    """A state that an earlier call has set."""
+    known: tuple[str, str] | None = None  # A table and a column in which the value stands
+    needs: str | None = None  # A state that an earlier call has set
 
     def holds(self, arguments: Mapping[str, Any], world: World) -> bool:
         if self.needs is not None and self.needs not in world.states:
@@ -81,14 +78,10 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     adds: str | None = None
     changes: str | None = None
     removes: str | None = None
-    by: tuple[tuple[str, str], ...] = ()
-    """Arguments, and the columns that they must equal."""
-    gives: tuple[str, ...] = ()
-    """Columns of the answer; by default all."""
-    reads: str | None = None
-    """The argument that names a file."""
-    writes: tuple[str, str] | None = None
-    """The arguments that name a file and hold its text."""
+    by: tuple[tuple[str, str], ...] = ()  # arguments, and the columns that they must equal
+    gives: tuple[str, ...] = ()  # columns of the answer; by default all
+    reads: str | None = None  # the argument that names a file
+    writes: tuple[str, str] | None = None  # the arguments that name a file and hold its text
     lists: bool = False
     sets: tuple[str, ...] = ()
     result: str | None = None
@@ -102,8 +95,8 @@ class EnvironmentTool(msgspec.Struct, frozen=True, kw_only=True):
     arguments: tuple[Argument, ...] = ()
     expects: tuple[Expectation, ...] = ()
     action: Action = Action()
+    # What a session must know to use it, in one sentence; only an experiment's own arms tell it.
     rule: str = ""
-    """What a session must know to use it, in one sentence; only an experiment's own arms tell it."""
 
     def schema(self) -> dict[str, Any]:
         """What the tool takes, for a model."""
@@ -128,8 +121,8 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     about: str
     tools: tuple[EnvironmentTool, ...]
+    # Tools whose rules were other ones once: what was learned then is stale now.
     former: tuple[EnvironmentTool, ...] = ()
-    """Tools whose rules were other ones once: what was learned then is stale now."""
     files: dict[str, str] = {}
     tables: dict[str, list[dict[str, Any]]] = {}
 
@@ -145,8 +138,7 @@ class MadeCall(msgspec.Struct, frozen=True):
     tool: str
     arguments: dict[str, Any]
     answer: Answer
-    is_valid: bool
-    """Whether it named a tool that was offered, with arguments that it takes."""
+    is_valid: bool  # whether it named a tool that was offered, with arguments that it takes
 
     @property
     def has_worked(self) -> bool:

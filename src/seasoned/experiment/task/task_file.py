@@ -23,13 +23,12 @@ from seasoned.experiment.task.environment import (
 from seasoned.experiment.task.yaml_document import YamlEntry, read_document
 
 Part = Literal["train", "former", "development", "confirmation"]
+# Learned from; the same in the days of the former rules; tuned on; run once at the end.
 PARTS: tuple[Part, ...] = get_args(Part)
-"""Learned from; the same in the days of the former rules; tuned on; run once at the end."""
 BUILT_IN = {"conventions": "conventions", "plain": "plain", "multi-step": "multi_step"}
 _FOLDER = Path(__file__).parent / "task_sets"
 _ENDINGS = (".yaml", ".yml")
-STEPS = 3
-"""Requests to the model in a run, where a task does not say."""
+STEPS = 3  # requests to the model in a run, where a task does not say
 _VALUE = ("is", "like", "contains", "one_of")
 _CONDITIONS = ("called", "not_called", "file", "table", "answer", "expression")
 _ACTIONS = ("finds", "adds", "changes", "removes", "by", "gives", "reads", "writes", "lists", "sets", "result")
@@ -43,8 +42,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str
     environment: Environment
     check: tuple[Condition, ...]
-    tools: tuple[str, ...] = ()
-    """Tools of the environment that are offered; by default all."""
+    tools: tuple[str, ...] = ()  # tools of the environment that are offered; by default all
     files: dict[str, str] = {}
     tags: tuple[str, ...] = ()
     seed: int = 0
@@ -69,8 +67,7 @@ class TaskSet(msgspec.Struct, frozen=True):
 
     name: str
     tasks: tuple[Task, ...]
-    digest: str
-    """Of the files, so that runs of an older wording are not mixed with new ones."""
+    digest: str  # of the files, so that runs of an older wording are not mixed with new ones
 
     def of(self, part: str) -> tuple[Task, ...]:
         return tuple(task for task in self.tasks if task.part == part)
