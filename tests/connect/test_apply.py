@@ -143,7 +143,7 @@ def test_a_former_state_that_was_tampered_with_is_not_restored(tmp_path: Path) -
     for one in folder.iterdir():
         if one.read_bytes() == b"old":
             one.write_bytes(b"evil")
-    with pytest.raises(CannotDo, match="gone or was changed"):
+    with pytest.raises(CannotDo, match="missing or was changed"):
         undo("demo", home=tmp_path / "home")
     assert path.read_bytes() == b"new"
 

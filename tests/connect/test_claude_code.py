@@ -52,7 +52,7 @@ def test_it_shows_every_change_asks_writes_and_says_what_is_left_to_do(home: Pat
     assert f"+++ {settings}" in done
     assert '+  "model": "opus",' in done
     assert all(f'+    "{event}": [' in done for event in EVENTS)
-    assert "calls of high risk are refused" in done
+    assert "calls of high risk are denied" in done
     written = json.loads(settings.read_text())
     assert list(written["hooks"]) == EVENTS
     command = written["hooks"]["SessionStart"][0]["hooks"][0]["command"]
@@ -141,14 +141,14 @@ def test_settings_that_are_a_link_into_dotfiles_stay_one(home: Path, settings: P
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b'{"hooks": []}', "'hooks' is no object"),
-        (b'{"hooks": {"Stop": {}}}', "'Stop' are no list"),
-        (b'{"hooks": {"Stop": ["x"]}}', "'Stop' are no list"),
-        (b"[1]", "holds no object"),
-        (b'{\n  // mine\n  "a": 1\n}', "line 2: a comment, for which the agent reads nothing of the file"),
+        (b'{"hooks": []}', "'hooks' is not an object"),
+        (b'{"hooks": {"Stop": {}}}', "'Stop' are not a list"),
+        (b'{"hooks": {"Stop": ["x"]}}', "'Stop' are not a list"),
+        (b"[1]", "must hold a JSON object"),
+        (b'{\n  // mine\n  "a": 1\n}', "line 2: a comment, with which the agent ignores the file"),
         (b'{"a": 1', "line 1: a comma or }"),
         (b'{"a": 1,\n"a": 2}', "line 2: 'a' stands there twice"),
-        (b'\xff\xfe{"a": 1}', "not written in UTF-8"),
+        (b'\xff\xfe{"a": 1}', "not valid UTF-8"),
     ],
 )
 def test_settings_that_cannot_be_read_or_are_unusual_are_refused_with_the_reason(
@@ -162,7 +162,7 @@ def test_settings_that_cannot_be_read_or_are_unusual_are_refused_with_the_reason
 
 def test_settings_that_may_not_be_read_or_are_a_folder_are_refused(settings: Path) -> None:
     settings.mkdir()
-    assert "no ordinary file" in connect("claude-code", "--yes", expect=3).stderr
+    assert "not an ordinary file" in connect("claude-code", "--yes", expect=3).stderr
 
 
 def test_a_dry_run_changes_nothing_and_json_asks_for_a_yes(settings: Path) -> None:

@@ -68,7 +68,7 @@ def test_files_written_by_hand_keep_every_byte_and_come_back_exactly(codex: Path
 
 def test_it_says_how_the_hooks_are_trusted(codex: Path) -> None:
     said = connect("codex", "--yes").stdout
-    assert "type `/hooks`" in said and "trust them" in said
+    assert "type `/hooks`" in said and "trust the commands" in said
 
 
 def test_where_there_is_nothing_all_is_made_and_goes_again(home: Path) -> None:
@@ -93,7 +93,7 @@ def test_what_codex_writes_into_its_settings_since_stays(codex: Path) -> None:
 def test_a_notify_program_of_the_user_stays_theirs(codex: Path) -> None:
     (codex / "config.toml").write_text('notify = ["my-bell"]\n')
     said = connect("codex", "--yes").stdout
-    assert "`notify` is your own and stays" in said
+    assert "Your own `notify` program stays" in said
     assert tomllib.loads((codex / "config.toml").read_text())["notify"] == ["my-bell"]
 
 
@@ -110,14 +110,14 @@ def test_a_server_of_that_name_stays_as_it_is(codex: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        ("config.toml", b"model = ", "cannot be read"),
-        ("config.toml", b"mcp_servers = 3\n", "'mcp_servers' is no table"),
-        ("config.toml", b"mcp_servers = { a = { command = 'x' } }\n", "in a way that nothing can be added to"),
-        ("config.toml", b"# seasoned: end\n", "do not stand there once and in order"),
-        ("config.toml", b"\xff\xfe", "not written in UTF-8"),
+        ("config.toml", b"model = ", "is not valid TOML"),
+        ("config.toml", b"mcp_servers = 3\n", "'mcp_servers' is not a table"),
+        ("config.toml", b"mcp_servers = { a = { command = 'x' } }\n", "a server cannot be added"),
+        ("config.toml", b"# seasoned: end\n", "must each be there once and in order"),
+        ("config.toml", b"\xff\xfe", "not valid UTF-8"),
         ("hooks.json", b"{'hooks': {}}", "a name in double quotes"),
-        ("AGENTS.md", b"<!-- seasoned: end -->\n", "do not stand there once and in order"),
-        ("AGENTS.md", b"\xff", "not written in UTF-8"),
+        ("AGENTS.md", b"<!-- seasoned: end -->\n", "must each be there once and in order"),
+        ("AGENTS.md", b"\xff", "not valid UTF-8"),
     ],
 )
 def test_what_cannot_be_read_or_is_unusual_is_refused_and_no_other_file_touched(
@@ -136,7 +136,7 @@ def test_marks_that_somebody_damaged_are_not_guessed_at(codex: Path) -> None:
         "\n".join(line for line in path.read_text().splitlines() if line != "# seasoned: end") + "\nx = 1\n"
     )
     said = connect("codex", "--undo", "--yes", expect=3).stderr
-    assert "edited since" in said and "What was changed by connecting" in said
+    assert "edited since" in said and "Changed by connecting" in said
 
 
 FENCE = MarkedSection("# ours: begin", "# ours: end")

@@ -56,13 +56,13 @@ WRITTEN = {
     ),
 }
 REFUSED = {
-    "no YAML": ("a: [1\n", "is no YAML"),
-    "a list": ("- a\n", "no names with values"),
-    "in braces": ("{model: x}\n", "unusual way"),
-    "a word for a list": ("plugins:\n  enabled: all\n", "is no list"),
-    "a word for the section": ("plugins: all\n", "no names with values"),
-    "two documents": ("a: 1\n---\nb: 2\n", "is no YAML"),
-    "a list that stands elsewhere": ("other: &x [a]\nplugins:\n  enabled: *x\n", "unusual way"),
+    "no YAML": ("a: [1\n", "is not valid YAML"),
+    "a list": ("- a\n", "is not a mapping"),
+    "in braces": ("{model: x}\n", "no `name: value` lines"),
+    "a word for a list": ("plugins:\n  enabled: all\n", "is not a list"),
+    "a word for the section": ("plugins: all\n", "is not a mapping"),
+    "two documents": ("a: 1\n---\nb: 2\n", "is not valid YAML"),
+    "a list that stands elsewhere": ("other: &x [a]\nplugins:\n  enabled: *x\n", "cannot be edited safely"),
 }
 
 
@@ -148,7 +148,7 @@ def test_an_edit_since_then_stays_when_it_is_taken_back(hermes: Path) -> None:
 
 
 def test_where_there_is_no_hermes_nothing_is_made(home: Path) -> None:
-    with pytest.raises(CannotDo, match="There is no Hermes"):
+    with pytest.raises(CannotDo, match="Hermes was not found"):
         plan(load(), programs=Path("/"))
     assert not (home / ".hermes").exists()
 
@@ -157,7 +157,7 @@ def test_it_says_what_only_a_person_can_do(hermes: Path) -> None:
     steps = " ".join(plan(load(), programs=Path("/")).steps)
     assert "pip install seasoned" in steps
     assert "SEASONED_HOME=" in steps
-    assert "Start Hermes anew" in steps
+    assert "Restart Hermes" in steps
 
 
 def test_a_prefill_file_serves_where_the_plugin_is_not_wanted(hermes: Path) -> None:
@@ -182,4 +182,4 @@ def test_a_prefill_file_of_somebody_else_is_not_replaced(hermes: Path) -> None:
     with open_store(load().store_path) as store:
         save(store, shown())
     refused = connect("hermes", "--prefill", "house", "--yes", expect=3)
-    assert "is in use already" in refused.stderr
+    assert "is already set" in refused.stderr

@@ -109,7 +109,7 @@ def test_hermes_works_as_before_when_ours_is_broken(tmp_path: Path) -> None:
         assert len(house.requests("BROKEN")) == len(house.requests("RAISING")) == 2
         assert _result(house, "call_house_1")["output"] == "fine"
         assert "confirm_url is not set" in _result(house, "call_house_2")["error"]
-        assert "could not be looked at (RuntimeError)" in _result(house, "call_house_3")["error"]
+        assert "could not be checked (RuntimeError)" in _result(house, "call_house_3")["error"]
 
 
 @pytest.mark.slow

@@ -231,7 +231,7 @@ def test_a_part_that_cannot_be_imported_ends_with_the_code_that_blocks(missing: 
 def test_a_call_that_is_longer_than_is_read_is_blocked_for_its_end_was_not_seen() -> None:
     said = hook(event({"note": "x" * 20_000_000, **RISKY}))
     assert said is not None
-    assert (said["permissionDecision"], "longer than" in said["permissionDecisionReason"]) == ("deny", True)
+    assert (said["permissionDecision"], "too long" in said["permissionDecisionReason"]) == ("deny", True)
 
 
 def test_one_answer_is_printed_also_when_the_last_word_comes_at_the_same_moment() -> None:

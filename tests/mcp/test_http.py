@@ -27,16 +27,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
     ("headers", "status", "said"),
     [
         ({}, 200, "warm_session"),
-        ({"Authorization": ""}, 401, "Show the token"),
-        ({"Authorization": "Bearer wrong"}, 401, "Show the token"),
-        ({"Authorization": "Bearer é"}, 401, "Show the token"),
-        ({"Authorization": "Basic dTpw"}, 401, "Show the token"),
-        ({"Host": "evil.example"}, 421, "that name"),
-        ({"Host": "127.0.0.1.evil.example:80"}, 421, "that name"),
+        ({"Authorization": ""}, 401, "Missing or wrong token"),
+        ({"Authorization": "Bearer wrong"}, 401, "Missing or wrong token"),
+        ({"Authorization": "Bearer é"}, 401, "Missing or wrong token"),
+        ({"Authorization": "Basic dTpw"}, 401, "Missing or wrong token"),
+        ({"Host": "evil.example"}, 421, "Unknown host name"),
+        ({"Host": "127.0.0.1.evil.example:80"}, 421, "Unknown host name"),
         ({"Origin": "https://evil.example"}, 403, "Web pages"),
         ({"Origin": "null"}, 403, "Web pages"),
         ({"Origin": "http://localhost:9"}, 403, "Web pages"),
-        ({"Host": "evil.example", "Origin": "http://evil.example", "Authorization": ""}, 421, "that name"),
+        ({"Host": "evil.example", "Origin": "http://evil.example", "Authorization": ""}, 421, "Unknown host name"),
     ],
 )
 def test_only_who_shows_the_token_and_comes_from_no_page_is_answered(
@@ -91,7 +91,7 @@ def test_other_machines_are_kept_out_unless_that_is_asked_for(host: str) -> None
 
 
 def test_a_port_that_is_taken_is_said_in_a_sentence() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(CannotDo, match="give another port"):
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(CannotDo, match="Use another port"):
         bind("127.0.0.1", taken.getsockname()[1])
 
 

@@ -211,7 +211,7 @@ def _note_foregone(
 
 
 def show_once(store: Store, session: NewSession, settings: BeginSettings, *, now: float) -> Begun:
-    """A block for whoever asks, who puts it into a conversation that is not known here; nothing is kept but its use."""
+    """A block for a caller that puts it into a conversation by itself; nothing is kept but the mark and the use."""
     made = _make(store, session, settings, session.template or settings.template, now)
     if made.block is None or made.rendered is None:
         return Begun(None, made.reason)

@@ -1,1 +1,1 @@
-"""Connect: what must change in an agent's own files so that it begins warm, is reviewed and asks."""
+"""Connect an agent: the changes to its own files that make it run Seasoned's hooks, plugin and server."""

@@ -1,4 +1,4 @@
-"""The agents that can be connected, each with a module that plans what to change and knows its own part again."""
+"""The agents that can be connected. A module for each plans the changes, and recognises them later."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ AGENTS = {
 
 
 class Connector(Protocol):
-    """What a module of this folder offers."""
+    """What the module for an agent offers."""
 
     def plan(self, config: Config, *, programs: Path, prefill: str | None = None) -> ConnectPlan:
-        """What must change, seen from the files as they are now; empty where all is done."""
+        """What must change in the files as they are now; empty if everything is done."""
 
     def left(self, path: Path, data: bytes) -> bytes | None:
-        """A changed file without our part; None where nothing is left. CannotDo where that cannot be told."""
+        """A changed file without our part; None if nothing is left. Raises CannotDo if it cannot be recognised."""
 
 
 def connector(agent: str) -> Connector:
@@ -33,5 +33,5 @@ def connector(agent: str) -> Connector:
 
 
 def own_programs() -> Path:
-    """The folder that `seasoned` and `seasoned-hook` were installed into, whole: an agent may have another PATH."""
+    """The absolute folder with `seasoned` and `seasoned-hook`: an agent may have another PATH."""
     return Path(sys.executable).parent

@@ -1,4 +1,4 @@
-"""Plans carried out and taken back: every file whole or not at all, its former state kept until then."""
+"""Applies and undoes plans: each file is written completely or not at all, and its former contents are kept."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _Edit = tuple[int, int, list[bytes]]  # lines from, lines to, and what stands th
 
 
 def revert_change(*, before: bytes, after: bytes, present: bytes) -> bytes | None:
-    """What is present without the step from `before` to `after`; None where both changed the same place."""
+    """The present text without the change from `before` to `after`; None if the same lines were changed since."""
     base = after.splitlines(keepends=True)
     edits = sorted(
         [*_edits(base, before.splitlines(keepends=True)), *_edits(base, present.splitlines(keepends=True))],
@@ -40,7 +40,7 @@ def revert_change(*, before: bytes, after: bytes, present: bytes) -> bytes | Non
     for edit in edits:
         start, end, lines = edit
         if edit == last:
-            continue  # somebody took it out by hand
+            continue  # it was removed by hand
         if start < place or (last is not None and start == last[0] and end == last[1]):
             return None
         made += [*base[place:start], *lines]
@@ -55,12 +55,12 @@ def _edits(old: list[bytes], new: list[bytes]) -> Iterator[_Edit]:
             yield start, end, new[new_start:new_end]
 
 
-# What a file holds without our part, None for nothing; raises CannotDo where that cannot be told.
+# A file without our part, None for nothing; raises CannotDo if our part cannot be recognised.
 Left = Callable[[Path, bytes], bytes | None]
 
 
 class _ChangedFile(msgspec.Struct, frozen=True):
-    """A file that was changed. Its two states lie beside the record under their digests."""
+    """A file that was changed. Its contents before and after are kept beside the record, named by their digests."""
 
     path: str
     before: str | None
@@ -79,19 +79,19 @@ class _ConnectRecord(msgspec.Struct, frozen=True):
 
 
 def apply_plan(plan: ConnectPlan, *, home: Path, clock: Callable[[], float], left: Left | None = None) -> Path:
-    """Carry out a plan; where the folder with the former states is. Nothing is written if a file changed since."""
+    """Apply a plan; returns the folder with the former contents. Nothing is written if a file changed since."""
     folder = home / "connect" / plan.agent
     make_private_folder(folder)
     with locked(home / "connect" / ".lock"):
         for one in plan.changes:
             if read_present(one.path) != one.before:
-                raise CannotDo(f"{str(one.path)!r} changed since the plan was made: run the command again.")
+                raise CannotDo(f"{str(one.path)!r} changed since the plan was made. Run the command again.")
         old = _load(folder)
         files = {one.path: one for one in (old.files if old else ())}
         for one in plan.changes:
             files[str(one.path)] = _kept(folder, one, files.get(str(one.path)), left)
         links = tuple(dict.fromkeys([*(old.links if old else ()), *plan.links]))
-        # First what undoing needs: who is killed in between can still go back.
+        # First what undoing needs, so that a killed process can be undone.
         _save(folder, _ConnectRecord(plan.agent, _time(clock), tuple(files.values()), links))
         try:
             _write_all(plan.changes, unfinished=home / "connect" / ".unfinished")
@@ -101,14 +101,14 @@ def apply_plan(plan: ConnectPlan, *, home: Path, clock: Callable[[], float], lef
             else:
                 _save(folder, old)
             raise
-        # The files are changed by now: when a link fails the record stays, so that they can be taken back.
+        # The files are changed by now. If a link fails the record stays, so that they can be restored.
         for each in plan.links:
             make_links(each)
     return folder
 
 
 def undo_plan(agent: str, *, home: Path, left: Left | None = None) -> ConnectPlan:
-    """What undoing would change. A file that was edited since loses our part alone, or all is refused with a reason."""
+    """What undoing would change. A file that was edited since only loses our part; if that is impossible, it raises."""
     record = _load(home / "connect" / agent)
     if record is None:
         raise NotFound(f"{agent} is not connected: there is nothing to undo.")
@@ -118,7 +118,7 @@ def undo_plan(agent: str, *, home: Path, left: Left | None = None) -> ConnectPla
 
 
 def undo(agent: str, *, home: Path, left: Left | None = None) -> ConnectPlan:
-    """Take back what connecting an agent changed; what was done."""
+    """Undo what connecting an agent changed; returns what was done."""
     folder = home / "connect" / agent
     with locked(home / "connect" / ".lock"):
         plan = undo_plan(agent, home=home, left=left)
@@ -129,13 +129,13 @@ def undo(agent: str, *, home: Path, left: Left | None = None) -> ConnectPlan:
                 link.unlink(missing_ok=True)
         for name in [name for one in (record.files if record else ()) for name in one.made_folders]:
             with suppress(OSError):
-                Path(name).rmdir()  # only where nothing else came into it
+                Path(name).rmdir()  # only if it is empty
         _drop(folder)
     return plan
 
 
 def is_connected(agent: str, *, home: Path) -> bool:
-    """Whether a plan for the agent was carried out and not undone."""
+    """Whether a plan for the agent was applied and not undone."""
     return (home / "connect" / agent / "record.json").is_file()
 
 
@@ -159,7 +159,7 @@ def _kept(folder: Path, change: FileChange, old: _ChangedFile | None, left: Left
 def _undone(folder: Path, one: _ChangedFile, left: Left | None) -> tuple[FileChange, ...]:
     path = Path(one.path)
     present, before, after = read_present(path), _state(folder, one.before), _state(folder, one.after)
-    why = "as it was before" if present == after else "without our part, for it was edited since"
+    why = "as it was before" if present == after else "without our part, because it was edited since"
     if present in (before, None):
         return ()
     if present == after:
@@ -174,8 +174,8 @@ def _undone(folder: Path, one: _ChangedFile, left: Left | None) -> tuple[FileCha
         since = diff_of(after, present, path)
         ours = diff_of(before, after, path)
         raise CannotDo(
-            f"{one.path!r} was edited since and our part cannot be told apart ({error}): take it out by hand, and "
-            f"run this again.\nWhat was changed by connecting:\n{ours}What was changed since:\n{since}"
+            f"{one.path!r} was edited since, and our part cannot be recognised ({error}). Remove it by hand and try "
+            f"again.\nChanged by connecting:\n{ours}Changed since:\n{since}"
         ) from error
     return change_of(path, present, found, why)
 
@@ -192,12 +192,12 @@ def _write_all(changes: tuple[FileChange, ...], *, unfinished: Path) -> None:
                 _write(one.path, one.before, unfinished)
         path = changes[len(done)].path
         raise CannotDo(
-            f"{str(path)!r} cannot be written ({error}); nothing was changed: check the rights of its folder."
+            f"{str(path)!r} cannot be written ({error}), and nothing was changed. Check the permissions of its folder."
         ) from error
 
 
 def _write(path: Path, data: bytes | None, unfinished: Path) -> None:
-    # A link that somebody made, to a folder of settings under version control perhaps, stays one.
+    # A symbolic link stays one: it may lead to settings under version control.
     real = path.resolve()
     if data is None:
         real.unlink(missing_ok=True)
@@ -206,7 +206,7 @@ def _write(path: Path, data: bytes | None, unfinished: Path) -> None:
 
 
 def _missing_folders(path: Path) -> list[Path]:
-    """Folders that have to be made for a file, innermost first."""
+    """Folders that have to be created for a file, innermost first."""
     return [one for one in path.resolve().parents if not one.exists()]
 
 
@@ -224,7 +224,7 @@ def _state(folder: Path, name: str | None) -> bytes | None:
         return None
     data = read_present(folder / name)
     if data is None or digest(data) != name:
-        raise CannotDo(f"The former state {str(folder / name)!r} is gone or was changed: restore the file by hand.")
+        raise CannotDo(f"The former state {str(folder / name)!r} is missing or was changed. Restore the file by hand.")
     return data
 
 
@@ -237,7 +237,7 @@ def _load(folder: Path) -> _ConnectRecord | None:
             else msgspec.json.decode(data, type=_ConnectRecord, dec_hook=lambda kind, text: kind(text))
         )
     except msgspec.DecodeError as error:
-        raise CannotDo(f"{str(folder / 'record.json')!r} cannot be read ({error}): restore by hand.") from error
+        raise CannotDo(f"{str(folder / 'record.json')!r} cannot be read ({error}). Restore by hand.") from error
 
 
 def _save(folder: Path, record: _ConnectRecord) -> None:

@@ -32,7 +32,7 @@ def left(path: Path, data: bytes) -> bytes | None:
 
 
 def hooks(config: Config, programs: Path) -> tuple[Hook, ...]:
-    """What Claude Code calls, and when."""
+    """The hooks that Claude Code runs."""
 
     def command(*words: str) -> str:
         return command_of(config, programs, AGENT, *words)
@@ -40,7 +40,7 @@ def hooks(config: Config, programs: Path) -> tuple[Hook, ...]:
     asks = guarded(command("pre-tool-use", "--wait-seconds", str(WAIT_SECONDS)))
     return (
         Hook("SessionStart", command("session-start"), 10),
-        # Later the agent would let the call run, so it waits longer than the hook does.
+        # The agent runs the call when this time is over, so it must be longer than the hook's own.
         Hook("PreToolUse", asks, WAIT_SECONDS + 30, "*"),
         Hook("PostToolUseFailure", command("post-tool-use-failure"), 10, "*"),
         Hook("Stop", command("stop"), 10),
@@ -50,5 +50,5 @@ def hooks(config: Config, programs: Path) -> tuple[Hook, ...]:
 
 def _own_steps(after: bytes) -> tuple[str, ...]:
     if read_json(after.decode()).value.get("disableAllHooks"):
-        return ("Take `disableAllHooks` out of the settings: while it is there, Claude Code runs no hook.",)
+        return ("Remove `disableAllHooks` from the settings: with it Claude Code runs no hooks.",)
     return ()

@@ -39,7 +39,7 @@ class MarkedSection(msgspec.Struct, frozen=True):
         pattern = re.escape(self.begin) + r"[^\n]*\n(?P<body>.*?)" + re.escape(self.end) + r"[^\n]*(?:\n|\Z)"
         found = re.search(pattern, text, re.DOTALL)
         if begins != 1 or ends != 1 or found is None:
-            raise CannotDo(f"the marks {self.begin!r} and {self.end!r} do not stand there once and in order")
+            raise CannotDo(f"the marks {self.begin!r} and {self.end!r} must each be there once and in order")
         return found
 
     def part(self, body: str, newline: str) -> str:
@@ -99,8 +99,8 @@ tool and the error, before you try variations: it answers which repair worked in
 Commands of high risk wait until a person agrees. A refusal says why: tell the user, and look for no way around it.
 """
 _TRUST = (
-    "Start `codex`, type `/hooks`, look at the commands of seasoned-hook and trust them: until then Codex runs none of "
-    "them, without a word. Each change of hooks.json asks again."
+    "Start `codex`, type `/hooks`, and trust the commands of seasoned-hook. Until then Codex silently runs none of "
+    "them. It asks again whenever hooks.json changes."
 )
 _STARTUP_SECONDS = 20
 
@@ -108,7 +108,7 @@ _STARTUP_SECONDS = 20
 def plan(config: Config, *, programs: Path, prefill: str | None = None) -> ConnectPlan:
     """What must change in the files of Codex."""
     home = config.codex_home
-    # Without the library the server would fail at every start of Codex.
+    # Without the MCP library the server would fail at every start of Codex.
     has_server = find_spec("mcp") is not None
     settings, has_own_notify = _settings_change(config, programs, has_server=has_server)
     words = _words_change(home / "AGENTS.md") if has_server else ()
@@ -136,7 +136,7 @@ def left(path: Path, data: bytes) -> bytes | None:
 
 
 def hooks(config: Config, programs: Path) -> tuple[Hook, ...]:
-    """What Codex calls, and when."""
+    """The hooks that Codex runs."""
 
     def command(*words: str) -> str:
         return command_of(config, programs, AGENT, *words)
@@ -144,7 +144,7 @@ def hooks(config: Config, programs: Path) -> tuple[Hook, ...]:
     asks = guarded(command("pre-tool-use", "--wait-seconds", str(WAIT_SECONDS)))
     return (
         Hook("SessionStart", command("session-start"), 10),
-        # Later the agent would let the call run, so it waits longer than the hook does.
+        # The agent runs the call when this time is over, so it must be longer than the hook's own.
         Hook("PreToolUse", asks, WAIT_SECONDS + 30),
         Hook("PostToolUse", command("post-tool-use"), 10),
         Hook("Stop", command("stop"), 10),
@@ -180,22 +180,22 @@ def _bare(text: str, path: Path) -> str:
     try:
         return _SERVER.take_out(_NOTIFY.take_out(text))
     except CannotDo as error:
-        raise CannotDo(f"{str(path)!r}: {error}: mend it, then run this again.") from error
+        raise CannotDo(f"{str(path)!r}: {error}. Fix it and try again.") from error
 
 
 def _check(after: str, theirs: dict[str, Any], path: Path) -> None:
-    """Tables that were opened in an unusual way cannot be added to from outside."""
+    """Check that the file still means the same apart from our part; some ways of writing tables prevent that."""
     try:
         made = tomllib.loads(after.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
         raise CannotDo(
-            f"{str(path)!r}: `mcp_servers` is written in a way that nothing can be added to ({error}): "
-            "write each server as a table [mcp_servers.NAME], then run this again."
+            f"{str(path)!r}: a server cannot be added to `mcp_servers` as it is written ({error}). "
+            "Write each server as a table [mcp_servers.NAME] and try again."
         ) from error
     own = made.get("mcp_servers", {}).get("seasoned")
     ours = {} if own is None else {"mcp_servers": {**theirs.get("mcp_servers", {}), "seasoned": own}}
     if made != {**theirs, **ours, "notify": made["notify"]}:
-        raise CannotDo(f"{str(path)!r} would not mean the same afterwards: it is left alone. Look at it.")
+        raise CannotDo(f"{str(path)!r} would change its meaning, so it was not touched. Check it.")
 
 
 def _server(config: Config, programs: Path) -> str:
@@ -219,7 +219,7 @@ def _words_change(path: Path) -> tuple[FileChange, ...]:
     try:
         after = put_at_end(_decoded(before or b"", path), _WORDS, _TELL)
     except CannotDo as error:
-        raise CannotDo(f"{str(path)!r}: {error}: mend it, then run this again.") from error
+        raise CannotDo(f"{str(path)!r}: {error}. Fix it and try again.") from error
     return change_of(path, before, after.encode(), "when to ask for what earlier sessions taught")
 
 
@@ -227,29 +227,29 @@ def _decoded(data: bytes, path: Path) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise CannotDo(f"{str(path)!r} is not written in UTF-8 ({error}): it is left alone.") from error
+        raise CannotDo(f"{str(path)!r} is not valid UTF-8 ({error}), so it was not touched.") from error
 
 
 def _parsed(text: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
-        raise CannotDo(f"{str(path)!r} cannot be read ({error}): mend it, then run this again.") from error
+        raise CannotDo(f"{str(path)!r} is not valid TOML ({error}). Fix it and try again.") from error
 
 
 def _servers(found: dict[str, Any], path: Path) -> dict[str, Any]:
     servers = found.get("mcp_servers", {})
     if not isinstance(servers, dict):
-        raise CannotDo(f"{str(path)!r}: 'mcp_servers' is no table: it is left alone. Mend it, then run this again.")
+        raise CannotDo(f"{str(path)!r}: 'mcp_servers' is not a table. Fix it and try again.")
     return servers
 
 
 def _own_steps(home: Path, has_own_notify: bool, *, has_server: bool) -> tuple[str, ...]:
     found = [_TRUST]
     if not has_server:
-        found.append("For the tool `recall`: pip install 'seasoned[mcp]', then run this again.")
+        found.append("For the tool `recall`, run `pip install 'seasoned[mcp]'` and connect again.")
     if has_own_notify:
-        found.append("`notify` is your own and stays: sessions are reviewed once the hooks are trusted.")
+        found.append("Your own `notify` program stays. Sessions are reviewed once the hooks are trusted.")
     if (home / "AGENTS.override.md").exists():
-        found.append("AGENTS.override.md replaces AGENTS.md: copy our lines there if you want them.")
+        found.append("AGENTS.override.md replaces AGENTS.md. Copy our lines there if you want them.")
     return tuple(found)

@@ -18,7 +18,7 @@ AGENT = "hermes"
 PLUGIN = "seasoned"
 PREFILL_KEY = "prefill_messages_file"
 PREFILL_FILE = "seasoned-prefill.json"
-# What every Hermes has unless somebody took it away. A prefill file cannot know what a session really has.
+# The tools that every Hermes has by default. A prefill file cannot know which tools a session really has.
 PREFILL_TOOLS = ("terminal", "process", "execute_code", "read_file", "write_file", "patch", "search_files")
 _LOOK_SECONDS = 20
 _FINDS = (
@@ -31,7 +31,7 @@ def plan(config: Config, *, programs: Path, prefill: str | None = None) -> Conne
     """What must change in the files of Hermes."""
     path = config.hermes_home / "config.yaml"
     if not config.hermes_home.is_dir():
-        raise CannotDo(f"There is no Hermes at {str(config.hermes_home)!r}: run `hermes` once, or set HERMES_HOME.")
+        raise CannotDo(f"Hermes was not found at {str(config.hermes_home)!r}. Run `hermes` once, or set HERMES_HOME.")
     before = read_present(path)
     if prefill is not None:
         return _prefill_plan(config, path, before, prefill)
@@ -62,14 +62,14 @@ def left(path: Path, data: bytes) -> bytes | None:
 
 
 def with_plugin(data: bytes | None, path: Path) -> bytes:
-    """The settings with the plugin enabled, as `hermes plugins enable` would have it, and nothing else changed."""
+    """The settings with the plugin enabled, as by `hermes plugins enable`, and nothing else changed."""
     text, where = _text(data or b"", path), repr(str(path))
     wanted = copy.deepcopy(read_yaml(text, where))
     plugins = wanted.get("plugins")
     plugins = plugins if isinstance(plugins, dict) else {}
     enabled, disabled = plugins.get("enabled"), plugins.get("disabled")
     if isinstance(disabled, list) and PLUGIN in disabled:
-        # Hermes lets the list of disabled ones win.
+        # In Hermes the list of disabled plugins takes precedence.
         text = remove_item(text, "plugins", "disabled", PLUGIN, where)
         plugins["disabled"] = [one for one in disabled if one != PLUGIN]
     if not (isinstance(enabled, list) and PLUGIN in enabled):
@@ -91,8 +91,8 @@ def _prefill_plan(config: Config, path: Path, before: bytes | None, template: st
         *change_of(path, before, after.encode(), "every session begins with that file"),
     )
     steps = (
-        "Start Hermes anew. Terminal, gateway and scheduler read the file; TUI, `hermes -z` and API server do not.",
-        "Run this again when the template has changed: the file stays as it is until then.",
+        "Restart Hermes. Its terminal, gateway and scheduler read the file; TUI, `hermes -z` and API server do not.",
+        "Run this again when the template has changed: the file is not updated by itself.",
     )
     return ConnectPlan(AGENT, changes, steps=steps)
 
@@ -105,12 +105,12 @@ def prefill_of(config: Config, template: str) -> bytes:
     from seasoned.template.render.rendering import prefill_file
 
     if not config.store_path.exists():
-        raise NotFound("There are no templates yet: run `seasoned up` first.")
+        raise NotFound("There are no templates yet. Run `seasoned up` first.")
     with open_store(config.store_path) as store:
         library = current(store, now=time.time())
     made = provision([], library=library, template=template, tools=PREFILL_TOOLS, task="", format="hermes")
     if made.rendered is None:
-        raise CannotDo(f"The template {template!r} has nothing to show here: {made.reason}")
+        raise CannotDo(f"The template {template!r} has nothing to show for Hermes: {made.reason}")
     return prefill_file(made.rendered)
 
 
@@ -118,12 +118,12 @@ def _own_steps(config: Config, programs: Path) -> tuple[str, ...]:
     steps = []
     python = _python_of_hermes()
     if python is None:
-        steps.append("Install Seasoned into the environment of Hermes: `pip install seasoned` with its own Python.")
+        steps.append("Install Seasoned into the environment of Hermes: run `pip install seasoned` with its Python.")
     elif not _has_plugin(python):
-        steps.append(f"Install Seasoned beside Hermes: `{python} -m pip install seasoned`.")
+        steps.append(f"Install Seasoned into the environment of Hermes: `{python} -m pip install seasoned`.")
     if config.origins.get("home", "default") != "default":
-        steps.append(f"Start Hermes with SEASONED_HOME={config.home}: without it the plugin looks into ~/.seasoned.")
-    steps.append("Start Hermes anew (`hermes gateway restart` for its gateway): running sessions stay as they are.")
+        steps.append(f"Start Hermes with SEASONED_HOME={config.home}: without it the plugin uses ~/.seasoned.")
+    steps.append("Restart Hermes (`hermes gateway restart` for its gateway). Running sessions stay as they are.")
     return tuple(steps)
 
 
@@ -152,10 +152,10 @@ def _text(data: bytes, path: Path) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise CannotDo(f"{str(path)!r} is no text in UTF-8 ({error}): it is left alone.") from error
+        raise CannotDo(f"{str(path)!r} is not valid UTF-8 ({error}), so it was not touched.") from error
 
 
 def _check(text: str, wanted: dict[str, Any], path: Path) -> None:
-    """Whatever way a file is written in: what it says afterwards must be what was meant, or it is not touched."""
+    """Check that the changed file says exactly what was meant; otherwise it is not touched."""
     if read_yaml(text, repr(str(path))) != wanted:
-        raise CannotDo(f"{str(path)!r} is written in an unusual way: run `hermes plugins enable {PLUGIN}` instead.")
+        raise CannotDo(f"{str(path)!r} cannot be edited safely. Run `hermes plugins enable {PLUGIN}` instead.")

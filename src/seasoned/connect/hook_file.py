@@ -1,4 +1,4 @@
-"""Our hooks in a file of an agent's hooks, as Claude Code and Codex both write them; everything else stays as it is."""
+"""Puts our hooks into the hook settings of an agent, which Claude Code and Codex write alike."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WAIT_SECONDS = 300  # how long a call of high risk waits for a person
 
 
 class Hook(msgspec.Struct, frozen=True):
-    """What an event is answered with."""
+    """The command that answers an event."""
 
     event: str
     command: str
@@ -27,18 +27,18 @@ class Hook(msgspec.Struct, frozen=True):
 
     @property
     def group(self) -> dict[str, Any]:
-        """As it is written down."""
+        """As it is written in the file."""
         own = {"type": "command", "command": self.command, "timeout": self.timeout}
         return {**({} if self.matcher is None else {"matcher": self.matcher}), "hooks": [own]}
 
 
 def command_of(config: Config, programs: Path, *words: str) -> str:
-    """The command for a hook, whole, so that it works whatever the agent's PATH and environment are."""
+    """The command for a hook with its absolute path, so that it works with any PATH and environment."""
     return " ".join(shlex.quote(word) for word in command_words(config, programs, *words))
 
 
 def guarded(command: str) -> str:
-    """A command whose every failure stops the call: an agent lets it run when a hook cannot be started or is killed."""
+    """A command that stops the call if it fails in any way: agents run the call if a hook cannot start or is killed."""
     return f"{command} || exit 2"
 
 
@@ -46,7 +46,7 @@ def command_words(config: Config, programs: Path, *words: str) -> list[str]:
     """The same, word by word."""
     program = programs / PROGRAM
     if not program.is_file():
-        raise CannotDo(f"{str(program)!r} is not there: install Seasoned with pip, so that its programs are too.")
+        raise CannotDo(f"{str(program)!r} is missing. Install Seasoned with pip, which installs its programs too.")
     is_elsewhere = config.origins.get("home", "default") != "default"
     return [str(program), *(["--home", str(config.home.absolute())] if is_elsewhere else []), *words]
 
@@ -85,29 +85,29 @@ def _decoded(data: bytes, path: Path) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise CannotDo(f"{str(path)!r} is not written in UTF-8 ({error}): it is left alone.") from error
+        raise CannotDo(f"{str(path)!r} is not valid UTF-8 ({error}), so it was not touched.") from error
 
 
 def _read(text: str, path: Path) -> JsonNode:
     try:
         root = read_json(text)
     except CannotDo as error:
-        raise CannotDo(f"{str(path)!r} cannot be read ({error}): mend it, then run this again.") from error
+        raise CannotDo(f"{str(path)!r} is not valid JSON ({error}). Fix it and try again.") from error
     if root.kind != "object":
-        raise CannotDo(f"{str(path)!r} holds no object: it is left alone. Mend it or move it away.")
+        raise CannotDo(f"{str(path)!r} must hold a JSON object. Fix it or move it away.")
     return root
 
 
 def _held(root: JsonNode, path: Path) -> JsonNode | None:
-    """The object of all hooks, looked through: what is written otherwise than expected is not touched."""
+    """The object with all hooks, checked: a file of another structure is not touched."""
     held = root.child("hooks")
     if held is None:
         return None
     if held.kind != "object":
-        raise CannotDo(f"{str(path)!r}: 'hooks' is no object: it is left alone. Mend it, then run this again.")
+        raise CannotDo(f"{str(path)!r}: 'hooks' is not an object. Fix it and try again.")
     for event, groups in zip(held.keys, held.children, strict=True):
         if groups.kind != "array" or any(group.kind != "object" for group in groups.children):
-            raise CannotDo(f"{str(path)!r}: the hooks of {event!r} are no list of objects: they are left alone.")
+            raise CannotDo(f"{str(path)!r}: the hooks of {event!r} are not a list of objects. Fix them and try again.")
     return held
 
 
@@ -151,7 +151,7 @@ def _events(text: str, path: Path) -> list[str]:
 
 
 def is_ours(group: Mapping[str, Any]) -> bool:
-    """Whether a group holds nothing but our program; one that somebody added to is theirs too."""
+    """Whether a group holds nothing but our program; one that the user added to is not touched."""
     hooks = group.get("hooks")
     if not isinstance(hooks, list) or not hooks:
         return False

@@ -1,6 +1,6 @@
-"""JSON as somebody wrote it: found by place and changed by splicing, so that every other byte stays as it is.
+"""Edits JSON by splicing: values are found by their place, and every other byte stays as the user wrote it.
 
-Comments and a comma before a closing bracket are refused: Claude Code and Codex read nothing of a file that has them.
+Comments and trailing commas are refused: Claude Code and Codex ignore a file that has them.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 _DEEPEST = 100
 _UNIT = "  "
-_UNREAD = "for which the agent reads nothing of the file"
+_UNREAD = "with which the agent ignores the file"
 
 
 class JsonNode(msgspec.Struct, frozen=True):
-    """A value and where it stands. Children of an object have keys."""
+    """A value and its place in the text. Children of an object have keys."""
 
     kind: Literal["object", "array", "plain"]
     start: int
@@ -38,12 +38,12 @@ class JsonNode(msgspec.Struct, frozen=True):
 
 
 def read_json(text: str) -> JsonNode:
-    """The whole text as a node; CannotDo with its line where it is not JSON, or has a key twice."""
+    """The whole text as a node; raises CannotDo with the line if it is not JSON or has a key twice."""
     reader = _JsonReader(text)
     node = reader.value(reader.skip(0), 0)
     end = reader.skip(node.end)
     if end != len(text):
-        raise reader.wrong(end, "something stands behind the end")
+        raise reader.wrong(end, "unexpected text after the end")
     return node
 
 

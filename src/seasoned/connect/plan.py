@@ -1,4 +1,4 @@
-"""Changes to files of other programs: planned as values and shown before anything is written."""
+"""Changes to files of other programs: planned as values, and shown before anything is written."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LinkedFolder(msgspec.Struct, frozen=True):
 
 
 class ConnectPlan(msgspec.Struct, frozen=True):
-    """All that connecting an agent would change, and what is left for a person to do."""
+    """Everything that connecting an agent would change, and what is left for the user to do."""
 
     agent: str
     changes: tuple[FileChange, ...] = ()  # only files that do change
@@ -40,7 +40,7 @@ class ConnectPlan(msgspec.Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether everything is as it should be already."""
+        """Whether nothing has to be changed."""
         return not self.changes and not any(missing_links(one) for one in self.links)
 
 
@@ -50,27 +50,27 @@ def change_of(path: Path, before: bytes | None, after: bytes | None, why: str) -
 
 
 def read_present(path: Path) -> bytes | None:
-    """What a file holds, through links; None where there is none. What is no ordinary file is refused."""
+    """The contents of a file, through links; None if it does not exist. Anything but an ordinary file is refused."""
     try:
         if not path.exists():
-            path.resolve(strict=False)  # a circle of links is refused here
+            path.resolve(strict=False)  # raises for a circle of links
             return None
         if not path.is_file():
-            raise CannotDo(f"{str(path)!r} is no ordinary file, so it is left alone: move it away.")
+            raise CannotDo(f"{str(path)!r} is not an ordinary file. Move it away and try again.")
         if path.stat().st_size > _MOST_BYTES:
-            raise CannotDo(f"{str(path)!r} has more than {_MOST_BYTES:,} bytes, so it is left alone: look at it.")
+            raise CannotDo(f"{str(path)!r} has more than {_MOST_BYTES:,} bytes, so it was not touched. Check it.")
         return path.read_bytes()
     except (OSError, RuntimeError) as error:
-        raise CannotDo(f"{str(path)!r} cannot be read ({error}): check it and its rights.") from error
+        raise CannotDo(f"{str(path)!r} cannot be read ({error}). Check its permissions.") from error
 
 
 def preview(change: FileChange) -> str:
-    """The change as a unified diff; bytes that are no text are shown escaped."""
+    """The change as a unified diff; bytes that are not text are escaped."""
     return diff_of(change.before, change.after, change.path)
 
 
 def diff_of(before: bytes | None, after: bytes | None, path: Path) -> str:
-    """Two states of a file as a unified diff, `/dev/null` for a file that is not there."""
+    """Two states of a file as a unified diff, with `/dev/null` for a missing file."""
     old, new = (_lines(one) for one in (before, after))
     names = (str(path) if one is not None else "/dev/null" for one in (before, after))
     found = [
@@ -81,7 +81,7 @@ def diff_of(before: bytes | None, after: bytes | None, path: Path) -> str:
 
 
 def missing_links(one: LinkedFolder) -> list[str]:
-    """Names in the source that the folder does not have; a name that somebody else uses there is left alone."""
+    """Names in the source that the folder does not have; a name that is taken there is skipped."""
     try:
         names = sorted(path.name for path in one.source.iterdir() if path.is_dir() and not path.name.startswith("."))
     except OSError:
@@ -109,7 +109,7 @@ def make_links(one: LinkedFolder) -> list[Path]:
         except FileExistsError:
             continue  # another process was quicker
         except OSError as error:
-            raise CannotDo(f"{str(link)!r} cannot be made ({error}): check the rights of its folder.") from error
+            raise CannotDo(f"{str(link)!r} cannot be created ({error}). Check its folder's permissions.") from error
         made.append(link)
     return made
 
@@ -119,17 +119,17 @@ def _lines(data: bytes | None) -> list[str]:
 
 
 def common_steps(config: Config) -> tuple[str, ...]:
-    """The steps that this configuration still lacks."""
+    """What this configuration still lacks, for every agent."""
     found = []
     if not config.store_path.exists():
-        found.append("Run `seasoned scan` and `seasoned template build --auto`: until then there is nothing to show.")
+        found.append("Run `seasoned scan` and `seasoned template build --auto`: until then there are no examples.")
     if not config.confirm_url:
         found.append(
-            "Set up confirmations (docs/how-to/confirm.md): until `confirm_url` is set, calls of high risk are refused."
+            "Set up confirmations (docs/how-to/confirm.md): until `confirm_url` is set, calls of high risk are denied."
         )
     if not (config.review_model or config.model or config.base_url):
         found.append(
             "Choose a model for reviews (`review_model` in config.toml): until then no session is reviewed, "
-            "and nothing is sent anywhere."
+            "and nothing is sent to a model."
         )
     return tuple(found)

@@ -1,4 +1,4 @@
-"""YAML as somebody wrote it: found by place and changed by splicing, so that every other byte stays as it is."""
+"""Edits YAML by splicing: values are found by their place, and every other byte stays as the user wrote it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ _NULL = "tag:yaml.org,2002:null"
 
 
 def read_yaml(text: str, where: str) -> dict[str, Any]:
-    """What a text says, as its own program would read it; CannotDo where that is no set of names and values."""
+    """The contents of a text, as Hermes reads it; raises CannotDo if it is not a mapping."""
     try:
         found = _yaml().safe_load(text)
     except (_yaml().YAMLError, ValueError, RecursionError) as error:
-        raise CannotDo(f"{where} is no YAML ({_line(error)}): mend it first.") from error
+        raise CannotDo(f"{where} is not valid YAML ({_line(error)}). Fix it and try again.") from error
     if found is None:
         return {}
     if not isinstance(found, dict):
-        raise CannotDo(f"{where} holds no names with values at its top: it is left alone.")
+        raise CannotDo(f"{where} is not a mapping, so it was not touched.")
     return found
 
 
@@ -35,7 +35,7 @@ def add_item(text: str, section: str, name: str, item: str, where: str) -> str:
         indent = " " * (pair[0].start_mark.column + 2)
         return _below(text, holder, f"{newline}{indent}{name}:{newline}{indent}  - {item}")
     if type(holder).__name__ != "MappingNode":
-        raise CannotDo(f"{where}: {section!r} has no names with values in it: it is left alone.")
+        raise CannotDo(f"{where}: {section!r} is not a mapping, so it was not touched.")
     inner = _pair(holder, name)
     if inner is not None:
         return _add_to(text, inner[1], item, f"{where}: '{section}.{name}'")
@@ -66,7 +66,7 @@ def remove_item(text: str, section: str, name: str, item: str, where: str) -> st
     start = text.rfind("\n", 0, one.start_mark.index) + 1
     end = _end_of_line(text, one.end_mark.index)
     if text[start : one.start_mark.index].strip() != "-":
-        raise CannotDo(f"{where}: '{section}.{name}' is written in an unusual way: take {item!r} out by hand.")
+        raise CannotDo(f"{where}: '{section}.{name}' cannot be changed as it is written. Remove {item!r} by hand.")
     if end == len(text):
         # The last line has no end: the one before it gives its own.
         start = max(0, start - len(_newline(text)))
@@ -82,7 +82,7 @@ def set_text(text: str, name: str, value: str, where: str) -> str:
         return _append(text, root, [f"{name}: {value}"])
     node = pair[1]
     if type(node).__name__ != "ScalarNode" or (node.value not in ("", value) and not _is_null(node)):
-        raise CannotDo(f"{where}: {name!r} is in use already: take it out first.")
+        raise CannotDo(f"{where}: {name!r} is already set. Remove it first.")
     if node.value == value:
         return text
     space = " " if node.start_mark.index == node.end_mark.index else ""
@@ -104,7 +104,7 @@ def _yaml() -> Any:
         # Hermes' own parser, so that both read the same; nothing else here needs it.
         import yaml
     except ImportError as error:
-        raise CannotDo("Reading Hermes' settings needs PyYAML: install 'seasoned[connect]'.") from error
+        raise CannotDo("Reading Hermes' settings needs PyYAML. Run: pip install 'seasoned[connect]'") from error
     return yaml
 
 
@@ -114,9 +114,9 @@ def _root(text: str, where: str) -> Any:
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise CannotDo(f"{where} is no YAML ({_line(error)}): mend it first.") from error
+        raise CannotDo(f"{where} is not valid YAML ({_line(error)}). Fix it and try again.") from error
     if root is not None and (type(root).__name__ != "MappingNode" or root.flow_style):
-        raise CannotDo(f"{where} is written in an unusual way (no `name: value` lines at its top): it is left alone.")
+        raise CannotDo(f"{where} has no `name: value` lines at its top, so it was not touched.")
     return root
 
 
@@ -140,14 +140,14 @@ def _add_to(text: str, items: Any, item: str, where: str) -> str:
         space = " " if items.start_mark.index == items.end_mark.index else ""
         return text[: items.start_mark.index] + f"{space}[{item}]" + text[items.end_mark.index :]
     if type(items).__name__ != "SequenceNode":
-        raise CannotDo(f"{where} is no list: it is left alone.")
+        raise CannotDo(f"{where} is not a list, so it was not touched.")
     if not items.value:
         return _put(text, items.start_mark.index + 1, item)
     last = items.value[-1]
     if items.flow_style:
         return _put(text, last.end_mark.index, f", {item}")
     if type(last).__name__ != "ScalarNode" or last.start_mark.line != last.end_mark.line:
-        raise CannotDo(f"{where} ends with something that is no name: add {item!r} by hand.")
+        raise CannotDo(f"{where} does not end with a name. Add {item!r} by hand.")
     place = _end_of_line(text, last.end_mark.index)
     return _put(text, place, f"{_newline(text)}{' ' * items.start_mark.column}- {item}")
 

@@ -1,4 +1,4 @@
-"""Provisioning: the arm and the block of a conversation, decided at its first request and the same ever after."""
+"""The warm start of a conversation through the gateway: decided at its first request, the same in every later one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _log = logging.getLogger("seasoned.gateway")
 
 
 class Held(Generic[Connected]):
-    """A connection that stays open for the thread that uses it; one that failed is not used again."""
+    """A connection that stays open for the thread that uses it, until it fails."""
 
     def __init__(self, connect: Callable[[], Connected]) -> None:
         self._connect = connect
@@ -94,7 +94,7 @@ class Provisioner:
         if key in self._decided:
             content = self._decided[key]
         else:
-            # Requests of one conversation that come at once wait for one decision; it outlives whoever asked first.
+            # Requests of one conversation that come at once wait for one decision; it outlives the first of them.
             deciding = self._deciding.get(key)
             if deciding is None:
                 deciding = self._deciding[key] = asyncio.ensure_future(self._decide(key, exchange))
@@ -151,7 +151,7 @@ class Provisioner:
 
 
 def may_be_warm(exchange: Exchange, headers: Headers) -> bool:
-    """Turns with tools alone; never where the provider holds the conversation, or a block is there already."""
+    """Whether a request may get a block: a turn with tools, whose history the client sends, without a block in it."""
     asked, talk = exchange.asked, exchange.talk
     if asked is None or talk is None or talk.purpose != "turn" or talk.relation is not None:
         return False

@@ -1,6 +1,6 @@
-"""Live judging: each call that Hermes made is judged and kept in our store at once, off its path.
+"""Records each call that Hermes makes: it is judged and stored at once, in the background.
 
-A later scan of Hermes' own database meets the same calls by their ids, and completes what stands here.
+A later scan of Hermes' own database recognises the same calls by their ids and completes them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FLUSH_SECONDS = 0.5
 
 
 class HermesTurn(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a conversation when a model is asked: whoever calls a tool afterwards calls it in this turn."""
+    """A turn, as known when the model is asked. The calls that follow belong to it."""
 
     said: str = ""  # the user's last words
     messages: int = 0  # before the answer that is asked for now
@@ -41,7 +41,7 @@ class HermesTurn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CallRecorder:
-    """Hears of calls, and has them written by a thread of its own."""
+    """Receives calls, and has them judged and stored by a background thread."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class CallRecorder:
             self._turns.popitem(last=False)
 
     def called(self, session: str, call_id: str, tool: str, arguments: object, result: object, status: str) -> None:
-        """Have a call judged and kept."""
+        """Have a call judged and stored."""
         if not session or not call_id or not tool or is_synthetic_id(call_id):
             return
         text = result if isinstance(result, str) else msgspec.json.encode(result, enc_hook=str).decode()
@@ -86,9 +86,9 @@ class CallRecorder:
         self._background.submit("Judging", lambda: self._write(SessionRef(AGENT, session), call, turn))
 
     def turn_ended(self) -> None:
-        """Bring totals up to date, look whether what was shown did harm, and leave nothing half written."""
+        """Update totals, check whether shown examples did harm, and wait a moment until everything is stored."""
         self._background.submit("Judging", self._settle)
-        # Hermes may end right after a turn without telling anybody.
+        # Hermes may exit right after a turn without notice.
         self._background.flush(_FLUSH_SECONDS)
 
     def _write(self, ref: SessionRef, call: ToolCall, turn: HermesTurn) -> None:
@@ -98,7 +98,7 @@ class CallRecorder:
             position = self._position(store, ref)
             placed = msgspec.structs.replace(call, index=position, message=turn.messages)
             rows = reader.rows(_session(ref, placed, turn))
-            # No message was read here: whoever reads Hermes' database knows more, and outranks this.
+            # No messages were read here, so a scan of Hermes' database, which has them, takes precedence.
             rows = msgspec.structs.replace(rows, messages=0, corrections=[])
             writer = StoreWriter(store, self._clock)
             with store.write():
@@ -119,7 +119,7 @@ class CallRecorder:
         return Secrecy(load_key(self._config.home), self._config.redact)
 
     def _guard(self, store: Store) -> None:
-        """Have examples suspended that failures follow, soon after the calls that show it."""
+        """Suspend examples that are followed by failures, soon after the calls that show it."""
         now = self._clock()
         if not self._has_failures or now - self._guarded_at < _GUARD_SECONDS:
             return

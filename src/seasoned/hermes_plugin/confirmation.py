@@ -1,7 +1,6 @@
-"""The gate: calls of high risk wait for a person inside Hermes' own check before a call, which yolo does not skip.
+"""Calls of high risk wait for a person, in the hook before a call, which Hermes' yolo mode does not skip.
 
-Hermes lets a call run when a hook raises. So whatever goes wrong here ends in a refusal with its reason, and a call in
-which nothing of high risk is found passes without a word.
+Hermes runs a call if a hook raises. So whatever goes wrong here ends in a refusal with its reason.
 """
 
 from __future__ import annotations
@@ -33,28 +32,28 @@ class CallGate:
         self._tell = tell or _tell
 
     def check(self, tool: str, arguments: object, session: str) -> Refusal | None:
-        """None where the call may run, else the refusal with its reason."""
+        """None if the call may run, else the refusal with its reason."""
         try:
-            # What is no set of names and values is looked at as well, whatever the tool makes of it.
+            # Arguments of any other type are checked too.
             given: Mapping[str, Any] = arguments if isinstance(arguments, Mapping) else {"input": arguments}
-            # The call runs with its own arguments later; this copy is what a person sees.
+            # A person sees this copy; the call runs with the original, which must not change meanwhile.
             shown = copy.deepcopy(dict(given))
             need = need_of_call(tool, shown, agent=AGENT)
             if need is None:
                 return None
             reason = self._reason(need, session)
             if reason is None and dict(given) != shown:
-                reason = "the arguments were changed while a person was asked: make the call again."
+                reason = "the arguments changed while a person was asked. Make the call again."
             if reason is not None:
                 self._tell(f"Seasoned refused {need.action}: {reason}")
         except Exception as error:  # noqa: BLE001 - a hook that raises would let the call run
-            # Nothing of ours is called here: it could raise as well.
-            said = f"the call could not be looked at ({type(error).__name__}), so it must not run."
+            # No other function is called here: it could raise too.
+            said = f"the call could not be checked ({type(error).__name__}), so it must not run."
             return {"action": "block", "message": f"{_NO} {said}"}
         return None if reason is None else {"action": "block", "message": f"{_NO} {reason}"}
 
     def _reason(self, need: Need, session: str) -> str | None:
-        """Why the call must not run; None where a person agreed to exactly this."""
+        """Why the call must not run; None if a person approved exactly this."""
         call, answers = CancellableCall(), []
         ended = threading.Event()
 
@@ -71,11 +70,11 @@ class CallGate:
             left -= _LOOK_SECONDS
             if host.is_interrupted():
                 call.cancel()
-                return f"{need.action} needs a person's yes, and the user interrupted the wait for it."
+                return f"{need.action} needs a person's approval, and the user interrupted the wait."
             if left <= 0:
                 call.cancel()
-                return f"{need.action} needs a person's yes, and no answer came in time."
-        return answers[0] if answers else f"{need.action} needs a person's yes, and asking for it failed."
+                return f"{need.action} needs a person's approval, and no answer came in time."
+        return answers[0] if answers else f"{need.action} needs a person's approval, and asking for it failed."
 
     def _ask(self, need: Need, session: str, call: CancellableCall) -> str | None:
         def waiting(seen: RequestView) -> None:
@@ -96,11 +95,11 @@ class CallGate:
         except SaidNo as error:
             return str(error)
         except SeasonedError as error:
-            return f"{need.action} needs a person's yes: {error}"
+            return f"{need.action} needs a person's approval: {error}"
         return None
 
 
 def _tell(text: str) -> None:
-    # Never stdout: an editor that drives Hermes speaks its protocol there.
+    # Never stdout: an editor that drives Hermes uses it for its protocol.
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()

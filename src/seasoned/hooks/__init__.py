@@ -1,1 +1,1 @@
-"""What agents call before and after their own steps: quick, on the thin core, and never in the way without need."""
+"""The programs that agents run before and after their own steps. They are quick, and block only what needs a person."""

@@ -1,7 +1,7 @@
-"""PreToolUse: high-risk calls wait for a person; all others pass without a word.
+"""PreToolUse: calls of high risk wait for a person; all others pass without output.
 
-A hook that fails or takes too long lets the call run. So everything that could go wrong with a high-risk call ends in a
-denial that is printed in time, and nothing that goes wrong here stops a call that is not.
+If a hook fails or takes too long, the agent runs the call. So whatever goes wrong with a call of high risk must end in
+a denial that is printed in time; and whatever goes wrong with any other call must not stop it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from seasoned.hooks.event import MOST_BYTES, Agent, say
 if TYPE_CHECKING:
     from threading import Lock
 
-# Less than the time that an agent gives a hook (60 seconds by default), for later the call would run.
+# Less than the time that an agent gives a hook, which is 60 seconds by default: then it runs the call.
 WAIT_SECONDS = 50.0
 _LAST_WORD_SECONDS = 3.0
 
 
 class _ProposedCall(msgspec.Struct):
-    """What is read of the event; everything else is the agent's business."""
+    """The fields of the event that are read."""
 
     tool_name: str
     tool_input: dict[str, Any] = {}
@@ -34,18 +34,18 @@ class _ProposedCall(msgspec.Struct):
 
 
 def pre_tool_use(agent: Agent, arguments: list[str]) -> int:
-    """Read the call from stdin; print a decision for one of high risk, nothing for any other."""
+    """Read the call from stdin; print a decision if it is of high risk, nothing otherwise."""
     wait_seconds = _wait_seconds(arguments)
     data = sys.stdin.buffer.read(MOST_BYTES)
     if len(data) == MOST_BYTES:
-        _say("deny", "the call is longer than can be looked through: do it in smaller parts.")
+        _say("deny", "the call is too long to be checked. Do it in smaller parts.")
         return 0
     try:
         call = msgspec.json.decode(data, type=_ProposedCall)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         need = _need_of_text(data)
         if need is not None:
-            _say("deny", f"the call looks like {need.action}, but cannot be read ({error}): no person can be asked.")
+            _say("deny", f"the call looks like {need.action} but cannot be read ({error}), so no person can be asked.")
         return 0
     need = need_of_call(call.tool_name, _meant(call), agent=agent, folder=call.cwd or None)
     if need is not None:
@@ -54,7 +54,7 @@ def pre_tool_use(agent: Agent, arguments: list[str]) -> int:
 
 
 def _meant(call: _ProposedCall) -> dict[str, Any]:
-    """The arguments by the names that tell what they are: Codex calls a patch a command, which nobody runs."""
+    """The arguments by names that say what they are: Codex passes a patch as `command`, although it is not run."""
     text = call.tool_input.get("command")
     if call.tool_name == "apply_patch" and isinstance(text, str):
         rest = {name: value for name, value in call.tool_input.items() if name != "command"}
@@ -65,30 +65,30 @@ def _meant(call: _ProposedCall) -> dict[str, Any]:
 def _ask(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> None:
     from threading import Lock, Timer
 
-    # Taken once and never given back: two answers are none, and a call without an answer runs.
+    # Acquired once and never released: the agent ignores two answers, and then runs the call.
     word = Lock()
-    # Whatever hangs, a name that does not resolve or a disk, must not outlast the agent's patience.
+    # Even if a name lookup or the disk hangs, an answer must come before the agent stops waiting.
     last_word = Timer(wait_seconds + _LAST_WORD_SECONDS, _deny_and_end, [need.action, word])
     last_word.daemon = True
     last_word.start()
-    decision, reason = "deny", f"{need.action} needs a person's yes, and asking for it failed."
+    decision, reason = "deny", f"{need.action} needs a person's approval, and asking for it failed."
     try:
         reason = _confirmed(agent, call, need, wait_seconds)
         decision = "allow"
     except SeasonedError as error:
-        reason = f"{need.action} needs a person's yes: {error}"
+        reason = f"{need.action} needs a person's approval: {error}"
     finally:
-        # Also for what nobody foresaw: a hook that ends with an error would let the call run.
+        # Also for unforeseen errors: the agent runs the call if the hook exits with one.
         last_word.cancel()
         word.acquire()
-        # Codex knows no yes of a hook: what is not denied runs.
+        # Codex does not know `allow`: what is not denied runs.
         if decision == "deny" or agent != "codex":
             _say(decision, reason)
         os._exit(0)
 
 
 def _confirmed(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: float) -> str:
-    """The sentence that says who agreed; raises where nobody did."""
+    """The sentence that says which request was approved; raises if none was."""
     from seasoned.confirm.client.sync import configured_client
 
     grant = configured_client().confirm(
@@ -103,7 +103,7 @@ def _confirmed(agent: Agent, call: _ProposedCall, need: Need, wait_seconds: floa
 
 
 def _need_of_text(data: bytes) -> Need | None:
-    """What a call that cannot be read seems to be: every stretch of its text is taken for a command."""
+    """What a call that cannot be read seems to do: every line of its text is checked as if it were a command."""
     text = data.decode("utf-8", "ignore").replace("\\n", "\n").replace('\\"', " ")
     for line in (one for part in text.splitlines() for one in part.split('"')):
         found = need_of_command(line) if line.strip() else None
@@ -113,7 +113,7 @@ def _need_of_text(data: bytes) -> Need | None:
 
 
 def _wait_seconds(arguments: list[str]) -> float:
-    """How long a person may take; what is no such number leaves the default: a slip must not open the gate."""
+    """How long a person may take; the default for anything but a sensible number, so that a typo changes nothing."""
     if len(arguments) == 2 and arguments[0] == "--wait-seconds":
         try:
             seconds = float(arguments[1])
@@ -132,7 +132,7 @@ def _deny_and_end(action: str, word: Lock) -> None:
     word.acquire()
     code = 2
     try:
-        _say("deny", f"{action} needs a person's yes, and no answer came in time.")
+        _say("deny", f"{action} needs a person's approval, and no answer came in time.")
         code = 0
     finally:
         os._exit(code)

@@ -1,4 +1,4 @@
-"""What an agent tells a hook, and how a hook answers. Claude Code and Codex use the same words for nearly all of it."""
+"""The events that agents send to hooks, and the answers. Claude Code and Codex share nearly all of the format."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_BYTES = 20_000_000
 
 
 class HookEvent(msgspec.Struct, frozen=True):
-    """What is read of an event; everything else is the agent's business."""
+    """The fields of an event that are read."""
 
     session_id: str = ""
     transcript_path: str | None = None

@@ -1,4 +1,4 @@
-"""The log of hooks: what failed in them is written down, since their agent must not be bothered with it."""
+"""The log file of the hooks: failures go there, because the agent must not be disturbed by them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOST_BYTES = 500_000
 
 
 def log(home: Path, text: str) -> None:
-    """Add a line, redacted; a log that cannot be written is no reason to fail."""
+    """Add a line, redacted. If the log cannot be written, nothing happens."""
     from seasoned.atomic_write import make_private_folder
     from seasoned.redact.key import Secrecy, new_key
 

@@ -1,4 +1,4 @@
-"""The entry point: `seasoned-hook [--home FOLDER] AGENT EVENT`. What an event needs is imported when it comes."""
+"""The program `seasoned-hook [--home FOLDER] AGENT EVENT`. Only what the event needs is imported."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 
-# Each event of each agent, and the function that answers it.
+# The function that answers each event of each agent. These names stand in the settings of connected agents.
 _EVENTS = {
     ("claude-code", "session-start"): "session_start:session_start",
     ("claude-code", "pre-tool-use"): "confirmation:pre_tool_use",
@@ -20,15 +20,15 @@ _EVENTS = {
     ("codex", "session-end"): "review_trigger:session_end",
     ("codex", "notify"): "review_trigger:notify",
 }
-# The event that must not pass unseen; all others are help, and never in the way.
+# The event that decides whether a call runs. A failure of any other one must never disturb the agent.
 _DECIDES = "pre-tool-use"
 _PATIENCE_SECONDS = 5.0
 _USAGE = "usage: seasoned-hook [--home FOLDER] claude-code|codex EVENT [--wait-seconds N]; events are"
 
 
 def main() -> None:
-    """The entry point. The exit code is 0 whenever there is an answer; wrong use is 2 and says so."""
-    # The agent waits for every millisecond of this: nothing is collected, and nothing cleared away at the end.
+    """Answer one event. The exit code is 0 if there is an answer, and 2 with a message for wrong arguments."""
+    # The agent waits for this process: no garbage is collected, and nothing is cleaned up at the end.
     gc.disable()
     code = run(sys.argv[1:])
     sys.stdout.flush()
@@ -37,11 +37,11 @@ def main() -> None:
 
 
 def _import_lightly() -> None:
-    """Import msgspec without typing_extensions, which it takes where it is there: half of the time is saved."""
+    """Import msgspec without typing_extensions, which it would import if present: that takes half of the time."""
     name = "typing_extensions"
     if name in sys.modules:
         return
-    sys.modules[name] = None  # type: ignore[assignment]  # what Python itself takes for "not there"
+    sys.modules[name] = None  # type: ignore[assignment]  # Python takes None for "not installed"
     try:
         import msgspec  # noqa: F401
     finally:
@@ -57,7 +57,7 @@ def run(arguments: list[str]) -> int:
     if place is None:
         known = ", ".join(sorted({name for _, name in _EVENTS}))
         sys.stderr.write(f"seasoned-hook: {_USAGE} {known}\n")
-        # An agent may take 2 for a refusal, and 1 for a hook that is broken: a wrong setting must not pass unseen.
+        # Agents take 2 for a refusal and ignore 1 as a broken hook: wrong settings must be noticed.
         return 2
     if event != _DECIDES:
         _end_in_time()
@@ -67,8 +67,8 @@ def run(arguments: list[str]) -> int:
         if event != _DECIDES:
             _note(f"{agent} {event} failed: {error!r}")
             return 0
-        # Any other code than 2 lets the call run, whatever it is.
-        sys.stderr.write(f"seasoned-hook: the call could not be looked at ({error!r}), so it must not run.\n")
+        # With any other code than 2 the agent runs the call.
+        sys.stderr.write(f"seasoned-hook: the call could not be checked ({error!r}), so it must not run.\n")
         return 2
     return answer
 
@@ -87,7 +87,7 @@ def _answer(place: str, agent: str, options: list[str], home: str | None) -> int
 
 
 def _end_in_time() -> None:
-    """Help that comes late is worse than none: a store that is locked, a disk that hangs."""
+    """Give up after some seconds: the agent waits, perhaps because the store is locked or the disk hangs."""
     import threading
 
     ending = threading.Timer(_PATIENCE_SECONDS, os._exit, [0])

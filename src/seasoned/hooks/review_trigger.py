@@ -1,6 +1,6 @@
-"""Stop, SessionEnd and Codex' notify: counts turns and calls, and has a session reviewed when that is due.
+"""Stop, SessionEnd and Codex' notify: count turns and calls, and have a session reviewed when a review is due.
 
-The hook itself only counts and writes down what is due; a process of its own does the rest, one at a time.
+The hook itself only counts and writes a file for each session that is due; a background process does the reviews.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from seasoned.errors import CannotDo
 from seasoned.file_lock import locked
 from seasoned.hooks.event import Agent, read_event
 
-# How a call stands in the agent's own file.
+# The bytes that mark a call in the agent's own history file.
 _CALLS: dict[Agent, tuple[bytes, ...]] = {
     "claude-code": (b'"type":"tool_use"',),
     "codex": (b'"type":"function_call"', b'"type":"custom_tool_call"'),
@@ -30,21 +30,21 @@ _LOCK_SECONDS = 2.0
 
 
 class _CountedSession(msgspec.Struct, frozen=True):
-    """How far a session was counted."""
+    """How much of a session has been counted."""
 
     bytes: int = 0
     turn: str = ""
 
 
 class _AgentCount(msgspec.Struct, frozen=True):
-    """What an agent has had since its sessions were last reviewed."""
+    """Turns and calls of an agent since its last review."""
 
     count: ReviewCount = ReviewCount()
     seen: dict[str, _CountedSession] = {}
 
 
 class DueSession(msgspec.Struct, frozen=True):
-    """A session that is to be reviewed."""
+    """A session that is due for a review."""
 
     agent: Agent
     session: str
@@ -61,7 +61,7 @@ def stop(agent: Agent, arguments: list[str]) -> int:
 
 
 def session_end(agent: Agent, arguments: list[str]) -> int:
-    """A session has ended: what its last turn left uncounted is counted now."""
+    """A session has ended: count what its last turn left uncounted."""
     event = read_event()
     if event.session_id and event.transcript_path and not event.agent_id:
         count_turn(load(), agent, event.session_id, Path(event.transcript_path), "")
@@ -75,7 +75,7 @@ class _Notified(msgspec.Struct, frozen=True, rename="kebab"):
 
 
 def notify(agent: Agent, arguments: list[str]) -> int:
-    """Codex' own notification of a turn that ended, which needs no trust: JSON as the last argument."""
+    """Codex' own notification that a turn ended, as JSON in the last argument. Unlike hooks it needs no trust."""
     told = msgspec.json.decode(arguments[-1] if arguments else "{}", type=_Notified)
     config = load()
     if told.type == "agent-turn-complete" and told.thread_id.replace("-", "").isalnum():
@@ -86,7 +86,7 @@ def notify(agent: Agent, arguments: list[str]) -> int:
 
 
 def count_turn(config: Config, agent: Agent, session: str, path: Path, turn: str) -> bool:
-    """Count what is new of a session; whether its review was begun. Where nobody chose a model, nothing happens."""
+    """Count what is new in a session; whether its review was started. Without a model for reviews nothing happens."""
     if not has_model(config):
         return False
     folder = review_folder(config)
@@ -107,23 +107,23 @@ def count_turn(config: Config, agent: Agent, session: str, path: Path, turn: str
 
 
 def has_model(config: Config) -> bool:
-    """Whether somebody chose a model for reviews. A key in the environment is for the agent that is being watched."""
+    """Whether a model for reviews is configured. A key in the environment alone belongs to the connected agent."""
     return bool(config.review_model or config.model or config.base_url)
 
 
 def review_folder(config: Config) -> Path:
-    """Where sessions that are due wait."""
+    """The folder with a file for each session that is due."""
     return config.home / "connect" / ".review"
 
 
 def begin_reviewing(config: Config) -> None:
-    """Start the process that reviews, and leave it alone: the agent waits for nobody."""
+    """Start the process that reviews, detached: the agent does not wait for it."""
     command = [sys.executable, "-m", "seasoned.hooks.reviewer", str(config.home)]
     if sys.platform == "win32":
         flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS
         subprocess.Popen(command, creationflags=flags, close_fds=True)
         return
-    # Its output must not be the agent's: who holds that pipe open is waited for.
+    # It must not inherit the agent's pipes: the agent would wait until they are closed.
     subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -159,7 +159,7 @@ def _load(file: Path) -> _AgentCount:
 
 
 def _calls_since(agent: Agent, path: Path, start: int) -> tuple[int, int]:
-    """The calls in what was added to a file, and how far that goes: to the end of its last whole line."""
+    """The calls in what was added to a file, and where its last complete line ends."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)

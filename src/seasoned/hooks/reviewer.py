@@ -1,4 +1,4 @@
-"""The process that reviews sessions which are due: one at a time, at low priority, until none is left."""
+"""The background process that reviews due sessions: one at a time, at low priority, until none is left."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SAID_CHARS = 500
 
 
 def main() -> None:
-    """Review until nothing is due. Where another process does so already, it takes what this one came for."""
+    """Review until nothing is due. If another process is reviewing already, it will take this session too."""
     config = load({**command_environment(), "SEASONED_HOME": sys.argv[1]})
     if hasattr(os, "nice"):
         os.nice(10)
@@ -31,11 +31,11 @@ def main() -> None:
 
 
 def review_all(config: Config) -> int:
-    """Review what is due; how many sessions."""
+    """Review the sessions that are due; returns their number."""
     folder = review_folder(config)
     done = 0
     while waiting := sorted(folder.glob("*.due"), key=_age):
-        # Held for one session alone: what came after the last look is seen by whoever comes next.
+        # Held for one session at a time, so that a session added meanwhile is seen by the next look.
         with locked(folder / ".reviewing.lock", wait_seconds=0):
             done += _take(config, waiting[0])
     return done
@@ -55,9 +55,9 @@ def _take(config: Config, path: Path) -> int:
         return 0  # another process took it
     except (OSError, msgspec.DecodeError) as error:
         path.unlink(missing_ok=True)
-        log(config.home, f"a session that is due cannot be read: {error}")
+        log(config.home, f"a due session cannot be read: {error}")
         return 0
-    # Before the review: one that ends this process must not be begun for ever.
+    # Before the review: one that kills this process must not be started again and again.
     path.unlink(missing_ok=True)
     if not has_model(config):
         return 0
@@ -67,7 +67,7 @@ def _take(config: Config, path: Path) -> int:
 
 
 def _review(config: Config, due: DueSession) -> str:
-    """What came of it, in the words of the command that does it."""
+    """The output of the command that reviews."""
     reference = f"{due.agent}:{due.session}"
     command = [sys.executable, "-m", "seasoned.cli.main", "review", reference, due.path, "--topic", due.topic]
     try:
@@ -86,7 +86,7 @@ def _review(config: Config, due: DueSession) -> str:
 
 
 def link_skills(config: Config) -> None:
-    """What a review wrote is found by the agents that are connected."""
+    """Link skills that a review wrote into the folders of connected agents."""
     for agent, place in (("claude-code", config.claude_config_dir), ("codex", config.codex_home)):
         if (config.home / "connect" / agent / "record.json").is_file():
             try:

@@ -1,4 +1,4 @@
-"""A door for agents that speak MCP: what worked before, and a person to ask. An agent can ask here, never decide."""
+"""The MCP server: tools that recall what worked before, and that ask a person. An agent can ask, never decide."""
 
 from seasoned.mcp_server.server import build_server, serve
 

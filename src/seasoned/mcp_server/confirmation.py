@@ -1,4 +1,4 @@
-"""The tools by which an agent asks a person. There is none by which it could decide."""
+"""The tools with which an agent asks a person. There is none with which it could decide."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from seasoned.errors import SeasonedError
 
 _T = TypeVar("_T")
 _LONGEST_WAIT_SECONDS = 600.0
-# Requests that are remembered word for word; of older ones the service says what was asked.
+# Requests that are remembered; for older ones the service is asked what was requested.
 REMEMBERED = 1000
 Id = Annotated[str, Field(description="The id that request_confirmation returned.", min_length=1, max_length=64)]
 Details = Annotated[dict[str, Any], Field(description="The exact values: targets, amounts, commands.")]
 
 
 class ConfirmationTools:
-    """What was asked is remembered, so that only that can be redeemed."""
+    """Remembers what was requested, so that only that can be redeemed."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -59,7 +59,7 @@ class ConfirmationTools:
     async def wait_confirmation(
         self,
         id: Id,
-        wait_seconds: Annotated[float, Field(description="Wait so long at most.", ge=0, le=_LONGEST_WAIT_SECONDS)] = 50,
+        wait_seconds: Annotated[float, Field(description="The longest wait.", ge=0, le=_LONGEST_WAIT_SECONDS)] = 50,
     ) -> dict[str, Any]:
         """Wait until a person has decided: pending, approved, denied, expired or auto_approved, and the reason.
 

@@ -1,4 +1,4 @@
-"""The same server over streamable HTTP: on this machine, for whoever shows the token, and for no web page."""
+"""The MCP server over streamable HTTP: on this machine, for clients with the token, and not for web pages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_BODY_BYTES = 1_000_000
 
 
 class TokenGuard:
-    """Lets through only requests with the token, for a name of this server, and from no other site."""
+    """Lets only requests pass that have the token, name this server as host, and come from no other site."""
 
     def __init__(self, app: ASGIApp, *, token: str, hosts: frozenset[str]) -> None:
         self._app = app
@@ -48,22 +48,24 @@ class TokenGuard:
         await self._app(scope, receive, send)
 
     def _refusal(self, headers: Headers) -> JSONResponse | None:
-        # A name that leads here only for a moment is how a web page reaches a service of this machine.
+        # DNS rebinding: a web page can make its own host name lead to this machine for a moment.
         if headers.get("host", "").lower() not in self._hosts:
-            return _refuse(421, "This server does not go by that name: use the address that it printed.")
+            return _refuse(421, "Unknown host name. Use the address that the server printed.")
         origin = headers.get("origin")
         if origin is not None and origin.lower().partition("://")[2] not in self._hosts:
             return _refuse(403, "Web pages may not call this server.")
         shown = headers.get("authorization", "")
         kind, _, token = shown.partition(" ")
         if kind.lower() != "bearer" or not hmac.compare_digest(token.strip().encode(), self._token):
-            return _refuse(401, "Show the token: `Authorization: Bearer …` with what stands in secrets/mcp_token.")
+            return _refuse(
+                401, "Missing or wrong token. Send `Authorization: Bearer …` with the text of secrets/mcp_token."
+            )
         return None
 
 
 def http_app(server: MCPServer[Any], *, token: str, hosts: frozenset[str]) -> Starlette:
     """The server as an application to run or to mount; its lifespan must run too."""
-    # Every request stands for itself: nothing is kept of a session, so that none can be taken over.
+    # Stateless: there are no sessions that another client could take over.
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,
@@ -77,7 +79,7 @@ def http_app(server: MCPServer[Any], *, token: str, hosts: frozenset[str]) -> St
 
 
 def serve_http(address: str, *, home: Path, allow_open: bool = False, say: Callable[[str], None]) -> None:
-    """Answer on this address until interrupted; `say` is told where that is and where the token lies."""
+    """Serve on this address until interrupted; `say` prints the address and where the token is."""
     host, port = split_address(address)
     token, where = token_of(home)
     with bind(host, port, allow_open=allow_open) as listener:
@@ -90,7 +92,7 @@ def serve_http(address: str, *, home: Path, allow_open: bool = False, say: Calla
             access_log=False,
             timeout_graceful_shutdown=_GRACE_SECONDS,
             lifespan="on",
-            # Nothing here speaks it, and the guard looks at nothing else than HTTP.
+            # Not needed, and the token guard only checks HTTP.
             ws="none",
         )
         uvicorn.Server(config).run(sockets=[listener])
@@ -101,36 +103,36 @@ def split_address(address: str) -> tuple[str, int]:
     host, colon, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]") if colon else "127.0.0.1"
     if not port.isdecimal() or int(port) > 65535:
-        raise UsageError(f"{address!r} is no address: write HOST:PORT, such as 127.0.0.1:7331.")
+        raise UsageError(f"{address!r} is not an address. Write HOST:PORT, such as 127.0.0.1:7331.")
     return host or "127.0.0.1", int(port)
 
 
 def bind(host: str, port: int, *, allow_open: bool = False) -> socket.socket:
-    """The listening socket; refused where other machines could read the token on the way."""
+    """The listening socket; refused if other machines could read the token on the network."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
-        raise UsageError(f"The address {host!r} is not known here ({error}): give another one.") from error
+        raise UsageError(f"The address {host!r} cannot be resolved ({error}).") from error
     family, kind, protocol, _, where = found[0]
     if not allow_open and not all(_is_loopback(str(one[4][0])) for one in found):
         raise UsageError(
-            f"{host!r} can be reached from other machines, and the token would go over the line in the clear: "
-            "listen on 127.0.0.1, or say --insecure-listen behind a proxy that has TLS."
+            f"{host!r} can be reached from other machines, which could read the token: "
+            "listen on 127.0.0.1, or pass --insecure-listen behind a proxy with TLS."
         )
     made = socket.socket(family, kind, protocol)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(where)
-        # Whoever reads the printed address may come at once, before the server has started.
+        # A client that reads the printed address may connect before the server has started.
         made.listen(_BACKLOG)
     except OSError as error:
         made.close()
-        raise CannotDo(f"Cannot listen on {host!r}, port {port} ({error.strerror}): give another port.") from error
+        raise CannotDo(f"Cannot listen on {host!r}, port {port} ({error.strerror}). Use another port.") from error
     return made
 
 
 def names_of(host: str, port: int) -> frozenset[str]:
-    """What a client may call this server: the address itself, and on loopback the usual names of this machine."""
+    """The host names that clients may use: the address itself, and on loopback the usual names of this machine."""
     names = {_in_url(host)}
     if host in ("localhost", "127.0.0.1", "::1"):
         names |= {"localhost", "127.0.0.1", "[::1]"}
@@ -138,7 +140,7 @@ def names_of(host: str, port: int) -> frozenset[str]:
 
 
 def token_of(home: Path) -> tuple[str, str]:
-    """The token and where it is kept; made on first use, readable by its owner alone."""
+    """The token and where it is kept; created on first use, readable only by its owner."""
     known = secret(TOKEN, home)
     file = home / "secrets" / TOKEN
     if known is not None:
@@ -149,13 +151,13 @@ def token_of(home: Path) -> tuple[str, str]:
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
             out.write(made + "\n")
     except FileExistsError as error:
-        # Another server made it at the same moment, or one was ended before it could write it.
+        # Another server created it at the same moment, or was killed before it could write it.
         known = secret(TOKEN, home)
         if known is None:
-            raise CannotDo(f"{str(file)!r} is empty: remove it, and start the server again.") from error
+            raise CannotDo(f"{str(file)!r} is empty. Remove it and start the server again.") from error
         return known, str(file)
     except OSError as error:
-        raise CannotDo(f"{str(file)!r} cannot be written ({error.strerror}): set SEASONED_MCP_TOKEN.") from error
+        raise CannotDo(f"{str(file)!r} cannot be written ({error.strerror}). Set SEASONED_MCP_TOKEN.") from error
     return made, str(file)
 
 

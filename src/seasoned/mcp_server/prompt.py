@@ -24,7 +24,7 @@ _MOST_COMPLETIONS = 100
 
 
 class Prompts:
-    """What a user may begin a conversation with."""
+    """The prompts that a user can begin a conversation with."""
 
     def __init__(self, access: StoreAccess, clock: Callable[[], float] = time.time) -> None:
         self._access = access
@@ -38,7 +38,7 @@ class Prompts:
         server.completion()(self.complete)  # type: ignore[no-untyped-call]
 
     async def complete(self, ref: object, argument: CompletionArgument, context: object) -> Completion | None:
-        """Names of templates, for whoever types one."""
+        """Complete the name of a template."""
         if argument.name != "name":
             return None
         names = await anyio.to_thread.run_sync(self.names, argument.value)
@@ -46,8 +46,8 @@ class Prompts:
 
     def warm_start(
         self,
-        name: Annotated[str | None, Field(description="The template; without it the one that fits the task.")] = None,
-        task: Annotated[str | None, Field(description="What is to be done.")] = None,
+        name: Annotated[str | None, Field(description="The template; by default the one that fits the task.")] = None,
+        task: Annotated[str | None, Field(description="The task.")] = None,
     ) -> list[Message]:
         """The block as one message, then the task as the user's own words."""
         session = NewSession(id="", format="text", forms=("text",), task=task or "", template=name or None)
@@ -65,10 +65,10 @@ class Prompts:
         return [block, UserMessage(task)] if task else [block]
 
     def names(self, beginning: str) -> list[str]:
-        """Names of templates that begin so."""
+        """Names of templates that begin with a text."""
         try:
             with self._access.store() as store:
                 return [one.name for one in listed(store) if one.name.casefold().startswith(beginning.casefold())]
         except SeasonedError:
-            # Completion is a convenience: the prompt itself says what is wrong.
+            # Completion is a convenience; the prompt itself reports the error.
             return []

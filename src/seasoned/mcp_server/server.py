@@ -1,4 +1,4 @@
-"""The server with all that it offers, over stdin and stdout, or wherever it is mounted."""
+"""The MCP server with its tools, resources and prompts, over stdin and stdout or mounted elsewhere."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _INSTRUCTIONS = (
     " When a call fails, call recall with the tool and the error: it knows which repair worked before. Before you use a"
     " tool whose arguments you are unsure of, call recall with the tool alone."
 )
-# Tools that change nothing: agents may call them without asking their user.
+# Tools that change nothing: clients may call them without asking the user.
 _READ_ONLY = ("recall", "wait_confirmation")
 
 
 class ExperienceServer(MCPServer[Any]):
-    """Says in one sentence what is wrong with arguments, and lists the templates that there are at the moment."""
+    """Reports wrong arguments in one sentence, and lists the templates that exist at the moment."""
 
     resources: Resources
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Run a tool; an argument that it does not know is refused, for it was meant to do something."""
+        """Run a tool; an unknown argument is an error, because it was meant to do something."""
         schema = self._tool_input_schema(name)
         known = [] if schema is None else list(schema.get("properties", {}))
         unknown = sorted(arguments.keys() - set(known)) if schema is not None else []
@@ -51,7 +51,7 @@ class ExperienceServer(MCPServer[Any]):
             raise
 
     async def list_resources(self) -> list[Resource]:
-        """Those that are always there, and one for each template. A store that fails hides only the latter."""
+        """The fixed ones, and one for each template unless the store fails."""
         fixed = await super().list_resources()
         try:
             return fixed + await anyio.to_thread.run_sync(self.resources.listed)
@@ -60,7 +60,7 @@ class ExperienceServer(MCPServer[Any]):
 
 
 def build_server(config: Config | None = None) -> ExperienceServer:
-    """The server with its tools, resources and prompts; it opens no store and asks nobody until one is used."""
+    """The server; it opens no store and no connection until a tool is called."""
     config = config or load()
     access = StoreAccess(config)
     server = ExperienceServer("seasoned", version=seasoned.__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
@@ -73,14 +73,14 @@ def build_server(config: Config | None = None) -> ExperienceServer:
 
 
 def serve() -> None:
-    """Answer on stdin and stdout until the agent hangs up."""
+    """Serve on stdin and stdout until the client closes them."""
     build_server().run("stdio")
 
 
 def _sentence(tool: str, wrong: ValidationError) -> str:
-    """Each argument that is wrong with what would be right; what was given is not repeated."""
+    """Each wrong argument with what is expected; what was given is not repeated."""
     parts = []
     for one in wrong.errors(include_url=False, include_context=False, include_input=False):
-        # Of a union every member complains: the argument itself is named once.
+        # Each member of a union reports an error: the argument is named once.
         parts.append(f"{'.'.join(str(part) for part in one['loc'][:1])!r}: {one['msg']}")
     return f"Wrong arguments for {tool}: {'; '.join(dict.fromkeys(parts))}."
