@@ -24,7 +24,7 @@ def _label(row: dict[str, Any]) -> str:
 
 
 def _is_found(row: dict[str, Any], command: str) -> bool:
-    return row["name"] in {found.row for found in assess_command(command, WorkingFolder())}
+    return row["name"] in {found.row for found in assess_command(command, WorkingFolder(), "example")}
 
 
 def _problems() -> Iterator[str]:
@@ -55,7 +55,7 @@ def test_every_row_for_tool_names_matches_its_names_and_misses_the_others() -> N
     for row in TOOL_NAMES:
         for names, expected in ((row.get("matches", ()), True), (row.get("misses", ()), False)):
             for name in names:
-                found = [*assess_call(name, {}, WorkingFolder()), *example_findings(name, {})]
+                found = [*assess_call(name, {}, WorkingFolder(), "example"), *example_findings(name, {})]
                 if any(each.action == row.get("action", "") for each in found) is not expected:
                     problems.append(f"{row['verbs'][:30]!r}: {name} {'is not found' if expected else 'is found'}")
     assert problems == []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -29,6 +29,8 @@ from seasoned.command.path import WorkingFolder
 from seasoned.command.rows import CommandRow, Finding, group, regex, rows_by_program
 from seasoned.lazy_regex import LazyRegex
 
+# What the caller wants to know: rows and rules that say nothing about it are left out, which saves half of the time.
+Question = Literal["action", "local", "example"]
 # What was not read is treated as the everyday command that is hardest to undo.
 _TOO_LONG = Finding("delete_data", "is too long to be read, so it may do anything", "length")
 _TOO_MANY = Finding("delete_data", "holds more commands than can be read", "length")
@@ -76,47 +78,47 @@ _QUOTED = LazyRegex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
 _SHOWING = names("echo printf grep rg egrep cat less head tail sed awk git ag ack")
 
 
-def assess_command(command: str, place: WorkingFolder) -> list[Finding]:
+def assess_command(command: str, place: WorkingFolder, question: Question) -> list[Finding]:
     """Everything found in a shell command, in the order in which it stands there."""
     if len(command) > MOST_CHARACTERS:
         return [_TOO_LONG]
-    return [found for layer in layers(command) for found in _of_layer(layer, place)]
+    return [found for layer in layers(command) for found in _of_layer(layer, place, question)]
 
 
-def assess_code(text: str, place: WorkingFolder, *, limit: int = MOST_CHARACTERS) -> list[Finding]:
+def assess_code(text: str, place: WorkingFolder, question: Question, *, limit: int = MOST_CHARACTERS) -> list[Finding]:
     """Everything found in a piece of code, and in the commands that it hands to a shell."""
     if len(text) > limit:
         return [_TOO_LONG]
     commands = [*commands_in_code(text), *code.shell_lines(text)]
-    found = [each for command in commands for each in assess_command(command, place)]
-    return [*found, *code.findings(text, place), *_of_held_texts(text)]
+    found = [each for command in commands for each in assess_command(command, place, question)]
+    return [*found, *code.findings(text, place), *_of_held_texts(text, question)]
 
 
-def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -> list[Finding]:
+def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder, question: Question) -> list[Finding]:
     """Everything found in a tool call: what its name says, and the commands, code and SQL in it."""
     found: list[Finding] = [*tool_call.findings(tool, arguments, place)]
     for kind, text in tool_call.texts(tool, arguments):
         if kind in ("command", "typed"):
-            found += assess_command(text, place)
+            found += assess_command(text, place, question)
         if kind in ("sql", "typed"):
             found += sql.findings(text) if len(text) <= MOST_CHARACTERS else [_TOO_LONG]
         if kind == "sql" and sql.changes_data(text):
             found.append(_CHANGING_SQL)
         if kind == "code":
-            found += assess_code(text, place)
+            found += assess_code(text, place, question)
     return found
 
 
-def _of_held_texts(text: str) -> Iterator[Finding]:
+def _of_held_texts(text: str, question: Question) -> Iterator[Finding]:
     """Code may build a command from the texts in it: what they hold is not an example."""
-    for held in code.held_texts(text):
-        worst = next((each for each in assess_command(held, WorkingFolder()) if each.never_example), None)
+    for held in code.held_texts(text) if question == "example" else ():
+        worst = next((each for each in assess_command(held, WorkingFolder(), question) if each.never_example), None)
         if worst is not None:
             yield Finding("", f"holds the text of a command that {worst.why}", "text in code", asks_locally=False)
             return
 
 
-def _of_layer(layer: Layer, place: WorkingFolder) -> Iterator[Finding]:
+def _of_layer(layer: Layer, place: WorkingFolder, question: Question) -> Iterator[Finding]:
     if layer.unread:
         yield _TOO_MANY
     if "(" in layer.text and _FORK_BOMB.compiled.search(layer.text):
@@ -127,11 +129,11 @@ def _of_layer(layer: Layer, place: WorkingFolder) -> Iterator[Finding]:
     for at, step in enumerate(layer.steps):
         before = piped_into(layer.steps, at)
         for wrapper in step.behind:
-            yield from _of_rows(Step(step.join, wrapper, (step.program, *step.words)))
+            yield from _of_rows(Step(step.join, wrapper, (step.program, *step.words)), question)
         for each in _readings(step):
-            yield from _of_rows(each)
+            yield from _of_rows(each, question)
             yield from path.findings(each, before, place)
-        yield from _of_input(step, before, layer, place, fetches=fetches)
+        yield from _of_input(step, before, layer, place, question, fetches=fetches)
         place = place.after(step)
     if any(step.program in group("databases") for step in layer.steps) and sql.changes_data(layer.text):
         yield _CHANGING_SQL
@@ -144,7 +146,7 @@ def _of_layer(layer: Layer, place: WorkingFolder) -> Iterator[Finding]:
 
 
 def _of_input(
-    step: Step, before: tuple[Step, ...], layer: Layer, place: WorkingFolder, *, fetches: bool
+    step: Step, before: tuple[Step, ...], layer: Layer, place: WorkingFolder, question: Question, *, fetches: bool
 ) -> Iterator[Finding]:
     """What a database, a shell or another interpreter is given to read."""
     given = texts_given(layer, before)
@@ -158,7 +160,7 @@ def _of_input(
             yield _DOWNLOADED
         for text in [inline] if inline is not None else given:
             yield from code.findings(text, place)
-            yield from _of_held_texts(text)
+            yield from _of_held_texts(text, question)
     if _runs_decoded(step, before, layer):
         yield _DECODED
     if step.program in group("shells") and before and not is_script(step):
@@ -194,7 +196,7 @@ def _only_shows(steps: tuple[Step, ...]) -> bool:
 
 def _readings(step: Step) -> Iterator[Step]:
     """A step, and the program that it runs by another name: `python -m twine`, `yarn prisma`, `bash deploy.sh`."""
-    known = rows_by_program()
+    known = rows_by_program("example")
     program = step.program.removesuffix(".exe").removesuffix(".cmd")
     program = program if program in known else re.sub(r"(?<=\D)\d(?:\.\d+)?\Z|(?<=python3)\.\d+\Z", "", program)
     if program not in known and program.lower() in known:
@@ -219,8 +221,8 @@ def _as_program(step: Step, at: int) -> Step:
     return Step(step.join, step.words[at].rsplit("/", 1)[-1], step.words[at + 1 :])
 
 
-def _of_rows(step: Step) -> Iterator[Finding]:
-    known = rows_by_program()
+def _of_rows(step: Step, question: Question) -> Iterator[Finding]:
+    known = rows_by_program(question)
     rows = known.get(step.program)
     if rows:
         texts = [_joined(step.words)]
@@ -232,7 +234,7 @@ def _of_rows(step: Step) -> Iterator[Finding]:
                 # An option whose value looks like the subcommand: the word behind it may be the real one.
                 texts.append(_joined(step.words[at + 1 :]))
         yield from (_found(row) for row in rows if _matches(row, texts))
-    if step.program not in group("readers"):
+    if "*" in known and step.program not in group("readers"):
         line = [f"{step.program} {_joined(step.words)}"]
         yield from (_found(row) for row in known["*"] if _matches(row, line))
 

@@ -59,7 +59,7 @@ class Danger(msgspec.Struct, frozen=True):
 
 def need_of_command(command: str, *, folder: object = None) -> Need | None:
     """The action that a shell command needs; None where none is known. `folder` is where it runs. It never raises."""
-    found = assess_command(command, working_folder(folder))
+    found = assess_command(command, working_folder(folder), "action")
     details: dict[str, Any] = {"command": command}
     if folder is not None:
         details["folder"] = str(folder)
@@ -73,12 +73,12 @@ def need_of_call(tool: str, arguments: Mapping[str, Any], *, agent: str = "", fo
     details: dict[str, Any] = {"tool": tool, "arguments": dict(given)}
     if agent:
         details["agent"] = agent
-    return _need(assess_call(tool, given, place), tool_call.shown(tool, given), details)
+    return _need(assess_call(tool, given, place, "action"), tool_call.shown(tool, given), details)
 
 
 def findings_in_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -> list[Finding]:
     """What a tool call needs a person for, in the order in which it stands there."""
-    return [found for found in assess_call(tool, arguments, place) if found.action]
+    return [found for found in assess_call(tool, arguments, place, "action") if found.action]
 
 
 def gravity(found: Finding) -> int:
@@ -102,12 +102,12 @@ def _need(found: Iterable[Finding], shown: str, details: dict[str, Any]) -> Need
 
 def danger_in(command: str, *, folder: object = None) -> Danger | None:
     """Why the local agent asks before it runs a command; None where it does not."""
-    return _danger(assess_command(command, working_folder(folder)))
+    return _danger(assess_command(command, working_folder(folder), "local"))
 
 
 def danger_in_code(code: str, *, folder: object = None) -> Danger | None:
     """The same for a piece of code, however long: what it holds is read, and it runs in the sandbox."""
-    return _danger(assess_code(code, working_folder(folder), limit=len(code)))
+    return _danger(assess_code(code, working_folder(folder), "local", limit=len(code)))
 
 
 def _danger(found: Iterable[Finding]) -> Danger | None:
@@ -133,8 +133,8 @@ def why_not_example(tool: str, arguments: Mapping[str, Any]) -> Finding | None:
     if command is not None:
         # What else the call holds (an inner `action`, a second command) must pass as well.
         others = {name: value for name, value in given.items() if value != command}
-        return _of_example_command(command) or _first(assess_call(tool, others, WorkingFolder()))
-    found = _first(assess_call(tool, given, WorkingFolder()))
+        return _of_example_command(command) or _first(assess_call(tool, others, WorkingFolder(), "example"))
+    found = _first(assess_call(tool, given, WorkingFolder(), "example"))
     form = tool_of(tool).form
     if found is not None or form in ("file_read", "search", "web"):
         return found
@@ -148,7 +148,7 @@ def why_not_example(tool: str, arguments: Mapping[str, Any]) -> Finding | None:
 def _of_example_texts(given: Mapping[str, Any]) -> Iterable[Finding]:
     for kind, text in tool_call.example_texts(given):
         if kind == "sql":
-            yield from assess_call("sql", {"sql": text}, WorkingFolder())
+            yield from assess_call("sql", {"sql": text}, WorkingFolder(), "example")
         else:
             found = _of_example_command(text) if kind == "command" else _of_example_code(text)
             yield from () if found is None else (found,)
@@ -156,12 +156,12 @@ def _of_example_texts(given: Mapping[str, Any]) -> Iterable[Finding]:
 
 @lru_cache(maxsize=4096)
 def _of_example_command(command: str) -> Finding | None:
-    return _first(assess_command(command, WorkingFolder()))
+    return _first(assess_command(command, WorkingFolder(), "example"))
 
 
 @lru_cache(maxsize=1024)
 def _of_example_code(code: str) -> Finding | None:
-    return _first(assess_code(code, WorkingFolder()))
+    return _first(assess_code(code, WorkingFolder(), "example"))
 
 
 def _first(found: Iterable[Finding]) -> Finding | None:

@@ -100,10 +100,13 @@ def regex(pattern: str) -> re.Pattern[str]:
 
 
 @cache
-def rows_by_program() -> dict[str, tuple[CommandRow, ...]]:
-    """The rows of each program. Rows for any program are under `*`."""
+def rows_by_program(question: str) -> dict[str, tuple[CommandRow, ...]]:
+    """The rows of each program that say something about a question. Rows for any program are under `*`."""
     found: dict[str, list[CommandRow]] = {}
-    for row in table().rows:
+    says = {"action": lambda row: row.action, "local": lambda row: row.asks_locally, "example": lambda row: True}[
+        question
+    ]
+    for row in filter(says, table().rows):
         for program in row.programs.split():
             found.setdefault(program, []).append(row)
     return {program: tuple(rows) for program, rows in found.items()}
