@@ -21,7 +21,7 @@ from seasoned.history.formats import read_file
 from seasoned.session import ToolCall
 
 _SUFFIXES = {".jsonl", ".json", ".traj", ".eval", ".db"}
-# What runs in a substitution is no step of the command itself; `layers` descends into it for both.
+# What runs in a substitution is not a step of the command itself; `layers` descends into it for both.
 _SUBSTITUTIONS = ("command_substitution", "process_substitution")
 
 

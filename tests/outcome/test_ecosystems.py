@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from seasoned.outcome.judge import judge
 from tests.outcome.calls import shell
 
@@ -19,14 +17,16 @@ def _cases(name: str) -> list[tuple[str, str]]:
     return [(command.replace("\\n", "\n"), text) for command, _, text in parts]
 
 
-@pytest.mark.parametrize(("command", "text"), _cases("failed_commands.txt"))
-def test_it_failed(command: str, text: str) -> None:
-    assert judge(shell(command, text), agent="inspect").verdict == "failed"
+def _judged(name: str) -> list[tuple[str, str]]:
+    return [(command, judge(shell(command, text), agent="inspect").verdict) for command, text in _cases(name)]
 
 
-@pytest.mark.parametrize(("command", "text"), _cases("fine_commands.txt"))
-def test_it_did_not_fail(command: str, text: str) -> None:
-    assert judge(shell(command, text), agent="inspect").verdict != "failed"
+def test_what_failed_is_judged_failed() -> None:
+    assert [command for command, verdict in _judged("failed_commands.txt") if verdict != "failed"] == []
+
+
+def test_what_did_not_fail_is_not_judged_failed() -> None:
+    assert [command for command, verdict in _judged("fine_commands.txt") if verdict == "failed"] == []
 
 
 def test_there_are_many_cases() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from seasoned.outcome.wording import compiler, file_tool, harness, http, mcp, program, python, refusal, test_runner
 from seasoned.outcome.wording import shell as shell_wording
 from seasoned.outcome.wording.rule import OutputText, WordingRule, WordingRules, find
@@ -15,26 +13,26 @@ BOOKS = [
     for name, rules in vars(module).items()
     if isinstance(rules, WordingRules)
 ]
-RULES = [pytest.param(rule, id=f"{name}: {rule.name}") for name, rules in BOOKS for rule in rules]
+RULES = [(f"{name}: {rule.name}", rule) for name, rules in BOOKS for rule in rules]
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_a_rule_finds_what_it_must_and_nothing_of_what_it_must_not(rule: WordingRule) -> None:
-    assert rule.matches, "a rule without an example cannot be tested"
-    assert [text for text in rule.matches if find(rule, OutputText(text)) is None] == []
-    assert [text for text in rule.misses if find(rule, OutputText(text)) is not None] == []
+def _problems(rule: WordingRule) -> list[str]:
+    missed = [f"misses {text!r}" for text in rule.matches if find(rule, OutputText(text)) is None]
+    return [*missed, *[f"matches {text!r}" for text in rule.misses if find(rule, OutputText(text)) is not None]]
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_a_rule_says_why_in_a_sentence(rule: WordingRule) -> None:
-    assert len(rule.reason.split()) > 1 and rule.reason.endswith(".")
-    assert rule.verdict in ("ok", "failed")
+def test_every_rule_finds_what_it_must_and_nothing_of_what_it_must_not() -> None:
+    assert [(name, problems) for name, rule in RULES if (problems := _problems(rule))] == []
+    assert [name for name, rule in RULES if not rule.matches] == [], "a rule without an example cannot be tested"
 
 
-@pytest.mark.parametrize(("name", "rules"), BOOKS, ids=[name for name, _ in BOOKS])
-def test_names_of_rules_are_unique_in_a_book(name: str, rules: WordingRules) -> None:
-    names = [rule.name for rule in rules]
-    assert len(names) == len(set(names))
+def test_every_rule_says_why_in_a_sentence() -> None:
+    assert [name for name, rule in RULES if len(rule.reason.split()) < 2 or not rule.reason.endswith(".")] == []
+    assert {rule.verdict for _, rule in RULES} <= {"ok", "failed"}
+
+
+def test_names_of_rules_are_unique_in_a_book() -> None:
+    assert [name for name, rules in BOOKS if len({rule.name for rule in rules}) != len(list(rules))] == []
 
 
 def test_a_rule_about_the_end_does_not_look_at_the_middle() -> None:

@@ -22,15 +22,15 @@ HIGH_RISK = frozenset(
         "migrate_database",
     }
 )
+# What changing the policy counts as: it decides who may do what.
 CHANGE_POLICY = "modify_permissions"
-"""What changing the policy counts as: it decides who may do what."""
 MOST_CHARACTERS = 64
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _BETWEEN = re.compile(r"[\s._:/-]+")
 _LOOKS_LIKE = str.maketrans("01345789$@|", "oleastbgsai", "_")
+# Letters that side by side look like one.
 _PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
-"""Letters that side by side look like one."""
 
 
 def _shape(name: str) -> str:
@@ -46,7 +46,7 @@ _BY_SHAPE = {_shape(name): name for name in HIGH_RISK}
 
 @lru_cache(maxsize=1024)
 def check_action(name: str) -> str:
-    """The one spelling of a name. What only looks like one of the ten is that one; what is no name is refused."""
+    """The one spelling of a name. What only looks like one of the ten is that one; other names must be plain."""
     if len(name) > 4 * MOST_CHARACTERS:
         raise UsageError(
             f"an action's name has at most {MOST_CHARACTERS} characters, this one {len(name)}; shorten it."
@@ -60,7 +60,7 @@ def check_action(name: str) -> str:
         return risky
     if not _NAME.fullmatch(spelled) or len(spelled) > MOST_CHARACTERS:
         raise UsageError(
-            f"action {name!r} is no name of one; write it in lower case with '_' between words, at most"
+            f"action {name!r} is not a valid name; write it in lower case with '_' between words, at most"
             f" {MOST_CHARACTERS} characters, such as 'send_email'."
         )
     return spelled

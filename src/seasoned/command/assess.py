@@ -240,7 +240,7 @@ def _of_rows(step: Step, question: Question) -> Iterator[Finding]:
 
 
 def _joined(words: tuple[str, ...]) -> str:
-    # A blank inside a word is no boundary between words (`git commit -m "no --force"`); `\s` still finds it.
+    # A blank inside a word does not separate words (`git commit -m "no --force"`); `\s` still finds it.
     # Patterns may look at a text once for each of its characters, so it must not be long.
     text = " ".join([word.replace(" ", "\x1f") for word in words])
     return text if len(text) <= _MOST_ARGUMENTS else f"{text[: _MOST_ARGUMENTS - 1000]} {text[-1000:]}"

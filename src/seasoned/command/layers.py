@@ -1,6 +1,7 @@
 """Looks into a shell command: the programs that it runs, and those inside of wrappers, quotes, pipes and substitutions.
 
-It reads what is written. It is no sandbox: a command can hide what it does in a script, a variable or another language.
+It reads what is written. It is not a sandbox: a command can hide what it does in a script, a variable or another
+language.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ def texts_given(layer: Layer, before: tuple[Step, ...]) -> tuple[str, ...]:
 
 
 def is_script(step: Step) -> bool:
-    """Whether a shell is told what to run, so that it does not read it from its input."""
+    """Whether a shell gets its commands as an argument, and so does not read its input."""
     return bool(step.sub) or any(word.startswith("-") and "c" in word for word in step.words)
 
 

@@ -82,8 +82,8 @@ _HEREDOC = LazyRegex(
 )
 # Codex takes a patch behind `apply_patch` without quotes: its lines are no commands.
 PATCH = LazyRegex(r"\*\*\* Begin Patch\n.*?(?:^\*\*\* End Patch[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+# What makes a command more than words with blanks between them.
 _SPECIAL = LazyRegex(r"[^\S ]|['\"\\;|&()<>$#]")
-"""What makes a command more than words with blanks between them."""
 _TOKEN = LazyRegex(
     r"(?P<blank>[ \t\r]+|\\\n)"
     r"|(?P<comment>(?<![^\s;&|(])#[^\n]*)"
@@ -200,7 +200,7 @@ def runs(steps: list[Step], join: Join, words: list[str]) -> None:
             inner = _after_options(rest[1:], _WRAPPERS[first])
             if first == "command" and len(inner) < len(rest) - 1:  # `command -v x` asks; it does not run x
                 break
-            if not inner:  # `sudo -i` is a shell of its own
+            if not inner:  # `sudo -i` runs a shell
                 break
             behind.append(first)
             rest = [*inner[0].split(), *inner[1:]] if first == "env" and inner and " " in inner[0] else inner

@@ -1,4 +1,4 @@
-"""Rules for what a database is told: SQL, and the words of MongoDB's shell."""
+"""Rules for SQL and for the shell of MongoDB."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ import re
 
 from seasoned.lazy_regex import LazyRegex
 
+# A correction comes first; what follows later in a message is as often about something new.
 _LOOKED_AT = 160
-"""A correction comes first; what follows later in a message is as often about something new."""
 _CORRECTS = LazyRegex(
     r"""\A[^\w#]*(?:(?:hm+|hey|ok(?:ay)?|sorry|wait|oh|ugh)\b[,.!\s…-]*)*(?:
         # A bare "no" as often answers a question of the agent.

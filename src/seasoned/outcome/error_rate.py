@@ -12,7 +12,7 @@ from seasoned.session import ToolCall
 
 
 class Include(msgspec.Struct, frozen=True):
-    """What is counted although it is left out by default. Whoever shows a rate says which were on."""
+    """What is counted although it is left out by default. A rate is shown with the switches that were on."""
 
     trivial: bool = False
     synthetic: bool = False

@@ -24,8 +24,8 @@ _OK_CODE = Verdict("ok", "exit_code", "none", "Exit code 0.")
 _NO_RESULT = Verdict("unclear", "none", "none", "No result was ever recorded.")
 _RUNNING = Verdict("unclear", "none", "none", "It was still running, and its end was never seen.")
 _DECLINED = Verdict("failed", "flag", "user_declined", "A person, a policy or a permission said no.")
+# Agents that put a non-zero exit code into the text, so that its absence speaks as well.
 _SHOWS_CODE = frozenset({"claude-code"})
-"""Agents that put a non-zero exit code into the text, so that its absence speaks as well."""
 _JSON_AGENTS = frozenset({"hermes", "seasoned"})
 
 

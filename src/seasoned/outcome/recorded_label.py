@@ -13,8 +13,8 @@ from seasoned.session import NO_MARKS, Result, ToolCall
 
 _HERMES_FIELDS = ("exit_code", "success", "error", "status")
 
+# Sources whose label is itself wording: shown, marked, and left out of a pooled score.
 CIRCULAR = frozenset({"tau-bench"})
-"""Sources whose label is itself wording: shown, marked, and left out of a pooled score."""
 
 
 def label(call: ToolCall, *, agent: str) -> bool | None:

@@ -10,8 +10,8 @@ Outcome = Literal["ok", "failed", "unclear"]
 Evidence = Literal["flag", "exit_code", "structure", "wording", "none"]
 Fault = Literal["call", "environment", "user_declined", "sibling_cancelled", "interrupted", "none"]
 
+# Version of the judge. It changes whenever a rule changes verdicts, so that stored verdicts can be replaced.
 JUDGE = "2"
-"""Version of the judge. It changes whenever a rule changes verdicts, so that stored ones can be made anew."""
 
 
 class Verdict(msgspec.Struct, frozen=True):

@@ -42,8 +42,8 @@ _CWD = LazyRegex(r"\n?Shell cwd was reset to [^\n]*\s*\Z")
 _PROMPT = LazyRegex(r"\n\((?:Open file|Current directory): [^\n]*\)\s*(?:\n[^\n]*\$ ?)?\s*\Z")
 
 
+# How results begin that an agent wraps alike for all its tools.
 HEADERS = ("Chunk ID: ", "Wall time", "Exit code: ", "Script completed")
-"""How results begin that an agent wraps alike for all its tools."""
 
 
 def open_shell(text: str) -> Body:

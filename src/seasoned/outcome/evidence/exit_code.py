@@ -12,7 +12,7 @@ _SEEKERS = frozenset({"which", "whereis", "type", "hash"})
 
 
 def answer_no(step: Step) -> str | None:
-    """What exit 1 of this program says when it is no error; None when it is one."""
+    """What exit 1 of this program says when it is not an error; None when it is one."""
     program = step.program
     if program in _MATCHERS:
         return "nothing matched"
@@ -36,7 +36,7 @@ def _git(step: Step) -> str | None:
     if sub == "config" and _asks_for_a_key(step.words):
         return "the key is not set"
     if sub == "merge-base" and "--is-ancestor" in step.words:
-        return "it is no ancestor"
+        return "it is not an ancestor"
     if sub == "check-ignore":
         return "nothing is ignored"
     if sub == "show-ref" or (sub == "rev-parse" and ("-q" in step.words or "--quiet" in step.words)):
@@ -55,7 +55,7 @@ def _asks_for_a_key(words: tuple[str, ...]) -> bool:
 
 
 def benign(command: str | None, code: int, *, silent: bool) -> str | None:
-    """Why a non-zero code is no failure of this command; None when it is one. `silent`: there was no output."""
+    """Why a non-zero code is not a failure of this command; None when it is one. `silent`: there was no output."""
     if code != 1 or not command:
         return None
     steps = deciding(parse(command))

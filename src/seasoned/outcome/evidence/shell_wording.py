@@ -107,7 +107,7 @@ def _silence(deciders: tuple[Step, ...], command: str) -> Verdict:
     return Verdict("unclear", "none", "none", f"{last.program} said nothing.")
 
 
-_CLIS = frozenset(_SHOW_SUB) - {"git"}  # git has rules of its own
+_CLIS = frozenset(_SHOW_SUB) - {"git"}  # git has its own rules
 _PRINTERS = names("ls cat head tail jq curl awk find stat git python python3 node cut sort")
 _MUTED = LazyRegex(r"(?:2|&)>\s*/dev/null")
 
@@ -270,7 +270,7 @@ def _shell_means_the_end(groups: dict[str, str | None], scene: _Scene) -> bool:
         return any(glob in step.words for step in scene.deciders) or not any(glob in step.words for step in scene.steps)
     name = groups.get("program") or groups.get("other") or groups.get("bare") or groups.get("file")
     # What the shell did not find inside a substitution or an earlier step does not end the command;
-    # a path that is no program is the target of a redirection, which ends its step.
+    # a path that is not a program is the target of a redirection, which ends its step.
     if name is None or name.rsplit("/", 1)[-1] in scene.names:
         return True
     return (

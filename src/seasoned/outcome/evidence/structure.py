@@ -97,7 +97,7 @@ def _http_says(data: dict[str, Any]) -> Verdict | None:
 
 
 def _parts_say(data: dict[str, Any]) -> Verdict | None:
-    """Answers with one entry for each thing asked for, each with an error of its own."""
+    """Answers with one entry for each thing asked for, each with its own error."""
     parts = data.get("results")
     if not isinstance(parts, list) or not parts:
         return None

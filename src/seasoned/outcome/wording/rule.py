@@ -12,9 +12,9 @@ import msgspec
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.verdict import Fault, Outcome, Verdict
 
+# Where the words must stand: the very start; among the first or last lines; among the last lines; in the unbroken
+# end; on a line of their own near either end of a text; or the whole of a short text.
 Where = Literal["start", "edge", "end", "tail", "line", "whole"]
-"""Where the words must stand: the very start; among the first or last lines; among the last lines; in the
-unbroken end; on a line of their own near either end of a text; or the whole of a short text."""
 
 _FIRST_LINES = 4
 _LAST_LINES = 10
