@@ -6,7 +6,7 @@ SeasonedError
 ├── Denied             the caller may not do this, or not now (exit code 1)
 │   ├── Unauthorised   no valid credential
 │   ├── Refused        valid credential, but not allowed to do this
-│   ├── Conflict       allowed, but the thing is no longer in the state for it
+│   ├── Conflict       allowed, but the current state does not fit
 │   └── TooMany        allowed, but too often in too short a time
 └── CannotDo           it could not be done here (exit code 3)
     ├── SourceError    a history could not be opened or is not one

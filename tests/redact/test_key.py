@@ -31,5 +31,5 @@ def test_all_who_come_at_once_get_the_same_key(tmp_path: Path) -> None:
 
 def test_a_damaged_key_is_refused(tmp_path: Path) -> None:
     (tmp_path / "redact.key").write_bytes(b"short")
-    with pytest.raises(CannotDo, match="remove it"):
+    with pytest.raises(CannotDo, match="Remove it"):
         load_key(tmp_path)

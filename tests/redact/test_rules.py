@@ -39,7 +39,7 @@ def test_every_rule_has_a_positive_and_a_negative_example() -> None:
 def test_the_rule_finds_its_example_and_leaves_the_near_miss(rule: object) -> None:
     kind, anchors, pattern, group, _ = rule  # type: ignore[misc]
     positive, negative = (_fill(example) for example in EXAMPLES[_name(kind, anchors[0])])
-    match = pattern.re.search(positive)
+    match = pattern.compiled.search(positive)
     assert match is not None
     for text in (positive, f"see {positive} there", f'{{"a": "x\\n{positive}\\n"}}'):
         done = R.text(text)

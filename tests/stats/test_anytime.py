@@ -61,7 +61,7 @@ def test_a_long_cluster_weighs_no_more_than_was_agreed() -> None:
 def test_a_rate_that_changes_is_said_to_contradict_itself() -> None:
     found = mean_sequence([0.0] * 200 + [1.0] * 400)
     assert found.interval is None
-    assert "contradict" in found.reason
+    assert "inconsistent" in found.reason
 
 
 def test_nothing_seen_is_none_with_a_reason() -> None:

@@ -46,7 +46,7 @@ class LogStyle(msgspec.Struct, frozen=True):
     signature: Callable[[object], int]
 
 
-class _OpenConversation:
+class _LoggedConversation:
     """A session that may continue in a later record."""
 
     def __init__(self, builder: SessionBuilder, reader: MessageReader, number: int) -> None:
@@ -64,7 +64,7 @@ class MessageLog:
     def __init__(self, path: Path, style: LogStyle) -> None:
         self._path = path
         self._style = style
-        self._open: dict[str, _OpenConversation] = {}
+        self._open: dict[str, _LoggedConversation] = {}
         self._closed: set[str] = set()
         self._ends: dict[int, str] = {}
 
@@ -110,7 +110,7 @@ class MessageLog:
         with noting_unreadable(conversation.builder, part.where):
             conversation.reader.add(message, where=part.where, place=part.place)
 
-    def _conversation(self, value: dict[str, Any], exchange: LoggedExchange, index: int) -> _OpenConversation:
+    def _conversation(self, value: dict[str, Any], exchange: LoggedExchange, index: int) -> _LoggedConversation:
         session = identity(first_of(value, *_SESSION_KEYS))
         if session is not None:
             conversation = self._again(session) or self._begin(session)
@@ -122,20 +122,20 @@ class MessageLog:
         _describe(conversation.builder, value, exchange)
         return conversation
 
-    def _again(self, native: str) -> _OpenConversation | None:
+    def _again(self, native: str) -> _LoggedConversation | None:
         """An open conversation, moved to the end of the queue for closing."""
         conversation = self._open.pop(native, None)
         if conversation is not None:
             self._open[native] = conversation
         return conversation
 
-    def _begin(self, native: str) -> _OpenConversation:
+    def _begin(self, native: str) -> _LoggedConversation:
         unique, count = native, 1
         while unique in self._open or unique in self._closed:
             count += 1
             unique = f"{native}#{count}"
         builder = SessionBuilder(SessionRef(self._style.agent, unique), format=self._style.name, path=str(self._path))
-        self._open[unique] = _OpenConversation(
+        self._open[unique] = _LoggedConversation(
             builder, self._style.reader(builder), len(self._closed) + len(self._open)
         )
         return self._open[unique]
@@ -159,7 +159,7 @@ class MessageLog:
             return 0
         return found
 
-    def _add(self, conversation: _OpenConversation, exchange: LoggedExchange, part: JsonValue[Any]) -> None:
+    def _add(self, conversation: _LoggedConversation, exchange: LoggedExchange, part: JsonValue[Any]) -> None:
         """Add what is new in this record: requests repeat the earlier messages."""
         before: Counter[int] = Counter()
         self._ends.pop(conversation.end, None)

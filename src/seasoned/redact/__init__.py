@@ -1,21 +1,21 @@
-"""Secrets and personal data out, before the first write."""
+"""Replaces secrets and personal data before anything is written."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from seasoned.redact.hit import Hit
     from seasoned.redact.key import Secrecy, load_key, new_key
-    from seasoned.redact.pattern import Hit
     from seasoned.redact.redactor import Redactor
 
 __all__ = ["Hit", "Redactor", "Secrecy", "load_key", "new_key"]
 
-_HOMES = {"Hit": "pattern", "Redactor": "redactor", "Secrecy": "key", "load_key": "key", "new_key": "key"}
+_HOMES = {"Hit": "hit", "Redactor": "redactor", "Secrecy": "key", "load_key": "key", "new_key": "key"}
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when first asked for: a scan that finds nothing new needs the key, but none of the rules."""
+    """Import on first use: a scan that finds nothing new needs the key, but not the rules."""
     if name not in _HOMES:
         raise AttributeError(f"module 'seasoned.redact' has no attribute {name!r}")
     from importlib import import_module

@@ -4,45 +4,46 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from seasoned.lazy_regex import LazyRegex
+from seasoned.redact.hit import Hit
 from seasoned.redact.literal import REFERENCE, is_placeholder, is_random, is_secret
 from seasoned.redact.name import Promise, kind_of, promise
-from seasoned.redact.pattern import Hit, Pattern
 
 LONGEST = 8192
-TRIES = 8  # as many names are tried inside one rejected value; more than that is made to be slow
+TRIES = 8  # names tried inside one rejected value; more would be an attempt to slow it down
 QUOTE = r"""(?:\\{0,8}["'`]|\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27)"""
-SEPARATOR = Pattern(
+SEPARATOR = LazyRegex(
     r"[a-z0-9_.\-]{0,32}+()"
     rf"(?:{QUOTE}?\]?\s{{0,4}}(?:[:|?]?={{1,3}}>?|:(?![:/])|%3d|%3a)[ \t]{{0,16}}"
     r"|>|(?:[ \t]{1,2}|[ ](?:is|was)[ ])(?=[a-z0-9/+_\-]{16})"
     rf"|{QUOTE}?(?:\s|\\[nrt]|,|-){{1,24}}{QUOTE}?value{QUOTE}?\s{{0,4}}[:=][ \t]{{0,8}})"
 )
-# The words that make a name promising. "k" serves token, key and cookie at once.
-KEY = Pattern("k(?:ey|en|ie)")
-PASS = Pattern("pass")
-PWD = Pattern("pwd")
-CRE = Pattern("cre[td]")
-AUTH = Pattern("auth")
+# Words that make a name suspicious. "k" covers token, key and cookie at once.
+KEY = LazyRegex("k(?:ey|en|ie)")
+PASS = LazyRegex("pass")
+PWD = LazyRegex("pwd")
+CRE = LazyRegex("cre[td]")
+AUTH = LazyRegex("auth")
 IDENTIFIER = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
-OPEN = Pattern(r"""[bfruBFRU@]{0,2}(\\{0,8})(["'`])""")
-CODED = Pattern(r"\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27")
-BARE = Pattern(r"""[^\s"'`<>\\]{1,4096}(?:\\(?![nrtubf"'\\/])[^\s"'`<>\\]{1,64}){0,8}""")
-STOP = Pattern(r"[,;&)}\]|]")
-CODED_STOP = Pattern(r"(?i)%(?:26|22|27|0a|0d|20|2c|7d|3b)|[,;&)}\]|]")
-LINE_START = Pattern(
+OPEN = LazyRegex(r"""[bfruBFRU@]{0,2}(\\{0,8})(["'`])""")
+CODED = LazyRegex(r"\\{1,4}u002[27]|&quot;|&\#3[49];|%22|%27")
+BARE = LazyRegex(r"""[^\s"'`<>\\]{1,4096}(?:\\(?![nrtubf"'\\/])[^\s"'`<>\\]{1,64}){0,8}""")
+STOP = LazyRegex(r"[,;&)}\]|]")
+CODED_STOP = LazyRegex(r"(?i)%(?:26|22|27|0a|0d|20|2c|7d|3b)|[,;&)}\]|]")
+LINE_START = LazyRegex(
     r"(?:[\s+\-*>|:#→0-9.]|\\[nrt]|export |set |env |ENV |ARG |setenv |Environment=|declare -x |readonly )*"
 )
-SCHEME = Pattern(
+SCHEME = LazyRegex(
     r"(?i)(?:basic|bearer|token|apikey|api-key|digest|negotiate|aws4-hmac-sha256|bot|key|splunk|sso-key|oauth|genericapikey)"
     r"(?:\s|%20|\+)+"
 )
-CREDENTIAL = Pattern(r"""[^\s"'`\\,;<>)}]{6,4096}""")
-TUPLE = Pattern(r"""\(\s?\\{0,8}["'][^"'\s]{1,128}["']\s?,\s?\\{0,8}["']([^"'\s\\]{4,256})\\{0,8}["']""")
-PAIR = Pattern(r"[\w.\-]+=([^;\s\"'\\]{8,4096})")
+CREDENTIAL = LazyRegex(r"""[^\s"'`\\,;<>)}]{6,4096}""")
+TUPLE = LazyRegex(r"""\(\s?\\{0,8}["'][^"'\s]{1,128}["']\s?,\s?\\{0,8}["']([^"'\s\\]{4,256})\\{0,8}["']""")
+PAIR = LazyRegex(r"[\w.\-]+=([^;\s\"'\\]{8,4096})")
 
 
 class AssignedValue(NamedTuple):
-    """What stands after the separator."""
+    """The value after a separator."""
 
     start: int
     end: int
@@ -50,10 +51,10 @@ class AssignedValue(NamedTuple):
 
 
 def find_assignments(text: str, low: str) -> list[Hit]:
-    """Secret values that a name gives away."""
+    """Find values that are secret because of their name."""
     hits: list[Hit] = []
-    # Every text is asked, and nearly always the answer is no: an expression that begins with one letter is quicker than
-    # three questions, and one question is quicker than an expression that begins with a word.
+    # Almost every text has none: one expression that begins with a single letter is faster than three searches, and
+    # one search is faster than an expression that begins with a word.
     if "k" in low:
         _named_by(KEY, text, low, hits)
     if "pass" in low:
@@ -67,12 +68,12 @@ def find_assignments(text: str, low: str) -> list[Hit]:
     return hits
 
 
-def _named_by(names: Pattern, text: str, low: str, hits: list[Hit]) -> None:
-    # The separator is an expression of its own: five of its size would take longer to compile than many a scan takes.
+def _named_by(names: LazyRegex, text: str, low: str, hits: list[Hit]) -> None:
+    # A separate expression for the separator: five copies of it would be slow to compile.
     reached = done = tries = 0
-    for keyword in names.re.finditer(low):
+    for keyword in names.compiled.finditer(low):
         start = keyword.start()
-        match = SEPARATOR.re.match(low, keyword.end()) if start >= reached else None
+        match = SEPARATOR.compiled.match(low, keyword.end()) if start >= reached else None
         if match is None:
             continue
         reached = match.end()
@@ -97,7 +98,7 @@ def _named_by(names: Pattern, text: str, low: str, hits: list[Hit]) -> None:
 
 
 class NamedValue(NamedTuple):
-    """The whole name around a key word."""
+    """The complete name around a keyword."""
 
     start: int
     name: str
@@ -114,7 +115,7 @@ def _name(text: str, low: str, keyword: int, end: int) -> NamedValue | None:
         name = f"api {name}"
     promised = promise(name)
     if name == "PASS" and text.startswith(":", end):
-        return None  # a test runner's word: `--- PASS: TestSomething`
+        return None  # from a test runner: `--- PASS: TestSomething`
     return None if promised is Promise.NONE else NamedValue(start, name, promised)
 
 
@@ -123,7 +124,7 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
     if "==" in separator and not (value.quoted and promised > Promise.WEAK):
         return None
     if name[-4:].lower() == "auth" and text[value.start] == "(":
-        pair = TUPLE.re.match(text, value.start)
+        pair = TUPLE.compiled.match(text, value.start)
         return Hit("password", pair.start(1), pair.end(1)) if pair and not is_placeholder(pair[1]) else None
     if separator == ">" and not (text[start - 1 : start] in ("<", ":") and text.startswith("</", value.end)):
         return None
@@ -135,15 +136,15 @@ def _judge(text: str, named: NamedValue, separator: str, value: AssignedValue) -
 
 
 def read_value(text: str, at: int) -> AssignedValue | None:
-    """The value that begins here: to its closing quote at the same depth of escaping, or to the end of a bare word."""
-    coded = CODED.re.match(text, at)
+    """The value that begins here: up to its closing quote at the same escaping depth, or to the end of a bare word."""
+    coded = CODED.compiled.match(text, at)
     if coded is not None:
         end = text.find(coded[0], coded.end(), coded.end() + LONGEST)
         return AssignedValue(coded.end(), end, True) if end > coded.end() else None
-    opened = OPEN.re.match(text, at)
+    opened = OPEN.compiled.match(text, at)
     if opened is not None:
         return _quoted(text, opened.end(), opened[2], len(opened[1]))
-    bare = BARE.re.match(text, at)
+    bare = BARE.compiled.match(text, at)
     return AssignedValue(bare.start(), bare.end(), False) if bare is not None else None
 
 
@@ -157,11 +158,11 @@ def _quoted(text: str, start: int, quote: str, depth: int) -> AssignedValue | No
             break
         at = text.find(quote, at + 1, limit)
     if at < 0:
-        # The closing quote lies beyond what is shown: everything on this line belongs to the value.
+        # The closing quote is missing: the rest of the line belongs to the value.
         line = text.find("\n", start, limit)
         return AssignedValue(start, limit if line < 0 else line, True)
     end = at - slashes
-    # What begins like this follows a closing quote, it does not follow an opening one.
+    # This follows a closing quote, not an opening one.
     if end <= start or text[start] in " ,;)]}\n" or text.startswith(("\\n", "+ "), start):
         return None
     return AssignedValue(start, end, True)
@@ -173,8 +174,8 @@ def _cookie(text: str, value: AssignedValue, separator: str) -> Hit | None:
         if ":" not in separator:
             return None
         end = _line_end(text, value.start)
-    # The first pairs tell; a cookie is taken out whole.
-    pairs = PAIR.re.findall(text, value.start, min(end, value.start + 512))
+    # The first pairs decide; a cookie is redacted as a whole.
+    pairs = PAIR.compiled.findall(text, value.start, min(end, value.start + 512))
     if any(not is_placeholder(p) and any(c.isdigit() for c in p) for p in pairs):
         return Hit("cookie", value.start, end)
     return None
@@ -186,9 +187,9 @@ def _line_end(text: str, start: int) -> int:
 
 
 def _authorization(text: str, value: AssignedValue) -> Hit | None:
-    scheme = SCHEME.re.match(text, value.start)
+    scheme = SCHEME.compiled.match(text, value.start)
     at = scheme.end() if scheme else value.start
-    found = CREDENTIAL.re.match(text, at)
+    found = CREDENTIAL.compiled.match(text, at)
     if found is None or is_placeholder(found[0]):
         return None
     if scheme is None and not is_secret(found[0], Promise.TOKEN, value.quoted, False):
@@ -206,7 +207,7 @@ def _plain(text: str, start: int, name: str, promised: Promise, separator: str, 
         secret = is_secret(text[first:end], promised, True, True)
         return Hit(kind_of(name), first, end) if secret else None
     if separator[:1].isspace() and separator.strip() in ("", "is", "was"):
-        # `aws configure set aws_secret_access_key ...`: nothing but the looks of the value tells.
+        # `aws configure set aws_secret_access_key ...`: only the look of the value decides.
         drawn = promised >= Promise.TOKEN and is_random(text[first:end])
         return Hit(kind_of(name), first, end) if drawn else None
     if name[-3:].lower() == "pwd" and text[first] in "/~":
@@ -214,12 +215,12 @@ def _plain(text: str, start: int, name: str, promised: Promise, separator: str, 
     anchored = _at_line_start(text, start)
     env = name.isupper() and separator == "="
     if separator[:1] == "%" or not (anchored or env):
-        stop = (CODED_STOP if separator[:1] == "%" else STOP).re.search(text, first, end)
+        stop = (CODED_STOP if separator[:1] == "%" else STOP).compiled.search(text, first, end)
         end = stop.start() if stop else end
     elif not env:
         end = first + len(text[first:end].rstrip(",;:"))
     else:
-        stop = STOP.re.search(text, first, end) if not anchored else None
+        stop = STOP.compiled.search(text, first, end) if not anchored else None
         end = stop.start() if stop else end
     word = text[first:end]
     exact = env or text.startswith("--", start) or _is_data(text, word, promised, separator, anchored, value.end)
@@ -230,11 +231,11 @@ def _at_line_start(text: str, start: int) -> bool:
     line = max(text.rfind("\n", max(0, start - 64), start), text.rfind("\\n", max(0, start - 64), start)) + 1
     if start - line > 60:
         return False
-    return LINE_START.re.fullmatch(text, line, start) is not None
+    return LINE_START.compiled.fullmatch(text, line, start) is not None
 
 
 def _is_data(text: str, word: str, promised: Promise, separator: str, anchored: bool, end: int) -> bool:
-    """Whether the line is one of a settings file rather than of a program."""
+    """Whether the line belongs to a settings file rather than to code."""
     if separator == ">":
         return text.startswith("</", end)
     if not anchored or promised is not Promise.PASSWORD or text[end - 1 : end] in (",", ";", "{", "("):
@@ -244,5 +245,5 @@ def _is_data(text: str, word: str, promised: Promise, separator: str, anchored: 
         return False
     section = separator.strip() == "=" and ("\n[" in text or text.startswith("["))
     if ":" in separator or separator == "=" or section:
-        return word.islower() and "_" not in word and not REFERENCE.re.fullmatch(word)
+        return word.islower() and "_" not in word and not REFERENCE.compiled.fullmatch(word)
     return False

@@ -1,17 +1,18 @@
-"""Secrets on command lines and in the files of command-line clients, where no sign stands between name and value."""
+"""Finds secrets on command lines and in files like .netrc, where no separator stands between name and value."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.assignment import read_value
+from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_placeholder, is_random, is_secret
 from seasoned.redact.name import Promise, kind_of, promise
-from seasoned.redact.pattern import Hit, Pattern
 
 _NAMED = r"(?<![a-z0-9_\-]-)-(?!-)[a-z0-9\-]{0,30}?(?:pass|token|key|secret|pwd|cred)[a-z0-9\-_]{0,24}+"
-DASH = Pattern(
+DASH = LazyRegex(
     rf"""-(?:(?P<flag>{_NAMED})(?:\\{{0,8}}["'],\s{{0,8}}(?=\\{{0,8}}["'])|[ \t]{{1,2}}(?![ \t\-|]))"""
     r"""|(?<=[\s"'\\n]-)(?:-(?:proxy-)?user[ =]|u(?:[ ]|(?=["']))|[aw][ ]|p[ ]?)[ ]?(?=\S))"""
 )
@@ -21,35 +22,37 @@ CLIENTS_WITH_SPACE = {
     "-a": ("redis-cli",),
     "-w": ("ldap",),
 }
-PIPED = Pattern(
+PIPED = LazyRegex(
     r"""echo\s{1,3}(?:-n\s{1,3})?\\{0,8}["']?([^\s"'|\\]{4,512})\\{0,8}["']?\s{0,3}\|[^|\n]{1,200}password-stdin"""
 )
-SPACED = Pattern(r"pass(?:word|phrase|code|wd)\s")
-NETRC = Pattern(r"pass(?:word|wd)[ \t]{1,4}(?=\S)")
-SAID = Pattern(r"pass(?:word|phrase|code|wd)(?:\s+(?:for|of)\s+\S{1,40})?\s+(?:is|was|=|to)[: ]\s{0,3}(?=\S)")
-SQL = Pattern(r"""password\s{1,4}(?:as\s)?(\\{0,8})(?=["'])""")
-IDENTIFIED = Pattern(r"""identified by\s{1,4}(?:as\s)?(?=\\{0,8}["'])""")
-PASS_WORD = Pattern(r""" pass:([^\s"'\\,;]{4,256})""")
-CHPASSWD = Pattern(r"""[a-z_][a-z0-9_\-]{0,31}:([^\s"'\\]{4,128})["']?\s*\|\s*(?:sudo\s+)?chpasswd""")
-HTPASSWD = Pattern(r"""htpasswd\s+-[a-z]*b[a-z]*\s+\S{1,200}\s+\S{1,100}\s+(["']?)([^\s"']{4,128})""")
-PGPASS = Pattern(r"(?m)^[\s+\-0-9→|]*[\w.*\-]{1,100}:(?:\d{2,5}|\*):[\w*\-]{1,64}:[\w*\-.@]{1,64}:([^\s:\"']{4,256})$")
+SPACED = LazyRegex(r"pass(?:word|phrase|code|wd)\s")
+NETRC = LazyRegex(r"pass(?:word|wd)[ \t]{1,4}(?=\S)")
+SAID = LazyRegex(r"pass(?:word|phrase|code|wd)(?:\s+(?:for|of)\s+\S{1,40})?\s+(?:is|was|=|to)[: ]\s{0,3}(?=\S)")
+SQL = LazyRegex(r"""password\s{1,4}(?:as\s)?(\\{0,8})(?=["'])""")
+IDENTIFIED = LazyRegex(r"""identified by\s{1,4}(?:as\s)?(?=\\{0,8}["'])""")
+PASS_WORD = LazyRegex(r""" pass:([^\s"'\\,;]{4,256})""")
+CHPASSWD = LazyRegex(r"""[a-z_][a-z0-9_\-]{0,31}:([^\s"'\\]{4,128})["']?\s*\|\s*(?:sudo\s+)?chpasswd""")
+HTPASSWD = LazyRegex(r"""htpasswd\s+-[a-z]*b[a-z]*\s+\S{1,200}\s+\S{1,100}\s+(["']?)([^\s"']{4,128})""")
+PGPASS = LazyRegex(
+    r"(?m)^[\s+\-0-9→|]*[\w.*\-]{1,100}:(?:\d{2,5}|\*):[\w*\-]{1,64}:[\w*\-.@]{1,64}:([^\s:\"']{4,256})$"
+)
 
 
 def find_in_commands(text: str, low: str) -> list[Hit]:
     """Values of flags, of clients with short flags, and of files such as .netrc."""
     hits: list[Hit] = []
     if "-" in low:
-        for match in DASH.re.finditer(low):
+        for match in DASH.compiled.finditer(low):
             hit = _flag(text, match) if match.lastgroup == "flag" else _short(text, low, match)
             if hit is not None:
                 hits.append(hit)
     if "pass" in low:
         hits += _passwords(text, low)
     if "identified by" in low:
-        for match in IDENTIFIED.re.finditer(low):
+        for match in IDENTIFIED.compiled.finditer(low):
             hits += _told(text, match.end(), exact=True)
     if ":5432:" in low:
-        for match in PGPASS.re.finditer(text):
+        for match in PGPASS.compiled.finditer(text):
             if not is_placeholder(match[1]):
                 hits.append(Hit("password", match.start(1), match.end(1)))
     return hits
@@ -68,7 +71,7 @@ def _flag(text: str, match: re.Match[str]) -> Hit | None:
 
 
 def _short(text: str, low: str, match: re.Match[str]) -> Hit | None:
-    """A short flag means a secret only behind the name of its program."""
+    """Short flags that mean a secret, only after the name of their program."""
     near = low[max(0, match.start() - 400) : match.start()]
     line = near[near.rfind("\n") + 1 :]
     flag = match[0].rstrip()
@@ -101,7 +104,7 @@ def _user(text: str, line: str, flag: str, at: int) -> Hit | None:
 
 
 def _passwords(text: str, low: str) -> Iterator[Hit]:
-    for match in SPACED.re.finditer(low):
+    for match in SPACED.compiled.finditer(low):
         yield from _spaced(text, low, match.start())
     if "password-stdin" in low:
         yield from _grouped(text, low, PIPED, 1)
@@ -114,21 +117,21 @@ def _passwords(text: str, low: str) -> Iterator[Hit]:
 
 def _spaced(text: str, low: str, at: int) -> Iterator[Hit]:
     """`PASSWORD 'x'` in SQL, `password is x` in a sentence, `login a password x` in .netrc."""
-    sql = SQL.re.match(low, at)
+    sql = SQL.compiled.match(low, at)
     if sql is not None:
         value = read_value(text, sql.end(1) - len(sql[1]))
         if value is not None and is_secret(text[value.start : value.end], Promise.PASSWORD, True, True):
             yield Hit("password", value.start, value.end)
-    said = SAID.re.match(low, at)
+    said = SAID.compiled.match(low, at)
     if said is not None:
         yield from _told(text, said.end())
-    netrc = NETRC.re.match(low, at)
+    netrc = NETRC.compiled.match(low, at)
     if netrc is not None and "login" in low[max(0, at - 200) : at]:
         yield from _told(text, netrc.end(), exact=True)
 
 
-def _grouped(text: str, low: str, pattern: Pattern, group: int) -> Iterator[Hit]:
-    for match in pattern.re.finditer(low):
+def _grouped(text: str, low: str, pattern: LazyRegex, group: int) -> Iterator[Hit]:
+    for match in pattern.compiled.finditer(low):
         word = text[match.start(group) : match.end(group)]
         if not is_placeholder(word) and not word.isdigit():
             yield Hit("password", match.start(group), match.end(group))

@@ -1,15 +1,16 @@
-"""Finding secrets in a text, fast where there are none: cheap questions first, expressions where they can match."""
+"""Finds secrets in a text. Fast where there are none: cheap tests come first, then expressions."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 
+from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.assignment import find_assignments
 from seasoned.redact.command import find_in_commands
 from seasoned.redact.encoded import BASE64, find_in_base64, find_in_hex, find_in_percent
+from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_placeholder, is_random
-from seasoned.redact.pattern import Hit, Pattern
 from seasoned.redact.personal import (
     FIGURES,
     PHONE_MARKS,
@@ -21,32 +22,32 @@ from seasoned.redact.personal import (
 from seasoned.redact.rules import RULES, Rule
 
 FURTHEST = 65536
-BEGIN = Pattern(r"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----")
-END = Pattern(r"-----END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----")
+BEGIN = LazyRegex(r"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----")
+END = LazyRegex(r"-----END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----")
 BODY = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n\\-:,→|>.()"
-LINES = Pattern(r"Private-Lines: \d{1,4}")
-MAC = Pattern(r"Private-(?:MAC|Hash): [0-9a-f]{40,64}")
+LINES = LazyRegex(r"Private-Lines: \d{1,4}")
+MAC = LazyRegex(r"Private-(?:MAC|Hash): [0-9a-f]{40,64}")
 
 
 def find_blocks(text: str) -> Iterator[Hit]:
-    """Each block from its first line to its last; without an end, as far as its letters reach."""
+    """Private keys, from first to last line; without an end line, as far as base64 continues."""
     if "PRIVATE KEY" in text:
         yield from _pem(text)
     if "Private-Lines" in text:
         done = 0
-        for match in LINES.re.finditer(text):
+        for match in LINES.compiled.finditer(text):
             if match.start() >= done:
-                mac = MAC.re.search(text, match.end(), match.end() + FURTHEST)
+                mac = MAC.compiled.search(text, match.end(), match.end() + FURTHEST)
                 done = mac.end() if mac else _body_end(text, match.end())
                 yield Hit("private-key", match.start(), done)
 
 
 def _pem(text: str) -> Iterator[Hit]:
     done = 0
-    for begin in BEGIN.re.finditer(text):
+    for begin in BEGIN.compiled.finditer(text):
         if begin.start() < done:
             continue
-        end = END.re.search(text, begin.end(), begin.end() + FURTHEST)
+        end = END.compiled.search(text, begin.end(), begin.end() + FURTHEST)
         following = text.find("-----BEGIN ", begin.end(), end.end() if end else begin.end() + FURTHEST)
         if end is not None and following < 0:
             done = end.end()
@@ -56,8 +57,8 @@ def _pem(text: str) -> Iterator[Hit]:
                 continue
         if done - begin.start() > 96:
             yield Hit("private-key", begin.start(), done)
-    for end in END.re.finditer(text, done):
-        # The beginning was cut away: go back as far as the letters reach.
+    for end in END.compiled.finditer(text, done):
+        # The first line is missing: go back as far as base64 reaches.
         kept = text[max(done, end.start() - FURTHEST) : end.start()]
         start = end.start() - (len(kept) - len(kept.rstrip(BODY)))
         if end.start() - start >= 24:
@@ -70,44 +71,44 @@ def _body_end(text: str, start: int) -> int:
     return start + len(stretch) - len(stretch.lstrip(BODY))
 
 
-USERINFO = Pattern(r"""://([^\s/?#@:"'<>\\`]{0,256}):([^\s/"'<>\\`]{1,512})@""")
-ALONE = Pattern(r"""://([^\s/?#@:"'<>\\`.]{20,512})@""")
-CODED = Pattern(r"""(?i)%3a(?:%2f|/){2}([^\s/?#@:"'<>\\`&]{0,256}?)%3a([^\s/@"'<>\\`&]{1,512}?)%40""")
-TWICE = Pattern(r"""(?i)%253a(?:%252f){2}([^\s/?#@:"'<>\\`&]{0,256}?)%253a([^\s/@"'<>\\`&]{1,512}?)%2540""")
+USERINFO = LazyRegex(r"""://([^\s/?#@:"'<>\\`]{0,256}):([^\s/"'<>\\`]{1,512})@""")
+ALONE = LazyRegex(r"""://([^\s/?#@:"'<>\\`.]{20,512})@""")
+CODED = LazyRegex(r"""(?i)%3a(?:%2f|/){2}([^\s/?#@:"'<>\\`&]{0,256}?)%3a([^\s/@"'<>\\`&]{1,512}?)%40""")
+TWICE = LazyRegex(r"""(?i)%253a(?:%252f){2}([^\s/?#@:"'<>\\`&]{0,256}?)%253a([^\s/@"'<>\\`&]{1,512}?)%2540""")
 
 
 def find_in_urls(text: str) -> Iterator[Hit]:
-    """The secret half of what stands before the host."""
+    """The password or token before the host of a URL."""
     if "@" in text and "://" in text:
-        for match in USERINFO.re.finditer(text):
+        for match in USERINFO.compiled.finditer(text):
             if not is_placeholder(match[2]):
                 yield Hit("url-password", match.start(2), match.end(2))
-        for match in ALONE.re.finditer(text):
+        for match in ALONE.compiled.finditer(text):
             if is_random(match[1]):
                 yield Hit("url-password", match.start(1), match.end(1))
     if "%40" in text or "%2540" in text:
         for pattern in (CODED, TWICE):
-            for match in pattern.re.finditer(text):
+            for match in pattern.compiled.finditer(text):
                 if not is_placeholder(match[2]):
                     yield Hit("url-password", match.start(2), match.end(2))
 
 
-def any_of(words: Iterable[str]) -> Pattern:
-    """A pattern that finds the place where any of the words stands."""
-    return Pattern(_branches(sorted(set(words))))
+def any_of(words: Iterable[str]) -> LazyRegex:
+    """An expression that finds any of the words: shared beginnings are tried once."""
+    return LazyRegex(_branches(sorted(set(words))))
 
 
 def _branches(words: list[str]) -> str:
     rests: dict[str, list[str]] = {}
     for word in words:
         rests.setdefault(word[0], []).append(word[1:])
-    # A word that ends here decides; longer ones with the same beginning need not be looked at.
+    # A word that ends here matches; longer ones with the same beginning are not needed.
     found = [re.escape(first) + ("" if "" in rest else _branches(rest)) for first, rest in rests.items()]
     return found[0] if len(found) == 1 else f"(?:{'|'.join(found)})"
 
 
-LONG = 20  # the shortest word that can be a token or worth decoding
-# Characters before a long word that belong to what anchors look at: `SG.`, `Bearer `, `sig=`.
+LONG = 20  # shorter words are neither tokens nor worth decoding
+# Characters before a long word that anchors may include: `SG.`, `Bearer `, `sig=`.
 BEFORE = 24
 DEEPEST = 3
 WITHOUT_DIGITS = (
@@ -126,12 +127,12 @@ WITHOUT_DIGITS = (
     "npm_",
     "rzp_",
 )
-UNWRITTEN = Pattern(r"[a-z][A-Z]{1,3}[a-z][A-Z]|[A-Z]{4}[a-z]{1,2}[A-Z]|=$")
+UNWRITTEN = LazyRegex(r"[a-z][A-Z]{1,3}[a-z][A-Z]|[A-Z]{4}[a-z]{1,2}[A-Z]|=$")
 REACH = 256
-# In fewer characters than this, looking for one anchor after the other is quicker than an expression for them all.
+# In shorter texts, searching one anchor after the other is faster than one expression for all.
 FEW = 2000
 BASE64_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-ESCAPE = Pattern(r"\\+(?:[nrtbf]|u00[0-9a-fA-F]{2})")
+ESCAPE = LazyRegex(r"\\+(?:[nrtbf]|u00[0-9a-fA-F]{2})")
 BEARER = next(rule for rule in RULES if rule.kind == "bearer")
 AZURE_CLIENT = next(rule for rule in RULES if rule.kind == "azure-client")
 
@@ -141,24 +142,24 @@ CLASSES = bytes(
 )
 WORD = b"a" * LONG
 SPACE = 32
-# As often as this a word of small letters changes between letters and figures without being random.
+# A lower-case word may change this often between letters and digits without being random.
 PLAIN = 2
 HEXADECIMAL = "0123456789abcdef-"
-DIGESTS = (32, 36, 40, 64)  # lengths of MD5, a UUID, SHA-1 and SHA-256
-PAIRED = Pattern(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
-MNEMONIC = Pattern(
+DIGESTS = (32, 36, 40, 64)  # lengths of MD5, UUID, SHA-1 and SHA-256
+PAIRED = LazyRegex(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
+MNEMONIC = LazyRegex(
     r"(?:mnemonic|seed|phrase)[a-z_ ]{0,24}[\"'\\]{0,6}\s{0,3}[:=]\s{0,3}[\"'\\]{0,6}"
     r"((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})"
 )
 
 
 def scan(text: str, depth: int = 0) -> list[Hit]:
-    """Every hit, in no order, overlapping ones too."""
+    """Every hit, unordered and possibly overlapping."""
     if len(text) < 8:
         return []
     data = text.encode("ascii", "replace")
     low = text.lower() if text.isascii() else data.lower().decode("ascii")
-    # One byte for each character, so that places are the same in all three.
+    # One byte per character, so that offsets are equal in all three.
     classes = data.translate(CLASSES)
     hits = find_assignments(text, low)
     hits += find_in_commands(text, low)
@@ -176,7 +177,7 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
     if b"000" in classes:
         _numbers(text, low, data, classes, hits)
     if "seed" in low or "mnemonic" in low:
-        hits += [Hit("seed-phrase", m.start(1), m.end(1)) for m in MNEMONIC.re.finditer(low)]
+        hits += [Hit("seed-phrase", m.start(1), m.end(1)) for m in MNEMONIC.compiled.finditer(low)]
     if "PRIVATE KEY" in text or "Private-Lines" in text:
         hits += find_blocks(text)
     _words(text, classes, depth, hits)
@@ -184,12 +185,12 @@ def scan(text: str, depth: int = 0) -> list[Hit]:
 
 
 def unescape(text: str) -> str:
-    """The text with escaped line ends and quotes blanked, every character in its place."""
-    return ESCAPE.re.sub(lambda match: " " * len(match[0]), text) if "\\" in text else text
+    """The text with escaped newlines and quotes blanked, at the same offsets."""
+    return ESCAPE.compiled.sub(lambda match: " " * len(match[0]), text) if "\\" in text else text
 
 
 def _numbers(text: str, low: str, data: bytes, classes: bytes, hits: list[Hit]) -> None:
-    """Cards, accounts and telephones: for texts with at least three figures in a row."""
+    """Card, account and telephone numbers, in texts with at least three digits in a row."""
     may_be_phone = "tel" in low or "phone" in low or "mobile" in low
     if b"0000" not in classes and not may_be_phone:
         return
@@ -203,7 +204,7 @@ def _numbers(text: str, low: str, data: bytes, classes: bytes, hits: list[Hit]) 
 
 
 def _words(text: str, digits: bytes, depth: int, hits: list[Hit]) -> None:
-    """Long words: those that carry an issuer's mark, and those that may be an encoded text."""
+    """Long words: known token formats, and words that may be encoded text."""
     classes = digits.replace(b"0", b"a")
     at = classes.find(WORD)
     if at < 0:
@@ -223,16 +224,16 @@ def _words(text: str, digits: bytes, depth: int, hits: list[Hit]) -> None:
         word = text[at:end]
         if digits.find(b"0", first, end) < 0:
             letters.append(text[max(0, at - BEFORE) : end])
-            may_be_random = word.lower() != word and UNWRITTEN.re.search(word) is not None
+            may_be_random = word.lower() != word and UNWRITTEN.compiled.search(word) is not None
         else:
-            # `manual_commit_2_test`, `fix-297-of-something`: random letters would change to figures more often.
+            # `manual_commit_2_test`, `fix-297-of-something`: random text would change more often.
             may_be_random = not (
                 word.islower() and digits.count(b"a0", at, end) + digits.count(b"0a", at, end) <= PLAIN
             )
         if may_be_random:
             seen = text[max(0, first - BEFORE) : end]
             if end - at in DIGESTS and not word.strip(HEXADECIMAL) and text[at - 1 : at] not in ("=", ".", ":", "/"):
-                # A digest or a UUID on its own: no issuer's mark, but a text may be encoded in it.
+                # A digest or UUID: not a known token, but text may be encoded in it.
                 if depth < DEEPEST:
                     _look_inside_hex(text, at, end, depth, hits)
             elif seen not in _harmless:
@@ -247,12 +248,12 @@ def _words(text: str, digits: bytes, depth: int, hits: list[Hit]) -> None:
             _marked(text, joined, hits, anchors)
     if words:
         joined = unescape("\n".join(words))
-        _marked(text, joined, hits, _ANCHORS if len(joined) < FEW or _RARE.re.search(joined) else _COMMON)
+        _marked(text, joined, hits, _ANCHORS if len(joined) < FEW or _RARE.compiled.search(joined) else _COMMON)
         if len(hits) == found:
             _remember(words)
 
 
-# Long words, with what stands before them, in which nothing was found: paths and ids come again and again.
+# Long words without a hit: paths and ids repeat often.
 _harmless: set[str] = set()
 _REMEMBERED = 20_000
 
@@ -266,7 +267,7 @@ def _remember(words: list[str]) -> None:
 def _marked(text: str, joined: str, hits: list[Hit], anchors: list[tuple[str, Rule]]) -> None:
     plain = ""
     for rule in dict.fromkeys([rule for anchor, rule in anchors if anchor in joined]):
-        if rule.pattern.re.search(joined):
+        if rule.pattern.compiled.search(joined):
             plain = plain or unescape(text)
             hits += _apply(rule, plain)
     if "AKIA" in joined or "ASIA" in joined:
@@ -275,19 +276,19 @@ def _marked(text: str, joined: str, hits: list[Hit], anchors: list[tuple[str, Ru
 
 _ANCHORS = [(anchor, rule) for rule in RULES for anchor in rule.anchors]
 _SHORT = 3
-# Anchors that stand in many a word; all others are looked for at once, and are hardly ever there.
+# Anchors that occur in many words; all others are searched together and are rare.
 _COMMON = [(anchor, rule) for anchor, rule in _ANCHORS if len(anchor) <= _SHORT]
-# Anchors of what may hold no figure at all, by the mark that they share.
+# Anchors of tokens that may have no digit, by their common character.
 _LETTERS = [(mark, [(anchor, rule) for anchor, rule in _ANCHORS if mark in anchor]) for mark in WITHOUT_DIGITS]
 _RARE = any_of(anchor for anchor, _ in _ANCHORS if len(anchor) > _SHORT)
 
 
 def _look_inside(text: str, first: int, start: int, end: int, depth: int, hits: list[Hit]) -> None:
-    """Decode what stands around this word, beginning where a run of base64 may begin."""
+    """Decode the base64 around this word."""
     near = text[first:start]
     begin = start - len(near) + len(near.rstrip(BASE64_LETTERS))
     for at in {begin, start}:
-        run = BASE64.re.match(text, at)
+        run = BASE64.compiled.match(text, at)
         hit = find_in_base64(text, at, run.end(), lambda inner: scan(inner, depth + 1)) if run else None
         if hit is not None:
             hits.append(hit)
@@ -302,15 +303,15 @@ def _look_inside_hex(text: str, start: int, end: int, depth: int, hits: list[Hit
 
 
 def _apply(rule: Rule, text: str) -> Iterator[Hit]:
-    for match in rule.pattern.re.finditer(text):
+    for match in rule.pattern.compiled.finditer(text):
         word = match[rule.group]
         if not rule.check or CHECKS[rule.check](word):
             yield Hit(rule.kind, match.start(rule.group), match.end(rule.group))
 
 
 def _beside_key_ids(text: str) -> Iterator[Hit]:
-    """A secret access key has no mark of its own, but stands near its id."""
-    for match in PAIRED.re.finditer(text):
+    """AWS secret access keys: no recognisable format, but near their id."""
+    for match in PAIRED.compiled.finditer(text):
         near = text[max(0, match.start() - 200) : match.end() + 200]
         if ("AKIA" in near or "ASIA" in near) and is_random(match[0]) and not match[0].islower():
             yield Hit("aws-secret", match.start(), match.end())
@@ -325,7 +326,7 @@ def _is_cased(word: str) -> bool:
 
 
 def _is_pair(word: str) -> bool:
-    """`user:password`, packed as HTTP's basic scheme does."""
+    """`user:password` as in HTTP basic authentication."""
     from binascii import Error, a2b_base64
 
     try:
@@ -335,7 +336,7 @@ def _is_pair(word: str) -> bool:
 
 
 def _is_session(word: str) -> bool:
-    """Not a UUID: agents number their own sessions with those."""
+    """Whether it is not a UUID: agents use those for their sessions."""
     return is_random(word.replace("%3A", "")) and not (len(word) == 36 and word.count("-") == 4)
 
 

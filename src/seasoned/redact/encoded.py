@@ -1,28 +1,29 @@
-"""Looking inside base64, hexadecimal and percent-encoding, where a text may lie that holds a secret."""
+"""Decodes base64, hexadecimal and percent-encoding to find secrets inside."""
 
 from __future__ import annotations
 
 import binascii
 from collections.abc import Callable, Iterator
 
-from seasoned.redact.pattern import Hit, Pattern
+from seasoned.lazy_regex import LazyRegex
+from seasoned.redact.hit import Hit
 
-BASE64 = Pattern(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
-PERCENT = Pattern(r"%[0-9A-Fa-f]{2}[A-Za-z0-9%._~+!*()\-]*")
+BASE64 = LazyRegex(r"[A-Za-z0-9+/_\-]{16,}={0,2}")
+PERCENT = LazyRegex(r"%[0-9A-Fa-f]{2}[A-Za-z0-9%._~+!*()\-]*")
 PERCENT_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~+!*()-"
-CODE = Pattern(r"%([0-9A-Fa-f]{2})")
+CODE = LazyRegex(r"%([0-9A-Fa-f]{2})")
 SAMPLE = 24
 
 Find = Callable[[str], list[Hit]]
 
 
 def find_in_base64(text: str, start: int, end: int, find: Find) -> Hit | None:
-    """The whole run, when what it decodes to is a text with a secret in it."""
+    """The whole run of base64 if it decodes to text with a secret."""
     run = text[start:end]
     if run.islower() or run.isupper() or run.isdigit():
         return None
     packed = run.replace("-", "+").replace("_", "/").rstrip("=") if "-" in run or "_" in run else run.rstrip("=")
-    # A stray letter before the run (the n of an escaped newline) shifts it: try every alignment.
+    # A stray letter before it (the n of an escaped newline) shifts the run: try every alignment.
     for skip in range(4):
         sample = _decode(packed[skip : skip + SAMPLE])
         if sample is None or not _is_text(sample):
@@ -37,7 +38,7 @@ def find_in_base64(text: str, start: int, end: int, find: Find) -> Hit | None:
 
 
 def find_in_hex(text: str, start: int, end: int, find: Find) -> Hit | None:
-    """The whole run, when its bytes are a text with a secret in it."""
+    """The whole run of hexadecimal if it decodes to text with a secret."""
     run = text[start:end]
     if len(run) % 2 or not run[:2].isalnum():
         return None
@@ -49,8 +50,8 @@ def find_in_hex(text: str, start: int, end: int, find: Find) -> Hit | None:
 
 
 def find_in_percent(text: str, find: Find) -> Iterator[Hit]:
-    """Words with percent signs whose decoded form holds a secret."""
-    for match in PERCENT.re.finditer(text):
+    """Percent-encoded words that contain a secret."""
+    for match in PERCENT.compiled.finditer(text):
         left = text[max(0, match.start() - 512) : match.start()]
         start = match.start() - len(left) + len(left.rstrip(PERCENT_LETTERS))
         plain = _unquote(text[start : match.end()])
@@ -61,7 +62,7 @@ def find_in_percent(text: str, find: Find) -> Iterator[Hit]:
 
 
 def _unquote(text: str) -> str:
-    return CODE.re.sub(lambda code: chr(int(code[1], 16)), text)
+    return CODE.compiled.sub(lambda code: chr(int(code[1], 16)), text)
 
 
 def _decode(packed: str) -> bytes | None:

@@ -1,4 +1,4 @@
-"""The key of the tags: made once, kept where only its owner can read it."""
+"""The key of the tags: created once, readable only by its owner."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ LENGTH = 32
 
 
 class Secrecy(msgspec.Struct, frozen=True):
-    """What a redactor is made of: the key of its tags and the user's own list. Cheap to hand to another process."""
+    """The key and the user's own list, from which a redactor is made. Cheap to send to another process."""
 
     key: bytes
     own: tuple[str, ...] = ()
 
     def redactor(self) -> Redactor:
-        """The redactor; its rules are imported now, which a scan that finds nothing new never needs."""
+        """Make the redactor. Imports its rules, which a scan that finds nothing new does not need."""
         from seasoned.redact.redactor import Redactor
 
         return Redactor(self.key, self.own)
 
 
 def new_key() -> bytes:
-    """A key that nobody has yet."""
+    """A new random key."""
     return os.urandom(LENGTH)
 
 
 def load_key(folder: Path, *, proposed: bytes | None = None) -> bytes:
-    """The key of this folder, made on first use; several processes may ask at once and get the same."""
+    """The key of this folder, created on first use, safe for several processes at once."""
     path = folder / NAME
     if not path.exists():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -45,14 +45,14 @@ def load_key(folder: Path, *, proposed: bytes | None = None) -> bytes:
     key = path.read_bytes()
     if len(key) != LENGTH:
         raise CannotDo(
-            f"{str(path)!r} holds {len(key)} bytes where {LENGTH} belong; remove it to have a new key made "
-            "(tags written before will no longer match new ones)"
+            f"{str(path)!r} has {len(key)} bytes instead of {LENGTH}. Remove it to create a new key "
+            "(existing tags will no longer match new ones)"
         )
     return key
 
 
 def _make(path: Path, key: bytes) -> None:
-    """Write beside and link into place, so that nobody ever reads half a key."""
+    """Write a temporary file and link it into place, so that no process reads half a key."""
     beside = path.with_name(f"{NAME}.{os.getpid()}.{os.urandom(4).hex()}")
     handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
@@ -65,7 +65,7 @@ def _make(path: Path, key: bytes) -> None:
     except FileExistsError:
         pass
     except OSError:
-        # A file system without hard links: exclusive creation decides who is first.
+        # Without hard links, exclusive creation decides which process is first.
         _copy_exclusive(beside, path)
     finally:
         beside.unlink()

@@ -1,12 +1,12 @@
-"""Values that a promising name does not make secret: placeholders, references, types, counts, code."""
+"""Values that are not secret despite their name: placeholders, references, types, counts, code."""
 
 from __future__ import annotations
 
 import math
 from itertools import pairwise
 
+from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.name import Promise, vocabulary
-from seasoned.redact.pattern import Pattern
 
 LABELS = vocabulary(
     "api key keys token tokens access refresh id user client secret secrets password passwd pass pwd passphrase "
@@ -24,8 +24,8 @@ EMPTY = vocabulary(
     "this that it required. password. token. self.fail sensitive filtered protected encrypted secure hashed plain "
     "generated provided found expected"
 )
-# For texts in small letters: an expression that ignores case takes twice as long to compile.
-PLACEHOLDER = Pattern(
+# For lower-cased text: ignoring case would double the time to compile.
+PLACEHOLDER = LazyRegex(
     r"""(?x)
       [*x•.\-_?#=+~0/\\ ]+ | <[^>]*> | <\w* | \[[^\]]*\] | \{.*\} | \{[\w.]* | \$[a-z_]\w* | \$[{(].* | \$\$\w*
     | %\(?[a-z_]*\)?[sd%]? | %[a-z_]+% | @[a-z_]+@ | \#\{.*
@@ -41,23 +41,23 @@ PLACEHOLDER = Pattern(
        |!\w|\|$|>$|&\w+$|\\|env:|/run/|/etc/|/var/|/home/|/usr/|/[a-z_./\-]+$|~/|\./|\.\./|[a-z]:\\|https?://[^:@\s]*$|projects/|secretsmanager).*
     """
 )
-REFERENCE = Pattern(
+REFERENCE = LazyRegex(
     r"(?x) [A-Za-z_$][\w$]* (?: (?:\??\.|::|->) [A-Za-z_$][\w$]* )* (?: \(.* | \[.* | \{.* | <.* | \??\.\[?.* )"
     r"| [A-Za-z_$][\w$]* (?: (?:\??\.|::|->) [A-Za-z_$][\w$]* )+ [,;)\]}]*"
     r"| [A-Z][A-Za-z]*\b(?:\[.*|\s*\|.*|<.*)?"
     r"| (?:await|new|lambda|not|f|b|r|typeof|func|async|yield|if|Some|Optional|List)\b[\s\"'(\[<].*"
 )
-SENTENCE = Pattern(
+SENTENCE = LazyRegex(
     r"(?i)\b(?:the|your|is|must|a|to|please|enter|invalid|required|incorrect|wrong|and|or|not|for|at|reset|forgot|with"
     r"|of|should|this|that|be|in|use|used|set|if|when|from|has|cannot|expired|missing|failed|password|token|on|by)\b"
 )
-SHOWN = 200  # as much of a value as tells whether it is a placeholder
-WORDS = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-TIDY = Pattern(r"\d[\d\-/:.T Z+]*|v?\d+(?:\.\d+)+[\w.+-]*|\d[\d,._]*\s?[a-zA-Z%]{0,3}")
+SHOWN = 200  # enough of a value to recognise a placeholder
+WORDS = LazyRegex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+TIDY = LazyRegex(r"\d[\d\-/:.T Z+]*|v?\d+(?:\.\d+)+[\w.+-]*|\d[\d,._]*\s?[a-zA-Z%]{0,3}")
 
 
 def is_random(text: str) -> bool:
-    """Whether a word looks drawn rather than written: mixed signs with high spread, or long hexadecimal."""
+    """Whether a word looks random: mixed characters with high entropy, or long hexadecimal."""
     n = len(text)
     if n < 8 or " " in text or "\n" in text:
         return False
@@ -66,7 +66,7 @@ def is_random(text: str) -> bool:
         return digits > 2 and len(set(text)) > 5
     upper = any(c.isupper() for c in text)
     lower = any(c.islower() for c in text)
-    if TIDY.re.fullmatch(text) or len(set(text)) < min(6, n):
+    if TIDY.compiled.fullmatch(text) or len(set(text)) < min(6, n):
         return False
     if digits == 0:
         return upper and lower and n >= 16 and _turns(text) * 3 > n
@@ -80,37 +80,37 @@ def _is_hex(text: str) -> bool:
 
 
 def _turns(text: str) -> int:
-    """How often the kind of sign changes; words change it seldom."""
+    """How often the kind of character changes; rare in words."""
     kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.islower() else "s" for c in text]
     return sum(a != b for a, b in pairwise(kinds))
 
 
 def entropy(text: str) -> float:
-    """Shannon's measure of the text's own letters, in bits."""
+    """The Shannon entropy of the text in bits per character."""
     n = len(text)
     return -sum(k / n * math.log2(k / n) for k in (text.count(c) for c in set(text)))
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether it stands for a secret without being one."""
+    """Whether it is a placeholder for a secret."""
     value = value[:SHOWN]
     low = value.lower()
-    if low in EMPTY or PLACEHOLDER.re.fullmatch(low):
+    if low in EMPTY or PLACEHOLDER.compiled.fullmatch(low):
         return True
-    words = WORDS.re.findall(value)
+    words = WORDS.compiled.findall(value)
     return bool(words) and all(w.lower() in LABELS for w in words)
 
 
 def is_secret(value: str, promise: Promise, quoted: bool, exact: bool) -> bool:
-    """Whether a value under a promising name is secret. `exact` says that the place holds data, not code."""
+    """Whether a value with a suspicious name is secret. `exact`: the place holds data, not code."""
     if len(value) < 4 or is_placeholder(value):
         return False
-    if not quoted and not exact and (value[0] in "([{" or REFERENCE.re.fullmatch(value)):
+    if not quoted and not exact and (value[0] in "([{" or REFERENCE.compiled.fullmatch(value)):
         return False
     if promise is Promise.WEAK:
         return is_random(value) and not value.startswith(("/", "./", "http"))
     if " " in value or "\n" in value:
-        return promise is not Promise.TOKEN and not SENTENCE.re.search(value) and value[-1] not in ".:?!,;"
+        return promise is not Promise.TOKEN and not SENTENCE.compiled.search(value) and value[-1] not in ".:?!,;"
     if promise is Promise.TOKEN:
         return is_random(value) or (len(value) >= 16 and any(c.isdigit() for c in value) and not value[0].isspace())
     if value.isdigit():

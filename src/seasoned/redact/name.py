@@ -1,11 +1,11 @@
-"""Names that promise a secret: `DB_PASSWORD`, `apiKey`, `client-secret`, but not `max_tokens` or `secretName`."""
+"""Names that indicate a secret: `DB_PASSWORD`, `apiKey`, `client-secret`, but not `max_tokens` or `secretName`."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 from functools import lru_cache
 
-from seasoned.redact.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
 
 
 def vocabulary(text: str) -> frozenset[str]:
@@ -14,16 +14,16 @@ def vocabulary(text: str) -> frozenset[str]:
 
 
 class Promise(IntEnum):
-    """How surely a name says that its value is secret."""
+    """How strongly a name indicates that its value is secret."""
 
     NONE = 0
-    WEAK = 1  # only a value that looks random counts: `key`, `auth`, `cookie`
-    TOKEN = 2  # a value that is neither a word nor a number counts
-    SECRET = 3  # anything but a placeholder counts
-    PASSWORD = 4  # even a plain word counts
+    WEAK = 1  # only if the value looks random: `key`, `auth`, `cookie`
+    TOKEN = 2  # if the value is neither a word nor a number
+    SECRET = 3  # unless the value is a placeholder
+    PASSWORD = 4  # even if the value is a plain word
 
 
-WORDS = Pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+WORDS = LazyRegex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 PASSWORDS = ("password", "passwd", "passphrase", "passcode", "pwd", "passwort", "pswd")
 SECRETS = ("secret", "apikey", "accesskey", "secretkey", "privatekey", "authkey", "accountkey", "masterkey")
@@ -49,8 +49,8 @@ AFTER = vocabulary(
 
 @lru_cache(maxsize=4096)
 def promise(name: str) -> Promise:
-    """What the name promises about its value."""
-    words = [w.lower() for w in WORDS.re.findall(name)]
+    """How strongly the name indicates a secret."""
+    words = [w.lower() for w in WORDS.compiled.findall(name)]
     while words and (words[-1] in AFTER or words[-1].isdigit()) and not _is_secret_word(words[-1]):
         words.pop()
     if not words:
@@ -90,7 +90,7 @@ def _token_or_key(last: str, before: str, words: list[str]) -> Promise:
 
 @lru_cache(maxsize=4096)
 def kind_of(name: str) -> str:
-    """The kind written into the tag of a value with this name."""
+    """The kind for the tag of a value with this name."""
     low = name.lower()
     for kind, marks in (
         ("authorization", ("authorization",)),

@@ -1,14 +1,15 @@
-"""Personal data: e-mail addresses, card numbers, bank accounts, and telephone numbers where they are called so."""
+"""Finds personal data: e-mail addresses, card numbers, bank accounts, and labelled telephone numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seasoned.lazy_regex import LazyRegex
+from seasoned.redact.hit import Hit
 from seasoned.redact.name import vocabulary
-from seasoned.redact.pattern import Hit, Pattern
 
 PLAIN_LOCAL = "abcdefghijklmnopqrstuvwxyz0123456789.+_-"
-DOMAIN = Pattern(r"(?:[a-z0-9](?:[a-z0-9\-]{0,61}[a-z0-9])?\.){1,6}([a-z]{2,18})(?![a-z0-9\-_(]|\.[a-z0-9]|:[/~])")
+DOMAIN = LazyRegex(r"(?:[a-z0-9](?:[a-z0-9\-]{0,61}[a-z0-9])?\.){1,6}([a-z]{2,18})(?![a-z0-9\-_(]|\.[a-z0-9]|:[/~])")
 NOT_ENDINGS = vocabulary(
     "js ts py sh rs md go rb so cc jsx tsx json yaml yml toml png jpg jpeg gif svg css html htm tgz zip gz tar "
     "whl jar service socket target timer mount slice scope conf cfg ini txt log lock map vue php java kt swift "
@@ -18,18 +19,18 @@ NOBODY = vocabulary(
     "git noreply no-reply donotreply do-not-reply hg svn user you your.email your-email name email me foo bar"
 )
 DOCUMENTED = vocabulary("example.com example.org example.net domain.com email.com company.com yourdomain.com host.com")
-CARD = Pattern(
+CARD = LazyRegex(
     r"(?<![\w.])(?<!\w-)(?:\d{14,19}|\d{4}([ \-])\d{4}\1\d{4}\1\d{1,7}|3\d{3}([ \-])\d{6}\2\d{5})(?![\w\-]|\.\d)"
 )
-# In a view where every figure is 0, a blank or hyphen is -, and anything else is x.
+# Matched on a view of the text: digits are 0, spaces and hyphens are -, everything else is x.
 CARD_MARKS = (b"0" * 14, b"0000-0000", b"0000-000000-0")
 IBAN_MARKS = (b"0" * 10, b"0000-0000")
 PHONE_MARKS = (b"0" * 7, b"000-0000", b"00-00-00-00")
 FIGURES = bytes(48 if 48 <= c <= 57 else 45 if c in b" -" else 120 for c in range(256))
-IBAN = Pattern(
+IBAN = LazyRegex(
     r"(?<![A-Za-z0-9_\-/])[A-Z]{2}\d{2}(?:[A-Z0-9]{11,30}|(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?)(?![A-Za-z0-9_\-])"
 )
-PHONE = Pattern(
+PHONE = LazyRegex(
     r"""(?:phone|mobile|cell|tel|fax|whatsapp)[a-z_ ]{0,12}["'\\]{0,6}"""
     r"""[ ]?(?:[:=]{1,2}\s{0,3}|(?<=[ ])(?=\+))["'\\]{0,6}"""
     r"(\+?\(?\d[\d ().\-/]{5,22}\d)(?![\w])"
@@ -37,10 +38,10 @@ PHONE = Pattern(
 
 
 def find_emails(text: str, low: str) -> Iterator[Hit]:
-    """Addresses of people; not ssh targets, scoped packages or the senders that nobody reads."""
+    """E-mail addresses of people; not ssh targets, scoped packages or no-reply senders."""
     at = low.find("@")
     while at >= 0:
-        domain = DOMAIN.re.match(low, at + 1)
+        domain = DOMAIN.compiled.match(low, at + 1)
         if domain is not None and domain[1] not in NOT_ENDINGS:
             left = low[max(0, at - 64) : at]
             local = left[len(left.rstrip(PLAIN_LOCAL)) :].lstrip(".-+")
@@ -73,9 +74,9 @@ def _places(figures: bytes, marks: tuple[bytes, ...]) -> Iterator[int]:
 
 
 def find_cards(text: str, figures: bytes) -> Iterator[Hit]:
-    """Numbers of a card network's range whose check digit is right."""
+    """Card numbers of a known network with a valid check digit."""
     for at in _places(figures, CARD_MARKS):
-        match = CARD.re.search(text, at, at + 36)
+        match = CARD.compiled.search(text, at, at + 36)
         if match is not None and _is_card(match[0]):
             yield Hit("card", match.start(), match.end())
 
@@ -107,9 +108,9 @@ def _luhn(digits: str) -> bool:
 
 
 def find_ibans(text: str, figures: bytes) -> Iterator[Hit]:
-    """Account numbers whose two check digits are right (ISO 13616)."""
+    """Account numbers with valid check digits (IBAN, ISO 13616)."""
     for at in _places(figures, IBAN_MARKS):
-        match = IBAN.re.search(text, max(0, at - 24), at + 48)
+        match = IBAN.compiled.search(text, max(0, at - 24), at + 48)
         if match is None:
             continue
         end = match.end()
@@ -118,13 +119,13 @@ def find_ibans(text: str, figures: bytes) -> Iterator[Hit]:
             if 15 <= len(whole) <= 34 and int("".join(str(int(c, 36)) for c in whole[4:] + whole[:4])) % 97 == 1:
                 yield Hit("iban", match.start(), end)
                 break
-            # A following word of capitals may have been taken along.
+            # The match may include a following upper-case word.
             cut = text.rfind(" ", match.start(), end)
             end = cut if cut > 0 else 0
 
 
 def find_phones(text: str, low: str) -> Iterator[Hit]:
-    """Numbers that are called telephone numbers."""
-    for match in PHONE.re.finditer(low):
+    """Numbers that are labelled as telephone numbers."""
+    for match in PHONE.compiled.finditer(low):
         if 7 <= sum(c.isdigit() for c in match[1]) <= 15:
             yield Hit("phone", match.start(1), match.end(1))

@@ -1,4 +1,4 @@
-"""The redactor: texts and JSON values in, the same without their secrets out."""
+"""The redactor: replaces secrets in texts and JSON values by tags."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
 
+from seasoned.lazy_regex import LazyRegex
 from seasoned.redact.detector import scan
+from seasoned.redact.hit import Hit
 from seasoned.redact.literal import is_secret
 from seasoned.redact.name import Promise, kind_of, promise
-from seasoned.redact.pattern import Hit, Pattern
 
 __all__ = ["Hit", "Redactor"]
 
-TAG = Pattern(r"\[redacted:[a-z0-9\-]{1,32}:[0-9a-f]{8}\]")
-ROUNDS = 6  # what a tag leaves behind can look secret once more; a few rounds always come to rest
-MARGIN = 1024  # no secret needs more than this to be recognised by its beginning
+TAG = LazyRegex(r"\[redacted:[a-z0-9\-]{1,32}:[0-9a-f]{8}\]")
+ROUNDS = 6  # the text around a tag can look secret again; a few rounds are always enough
+MARGIN = 1024  # enough to recognise any secret by its beginning
 PRIVATE_REACH = 16384
 GENERIC = frozenset(
     ("password", "secret", "token", "api-key", "authorization", "cookie", "encoded", "bearer", "url-password")
@@ -31,19 +32,19 @@ class Redactor:
         self._key = key
         self._own = tuple(own)
         self._own_patterns = [_own_pattern(entry) for entry in self._own]
-        # Names in which nothing was found, for whoever asks about the same ones again and again.
+        # Names without a hit: the same names are tested again and again.
         self.harmless: set[str] = set()
 
     def __reduce__(self) -> tuple[type[Redactor], tuple[bytes, tuple[str, ...]]]:
         return Redactor, (self._key, self._own)
 
     def tag(self, kind: str, secret: str) -> str:
-        """What stands in a secret's place."""
+        """The tag that replaces a secret."""
         digest = blake2b(secret.encode("utf-8", "surrogatepass"), digest_size=4, key=self._key[:64]).hexdigest()
         return f"[redacted:{kind}:{digest}]"
 
     def find(self, text: str) -> list[Hit]:
-        """What looks like a secret, in order and without overlap; tags are not looked at again."""
+        """Hits in order and without overlap, ignoring existing tags."""
         hits = scan(text)
         for pattern in self._own_patterns:
             hits += [Hit("own", m.start(), m.end()) for m in pattern.finditer(text) if m.end() > m.start()]
@@ -63,7 +64,7 @@ class Redactor:
         return self._mend(text, done)
 
     def value(self, value: Any) -> Any:
-        """The JSON value without its secrets, in its strings and in what its names give away."""
+        """The JSON value without its secrets, in strings and in values with suspicious names."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
@@ -76,7 +77,7 @@ class Redactor:
         return value
 
     def head(self, text: str, limit: int) -> str:
-        """A redacted beginning of at most `limit` characters, read no further than needed."""
+        """The redacted beginning, at most `limit` characters, without reading the whole text."""
         size = limit + MARGIN
         while True:
             whole = size >= len(text)
@@ -87,7 +88,7 @@ class Redactor:
             size *= 2
 
     def tail(self, text: str, limit: int) -> str:
-        """A redacted end of at most `limit` characters."""
+        """The redacted end, at most `limit` characters."""
         size = limit + MARGIN
         while True:
             start = _open_block(text, len(text) - size)
@@ -107,7 +108,7 @@ class Redactor:
         return "".join(pieces)
 
     def _trusted(self, window: str, start: int, end: int) -> str:
-        """The window's redacted part between two places, widened over secrets that reach across them."""
+        """The redacted part of a window, extended over secrets that cross its ends."""
         hits = self.find(window)
         for hit in hits:
             if hit.start < start < hit.end:
@@ -118,7 +119,7 @@ class Redactor:
         return self.text(self._replace(window, inside, start, end))
 
     def _items(self, items: Sequence[Any]) -> list[Any]:
-        """A list of arguments: `--password` gives away the one after it."""
+        """A list of arguments: `--password` makes the next one secret."""
         done = []
         flag = ""
         for item in items:
@@ -146,12 +147,12 @@ class Redactor:
         if any(word in low for word in PHONES) and 7 <= sum(c.isdigit() for c in value) <= 15 and len(value) < 25:
             return self.tag("phone", value)
         promised = promise(name)
-        if promised and not TAG.re.search(value) and is_secret(value, promised, True, True):
+        if promised and not TAG.compiled.search(value) and is_secret(value, promised, True, True):
             return self.tag(kind_of(name), value)
         return self.text(value)
 
     def _mend(self, text: str, done: str) -> str:
-        """A bare number in JSON cannot become a tag: then redact the structure instead of the text."""
+        """Redact the structure instead of the text where a bare number would have to become a tag."""
         if text.lstrip()[:1] not in ("{", "[", '"'):
             return done
         import json
@@ -166,24 +167,24 @@ class Redactor:
             return self._come_to_rest(json.dumps(self.value(self._numbers(parsed)), ensure_ascii=False))
         return done
 
-    def _come_to_rest(self, mended: str) -> str:
-        """What the structure did not give away, the text may: as long as it stays JSON."""
+    def _come_to_rest(self, text: str) -> str:
+        """Redact what only the text reveals, if the result is still JSON."""
         import json
 
         for _ in range(ROUNDS):
-            hits = self.find(mended)
+            hits = self.find(text)
             if not hits:
                 break
-            again = self._replace(mended, hits)
+            again = self._replace(text, hits)
             try:
                 json.loads(again)
             except ValueError:
                 break
-            mended = again
-        return mended
+            text = again
+        return text
 
     def _numbers(self, value: Any) -> Any:
-        """Numbers that are secret become texts, so that they can be replaced."""
+        """Turn secret numbers into texts, so that they can be replaced."""
         if isinstance(value, dict):
             return {name: self._numbers(inner) for name, inner in value.items()}
         if isinstance(value, list):
@@ -194,15 +195,15 @@ class Redactor:
 
 
 def _own_pattern(entry: str) -> re.Pattern[str]:
-    """`/.../` is a regular expression, anything else is taken as it stands, whatever its case."""
+    """An entry of the user's list: `/.../` is a regular expression, anything else a case-insensitive text."""
     if len(entry) > 2 and entry.startswith("/") and entry.endswith("/"):
         return re.compile(entry[1:-1])
     return re.compile(re.escape(entry), re.IGNORECASE)
 
 
 def _settle(text: str, hits: list[Hit]) -> list[Hit]:
-    """Overlapping hits become one of the widest kind; what lies in a tag is dropped."""
-    tags = [m.span() for m in TAG.re.finditer(text)] if "[redacted:" in text else []
+    """Merge overlapping hits into the widest; drop those inside a tag."""
+    tags = [m.span() for m in TAG.compiled.finditer(text)] if "[redacted:" in text else []
     hits.sort(key=lambda hit: (hit.start, -hit.end))
     kept: list[Hit] = []
     for hit in hits:
@@ -219,7 +220,7 @@ def _settle(text: str, hits: list[Hit]) -> list[Hit]:
 
 
 def _weight(hit: Hit) -> tuple[int, bool]:
-    """The wider hit names the whole; of two equal ones the issuer's mark says more than a name beside it."""
+    """The kind of merged hits: that of the wider one; of equal ones a known format outranks a name."""
     return hit.end - hit.start, hit.kind not in GENERIC
 
 
@@ -236,7 +237,7 @@ def _beside_tags(hit: Hit, tags: list[tuple[int, int]]) -> Hit | None:
 
 
 def _open_block(text: str, start: int) -> int:
-    """Where to begin so that a private key is not entered in its middle."""
+    """Where to begin so that the window does not start inside a private key."""
     if start <= 0:
         return start
     begin = text.rfind("-----BEGIN", max(0, start - PRIVATE_REACH), start)
@@ -248,7 +249,7 @@ def _open_block(text: str, start: int) -> int:
 def _cut_end(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
-    for tag in TAG.re.finditer(text):
+    for tag in TAG.compiled.finditer(text):
         if tag.start() < limit < tag.end():
             return text[: tag.start()]
     return text[:limit]
@@ -258,26 +259,26 @@ def _cut_start(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     start = len(text) - limit
-    for tag in TAG.re.finditer(text):
+    for tag in TAG.compiled.finditer(text):
         if tag.start() < start < tag.end():
             return text[tag.end() :]
     return text[start:]
 
 
-# Characters to show beyond a cut, so that a secret that lies across it is recognised.
+# Characters to read beyond a cut, so that a secret across it is recognised.
 CUT_MARGIN = 160
 _REMEMBERED = 4096
 
 
 def is_clean(redactor: Redactor, texts: Iterable[str], common: Iterable[str] = ()) -> bool:
-    """Whether none of the texts holds a secret, and nothing of what is common to many, names before all."""
+    """Whether neither the texts nor the shared ones (mostly names) contain a secret."""
     if not redactor.harmless.issuperset(common) and not all(_is_harmless(redactor, name) for name in common):
         return False
     return not redactor.find("\n".join(texts))
 
 
 def _is_harmless(redactor: Redactor, name: str) -> bool:
-    """Whether a name neither holds a secret nor promises that its value is one. Remembered: names come again."""
+    """Whether a name contains no secret and does not indicate one. Cached, since names repeat."""
     if name in redactor.harmless:
         return True
     if gives_away(name) or redactor.find(name):
@@ -289,6 +290,6 @@ def _is_harmless(redactor: Redactor, name: str) -> bool:
 
 
 def gives_away(name: str) -> bool:
-    """Whether a name alone makes its value worth a closer look: `password`, `Authorization`, `phone`."""
+    """Whether a name makes its value suspicious: `password`, `Authorization`, `phone`."""
     low = name.lower()
     return bool(promise(name)) or low.endswith(("authorization", "cookie")) or any(word in low for word in PHONES)

@@ -1,4 +1,4 @@
-"""Secrets that carry their issuer's mark, as data: the published formats of keys and tokens.
+"""The published formats of keys and tokens, as data.
 
 A rule runs only when one of its anchors stands in the text's long words (with a few characters before each), and it
 sees the text with escaped line ends and quotes blanked, so that a look behind sees where a word really begins.
@@ -10,21 +10,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from seasoned.redact.pattern import Pattern
+from seasoned.lazy_regex import LazyRegex
 
 
 class Rule(NamedTuple):
-    """How one kind of secret is written. The group that holds it is `group`; `check` names a second look."""
+    """The format of one kind of secret: `group` contains it; `check` names a further test."""
 
     kind: str
     anchors: tuple[str, ...]
-    pattern: Pattern
+    pattern: LazyRegex
     group: int = 0
     check: str = ""
 
 
 def _rule(kind: str, anchors: str, source: str, group: int = 0, check: str = "") -> Rule:
-    return Rule(kind, tuple(anchors.split(" ")), Pattern(source), group, check)
+    return Rule(kind, tuple(anchors.split(" ")), LazyRegex(source), group, check)
 
 
 RULES: tuple[Rule, ...] = (

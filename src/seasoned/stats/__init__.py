@@ -1,1 +1,1 @@
-"""Stats: numbers in, intervals and tests out. It knows nothing of sessions; a cluster is whatever resembles itself."""
+"""Intervals and tests from numbers. A cluster is a group of trials that resemble each other, such as a session."""

@@ -1,8 +1,8 @@
-"""Intervals that stay valid while one keeps looking: after every cluster, with the right to stop whenever one likes.
+"""Intervals that stay valid under continuous monitoring: after every cluster, with optional stopping.
 
-They are confidence sequences by betting (Waudby-Smith & Ramdas 2024, hedged capital): someone who bets against a
-rate and multiplies the stake by 2/α has evidence against it, and fair bets do so with a probability of α/2 at most,
-whenever one looks (Ville 1939). Nothing is asymptotic. The unit is the cluster, in the order of arrival.
+They are confidence sequences by betting (Waudby-Smith & Ramdas 2024, hedged capital): a bettor
+who multiplies the stake by 2/α has evidence against a rate, and fair bets do so with a probability of at most α/2 at
+any time (Ville 1939). Nothing is asymptotic. The unit is the cluster, in the order of arrival.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from seasoned.stats.interval import Array
 
 LARGEST_CLUSTER = 100
-# The largest share of the capital put at risk on one cluster. Less would bound low rates loosely from above.
+# The largest share of the capital at risk on one cluster. Less would loosen the upper bound of low rates.
 _STAKE = 0.9
 _HALVINGS = 40
-CONTRADICTION = "the looks contradict each other: the rate has probably changed on the way"
+CONTRADICTION = "the data is inconsistent: the rate has probably changed along the way"
 NO_VALUES = "there are no values"
 
 
@@ -57,8 +57,8 @@ def rate_sequence(
 
 
 def difference_sequence(values_a: Sequence[float], values_b: Sequence[float], *, level: float = 0.95) -> Estimate:
-    """First mean minus second, one value in [0, 1] for each cluster; the k-th of one side is set against the k-th of
-    the other, and values without a counterpart wait. The p value of no difference is valid at every look too.
+    """First mean minus second, one value in [0, 1] for each cluster; the k-th value of one side is paired
+    with the k-th of the other; the rest waits. The p value is also valid at any time.
     """
     import numpy as np
 
@@ -80,7 +80,7 @@ def difference_sequence(values_a: Sequence[float], values_b: Sequence[float], *,
 
 
 def _estimate(x: Array, weights: Array, n: int, level: float) -> Estimate:
-    """The weighted mean between the ends that all looks so far have left."""
+    """The weighted mean with the intersection of all intervals so far."""
     value = float((weights * x).sum() / weights.sum())
     low, high = _end(x, weights, 1, level), _end(x, weights, -1, level)
     if low > high:
@@ -89,7 +89,7 @@ def _estimate(x: Array, weights: Array, n: int, level: float) -> Estimate:
 
 
 def _end(x: Array, weights: Array, sign: int, level: float) -> float:
-    """The outermost rate not refuted at any look, by halving: the capital falls as the rate moves inwards."""
+    """The outermost rate that was never refuted, by bisection: the capital falls as the rate moves inwards."""
     enough, bets = math.log(2 / (1 - level)), _bets(x, weights, level)
     refuted, open_ = (0.0, 1.0) if sign > 0 else (1.0, 0.0)
     if _largest(x, weights, bets, refuted, sign) < enough:
@@ -100,7 +100,7 @@ def _end(x: Array, weights: Array, sign: int, level: float) -> float:
             refuted = middle
         else:
             open_ = middle
-    # The refuted neighbour, not the open one, so that halving never makes the interval narrower than it may be.
+    # The refuted neighbour, so that bisection never makes the interval too narrow.
     return refuted
 
 
@@ -108,8 +108,8 @@ def _largest(x: Array, weights: Array, bets: Array, rate: float, sign: int) -> f
     """The logarithm of the largest capital ever reached by betting that the mean is above (+1) or below (−1) a rate."""
     import numpy as np
 
-    room = rate if sign > 0 else 1 - rate
-    stakes = np.minimum(bets, _STAKE / room if room > 0 else math.inf)
+    reach = rate if sign > 0 else 1 - rate
+    stakes = np.minimum(bets, _STAKE / reach if reach > 0 else math.inf)
     return float(np.cumsum(np.log1p(sign * stakes * weights * (x - rate))).max())
 
 

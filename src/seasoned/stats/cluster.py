@@ -1,4 +1,4 @@
-"""A rate over clusters: trials of one cluster resemble each other, so clusters are the units of every interval."""
+"""A rate over clusters with its interval. Trials of one cluster resemble each other, so clusters are the units."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def studentised_ends(
 ) -> tuple[float, float] | None:
     """The ends of a bootstrap-t interval (Efron 1981; by clusters Davison & Hinkley 1997, 3.8).
 
-    `symmetric` takes both ends equally far away (Hall 1988): steadier where the value may lie on both sides of zero.
+    `symmetric` puts both ends at the same distance (Hall 1988): more stable for values around zero.
 
-    Each arm has a row for each of its clusters; `smooth` sees the totals of all arms side by side. None when
-    so many draws have no spread that an end would be infinite.
+    Each arm has a row for each of its clusters; `smooth` gets the totals of all arms side by side. None if so many
+    draws have no spread that an end would be infinite.
     """
     import numpy as np
 
@@ -60,7 +60,7 @@ def studentised_ends(
     if symmetric:
         pivots = np.concatenate([pivots, -pivots])
     tail = (1 - level) / 2
-    # Not interpolated: the quantile of a draw without spread is infinite, and infinity cannot be averaged.
+    # Not interpolated: a draw without spread is infinite, and infinity cannot be averaged.
     low, high = np.quantile(pivots, [tail, 1 - tail], method="inverted_cdf").tolist()
     if not np.isfinite(low) or not np.isfinite(high):
         return None
@@ -127,7 +127,7 @@ def _pivots(value: float, drawn: Array, error: Array) -> Array:
 
 
 class Pooled(msgspec.Struct, frozen=True):
-    """A rate over clusters with what its intervals are made of."""
+    """A rate over clusters with the parts of its intervals."""
 
     rate: float | None
     n: int
@@ -144,9 +144,9 @@ class Pooled(msgspec.Struct, frozen=True):
 
     @property
     def effective_n(self) -> float | None:
-        """Independent trials that would tell as much, never more than there are (Korn & Graubard 1998).
+        """The equivalent number of independent trials, at most `n` (Korn & Graubard 1998).
 
-        Where nothing or everything failed no spread can be seen: then a cluster counts as one trial.
+        If nothing or everything failed there is no spread: then a cluster counts as one trial.
         """
         if self.rate is None or self.freedom is None:
             return None
@@ -174,9 +174,9 @@ def pool_rows(rows: Array) -> Pooled:
 
 
 def effective_clusters(sizes: Array) -> float:
-    """Clusters of one size that would tell as much as these (Kish 1965); few long ones outweigh many short ones."""
+    """The equivalent number of clusters of equal size (Kish 1965): few long ones outweigh many short ones."""
     kish = float(sizes.sum()) ** 2 / float((sizes**2).sum())
-    # With one cluster that outweighs all others Student's t would have no quantile.
+    # If one cluster outweighs all others, Student's t would have no quantile.
     return max(2.0, kish)
 
 
@@ -189,7 +189,7 @@ def rate(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Estimate:
-    """All failures over all trials, with an interval that holds when trials of one cluster resemble each other."""
+    """All failures over all trials, with an interval that is valid for clustered trials."""
     check_level(level)
     rows = as_counts(failures, totals)
     pooled = pool_rows(rows)

@@ -1,4 +1,4 @@
-"""Two rates of different clusters: first minus second, and first by second."""
+"""Differences and ratios of two rates, of different clusters or of the same clusters under two conditions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from seasoned.stats.proportion import difference_ends, ratio_ends
 if TYPE_CHECKING:
     from seasoned.stats.interval import Array
 
-NO_RATIO = "nothing failed in the second, so there is no ratio to it"
+NO_RATIO = "nothing failed in the second, so there is no ratio"
 NO_LOG = "nothing failed in the first: a ratio of zero has no logarithm; the method 'wilson' bounds it"
 
 
@@ -150,7 +150,7 @@ def rate_difference(sums: Array) -> tuple[Array, Array]:
 
 
 def log_ratio(sums: Array) -> tuple[Array, Array]:
-    """The logarithm of first by second with its gradient by (failures, total, failures, total)."""
+    """The logarithm of first divided by second with its gradient by (failures, total, failures, total)."""
     import numpy as np
 
     value = np.log(sums[:, 0]) - np.log(sums[:, 1]) - np.log(sums[:, 2]) + np.log(sums[:, 3])
@@ -273,7 +273,7 @@ def _rates(totals: Array) -> tuple[Array, Array]:
 
 
 def _jackknife_error(without: Array) -> float:
-    """The standard error from values with one cluster left out each; rounding is no spread."""
+    """The standard error from values with one cluster left out each; rounding errors count as 0."""
     error = math.sqrt((len(without) - 1) * float(without.var()))
     return error if error > 1e-12 else 0.0
 

@@ -1,4 +1,4 @@
-"""Quantiles and tails. From scipy.special, since scipy.stats takes a second to import."""
+"""Quantiles, tails and Holm's correction. From scipy.special: scipy.stats takes a second to import."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def normal_below(value: float) -> float:
 
 
 def two_sided_z(level: float) -> float:
-    """The normal deviate of a two-sided interval: 1.96 for 0.95."""
+    """The normal quantile of a two-sided interval: 1.96 for 0.95."""
     return normal_quantile((1 + level) / 2)
 
 
 def two_sided_t(level: float, freedom: float) -> float:
-    """The deviate of Student's t (1908) for a two-sided interval."""
+    """The quantile of Student's t (1908) for a two-sided interval."""
     return float(_special().stdtrit(freedom, (1 + level) / 2))
 
 
@@ -37,16 +37,16 @@ def t_tails(statistic: float, freedom: float) -> float:
 
 
 def _special() -> Any:
-    """Imported when used: the core must start without it."""
+    """Import on first use: the core must start without scipy."""
     import scipy.special  # type: ignore[import-untyped]  # its stubs are a package of their own
 
     return scipy.special
 
 
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
-    """Adjusted p values in the order given, controlling any false finding at all (Holm 1979).
+    """Adjusted p values in the given order, controlling the family-wise error rate (Holm 1979).
 
-    A None is a test that was not made: it stays None and costs the others nothing.
+    None means that a test was not made; it stays None and does not count.
     """
     for p_value in p_values:
         if p_value is not None and not 0 <= p_value <= 1:
@@ -55,7 +55,7 @@ def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
     adjusted: list[float | None] = [None] * len(p_values)
     largest = 0.0
     for place, (p_value, index) in enumerate(made):
-        # Each is at least the one before it, so that a larger p value is never found more significant.
+        # Monotone, so that a larger p value never becomes more significant.
         largest = max(largest, min(1.0, (len(made) - place) * p_value))
         adjusted[index] = largest
     return tuple(adjusted)

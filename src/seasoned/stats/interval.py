@@ -1,4 +1,4 @@
-"""The vocabulary: an interval, an estimate with its interval, a p value. None comes with a reason."""
+"""Intervals, estimates and p values, and checked counts by cluster. A None always has a reason."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOO_FEW_FAILURES = "failures lie in too few clusters to resample them"
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """Where a value lies at a level of confidence; `n` counts the independent units it rests on."""
+    """A confidence interval; `n` is the number of independent units behind it."""
 
     low: float
     high: float
@@ -33,7 +33,7 @@ class Interval(msgspec.Struct, frozen=True):
 
 
 class Estimate(msgspec.Struct, frozen=True):
-    """A value and its interval. Where one of them is None, `reason` says why."""
+    """A value and its interval. If one of them is None, `reason` says why."""
 
     value: float | None
     interval: Interval | None
@@ -44,7 +44,7 @@ class Estimate(msgspec.Struct, frozen=True):
 
 
 class PValue(msgspec.Struct, frozen=True):
-    """How often chance alone would give as much as was seen. `exact`: every arrangement was counted."""
+    """A p value. `exact`: every arrangement was counted."""
 
     value: float | None
     n: int
@@ -53,18 +53,18 @@ class PValue(msgspec.Struct, frozen=True):
 
 
 def check_level(level: float) -> None:
-    """Refuses a level that is no probability, such as 95."""
+    """Refuse a level that is not between 0 and 1, such as 95."""
     if not 0 < level < 1:
         raise UsageError(f"a level lies between 0 and 1, not {level!r}: say 0.95 for 95 %")
 
 
 def span(low: float, value: float, high: float, level: float, n: int) -> Interval:
-    """An interval that holds its estimate, whatever rounding or an asymmetric method did to its ends."""
+    """An interval that contains its estimate despite rounding or an asymmetric method."""
     return Interval(min(low, value), max(high, value), level, n)
 
 
 def as_counts(failures: Sequence[int], totals: Sequence[int]) -> Array:
-    """One row (failures, total) for each cluster with trials; an empty cluster says nothing and is dropped."""
+    """One row (failures, total) for each cluster with trials; empty clusters are dropped."""
     rows = raw_counts(failures, totals)
     return rows[rows[:, 1] > 0]
 
@@ -83,7 +83,7 @@ def as_pairs(
 
 
 def raw_counts(failures: Sequence[int], totals: Sequence[int]) -> Array:
-    """One row for each cluster, the empty ones too."""
+    """One row for each cluster, also empty ones."""
     import numpy as np
 
     if len(failures) != len(totals):

@@ -1,4 +1,4 @@
-"""Permutation tests of two rates: labels change places between whole clusters, or within pairs."""
+"""Permutation tests of two rates: labels are exchanged between clusters or within pairs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def permute_pairs(
     permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> PValue:
-    """Two-sided test that the conditions do not matter: they change places within clusters (Fisher 1935)."""
+    """Two-sided test that the conditions do not matter: they are exchanged within clusters (Fisher 1935)."""
     import numpy as np
 
     rows = as_pairs(failures_a, totals_a, failures_b, totals_b)
@@ -70,7 +70,7 @@ def permute_pairs(
 
 
 def _p_value(draws: Iterator[Labels], statistic: Callable[[Labels], Array], n: int, *, exact: bool) -> PValue:
-    """The first arrangement is the one that was seen, in a full count as well as among draws."""
+    """The share of arrangements at least as extreme as the first one, which is the observed one."""
     import numpy as np
 
     seen: float | None = None
@@ -79,14 +79,14 @@ def _p_value(draws: Iterator[Labels], statistic: Callable[[Labels], Array], n: i
         values = np.abs(statistic(labels))
         if seen is None:
             seen = float(values[0])
-        # Arrangements that differ by rounding alone are as extreme.
+        # Tolerate rounding errors.
         extreme += int((values >= seen * (1 - 1e-9)).sum())
         count += len(values)
     return PValue(extreme / count, n, exact)
 
 
 def _all_choices(clusters: int, chosen: int) -> Iterator[Labels]:
-    """Every choice of the first side; combinations begin with the first clusters, which are the ones seen."""
+    """Every choice of the first side, beginning with the observed one."""
     import numpy as np
 
     members = np.array(list(combinations(range(clusters), chosen)))
@@ -96,7 +96,7 @@ def _all_choices(clusters: int, chosen: int) -> Iterator[Labels]:
 
 
 def _shuffles(clusters: int, chosen: int, permutations: int, generator: Generator) -> Iterator[Labels]:
-    """What was seen, then random choices of the first side."""
+    """The observed choice, then random ones."""
     import numpy as np
 
     first = np.arange(clusters) < chosen
@@ -135,7 +135,7 @@ def _between(rows: Array, labels: Labels) -> Array:
         failed, total, square, product, total_square = sums.T
         rate = failed / total
         difference += sign * rate
-        # A single cluster has no spread; then the other side's stands alone.
+        # A single cluster has no spread; use the other side's alone.
         if clusters > 1:
             spread = np.maximum(square - 2 * rate * product + rate**2 * total_square, 0.0)
             variance += clusters / (clusters - 1) * spread / total**2

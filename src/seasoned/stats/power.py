@@ -1,4 +1,4 @@
-"""What a comparison of two rates can see: its power, the smallest difference it would find, the trials it needs."""
+"""The power of a comparison of two rates, the smallest detectable difference, and the trials it needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HALVINGS = 60
 
 
 class Detectable(msgspec.Struct, frozen=True):
-    """The smallest change of a rate that would be found. None where even the largest possible one would not."""
+    """The smallest detectable change of a rate. None if even the largest possible one is not detectable."""
 
     rise: float | None
     fall: float | None
@@ -43,7 +43,7 @@ def power(
     own = math.sqrt(design_effect * (rate_a * (1 - rate_a) / n_a + rate_b * (1 - rate_b) / n_b))
     beyond = abs(rate_a - rate_b) - two_sided_z(level) * under_null
     if not own:
-        # Rates of 0 and 1: what is seen is certain, and so is the answer.
+        # Rates of 0 and 1 have no variance.
         return 1.0 if beyond > 0 else 0.0
     return normal_below(beyond / own)
 
@@ -51,7 +51,7 @@ def power(
 def detectable(
     rate: float, n_a: int, n_b: int, *, power: float = 0.8, design_effect: float = 1.0, level: float = 0.95
 ) -> Detectable:
-    """The smallest rise and fall from a rate that would be found with this power."""
+    """The smallest rise and fall from a rate that are detectable with this power."""
     _check(rate, rate, design_effect, level)
     _check_power(power)
     if n_a < 1 or n_b < 1:
@@ -77,17 +77,17 @@ def needed_for_ratio(
 
 
 def _smallest(
-    rate: float, room: float, sign: float, n_a: int, n_b: int, wanted: float, design_effect: float, level: float
+    rate: float, reach: float, sign: float, n_a: int, n_b: int, wanted: float, design_effect: float, level: float
 ) -> float | None:
-    """By halving: the power grows with the difference."""
+    """By bisection: the power grows with the difference."""
 
     def found(change: float) -> bool:
         other = min(1.0, max(0.0, rate + sign * change))
         return (power(rate, other, n_a, n_b, design_effect=design_effect, level=level) or 0.0) >= wanted
 
-    if not room or not found(room):
+    if not reach or not found(reach):
         return None
-    unseen, seen = 0.0, room
+    unseen, seen = 0.0, reach
     for _ in range(_HALVINGS):
         middle = (unseen + seen) / 2
         unseen, seen = (unseen, middle) if found(middle) else (middle, seen)
@@ -95,7 +95,7 @@ def _smallest(
 
 
 def _whole(trials: float) -> int:
-    """Rounded up, where rounding errors do not add a trial."""
+    """Rounded up, ignoring floating-point noise."""
     return max(1, math.ceil(trials - 1e-9 * trials))
 
 

@@ -1,4 +1,4 @@
-"""One proportion of independent trials, and two of them: no clusters here. `cluster` has those."""
+"""One or two proportions of independent trials: intervals and exact tests. For clusters see `cluster`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def ratio_ends(a: float, of_a: Interval, b: float, of_b: Interval) -> tuple[floa
     """Ends for a / b, the sides being independent and b's interval above zero (Donner & Zou 2012)."""
     product = a * b
     above, below = of_a.low * (2 * a - of_a.low), of_b.high * (2 * b - of_b.high)
-    # The published (product - root) / below, turned over so that below = 0 does no harm.
+    # The published (product - root) / below, rearranged so that below = 0 works.
     low = above / (product + sqrt(max(0.0, product * product - above * below))) if above > 0 else 0.0
     above, below = of_a.high * (2 * a - of_a.high), of_b.low * (2 * b - of_b.low)
     high = (product + sqrt(max(0.0, product * product - above * below))) / below
@@ -67,17 +67,17 @@ def proportion_ratio(failures_a: int, total_a: int, failures_b: int, total_b: in
     if a.value is None or a.interval is None or b.value is None or b.interval is None:
         return Estimate(None, None, n, n, f"{NO_TRIALS} on one side")
     if not b.value:
-        return Estimate(None, None, n, n, "nothing failed in the second, so there is no ratio to it")
+        return Estimate(None, None, n, n, "nothing failed in the second, so there is no ratio")
     low, high = ratio_ends(a.value, a.interval, b.value, b.interval)
     return Estimate(a.value / b.value, Interval(low, high, level, n), n, n)
 
 
 def score_ends(rate: float, n: float, deviate: float) -> tuple[float, float]:
-    """Wilson's ends for a rate over `n` trials; `n` may be an effective one and so no whole number."""
+    """Wilson's ends for a rate over `n` trials; `n` may be an effective number and so a fraction."""
     square = deviate * deviate
     middle = (rate + square / (2 * n)) / (1 + square / n)
     half = deviate / (1 + square / n) * (rate * (1 - rate) / n + square / (4 * n * n)) ** 0.5
-    # At rates of 0 and 1 the end is the rate itself; rounding must not move it.
+    # At rates of 0 and 1 the end is the rate itself, without rounding errors.
     low = 0.0 if rate <= 0 else max(0.0, middle - half)
     high = 1.0 if rate >= 1 else min(1.0, middle + half)
     return min(low, rate), max(high, rate)
@@ -90,7 +90,7 @@ def _check(failures: int, total: int, level: float) -> None:
 
 
 Alternative = Literal["two-sided", "less", "greater"]
-_TIE = 1e-9  # arrangements as likely as the one seen, up to rounding, are as extreme
+_TIE = 1e-9  # tables as likely as the observed one, up to rounding, are as extreme
 
 
 def fisher(
@@ -98,7 +98,7 @@ def fisher(
 ) -> PValue:
     """Fisher's exact test of two proportions (Fisher 1922). `less`: the first fails less than the second.
 
-    Two-sided sums every table that is no more likely than the one seen.
+    The two-sided p value sums all tables at most as likely as the observed one.
     """
     for failures, total in ((failures_a, total_a), (failures_b, total_b)):
         if not 0 <= failures <= total:
@@ -130,7 +130,7 @@ def mcnemar(only_a: int, only_b: int, *, alternative: Alternative = "two-sided")
 
 
 def sign_test(differences: Sequence[float], *, alternative: Alternative = "two-sided") -> PValue:
-    """Whether differences of pairs lie on both sides of zero alike (Arbuthnot 1710); zeros are left out."""
+    """Whether differences of pairs are symmetric around zero (Arbuthnot 1710); zeros are left out."""
     above, below = sum(d > 0 for d in differences), sum(d < 0 for d in differences)
     return mcnemar(above, below, alternative=alternative)
 

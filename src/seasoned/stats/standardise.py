@@ -1,4 +1,4 @@
-"""Direct standardisation: what a rate would be with a fixed mix of strata, so that a changed mix is not a change."""
+"""Direct standardisation: the rate at a fixed mix of strata, so that a different mix does not look like a change."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ if TYPE_CHECKING:
 
 Strata = Mapping[str, tuple[int, int]]  # one cluster: failures and total by stratum
 
-# A stratum seen in one cluster alone shows no spread; counting it would make the interval too narrow.
+# A stratum in only one cluster shows no spread; counting it would make the interval too narrow.
 FEWEST_CLUSTERS = 2
 
 NO_STRATUM = "no stratum of the mix has trials in at least two clusters"
 
 
 class Standardised(msgspec.Struct, frozen=True):
-    """A rate at a fixed mix, how much of the mix it covers, and the strata left out for want of trials."""
+    """A rate at a fixed mix, the share of the mix it covers, and the strata without enough trials."""
 
     estimate: Estimate
-    # Share of the mix; the rate is that of this share alone, nothing is assumed about the rest.
+    # Share of the mix behind the rate; nothing is assumed about the rest.
     covered: float
     missing: tuple[str, ...] = ()
 
 
 def standardise_tables(failures: Array, totals: Array, weights: Array, *, level: float = 0.95) -> Standardised:
-    """The same from tables: rows are clusters, columns strata, and `missing` names columns by their number."""
+    """The rate if trials were mixed by `weights` (Neison 1844; jackknife error: Tukey 1958). Rows of the tables are
+    clusters, columns strata; `missing` names columns by number."""
     check_level(level)
     held = ((totals > 0).sum(axis=0) >= FEWEST_CLUSTERS) & (weights > 0)
     missing = tuple(str(column) for column in ((weights > 0) & ~held).nonzero()[0].tolist())
@@ -113,7 +114,7 @@ def _joint_mix(a: Sequence[Strata], b: Sequence[Strata]) -> Mapping[str, float]:
 
 
 def _shares(mix: Mapping[str, float]) -> dict[str, float]:
-    """Parts of one, in order of name, without the strata that the mix gives nothing."""
+    """Weights that sum to one, by name, without empty strata."""
     for stratum, weight in mix.items():
         if not (weight >= 0 and math.isfinite(weight)):
             raise UsageError(f"a mix has weights from 0 up, not {weight!r} for {stratum!r}")

@@ -1,4 +1,4 @@
-"""Change along a cluster, each cluster its own control: clusters that differ as a whole cannot pass for a trend."""
+"""Trends within clusters, and differences within strata: differences between clusters cannot look like a trend."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def slope_of(
     group: Codes | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """The same from columns with one entry for each trial: a linear probability model within clusters.
+    """The change of the failure probability per unit of position: a linear probability model within clusters.
 
-    Each cluster, and each stratum if given, has a level of its own, taken out first (Frisch & Waugh 1933); errors
-    leave clusters out in turn (CV3: MacKinnon, Nielsen & Webb 2023). Clusters of one group are left out together:
-    each keeps its own level, but they resemble each other. All are numbered from 0.
+    There is one entry for each trial. The level of each cluster and stratum is removed first (Frisch & Waugh 1933);
+    errors leave clusters out in turn (CV3: MacKinnon, Nielsen & Webb 2023). Clusters of one group are left out
+    together: each keeps its own level, but they resemble each other. All are numbered from 0.
     """
     check_level(level)
     import numpy as np
@@ -53,7 +53,7 @@ def slope_of(
     position[np.abs(position) < 1e-9 * scale] = 0.0
     unit = cluster if group is None else group
     spread = sums(unit, position**2)
-    # A cluster that hardly moves beside another one would leave nothing but rounding when that one is left out.
+    # A cluster with hardly any spread would leave only rounding errors when the others are left out.
     told = spread > 1e-12 * spread.max()
     if not told.any():
         return Estimate(None, None, n, 0, reason)
@@ -130,7 +130,7 @@ def stratified_difference(
     shared = weights > 0
     if not shared.any():
         return Estimate(None, None, 0, 0, NO_SHARED_STRATUM)
-    # A stratum without both groups tells nothing, and neither do the clusters that lie in such strata alone.
+    # A stratum without both groups has no information, nor do clusters that lie only in such strata.
     kept = shared[of_stratum]
     cells, of_stratum = cells[kept], of_stratum[kept]
     _, of_cluster = np.unique(of_cluster[kept], return_inverse=True)

@@ -82,7 +82,7 @@ def clean_environment(environment: Mapping[str, str], keep: Iterable[str] = ()) 
 
 
 def _is_secret(name: str, value: str) -> bool:
-    words = {word.lower() for word in WORDS.re.findall(name)}
+    words = {word.lower() for word in WORDS.compiled.findall(name)}
     return promise(name) != Promise.NONE or bool(words & _SECRET_WORDS) or bool(_URL_WITH_PASSWORD.search(value))
 
 

@@ -77,11 +77,11 @@ class RecurrenceCounter:
         """Counts the failures of one session."""
         if not any(call.has_failed for call in track.calls):
             return
-        mended = {repair.failed: repair for repair in repairs(track.calls, within=self._within)}
+        repaired = {repair.failed: repair for repair in repairs(track.calls, within=self._within)}
         for at, call in enumerate(track.calls):
             if call.has_failed:
                 key = (call.tool, program_of(call), signature(call))
-                self._count(self._groups.setdefault(key, _MistakeGroup()), track, call, mended.get(at))
+                self._count(self._groups.setdefault(key, _MistakeGroup()), track, call, repaired.get(at))
 
     def _count(self, group: _MistakeGroup, track: Track, call: JudgedCall, repair: Repair | None) -> None:
         group.failures += 1

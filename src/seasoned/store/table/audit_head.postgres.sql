@@ -7,8 +7,8 @@ END
 $$;
 CREATE TRIGGER audit_added AFTER INSERT ON audit
     FOR EACH ROW EXECUTE FUNCTION seasoned_audit_added();
--- Names in functions are found in the caller's own temporary tables first: without this, a table made there under the
--- name of another would be looked at in its place. Every later function is made with a search path of its own.
+-- Functions look for names in the caller's temporary tables first: without a fixed search path, a temporary table could
+-- replace a real one. Every later function is created with a fixed search path.
 DO $$
 DECLARE
     one regprocedure;

@@ -1,4 +1,4 @@
--- What the tables may never do, whoever writes them: the same rules as for SQLite.
+-- What the tables never allow, whichever program writes: the same rules as for SQLite.
 CREATE FUNCTION seasoned_never() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RAISE EXCEPTION '%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation';

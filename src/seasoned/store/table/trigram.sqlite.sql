@@ -1,8 +1,8 @@
--- A search asks which sessions hold its trigrams. Whether they really hold its words is asked of those few alone, so
--- neither texts nor places are kept a second time.
+-- A search finds the sessions with its trigrams and then checks those few, so neither texts nor positions are stored
+-- a second time.
 CREATE VIEW session_words AS
--- Two blanks more, so that a trigram begins at each character: that is how one or two of them are found. What stands
--- after a NUL is no text for LIKE, and for printf neither.
+-- Two more blanks, so that a trigram begins at each character: texts of one or two characters are found that way.
+-- LIKE and printf both stop at a NUL.
 SELECT id, printf('%s  ', words) AS words FROM session_line;
 CREATE VIRTUAL TABLE session_trigram USING fts5 (
     words, content = 'session_words', content_rowid = 'id', columnsize = 0, detail = none, tokenize = 'trigram'
