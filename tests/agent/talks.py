@@ -73,7 +73,7 @@ def conversation_at(
         ref=ref,
         limits=limits,
         confirm=confirm,
-        scribe=BackgroundRecorder(home / "seasoned.db", SECRECY, about) if is_recorded else None,
+        recorder=BackgroundRecorder(home / "seasoned.db", SECRECY, about) if is_recorded else None,
         compress=Compressor(home / "seasoned.db", SECRECY),
     )
 

@@ -66,14 +66,14 @@ def test_a_conversation_is_taken_up_again_by_its_id(tmp_path: Path) -> None:
 
 def test_without_a_model_one_sentence_says_what_to_do(tmp_path: Path) -> None:
     done = seasoned("chat", expect=3, PATH="/usr/bin:/bin")
-    assert done.stderr.startswith("seasoned: There is no model to talk to: ")
+    assert done.stderr.startswith("seasoned: No model is configured: ")
     assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--model", "nonsense"], 2, "names no model"),
+        (["--model", "nonsense"], 2, "is not a model"),
         (["--base-url", "http://127.0.0.1:1/v1", "--resume", "none"], 3, "no store"),
         (["--base-url", "http://127.0.0.1:1/v1", "--json"], 2, "--once"),
         (["--base-url", "http://127.0.0.1:1/v1", "--once", "x", "--toolsets", "magic"], 2, "no toolset 'magic'"),

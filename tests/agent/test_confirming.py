@@ -236,8 +236,8 @@ def test_an_approval_is_begun_only_in_the_conversation_that_asked_and_for_what_i
     with Person(service, "approve"):
         say(conversation, "send it")
     _, second, third = returned(conversation.history)
-    assert "not what was asked for in this conversation" in second
-    assert "was not asked for in this conversation" in third
+    assert "not what was requested in this conversation" in second
+    assert "was not requested in this conversation" in third
     (own,) = context.asked
     assert [service.look(each)["redeemed_at"] for each in (own, foreign["id"])] == [None, None]
 

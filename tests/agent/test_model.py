@@ -56,7 +56,7 @@ def test_a_configured_server_is_used_unless_a_provider_is_named(monkeypatch: pyt
 
 @pytest.mark.parametrize("name", ["gpt", "openai:", "google:gemini", ":", "openai"])
 def test_a_name_that_names_no_model_is_wrong_use(name: str) -> None:
-    with pytest.raises(UsageError, match="names no model"):
+    with pytest.raises(UsageError, match="is not a model"):
         choose_model(load(), name)
 
 
@@ -76,7 +76,7 @@ def test_a_local_model_is_named_by_its_file(tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp", reason="xllamacpp is not installed: pip install 'seasoned[local]'")
     with pytest.raises(CannotDo, match="seasoned model fetch"):
         choose_model(load(), "local")
-    with pytest.raises(NotFound, match="no file"):
+    with pytest.raises(NotFound, match="is not a file"):
         choose_model(load(), f"local:{tmp_path / 'none.gguf'}")
     file = tmp_path / "any.gguf"
     file.write_bytes(b"x")

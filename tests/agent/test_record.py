@@ -164,7 +164,7 @@ def test_a_conversation_is_taken_up_again_where_it_ended(tmp_path: Path) -> None
         runtime_at(tmp_path, model),
         ref=recorded.about.ref,
         history=messages_of(recorded.bodies),
-        scribe=BackgroundRecorder(store_of(tmp_path), SECRECY, recorded.about, recorded=recorded),
+        recorder=BackgroundRecorder(store_of(tmp_path), SECRECY, recorded.about, recorded=recorded),
     )
     say(again, "once more")
     check_calls_are_answered(model.requests[0])
@@ -233,7 +233,7 @@ def test_a_process_that_is_killed_leaves_a_whole_record(tmp_path: Path) -> None:
         runtime_at(tmp_path, ScriptedModel("Here I am.")),
         ref=recorded.about.ref,
         history=messages_of(recorded.bodies),
-        scribe=BackgroundRecorder(store_of(tmp_path), SECRECY, recorded.about, recorded=recorded),
+        recorder=BackgroundRecorder(store_of(tmp_path), SECRECY, recorded.about, recorded=recorded),
     )
     (turn,) = say(again, "still there?")
     assert turn.text == "Here I am."

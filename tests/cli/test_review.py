@@ -68,7 +68,7 @@ def test_writes_wait_where_that_is_asked(home: Path, samples: Path) -> None:
 
 def test_without_a_model_it_says_in_one_sentence_what_to_do(home: Path, samples: Path) -> None:
     said = seasoned("review", CLAUDE, samples, expect=3).stderr
-    assert said.startswith("seasoned: There is no model to talk to: ") and said.count("\n") == 1
+    assert said.startswith("seasoned: No model is configured: ") and said.count("\n") == 1
     assert not (home / ".seasoned").exists()
 
 

@@ -94,7 +94,7 @@ class Player:
             runtime,
             ref=ref,
             limits=TurnLimits(steps=play.steps, turn_seconds=play.seconds, output_tokens=_OUTPUT_TOKENS),
-            scribe=BackgroundRecorder(self._config.store_path, self._secrecy, about),
+            recorder=BackgroundRecorder(self._config.store_path, self._secrecy, about),
         )
         turn = await talk.turn(play.prompt)
         note = await asyncio.to_thread(talk.close, turn.stopped)

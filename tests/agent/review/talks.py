@@ -55,8 +55,8 @@ def conversation_of(runtime: Runtime, *, is_recorded: bool = False) -> Conversat
     ref = new_ref()
     about = ConversationInfo(ref=ref, model="scripted", instructions=runtime.instructions, platform="test")
     assert runtime.context is not None
-    scribe = BackgroundRecorder(store_path(runtime.context.home), SECRECY, about) if is_recorded else None
-    return Conversation(runtime, ref=ref, scribe=scribe)
+    recorder = BackgroundRecorder(store_path(runtime.context.home), SECRECY, about) if is_recorded else None
+    return Conversation(runtime, ref=ref, recorder=recorder)
 
 
 def store_path(home: Path) -> Path:

@@ -81,7 +81,7 @@ def test_memory_is_written_and_a_skill_created_patched_and_given_a_support_file(
     assert "first real error" in (one.home / "skills/mend-builds/SKILL.md").read_text("utf-8")
     assert (one.home / "skills/mend-builds/references/errors.md").read_text("utf-8") == "# Errors\n"
     assert (review.state, review.kept, review.staged, review.requests, review.calls) == ("kept", 4, 0, 5, 5)
-    assert review.said == "Kept: memory +1; skill `mend-builds` created, patched, given `references/errors.md`"
+    assert review.said == "Kept: memory +1; skill `mend-builds` created, patched, `references/errors.md` written"
     assert review.answer == "Kept one preference and one skill."
     assert ledger_of(one.home) == [review]
 
@@ -189,7 +189,7 @@ def test_a_reached_budget_means_no_request(tmp_path: Path) -> None:
     second = asyncio.run(review_now(one.conversation, settings=ReviewSettings(tokens_per_day=10)))
     assert first.state == "nothing" and len(one.model.requests) == 2
     assert (second.state, second.requests, second.input_tokens) == ("budget", 0, None)
-    assert second.said.startswith("The budget of reviews is used up: ")
+    assert second.said.startswith("The review budget is used up: ")
     assert [review.state for review in ledger_of(one.home)] == ["budget", "nothing"]
 
 
@@ -204,7 +204,7 @@ def test_writes_wait_for_a_person_in_staging_mode(tmp_path: Path) -> None:
     review = one.review("Make a table.", settings=ReviewSettings(staging=True))
     assert (review.state, review.kept, review.staged) == ("kept", 0, 2)
     assert review.said == (
-        "Waits for you (`seasoned memory history` and `seasoned skill history`): memory +1; skill `make-tables` created"
+        "Waiting for you (`seasoned memory history` and `seasoned skill history`): memory +1; skill `make-tables` created"
     )
     assert notes_of(one.home) == [] and not (one.home / "skills/make-tables").exists()
     with context_at(one.home).journal() as journal:
@@ -267,4 +267,4 @@ def test_nobody_is_asked_and_what_needs_a_yes_is_denied(tmp_path: Path) -> None:
     assert (asked, paid) == ([], [])
     assert (tmp_path / "work").is_dir()
     denied = str(model.requests[-1][-1].parts[0].content)  # type: ignore[union-attr]
-    assert denied.startswith("Denied: nobody allowed this call.")
+    assert denied.startswith("Denied: no one allowed this call.")

@@ -129,7 +129,7 @@ def test_writing_makes_folders_and_says_whether_the_file_is_new(reach: ToolScope
         (".git/hooks/pre-commit", "x", "inside of .git"),
         ("a.txt", "\ud800", "not valid Unicode"),
         ("a.txt", "x" * 1_000_001, "at most 1,000,000"),
-        ("file/x", "x", "no folder"),
+        ("file/x", "x", "not a folder"),
     ],
 )
 def test_what_cannot_be_written_is_said_and_counts_as_failed(
@@ -214,7 +214,7 @@ def test_a_pattern_without_end_is_ended(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"pattern": "("}, "no regular expression"),
+        ({"pattern": "("}, "not a valid regular expression"),
         ({"pattern": ""}, "is empty"),
         ({"pattern": "a", "path": "nowhere"}, "There is no 'nowhere'"),
         ({"pattern": "a", "path": "out"}, "leads out"),

@@ -33,7 +33,7 @@ def test_a_piece_is_replaced_and_shown(reach: ToolScope, tmp_path: Path) -> None
 
 def test_a_piece_that_stands_several_times_is_not_guessed(reach: ToolScope, tmp_path: Path) -> None:
     answer = patch(reach, "app.py", "return", "yield")
-    assert "stands 3 times in 'app.py' (lines 3, 4, 8)" in answer["error"]
+    assert "occurs 3 times in 'app.py' (lines 3, 4, 8)" in answer["error"]
     assert (tmp_path / "app.py").read_text() == APP
     assert verdict("patch", answer, path="app.py") == "failed"
     assert patch(reach, "app.py", "return", "yield", replace_all=True)["replacements"] == 3
@@ -44,7 +44,7 @@ def test_a_piece_that_stands_several_times_is_not_guessed(reach: ToolScope, tmp_
     [
         (
             "if weight > 10:\n    return 9",
-            "At line 2 it stands with other blanks:\n    if weight > 10:\n        return 9",
+            "At line 2 it is there with different whitespace:\n    if weight > 10:\n        return 9",
         ),
         ("    return price(4)", "The nearest is at line 8:\n    return price(3)"),
         ("2|    if weight > 10:", "Leave the line numbers"),

@@ -217,7 +217,7 @@ def test_redirects_come_to_an_end(reach: ToolScope, server: str) -> None:
 def test_a_redirect_is_checked_like_the_first_address(target: str, reach: ToolScope, server: str, other: str) -> None:
     before = len(_Handler.hosts)
     answer = web_fetch(reach, f"http://{server}/to?url={target.format(other=other)}")
-    assert "only public addresses" in answer["error"] or "no web address" in answer["error"]
+    assert "only public addresses" in answer["error"] or "not a web address" in answer["error"]
     assert len(_Handler.hosts) == before + 1
 
 

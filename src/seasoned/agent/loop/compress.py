@@ -44,9 +44,9 @@ _SHOWN_CHARS = 200
 
 
 class LearnedFact(msgspec.Struct, frozen=True):
-    """One thing that was learned: how it is told, and by which words it is recognised in a summary."""
+    """Something the conversation learned: a line for the summary, and the words by which it is recognised there."""
 
-    told: str
+    line: str
     words: tuple[str, ...]
 
     def is_in(self, text: str) -> bool:
@@ -54,7 +54,7 @@ class LearnedFact(msgspec.Struct, frozen=True):
 
 
 def learned_facts(bodies: Sequence[dict[str, Any]], ref: SessionRef) -> list[LearnedFact]:
-    """Commands, paths and shapes of arguments that worked more than once, and mistakes that were corrected."""
+    """Commands, paths and argument shapes that worked more than once, and mistakes that were corrected."""
     builder = SessionBuilder(ref, format=NAME, path="")
     for place, body in enumerate(bodies):
         read_message(builder, body, place=place)
@@ -70,11 +70,11 @@ def learned_facts(bodies: Sequence[dict[str, Any]], ref: SessionRef) -> list[Lea
         wrong, right = _short(calls[repair.failed]), _short(calls[repair.repaired])
         if wrong != right:
             found.append(LearnedFact(f"mistake: `{wrong}` failed; `{right}` worked ({repair.how})", (right,)))
-    return list({one.told: one for one in found}.values())
+    return list({one.line: one for one in found}.values())
 
 
 def _command(label: str, calls: Sequence[JudgedCall]) -> str:
-    """A command by its program, with the last way in which it worked."""
+    """A command by its program, with the last form that worked."""
     program = label.split()[0]
     for call in reversed(calls):
         if call.verdict == "ok" and call.command is not None and program in call.command:
@@ -96,7 +96,7 @@ _SHARE = 0.5
 
 
 class Compressor:
-    """Continues a conversation in a child session. Whatever fails, the conversation goes on."""
+    """Continues a conversation in a child session. Whatever fails, the conversation continues."""
 
     def __init__(self, store_path: Path, secrecy: Secrecy) -> None:
         self._store_path = store_path
@@ -108,15 +108,15 @@ class Compressor:
         history = conversation.history
         cut = tail_start(history, int(window * limits.tail))
         known = learned_facts([body_of(message) for message in history], conversation.ref)
-        room = max(_LEAST_TOKENS, int(window * _SHARE))
-        said, response = await summarise(conversation.runtime.model, history[:cut], known, room=room)
+        budget = max(_LEAST_TOKENS, int(window * _SHARE))
+        said, response = await summarise(conversation.runtime.model, history[:cut], known, budget=budget)
         still_there = "\n".join(line for message in history[cut:] for line in _lines(message))
         lost = [one for one in known if not one.is_in(still_there)]
         first = ModelRequest(parts=[UserPromptPart(f"{OPENS}\n\n{with_known(said, lost)}")])
         tail = [_unaccounted(message) for message in history[cut:]]
         parent, child = conversation.ref, new_ref()
-        scribe = await asyncio.to_thread(self._continue_record, conversation, response, [first, *tail], child)
-        conversation.continue_as(child, [first, *tail], scribe)
+        recorder = await asyncio.to_thread(self._continue_record, conversation, response, [first, *tail], child)
+        conversation.continue_as(child, [first, *tail], recorder)
         return ContextCompressed(parent, child, len(tail))
 
     def _continue_record(
@@ -126,7 +126,7 @@ class Compressor:
         history: Sequence[ModelMessage],
         child: SessionRef,
     ) -> BackgroundRecorder | None:
-        old = conversation.scribe
+        old = conversation.recorder
         if old is None:
             return None
         if response is not None:
@@ -140,13 +140,13 @@ class Compressor:
             title=old.title,
         )
         old.close("compression")
-        scribe = BackgroundRecorder(self._store_path, self._secrecy, about)
-        scribe.write(0, [without_usage(body_of(message)) for message in history], summary=True)
-        return scribe
+        recorder = BackgroundRecorder(self._store_path, self._secrecy, about)
+        recorder.write(0, [without_usage(body_of(message)) for message in history], summary=True)
+        return recorder
 
 
 def tail_start(history: Sequence[ModelMessage], budget: int) -> int:
-    """Where the last messages begin that are kept as they are: never between a call and its result."""
+    """Where the messages begin that are kept word for word: never between a call and its result."""
     size, start = 0, len(history)
     for at in reversed(range(1, len(history))):
         size += estimate_tokens(history[at])
@@ -158,12 +158,12 @@ def tail_start(history: Sequence[ModelMessage], budget: int) -> int:
 
 
 async def summarise(
-    model: Model, history: Sequence[ModelMessage], known: Sequence[LearnedFact], *, room: int
+    model: Model, history: Sequence[ModelMessage], known: Sequence[LearnedFact], *, budget: int
 ) -> tuple[str, ModelResponse | None]:
-    """A summary by the model, and its answer for the account; without the model, what the user said."""
-    listed = "\n".join(f"- {one.told}" for one in known)
+    """A summary by the model and its response; if the model fails, what the user said."""
+    listed = "\n".join(f"- {one.line}" for one in known)
     keep = f"These are known to work or to be wrong; keep what is still needed:\n{listed}\n\n" if listed else ""
-    asked = f"{keep}<conversation>\n{transcript(history, room)}\n</conversation>"
+    asked = f"{keep}<conversation>\n{transcript(history, budget)}\n</conversation>"
     request = ModelRequest(parts=[SystemPromptPart(instruction("summary")), UserPromptPart(asked)])
     try:
         response = await model_request(model, [request])
@@ -174,18 +174,18 @@ async def summarise(
 
 
 def with_known(summary: str, known: Sequence[LearnedFact]) -> str:
-    """The summary, with what it lost of the things that were known."""
-    lost = [f"- {one.told}" for one in known if not one.is_in(summary)]
+    """The summary, followed by the known facts that it lost."""
+    lost = [f"- {one.line}" for one in known if not one.is_in(summary)]
     return "\n".join([summary, "", _KEPT, *lost]) if lost else summary
 
 
-def transcript(history: Sequence[ModelMessage], room: int) -> str:
-    """What was said, as text; where there is too little room the middle is left out."""
+def transcript(history: Sequence[ModelMessage], budget: int) -> str:
+    """The messages as text; if they are too long, the middle is left out."""
     lines = [line for message in history for line in _lines(message)]
     sizes = [count_tokens(line) + 1 for line in lines]
-    head, tail, left = 0, len(lines), room
+    head, tail, left = 0, len(lines), budget
     while head < tail:
-        # The beginning says what was wanted, the end where things stand: both are worth more than the middle.
+        # The beginning says what was wanted, the end what the state is: both matter more than the middle.
         take_head = head < (len(lines) - tail) / 2
         at = head if take_head else tail - 1
         if sizes[at] > left:
@@ -223,5 +223,5 @@ def _by_hand(history: Sequence[ModelMessage]) -> str:
 
 
 def _unaccounted(message: ModelMessage) -> ModelMessage:
-    """The message without its usage: it was counted where it happened, and says nothing about the new context."""
+    """The message without its usage, which was counted already and says nothing about the new context."""
     return replace(message, usage=RequestUsage()) if isinstance(message, ModelResponse) else message

@@ -1,4 +1,4 @@
-"""Puts calls that destroy or reach out to the confirmation service, or without one to whoever is there."""
+"""Asks before dangerous calls: the confirmation service if one is configured, otherwise the terminal."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Tell = Callable[[str], None]
 
 
 def confirming(config: Config, *, otherwise: Confirm, session_key: str, folder: Path, tell: Tell) -> Confirm:
-    """Who is asked: the service, or without one `otherwise`, which is the terminal or nobody."""
+    """How to ask: through the service, or without one through `otherwise` (the terminal, or always no)."""
     if config.confirm_url is None:
         return otherwise
 
     async def ask(question: Question) -> bool | Denial:
-        # The call that runs is made of the same text later; this copy is what a person sees.
+        # The call runs later with the same arguments; this copy is what a person sees.
         arguments = copy.deepcopy(question.arguments)
         need = need_of_call(question.tool, arguments, agent="seasoned", folder=folder)
         action = need.action if need is not None else OTHER_ACTIONS.get(question.tool, OTHER_ACTION)
@@ -56,7 +56,7 @@ def confirming(config: Config, *, otherwise: Confirm, session_key: str, folder: 
         except SeasonedError as error:
             return Denial(f"{error} Find a way without this call, or ask the user to do it.")
         if arguments != question.arguments:
-            return Denial("the arguments were changed while a person was asked. Make the call again.")
+            return Denial("the arguments changed while a person was asked. Make the call again.")
         return True
 
     return ask

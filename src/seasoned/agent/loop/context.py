@@ -1,4 +1,4 @@
-"""What tools are given with every call: where things are kept, and who writes on whose behalf."""
+"""What every tool call is given: the folders and stores, and who writes on whose behalf."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class JobScheduler(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """One turn of one session. A fork has a context of its own, so that what it writes says who wrote it."""
+    """One turn of one session. A fork has its own context, so that what it writes names its author."""
 
     home: Path
     secrecy: Secrecy
@@ -58,9 +58,9 @@ class Context:
     # Writes of memory and skills wait until a person accepts them.
     staging: bool = False
     allow_person_skills: bool = False
-    # Where the confirmation service is, for tools that ask it.
+    # For tools that ask the confirmation service.
     config: Config | None = None
-    # Where jobs are scheduled; None: this session schedules none.
+    # Schedules jobs; None if this session may not.
     jobs: JobScheduler | None = None
     # What this conversation asked a person for, by the request's id: only that can be begun.
     asked: dict[str, NewRequest] = field(default_factory=dict, compare=False)

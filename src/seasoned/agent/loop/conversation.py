@@ -1,4 +1,8 @@
-"""A conversation: history in, history out; told as it happens, recorded, limited, compressed when it must be."""
+"""A conversation: one turn after another with a model and its tools.
+
+`turn` is the whole loop: prepare, step until the model has answered, record. The library runs the requests and tool
+calls of a step; a step ends early only if the context is full, and then the conversation is compressed first.
+"""
 
 from __future__ import annotations
 
@@ -41,27 +45,27 @@ class TurnLimits(msgspec.Struct, frozen=True, kw_only=True):
     turn_seconds: float = 1800.0
     # Tokens that the model may write in one turn.
     output_tokens: int | None = 60_000
-    # The model's window; None means that nobody knows it, and nothing is compressed.
+    # The model's context window; None if it is unknown, and then nothing is compressed.
     context_tokens: int | None = None
     # The share of the window at which the context is compressed.
     compress_at: float = 0.8
-    # The share of the window that is kept as it was said.
+    # The share of the window whose messages are kept word for word.
     tail: float = 0.25
 
     @property
     def fullest(self) -> int | None:
-        """So many tokens may be sent before the context must be compressed."""
+        """Tokens that may be sent before the context must be compressed."""
         return None if self.context_tokens is None else int(self.context_tokens * self.compress_at)
 
 
-# Continues a conversation in a child session with less to send, and tells of it.
+# Continues a conversation in a child session with less to send.
 Compress = Callable[["Conversation"], Awaitable[Event]]
-# Looks whether examples that were shown do harm, given those that were taken back already.
+# Given the examples that are retracted already: whether others that were shown do harm.
 Guard = Callable[[Collection[str]], Retraction | None]
-# Makes the warm block of a conversation when its first words are known.
+# Makes the warm block of a conversation from its first words.
 Warm = Callable[[str], Warmth]
 _CUT_SHORT = "The call was interrupted before it had a result."
-# What could not be made smaller is compressed again only when it has grown by so much.
+# A context that could not be made smaller is compressed again only after it has grown by this factor.
 _GROWTH = 1.1
 
 
@@ -70,7 +74,7 @@ class _ContextFull(Exception):
 
 
 class Conversation:
-    """One conversation. `turn` takes what the user says and returns what came of it; `history` is what was said."""
+    """One conversation. `turn` takes what the user says and returns the result; `history` holds the messages."""
 
     def __init__(
         self,
@@ -81,7 +85,7 @@ class Conversation:
         history: Sequence[ModelMessage] = (),
         limits: TurnLimits | None = None,
         confirm: Confirm = deny,
-        scribe: BackgroundRecorder | None = None,
+        recorder: BackgroundRecorder | None = None,
         compress: Compress | None = None,
         warm: Warm | None = None,
         guard: Guard | None = None,
@@ -92,120 +96,71 @@ class Conversation:
         self.warmth: Warmth | None = None
         self.history = list(history)
         self.limits = limits or TurnLimits()
-        self.scribe = scribe
+        self.recorder = recorder
         self._confirm = confirm
         self._compress = compress
         self._warm = warm
         self._guard = guard
         self._retracted: set[str] = set()
         self._context: Context | None = None
+        # The size of the context after the last compression.
         self._floor = 0
-        self._written = len(self.history)
+        self._recorded = len(self.history)
         self._token = CancellationToken()
 
     async def turn(self, prompt: str, *, on_event: Callable[[Event], None] = lambda event: None) -> Turn:
-        """One turn. What goes wrong in it is said in the turn, and the history holds what was done until then."""
+        """Run one turn. What goes wrong is reported in the result; the history holds what was done until then."""
         self._token = CancellationToken()
-        hearing = TurnCollector(on_event)
+        collector = TurnCollector(on_event)
         await self._prepare(prompt)
-        said: str | None = prompt
         try:
-            while not await self._attempt(said, hearing):
-                assert self._compress is not None
+            said: str | None = prompt
+            while not await self._step(said, collector):
+                assert self._compress is not None, "only a conversation that can be compressed is found full"
                 on_event(await self._compress(self))
                 said, self._floor = None, context_tokens(self.history)
         finally:
             self._stop_commands()
             self._answer_open_calls()
-            self._record(turn_ends=True)
-        note = await asyncio.to_thread(self.scribe.flush) if self.scribe is not None else None
-        turn = hearing.turn([note] if note is not None else [])
+            self.record(self.history, turn_ends=True)
+        note = await asyncio.to_thread(self.recorder.flush) if self.recorder is not None else None
+        turn = collector.turn([note] if note is not None else [])
         if turn.failed and self.runtime.prefix:
-            await self._take_back()
+            await self._retract_harmful_examples()
         return turn
 
-    def stop(self) -> None:
-        """End the turn that is under way; from any thread."""
-        self._stop_commands()
-        self._token.cancel()
-
-    def snapshot(self) -> list[ModelMessage]:
-        """The history as it is now, in copies: whatever a fork does to it, this conversation does not see."""
-        return copy.deepcopy(self.history)
-
-    def continue_as(self, ref: SessionRef, history: Sequence[ModelMessage], scribe: BackgroundRecorder | None) -> None:
-        """Go on as another session, whose history stands in the place of what was said; it is recorded already."""
-        self.ref, self.parent, self.history, self.scribe = ref, self.ref, list(history), scribe
-        self._written = len(self.history)
-
-    async def __aenter__(self) -> Self:
-        """Keep the connection to the model open between turns."""
-        await self.runtime.model.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: Any) -> None:
-        await self.runtime.model.__aexit__(*error)
-
-    def close(self, reason: str | None = None) -> str | None:
-        """End the conversation, and say why where anybody knows; a sentence where it could not be recorded."""
-        return None if self.scribe is None else self.scribe.close(reason)
-
-    async def _prepare(self, prompt: str) -> None:
-        # A conversation whose process died in the middle of a call is taken up with that call open.
-        self._answer_open_calls()
-        if self._warm is not None:
-            # Chosen for the first words, and from then on the same for as long as the conversation lives.
-            warm, self._warm = self._warm, None
-            self.warmth = await asyncio.to_thread(warm, prompt)
-            self.runtime = replace(self.runtime, prefix=self.warmth.messages)
-        if self.runtime.context is not None:
-            parent = None if self.parent is None else str(self.parent)
-            self._context = self.runtime.context.for_turn(session=str(self.ref), parent=parent, task=prompt)
-
-    async def _take_back(self) -> None:
-        """Examples that do harm are taken back in one line: what was shown stays, for the prefix must not change."""
-        found = await asyncio.to_thread(self._guard, self._retracted) if self._guard is not None else None
-        if found is not None:
-            self._retracted |= set(found.example_ids)
-            self.history.append(ModelRequest(parts=[SystemPromptPart(found.text)]))
-
-    def _stop_commands(self) -> None:
-        if self._context is not None:
-            self._context.stopping.set()
-
-    async def _attempt(self, prompt: str | None, hearing: TurnCollector) -> bool:
-        """Run until the turn has ended; False where the context must be compressed first."""
+    async def _step(self, prompt: str | None, collector: TurnCollector) -> bool:
+        """Run until the turn ends; False if the context must be compressed first."""
         try:
-            await self._run(prompt, hearing)
+            await self._run(prompt, collector)
         except _ContextFull:
             return False
         except RunTimedOut:
             most = f"{self.limits.turn_seconds:g} seconds"
-            hearing.stop("time", f"The turn was ended after {most}: say how to go on, or raise the limit.")
+            collector.stop("time", f"The turn was stopped after {most}: say how to go on, or raise the limit.")
         except RunCancelled:
-            hearing.stop("interrupted", "The turn was interrupted.")
+            collector.stop("interrupted", "The turn was interrupted.")
         except UsageLimitExceeded:
-            if hearing.requests >= self.limits.steps:
-                hearing.stop("steps", f"The turn was ended after {self.limits.steps} steps: say how to go on.")
+            if collector.requests >= self.limits.steps:
+                collector.stop("steps", f"The turn was stopped after {self.limits.steps} steps: say how to go on.")
             else:
                 most = f"{self.limits.output_tokens:,} tokens"
-                hearing.stop("tokens", f"The turn was ended after the model had written {most}: say how to go on.")
+                collector.stop("tokens", f"The turn was stopped after the model wrote {most}: say how to go on.")
         except (AgentRunError, UserError, OSError) as error:
-            hearing.stop("error", f"The model did not answer: {' '.join(str(error).split())[:500]}")
+            collector.stop("error", f"The model did not answer: {' '.join(str(error).split())[:500]}")
         return True
 
-    async def _run(self, prompt: str | None, hearing: TurnCollector) -> None:
-        agent: Agent[Any, str] = build_agent(
-            self.runtime, confirm=self._confirm, capabilities=[_RequestHooks(self, hearing)]
-        )
+    async def _run(self, prompt: str | None, collector: TurnCollector) -> None:
+        hooks = _RequestHooks(self, collector)
+        agent: Agent[Any, str] = build_agent(self.runtime, confirm=self._confirm, capabilities=[hooks])
         events = agent.run_stream_events(
             prompt,
             message_history=self.history,
             deps=self._context,
             usage_limits=UsageLimits(
-                request_limit=self.limits.steps - hearing.requests, output_tokens_limit=self.limits.output_tokens
+                request_limit=self.limits.steps - collector.requests, output_tokens_limit=self.limits.output_tokens
             ),
-            timeout=max(0.01, self.limits.turn_seconds - hearing.elapsed),
+            timeout=max(0.01, self.limits.turn_seconds - collector.elapsed),
             cancellation_token=self._token,
         )
         async with events as stream:
@@ -213,12 +168,32 @@ class Conversation:
             try:
                 async for event in stream:
                     begun = True
-                    hearing.hear(event)
+                    collector.collect(event)
             finally:
+                # Before its first event a stream has no messages, not even those that it was given.
                 self.history = stream.all_messages() if begun else self.history
 
+    async def _prepare(self, prompt: str) -> None:
+        # A conversation whose process died in the middle of a call is resumed with that call open.
+        self._answer_open_calls()
+        if self._warm is not None:
+            # Chosen for the first words, and then the same bytes as long as the conversation lives.
+            warm, self._warm = self._warm, None
+            self.warmth = await asyncio.to_thread(warm, prompt)
+            self.runtime = replace(self.runtime, prefix=self.warmth.messages)
+        if self.runtime.context is not None:
+            parent = None if self.parent is None else str(self.parent)
+            self._context = self.runtime.context.for_turn(session=str(self.ref), parent=parent, task=prompt)
+
+    async def _retract_harmful_examples(self) -> None:
+        """Retract examples that do harm in one line. The block itself stays: the prefix must not change."""
+        found = await asyncio.to_thread(self._guard, self._retracted) if self._guard is not None else None
+        if found is not None:
+            self._retracted |= set(found.example_ids)
+            self.history.append(ModelRequest(parts=[SystemPromptPart(found.text)]))
+
     def _answer_open_calls(self) -> None:
-        """Calls that were broken off get a result that says so: no provider takes a history without it."""
+        """Give calls that were interrupted a result that says so: providers refuse a history without it."""
         last = next((at for at in reversed(range(len(self.history))) if self.history[at].kind == "response"), None)
         if last is None:
             return
@@ -236,19 +211,14 @@ class Conversation:
             self.history[last + 1] = replace(request, parts=[*request.parts, *missing])
         else:
             self.history.append(ModelRequest(parts=missing))
-        self._written = min(self._written, last + 1)
+        self._recorded = min(self._recorded, last + 1)
 
-    def note(self, messages: Sequence[ModelMessage]) -> None:
-        """Have recorded what is new, while the turn is under way."""
-        if self.scribe is not None and len(messages) > self._written:
-            self.scribe.write(self._written, [body_of(message) for message in messages[self._written :]])
-            self._written = len(messages)
-
-    def _record(self, *, turn_ends: bool) -> None:
-        if self.scribe is not None:
-            bodies = [body_of(message) for message in self.history[self._written :]]
-            self.scribe.write(self._written, bodies, turn_ends=turn_ends)
-            self._written = len(self.history)
+    def record(self, messages: Sequence[ModelMessage], *, turn_ends: bool = False) -> None:
+        """Hand new messages to the recorder."""
+        if self.recorder is not None and (turn_ends or len(messages) > self._recorded):
+            bodies = [body_of(message) for message in messages[self._recorded :]]
+            self.recorder.write(self._recorded, bodies, turn_ends=turn_ends)
+            self._recorded = len(messages)
 
     def is_nearly_full(self, messages: Sequence[ModelMessage]) -> bool:
         """Whether the context should be compressed before these messages are sent."""
@@ -257,18 +227,50 @@ class Conversation:
             return False
         return context_tokens([*self.runtime.prefix, *messages]) > max(fullest, self._floor * _GROWTH)
 
+    def stop(self) -> None:
+        """End the current turn; may be called from any thread."""
+        self._stop_commands()
+        self._token.cancel()
+
+    def _stop_commands(self) -> None:
+        if self._context is not None:
+            self._context.stopping.set()
+
+    def snapshot(self) -> list[ModelMessage]:
+        """A copy of the history: what a fork does to it, this conversation does not see."""
+        return copy.deepcopy(self.history)
+
+    def continue_as(
+        self, ref: SessionRef, history: Sequence[ModelMessage], recorder: BackgroundRecorder | None
+    ) -> None:
+        """Continue as another session with this history, which is recorded already."""
+        self.ref, self.parent, self.history, self.recorder = ref, self.ref, list(history), recorder
+        self._recorded = len(self.history)
+
+    async def __aenter__(self) -> Self:
+        """Keep the connection to the model open between turns."""
+        await self.runtime.model.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self.runtime.model.__aexit__(*error)
+
+    def close(self, reason: str | None = None) -> str | None:
+        """End the conversation, with the reason if it is known; a sentence if it could not be recorded."""
+        return None if self.recorder is None else self.recorder.close(reason)
+
 
 @dataclass
 class _RequestHooks(AbstractCapability[Any]):
-    """Looks at every request of a turn: records what came before it, and stops where the context is nearly full."""
+    """Before each request: record what came before it, and stop if the context is nearly full."""
 
     conversation: Conversation
-    hearing: TurnCollector
+    collector: TurnCollector
 
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        self.conversation.note(ctx.messages)
+        self.conversation.record(ctx.messages)
         if self.conversation.is_nearly_full(ctx.messages):
             raise _ContextFull
         return request_context
@@ -276,5 +278,5 @@ class _RequestHooks(AbstractCapability[Any]):
     async def after_model_request(
         self, ctx: RunContext[Any], *, request_context: ModelRequestContext, response: ModelResponse
     ) -> ModelResponse:
-        self.hearing.answered(response)
+        self.collector.answered(response)
         return response

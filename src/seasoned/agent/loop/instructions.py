@@ -33,7 +33,7 @@ def build_instructions(
     notes_limit: int = NOTES_LIMIT,
     user_limit: int = USER_LIMIT,
 ) -> str:
-    """Who the agent is, where it works, what is remembered, and which skills there are."""
+    """Who the agent is, its working folder, its memory, and its skills."""
     place = f"Working folder: {folder}\nSystem: {platform.system()}\nDate at the start: {now:%Y-%m-%d}"
     if is_small:
         return f"{instruction('small')}\n\n{place}"

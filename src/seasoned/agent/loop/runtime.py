@@ -1,4 +1,4 @@
-"""What a conversation runs on, and the agent that is made of it: the same one for a conversation and for its fork."""
+"""What a conversation runs on, and the agent built from it: the same for a conversation and for its fork."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pydantic_ai.BANNER_ENABLED = False
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A call that destroys or reaches out, and waits for a yes."""
+    """A dangerous call that needs permission."""
 
     tool: str
     arguments: dict[str, Any]
@@ -32,20 +32,20 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class Denial(msgspec.Struct, frozen=True):
-    """A no with its reason, which the model is told."""
+    """A refusal with its reason, which the model sees."""
 
     reason: str
 
 
 Confirm = Callable[[Question], Awaitable[bool | Denial]]
-# Whether a tool may be called: None, or the sentence that the model is told instead.
+# Whether a tool may be called: None, or the sentence that the model gets instead.
 Refuse = Callable[[str], str | None]
 Explain = Callable[[str, Mapping[str, Any]], str]
-DENIED = "Denied: nobody allowed this call. Find a way without it, or ask the user to do it."
+DENIED = "Denied: no one allowed this call. Find a way without it, or ask the user to do it."
 
 
 async def deny(question: Question) -> bool | Denial:
-    """The answer where nobody can be asked."""
+    """Refuse every call, for when there is no one to ask."""
     return False
 
 
@@ -56,7 +56,7 @@ class Runtime:
     model: Model
     instructions: str
     toolsets: tuple[AbstractToolset[Any], ...] = ()
-    # What tools are given with every call: where memory and skills are kept, and who writes.
+    # Passed to tools with every call: the folders of memory and skills, and who writes.
     context: Context | None = None
     # The warm block: sent before the history with every request, never part of it.
     prefix: tuple[ModelMessage, ...] = ()
@@ -68,7 +68,7 @@ class Runtime:
 def build_agent(
     runtime: Runtime, *, confirm: Confirm = deny, capabilities: Sequence[AbstractCapability[Any]] = ()
 ) -> Agent[Any, str]:
-    """The agent of a runtime. Calls that need a yes are put to `confirm`; what a tool raises becomes its result."""
+    """The agent of a runtime. `confirm` decides about dangerous calls; what a tool raises becomes its result."""
     return Agent(
         runtime.model,
         name="seasoned",
@@ -84,8 +84,8 @@ def build_agent(
 def fork_agent(
     runtime: Runtime, *, refuse: Refuse, capabilities: Sequence[AbstractCapability[Any]] = ()
 ) -> Agent[Any, str]:
-    """The same agent for a fork: it offers the same tools, but calls that `refuse` names are refused with a message.
-    and whatever needs a yes is denied. Give its run a context of its own as `deps`: what it writes says who wrote it.
+    """The same agent for a fork: it offers the same tools, but calls that `refuse` names get a message instead, and
+    calls that need permission are denied. Give its run its own context as `deps`: what it writes names its author.
     """
     return build_agent(runtime, confirm=deny, capabilities=[_Refusal(refuse), *capabilities])
 
@@ -107,7 +107,7 @@ class _Prefix(AbstractCapability[Any]):
 
 @dataclass
 class _ToolErrors(AbstractCapability[Any]):
-    """One call that breaks does not break the turn: the model is told, and may try otherwise."""
+    """A tool that raises does not end the turn: the model sees the error and may try something else."""
 
     async def on_tool_execute_error(
         self, ctx: RunContext[Any], *, call: ToolCallPart, tool_def: ToolDefinition, args: Any, error: Exception
@@ -141,7 +141,7 @@ def _asking(runtime: Runtime, confirm: Confirm) -> HandleDeferredToolCalls[Any]:
             arguments = call.args_as_dict()
             reason = "must be allowed" if runtime.explain is None else runtime.explain(call.tool_name, arguments)
             said = await confirm(Question(call.tool_name, arguments, reason))
-            # A denial is a value like any other: only a plain yes lets a call run.
+            # A Denial is truthy: only True itself lets a call run.
             approvals[call.tool_call_id] = True if said is True else ToolDenied(_denied(said))
         return requests.build_results(approvals=approvals)
 

@@ -1,4 +1,4 @@
-"""Starts a conversation from the configuration: model, tools, memory, warm block, record; or takes one up again."""
+"""Starts or resumes a conversation from the configuration: model, tools, memory, warm block, recorder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TAG = "[redacted:"
 
 
 class ConversationOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody wants to talk to, and how."""
+    """Which model a conversation uses, and how."""
 
     choice: ModelChoice
     folder: Path
@@ -39,34 +39,34 @@ class ConversationOptions(msgspec.Struct, frozen=True, kw_only=True):
     warm: str | None = None
     platform: str = "cli"
     is_recorded: bool = True
-    # The id of the recorded session, where it is not a new one.
+    # The id of the recorded session, if it is not a new one.
     session_id: str | None = None
     title: str | None = None
-    # What the warm block is chosen for, where the first words hold more than the task.
+    # What the warm block is chosen for, if the first message holds more than the task.
     words: str | None = None
 
 
 def start(
     config: Config,
     secrecy: Secrecy,
-    wish: ConversationOptions,
+    options: ConversationOptions,
     *,
     recorded: RecordedConversation | None = None,
     confirm: Confirm = deny,
     tell: Tell = lambda line: None,
     jobs: JobScheduler | None = None,
 ) -> Conversation:
-    """A conversation that is ready for its first turn; with `recorded`, one that goes on where it ended.
+    """A conversation that is ready for its first turn; with `recorded`, one that continues where it ended.
 
-    What must be allowed is put to the confirmation service where one is configured, else to `confirm`; `tell` is
-    given a line while a person is waited for. With `jobs` the agent has the tool that schedules them.
+    Dangerous calls go to the confirmation service if one is configured, otherwise to `confirm`; `tell` gets a line
+    while a person is being asked. With `jobs` the agent has the tool that schedules them.
     """
-    runtime = build_runtime(config, secrecy, wish, recorded=recorded, jobs=jobs)
-    names = toolset_names(config, wish, recorded, jobs)
-    about = recorded.about if recorded is not None else _about(wish, runtime, names)
+    runtime = build_runtime(config, secrecy, options, recorded=recorded, jobs=jobs)
+    names = toolset_names(config, options, recorded, jobs)
+    about = recorded.about if recorded is not None else _about(options, runtime, names)
     assert runtime.context is not None  # build_runtime always gives one
     runtime = replace(runtime, context=replace(runtime.context, root=about.lineage_root))
-    scribe = BackgroundRecorder(config.store_path, secrecy, about, recorded=recorded) if wish.is_recorded else None
+    recorder = BackgroundRecorder(config.store_path, secrecy, about, recorded=recorded) if options.is_recorded else None
     window = config.context_length or runtime.model.context_window
     return Conversation(
         runtime,
@@ -75,35 +75,35 @@ def start(
         history=messages_of(recorded.bodies) if recorded is not None else (),
         limits=TurnLimits(steps=config.turn_steps, turn_seconds=config.turn_seconds, context_tokens=window),
         confirm=confirming(
-            config, otherwise=confirm, session_key=about.lineage_root, folder=wish.folder.resolve(), tell=tell
+            config, otherwise=confirm, session_key=about.lineage_root, folder=options.folder.resolve(), tell=tell
         ),
-        scribe=scribe,
+        recorder=recorder,
         compress=Compressor(config.store_path, secrecy),
-        warm=_warming(config, wish, runtime, about) if wish.warm and recorded is None else None,
-        guard=partial(retract, config.store_path, about.lineage_root) if wish.is_recorded else None,
+        warm=_warming(config, options, runtime, about) if options.warm and recorded is None else None,
+        guard=partial(retract, config.store_path, about.lineage_root) if options.is_recorded else None,
     )
 
 
 def build_runtime(
     config: Config,
     secrecy: Secrecy,
-    wish: ConversationOptions,
+    options: ConversationOptions,
     *,
     recorded: RecordedConversation | None = None,
     jobs: JobScheduler | None = None,
 ) -> Runtime:
-    """What the conversation runs on; of a recorded one the same instructions, tools and prefix as it had."""
-    names = toolset_names(config, wish, recorded, jobs)
+    """What the conversation runs on; a recorded one keeps its instructions, tools and prefix."""
+    names = toolset_names(config, options, recorded, jobs)
     context = Context(
         home=config.home,
         secrecy=secrecy,
         memory_folder=config.memory_folder,
         skill_folder=config.skill_folder,
-        platform=wish.platform,
+        platform=options.platform,
         config=config,
         jobs=jobs,
     )
-    folder = wish.folder.resolve()
+    folder = options.folder.resolve()
     instructions = recorded.about.instructions if recorded is not None else ""
     if not instructions or _TAG in instructions:
         instructions = build_instructions(
@@ -113,11 +113,11 @@ def build_runtime(
             memory_folder=context.memory_folder,
             skill_folder=context.skill_folder,
             redactor=secrecy.redactor(),
-            is_small=wish.choice.is_small,
+            is_small=options.choice.is_small,
         )
     warmth = known_block(config.store_path, recorded.about.lineage_root) if recorded is not None else None
     return Runtime(
-        model=open_model(wish.choice, context_length=config.context_length),
+        model=open_model(options.choice, context_length=config.context_length),
         instructions=instructions,
         toolsets=build_toolsets(names, folder, environment=command_environment()),
         context=context,
@@ -128,45 +128,45 @@ def build_runtime(
 
 def toolset_names(
     config: Config,
-    wish: ConversationOptions,
+    options: ConversationOptions,
     recorded: RecordedConversation | None = None,
     jobs: JobScheduler | None = None,
 ) -> tuple[str, ...]:
-    """Asked for, else as recorded, else as configured, else what the model can be expected to handle."""
-    if wish.toolsets is not None:
-        return wish.toolsets
+    """The toolsets: as requested, as recorded, as configured, or what the model can be expected to handle."""
+    if options.toolsets is not None:
+        return options.toolsets
     if recorded is not None:
         return recorded.about.toolsets
-    if config.toolsets or wish.choice.is_small:
+    if config.toolsets or options.choice.is_small:
         return config.toolsets or SMALL_TOOLSETS
     off = {"confirm": config.confirm_url is None, "schedule": jobs is None}
     return tuple(name for name in TOOLSETS if not off.get(name, False))
 
 
-def _about(wish: ConversationOptions, runtime: Runtime, names: tuple[str, ...]) -> ConversationInfo:
+def _about(options: ConversationOptions, runtime: Runtime, names: tuple[str, ...]) -> ConversationInfo:
     return ConversationInfo(
-        ref=new_ref() if wish.session_id is None else SessionRef(AGENT, wish.session_id),
-        model=wish.choice.name,
-        base_url=wish.choice.base_url,
+        ref=new_ref() if options.session_id is None else SessionRef(AGENT, options.session_id),
+        model=options.choice.name,
+        base_url=options.choice.base_url,
         instructions=runtime.instructions,
         toolsets=names,
-        cwd=str(wish.folder.resolve()),
-        platform=wish.platform,
-        title=wish.title,
+        cwd=str(options.folder.resolve()),
+        platform=options.platform,
+        title=options.title,
     )
 
 
-def _warming(config: Config, wish: ConversationOptions, runtime: Runtime, about: ConversationInfo) -> Warm:
-    """Makes the block when the first words are known: it is chosen for them."""
+def _warming(config: Config, options: ConversationOptions, runtime: Runtime, about: ConversationInfo) -> Warm:
+    """Makes the block when the first message is known: it is chosen for it."""
 
     def warm(task: str) -> Warmth:
         return warm_block(
             config,
             lineage_root=about.lineage_root,
-            task=wish.words or task,
+            task=options.words or task,
             tools=listed_tools(runtime.toolsets),
-            template=wish.warm or AUTO,
-            is_small=wish.choice.is_small,
+            template=options.warm or AUTO,
+            is_small=options.choice.is_small,
         )
 
     return warm

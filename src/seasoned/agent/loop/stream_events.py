@@ -1,4 +1,4 @@
-"""What is heard of a turn while it runs: events in, words for whoever listens and the turn's totals out."""
+"""Events of a turn while it runs, and its result: the library's events in, our events and totals out."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ Event = TextEvent | ThinkingEvent | CallStarted | CallFinished | ContextCompress
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
-    """One turn: what was answered, what it took, and why it stopped where it did not end by itself."""
+    """The result of one turn: the answer, what it used, and why it stopped if it was stopped."""
 
     text: str
     usage: Usage
@@ -87,9 +87,9 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     first_token_seconds: float | None = None
     stopped: Stop | None = None
-    # What stopped it, in a sentence that says what to do.
+    # Why it was stopped, in a sentence that says what to do.
     reason: str | None = None
-    # What the user should know beside it: that nothing is being recorded, for one.
+    # What the user should also know, for example that nothing is being recorded.
     notes: tuple[str, ...] = ()
 
 
@@ -119,7 +119,7 @@ class TurnCollector:
     def requests(self) -> int:
         return len(self._usages)
 
-    def hear(self, event: AgentStreamEvent | AgentRunResultEvent[str]) -> None:
+    def collect(self, event: AgentStreamEvent | AgentRunResultEvent[str]) -> None:
         """One event of the agent library."""
         if isinstance(event, PartStartEvent):
             if isinstance(event.part, TextPart):

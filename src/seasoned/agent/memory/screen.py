@@ -1,4 +1,4 @@
-"""The screen before memory and skills: no secrets, no orders to the reader, no hidden characters."""
+"""What may be kept in memory and skills: no secrets, no orders to the reader, no hidden characters."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ PERSONAL = frozenset(("email", "phone"))
 _PART = 16_000
 _OVERLAP = 1_000
 _JOINERS = "\u200c\u200d"
-# Letters and marks that show nothing, and variation selectors in which whole texts have been hidden.
+# Letters and marks that show nothing, and variation selectors, in which entire texts have been hidden.
 _BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u2028\u2029\u034f") | frozenset(
     map(chr, (*range(0xFE00, 0xFE0E), *range(0xE0100, 0xE01F0)))
 )
 
 
 def objection(redactor: Redactor, text: str, *, before: str = "", personal: bool = False) -> str | None:
-    """Why the text may not be kept, in one sentence; what stood there before is not held against an edit."""
+    """Why the text may not be kept, in one sentence. Only what an edit adds counts."""
     known = frozenset(before.split("\n"))
     added = "\n".join([line for line in text.split("\n") if line not in known])
     if place := _hidden(added):
@@ -33,14 +33,14 @@ def objection(redactor: Redactor, text: str, *, before: str = "", personal: bool
     if _speaks(added) or (_speaks(text) and not _speaks(before)):
         place = next((f"Line {at}" for at, line in enumerate(text.split("\n"), 1) if _speaks(line)), "The text")
         return (
-            f"{place} gives orders to whoever reads it, or claims an approval, as injected instructions do: "
+            f"{place} gives orders to its reader, or claims an approval, as injected instructions do: "
             "state the fact or the procedure itself."
         )
     return None
 
 
 def _speaks(text: str) -> bool:
-    """Whether any part of the text speaks to its reader; parts overlap, so that no sentence falls between two."""
+    """Whether the text speaks to its reader; it is checked in parts that overlap, so that no sentence is split."""
     return any(speaks_to_reader(text[at : at + _PART]) for at in range(0, max(len(text), 1), _PART - _OVERLAP))
 
 
@@ -57,7 +57,7 @@ def _hidden(text: str) -> str | None:
         if char in "\n\t" or " " <= char <= "~":
             continue
         if char in _JOINERS:
-            # They join letters of some scripts and parts of emoji; beside Latin letters they only hide.
+            # They join letters of some scripts and parts of emoji; next to Latin letters they only hide.
             sides = text[at - 1 : at] + text[at + 1 : at + 2]
             if len(sides) == 2 and not any(side.isascii() or side in _JOINERS for side in sides):
                 continue

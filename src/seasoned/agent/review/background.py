@@ -1,6 +1,6 @@
-"""The reviewer of a conversation: counts its turns, and reviews it in a thread of its own when that is due.
+"""The reviewer of a conversation: counts its turns, and reviews it in a background thread when a review is due.
 
-It takes copies and gives back lines. The conversation neither waits for it nor sees what it does.
+It works on copies and returns lines for the user. The conversation never waits for it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _log.addHandler(logging.NullHandler())
 
 @dataclass(frozen=True, kw_only=True)
 class _ReviewedConversation:
-    """What the reviewer takes with it from a conversation: copies, and values that never change."""
+    """What the reviewer takes from a conversation: copies, and values that never change."""
 
     session: SessionRef
     topic: Topic
@@ -54,7 +54,7 @@ class _ReviewedConversation:
 
 
 class Reviewer:
-    """Reviews one conversation. `after_turn` returns at once; `take_lines` gives what the user should be told."""
+    """Reviews one conversation. `after_turn` returns at once; `take_lines` returns what to show the user."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Reviewer:
         clock: Callable[[], float] = time.time,
     ) -> None:
         """`open_model` opens the conversation's model once more, since a connection belongs to one event loop;
-        `open_other` the cheaper one, where reviews have one. `on_review` is told of every review, in its thread.
+        `open_other` the cheaper one, if reviews have one. `on_review` is called after every review, in its thread.
         """
         self._settings = settings
         self._store_path = store_path
@@ -97,7 +97,7 @@ class Reviewer:
         return self._thread is not None and self._thread.is_alive()
 
     def after_turn(self, conversation: Conversation, turn: Turn) -> bool:
-        """Count a turn; begin a review where one is due and the turn came to its answer. Whether one was begun."""
+        """Count a turn; begin a review if one is due and the turn was answered. Whether one was begun."""
         if not self._is_on or self._token.cancelled:
             return False
         self._count = self._count.after(calls=turn.calls)
@@ -123,19 +123,19 @@ class Reviewer:
         return is_time
 
     def take_lines(self) -> list[str]:
-        """What has come of reviews since the last time, a line for each; what failed is told once."""
+        """The results of reviews since the last time, one line each; a failure is reported once."""
         with self._lock:
             lines, self._lines = self._lines, []
         return lines
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the review that runs; whether it has ended."""
+        """Wait for the running review; whether it has ended."""
         if self._thread is not None:
             self._thread.join(seconds)
         return not self.is_running
 
     def close(self, *, grace_seconds: float = GRACE_SECONDS) -> None:
-        """Give a running review a moment to end, then interrupt it, then leave it: the process never waits for it."""
+        """Give a running review a moment to end, then interrupt it, then abandon it: the process never hangs on it."""
         until = time.monotonic() + grace_seconds
         for thread in self._saving:
             thread.join(max(0.0, until - time.monotonic()))
@@ -145,7 +145,7 @@ class Reviewer:
         self._token.cancel()
 
     def _begin(self, seen: _ReviewedConversation) -> None:
-        # A daemon, as are the threads that it starts: none of them keeps the process alive.
+        # A daemon, like the threads that it starts: none of them keeps the process alive.
         self._thread = threading.Thread(target=self._work, args=(seen,), name="seasoned-review", daemon=True)
         self._thread.start()
 
@@ -153,7 +153,7 @@ class Reviewer:
         asyncio.run(self._guarded(seen))
 
     async def _guarded(self, seen: _ReviewedConversation) -> None:
-        """The boundary of a review: what breaks in it, or in who is told of it, ends here."""
+        """The boundary of a review: what fails in it, or in its callback, ends here."""
         reviewing = asyncio.create_task(self._review(seen))
         await asyncio.wait({reviewing})
         if (error := reviewing.exception()) is not None:
@@ -168,7 +168,7 @@ class Reviewer:
         telling = asyncio.create_task(self._call_back(review))
         await asyncio.wait({telling})
         if (error := telling.exception()) is not None:
-            _log.warning("whoever is told of reviews failed: %r", error)
+            _log.warning("the callback for reviews failed: %r", error)
 
     async def _review(self, seen: _ReviewedConversation) -> Review:
         plan = ReviewPlan(
@@ -225,7 +225,7 @@ class Reviewer:
             return ReviewCount()
 
     def _save(self) -> None:
-        """Keep the count, in a thread: a store that is locked delays no turn."""
+        """Save the count in a thread: a locked store must not delay a turn."""
         self._saving = [thread for thread in self._saving if thread.is_alive()]
         saving = threading.Thread(target=self._save_now, name="seasoned-review-count", daemon=True)
         self._saving.append(saving)
@@ -246,12 +246,12 @@ def start_reviewer(
     *,
     on_review: Callable[[Review], None] = lambda review: None,
 ) -> Reviewer:
-    """The reviewer of a conversation. A small model reviews nothing, unless another one does it in its place."""
+    """The reviewer of a conversation. A small model reviews nothing unless another model is set for reviews."""
     settings = settings_of(config)
     other = None if settings.model is None else choose_model(config, settings.model)
     if other is None and choice.is_small:
         settings = msgspec.structs.replace(settings, memory_turns=0, skill_calls=0)
-    root = str(conversation.ref) if conversation.scribe is None else conversation.scribe.about.lineage_root
+    root = str(conversation.ref) if conversation.recorder is None else conversation.recorder.about.lineage_root
     return Reviewer(
         settings,
         store_path=config.store_path,
@@ -264,5 +264,5 @@ def start_reviewer(
 
 
 def own_instructions(config: Config) -> Path:
-    """Where the user's own instructions of reviews would lie."""
+    """The folder for the user's own review instructions."""
     return config.home / "review"

@@ -1,6 +1,6 @@
-"""The digest of a conversation, for a model that has not followed it: older turns collapsed, the last messages whole.
+"""The digest of a conversation for a model that has not followed it: older turns in short, the last messages in full.
 
-Every line of the conversation stands behind a bar, so that nothing in it can pass for a word of ours.
+Every line of the conversation is quoted behind a bar, so that nothing in it can pass for an instruction.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class SessionDigest(msgspec.Struct, frozen=True):
     """The text, and what it was made of."""
 
     text: str
-    # What really was said; what a warm start showed is not part of it.
+    # Messages of the session itself, without a warm block.
     messages: int
     whole: int
     # Estimated.
@@ -41,7 +41,7 @@ class SessionDigest(msgspec.Struct, frozen=True):
 
 
 def budget_for(window: int | None, prompt: str) -> int:
-    """How large a digest may be for a model with this window, beside the prompt and what is said in the review."""
+    """How large a digest may be for a model with this window, with space left for the prompt and the review."""
     if window is None:
         return BUDGET
     return max(_LEAST_TOKENS, min(BUDGET, int(window * _WINDOW_SHARE) - count_tokens(prompt)))
@@ -77,12 +77,12 @@ def _head(session: Session, redactor: Redactor, messages: int) -> str:
 
 
 def _older(messages: Sequence[Message], agent: str, redactor: Redactor, budget: int) -> str:
-    """A few lines for each turn; where they are too many, the first and the last of them."""
+    """A few lines for each turn; if there are too many, the first and the last of them."""
     turns = [_collapsed(turn, agent, redactor) for turn in _turns(messages)]
     sizes = [count_tokens(turn) + 1 for turn in turns]
     first, last, used = 0, len(turns), 0
     while first < last:
-        # The task stands at the beginning, so the first turns are taken as readily as the latest.
+        # The task is at the beginning, so the first turns count as much as the latest.
         at = first if first <= len(turns) - last else last - 1
         if used + sizes[at] > budget:
             break
@@ -93,7 +93,7 @@ def _older(messages: Sequence[Message], agent: str, redactor: Redactor, budget: 
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[list[Message]]:
-    """Messages from one word of the user to the next."""
+    """Messages in groups that begin with a message of the user."""
     numbers: list[int] = []
     for message in messages:
         number = numbers[-1] if numbers else 0
@@ -114,8 +114,10 @@ def _collapsed(turn: Sequence[Message], agent: str, redactor: Redactor) -> str:
         if failed:
             lines.append(_bars(f"  failed: {call.tool} {_flat(_what(call, redactor), redactor, _DONE)}"))
     if tally:
-        told = [f"{tool} {number}" + (f" ({bad} failed)" if bad else "") for tool, (number, bad) in tally.items()]
-        lines.append(_bars(f"  calls: {', '.join(told)}"))
+        counted_calls = [
+            f"{tool} {number}" + (f" ({bad} failed)" if bad else "") for tool, (number, bad) in tally.items()
+        ]
+        lines.append(_bars(f"  calls: {', '.join(counted_calls)}"))
     answer = next((one.text for one in reversed(turn) if one.role == "assistant" and one.text.strip()), "")
     if answer:
         lines.append(_bars(f"  answer: {_flat(answer, redactor, _SAID)}"))

@@ -1,4 +1,4 @@
-"""When a review is due: after so many turns of the user, or so many calls of tools, since the last one."""
+"""When a review is due: after a number of turns, or of tool calls, since the last one; and the settings of reviews."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class ReviewSettings(msgspec.Struct, frozen=True, kw_only=True):
     # Requests to the model in one review.
     iterations: int = 16
     seconds: float = 600.0
-    # Tokens that all reviews of a day may take, in and out; None is no limit.
+    # Tokens that all reviews of a day may use, in and out; None means no limit.
     tokens_per_day: int | None = 2_000_000
-    # What they may cost; requests whose price nobody knows count by their tokens alone.
+    # What they may cost; requests with an unknown price count only by their tokens.
     usd_per_day: float | None = 2.0
-    # Whether what a review writes waits until a person accepts it.
+    # Whether the writes of a review wait until a person accepts them.
     staging: bool = False
     # Whether a review may change skills that a person wrote.
     allow_person_skills: bool = False
@@ -48,7 +48,7 @@ Topic = Literal["memory", "skills", "both"]
 
 
 class ReviewCount(msgspec.Struct, frozen=True):
-    """What a conversation has had since its memory, and since its skills were reviewed."""
+    """Turns since the last review of memory, and calls since the last review of skills."""
 
     turns: int = 0
     calls: int = 0
@@ -72,13 +72,13 @@ def topic_due(count: ReviewCount, settings: ReviewSettings) -> Topic | None:
 
 
 def load_count(store: Store, lineage_root: str) -> ReviewCount:
-    """How far a conversation was when it was left."""
+    """The count of a conversation when it was left."""
     row = store.row("review.count", {"lineage_root": lineage_root})
     return ReviewCount() if row is None else ReviewCount(row["turns"], row["calls"])
 
 
 def save_count(store: Store, lineage_root: str, count: ReviewCount, *, now: float) -> None:
-    """Keep the count, so that a conversation that is taken up again goes on counting."""
+    """Keep the count, so that a resumed conversation goes on counting."""
     with store.write():
         store.run(
             "review.save_count",

@@ -1,4 +1,4 @@
-"""The fork of a conversation: the same model, tools, instructions, prefix and history, then one message of its own."""
+"""The fork of a conversation: the same model, tools, instructions, prefix and history, then one more message."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ ALLOWED: tuple[str, ...] = tuple(function.__name__ for function in (*MEMORY, *SK
 
 
 class ReviewGate:
-    """Answers for one review whether a tool may be called, and remembers what was refused."""
+    """Decides which tools a review may call, and remembers what it refused."""
 
     def __init__(self) -> None:
         self.refused: list[str] = []
 
     def __call__(self, tool: str) -> str | None:
-        """None, or the sentence that the model is told instead of a result."""
+        """None, or the sentence that the model gets instead of a result."""
         if tool in ALLOWED:
             return None
         self.refused.append(tool)
         return (
             f"{tool!r} was not run: this is a review, which may use only {', '.join(ALLOWED[:-1])} and {ALLOWED[-1]}. "
-            "It keeps what the conversation has taught and does nothing else. Go on with these, or end."
+            "It keeps what the conversation taught and does nothing else. Go on with these, or end."
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fork:
-    """What a review sends. It holds copies: whatever happens to it, no conversation sees."""
+    """What a review sends. It holds copies, so the conversation is never changed."""
 
     runtime: Runtime
     history: tuple[ModelMessage, ...]
@@ -70,7 +70,7 @@ class Fork:
 def whole_fork(runtime: Runtime, history: Sequence[ModelMessage], prompt: str, *, model: Model | None = None) -> Fork:
     """A fork that sends, byte for byte, what the conversation sent.
 
-    `model` is the same one with a connection of its own: a connection belongs to the event loop that uses it.
+    `model` is the same model with its own connection: a connection belongs to the event loop that uses it.
     """
     return Fork(
         runtime=replace(runtime, model=model or runtime.model),
@@ -93,7 +93,7 @@ def digest_fork(model: Model, digest: SessionDigest, prompt: str, *, owns_model:
 
 
 def session_of(ref: SessionRef, history: Sequence[ModelMessage]) -> Session:
-    """A history in the vocabulary that every agent's sessions share."""
+    """A history as a Session, like the sessions of every other agent."""
     builder = SessionBuilder(ref, format=NAME, path="")
     for place, message in enumerate(history):
         read_message(builder, body_of(message), place=place)
@@ -111,9 +111,9 @@ def task_of(history: Sequence[ModelMessage]) -> str | None:
 
 @dataclass
 class RequestObserver(AbstractCapability[Context]):
-    """Asks before every request of a review whether it may be made, and has each one accounted for."""
+    """Asks before every request of a review whether it may be made, and accounts for each one."""
 
-    # Given the tokens that would be sent; it raises where that is too much.
+    # Given the tokens that would be sent; raises if that is too much.
     may_ask: Callable[[int], None]
     answered: Callable[[ModelResponse], None]
     # Tokens of the first request.
@@ -134,7 +134,7 @@ class RequestObserver(AbstractCapability[Context]):
 
 @dataclass
 class ForkProgress:
-    """What was heard of a review, also of one that did not come to its end."""
+    """What a review has done so far, also one that did not end."""
 
     calls: int = 0
     answer: str = ""
@@ -151,7 +151,7 @@ async def run_fork(
     seconds: float,
     token: CancellationToken,
 ) -> None:
-    """Let the fork work until it ends by itself or meets a limit, which is raised. It says nothing to anybody."""
+    """Run the fork until it ends or meets a limit, which is raised. Its text is shown to no one."""
     async with fork.runtime.model if fork.owns_model else nullcontext():
         agent = fork_agent(fork.runtime, refuse=gate, capabilities=[watch])
         events = agent.run_stream_events(

@@ -1,4 +1,4 @@
-"""The ledger of reviews: what each took, what it kept, how it ended, and what may still be spent today."""
+"""The ledger of reviews: what each used and kept, how it ended, and what may still be spent today."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     output_tokens: int | None
     cache_read_tokens: int | None
     cost_usd: float | None
-    # Requests whose price nobody knows; `cost_usd` is without them.
+    # Requests with an unknown price; `cost_usd` does not include them.
     unpriced: int
     calls: int
     refused: int
@@ -56,12 +56,12 @@ class Review(msgspec.Struct, frozen=True, kw_only=True):
     staged: int
     # One line: what was kept, or why it ended otherwise.
     said: str | None
-    # The review's own last words, redacted: where skills overlap, for one.
+    # The review's final answer, redacted; it names skills that overlap, for example.
     answer: str | None
 
 
 class ReviewStart(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a review before its first request."""
+    """A review before its first request."""
 
     ref: SessionRef
     session: SessionRef
@@ -86,7 +86,7 @@ class ReviewEnd(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReviewSpending(msgspec.Struct, frozen=True):
-    """What the reviews of one day have taken so far."""
+    """What the reviews of one day have used so far."""
 
     requests: int
     tokens: int
@@ -95,7 +95,7 @@ class ReviewSpending(msgspec.Struct, frozen=True):
 
 
 def begin(store: Store, opening: ReviewStart, *, now: float) -> int:
-    """Open a row, before anything is sent: a review whose process dies is known too."""
+    """Open a row before anything is sent, so that a review whose process dies is known too."""
     params = {
         **msgspec.structs.asdict(opening),
         "ref": str(opening.ref),
@@ -110,7 +110,7 @@ def begin(store: Store, opening: ReviewStart, *, now: float) -> int:
 
 
 def count(store: Store, review: int, session: SessionRef, body: Mapping[str, Any], *, now: float) -> None:
-    """Account for one request of a review as soon as it is answered."""
+    """Account for a request of a review as soon as it is answered."""
     usage = usage_of(body) or Usage()
     figures = {
         "id": review,
@@ -126,7 +126,7 @@ def count(store: Store, review: int, session: SessionRef, body: Mapping[str, Any
 
 
 def end(store: Store, review: int, closing: ReviewEnd, *, now: float) -> Review:
-    """Close the row, and give it back."""
+    """Close the row and return it."""
     with store.write():
         store.run("review.end", {**msgspec.structs.asdict(closing), "id": review, "ended_at": now})
         row = store.row("review.by_id", {"id": review})
@@ -135,35 +135,35 @@ def end(store: Store, review: int, closing: ReviewEnd, *, now: float) -> Review:
 
 
 def reviews(store: Store, *, session: str | None = None, limit: int = 50, now: float) -> list[Review]:
-    """The newest first. One that no process works on any more is lost, though its row says that it runs."""
+    """Reviews, newest first. One whose process is gone is `lost`, though its row says `running`."""
     found = [_review(row) for row in store.rows("review.list", {"session": session, "limit": limit})]
     return [msgspec.structs.replace(one, state="lost") if _is_lost(one, now) else one for one in found]
 
 
 def spent_today(store: Store, *, now: float) -> ReviewSpending:
-    """What reviews have taken since midnight where the user is."""
+    """What reviews have used since local midnight."""
     row = store.row("review.spent", {"since": midnight(now)})
     assert row is not None, "a sum always has a row"
     return ReviewSpending(row["requests"], row["tokens"], row["cost_usd"], row["unpriced"])
 
 
 def midnight(now: float) -> float:
-    """When the day of this moment began, in the user's zone."""
+    """When the day began, in the local time zone."""
     day = datetime.fromtimestamp(now).astimezone()
     return day.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
 
 
 def over_budget(settings: ReviewSettings, spent: ReviewSpending, *, expected: int = 0) -> str | None:
-    """Why the next request may not be made, in one sentence; `expected` is what it would send, in tokens."""
+    """Why the next request may not be made, in one sentence; `expected` is its size in tokens."""
     most = settings.tokens_per_day
     if most is not None and (spent.tokens >= most or spent.tokens + expected > most):
         return (
-            f"The budget of reviews is used up: {spent.tokens:,} of {most:,} tokens today, "
+            f"The review budget is used up: {spent.tokens:,} of {most:,} tokens today, "
             f"and the next request would take about {expected:,}."
         )
     dollars = settings.usd_per_day
     if dollars is not None and spent.cost_usd >= dollars:
-        return f"The budget of reviews is used up: {spent.cost_usd:.4f} of {dollars:.2f} US dollars today."
+        return f"The review budget is used up: {spent.cost_usd:.4f} of {dollars:.2f} US dollars today."
     return None
 
 
@@ -178,7 +178,7 @@ def _is_lost(review: Review, now: float) -> bool:
 
 
 def _lives(pid: int) -> bool:
-    """Whether a process of this id runs; where the system cannot be asked, it may."""
+    """Whether a process with this id runs; if the system cannot tell, assume that it does."""
     if sys.platform == "win32":
         return True
     with suppress(PermissionError):

@@ -1,4 +1,4 @@
-"""The instructions of a review: texts in files, which a person can replace by their own."""
+"""The instructions of a review: texts in files, which people can replace with their own."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def instructions(topic: Topic, own: Path | None = None) -> str:
 
 
 def digest_instructions() -> str:
-    """What a model is told that was not there when the session happened."""
+    """The instructions for a model that did not take part in the session."""
     return (_FOLDER / "digest.md").read_text("utf-8").strip()
 
 
 def prompt_of(text: str, *, memory_folder: Path, skill_folder: Path, redactor: Redactor) -> str:
-    """The instructions, and what is kept already: the conversation shows it only as it was at its start."""
+    """The instructions and what is kept now: the conversation itself shows only what was kept at its start."""
     kept = frozen(memory_folder, redactor=redactor) or "(empty)"
     known = index(skill_folder, redactor=redactor) or "(none yet)"
     return f"{text}\n\n## What is kept now\n\nMemory:\n\n{kept}\n\nSkills:\n\n{known}"
@@ -52,7 +52,7 @@ def _own(path: Path) -> str | None:
 
 
 class ReviewRequest(msgspec.Struct, frozen=True):
-    """A session to be reviewed, in the words in which a model will be told of it."""
+    """A session to review, as the model will see it."""
 
     session: Session
     topic: Topic
@@ -61,7 +61,7 @@ class ReviewRequest(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """All that is sent with the first request, beside the tools."""
+        """Everything that the first request sends, except the tools."""
         return f"{digest_instructions()}\n\n{self.digest.text}\n\n{self.prompt}"
 
     @property
@@ -78,7 +78,7 @@ class ReviewRequest(msgspec.Struct, frozen=True):
 def make_ready(
     session: Session, context: Context, *, topic: Topic, own: Path | None = None, window: int | None = None
 ) -> ReviewRequest:
-    """The errand of a session; one in which nothing was said cannot be reviewed."""
+    """Make the review request of a session; NotFound if it has no messages."""
     redactor = context.secrecy.redactor()
     prompt = prompt_of(
         instructions(topic, own),

@@ -1,4 +1,4 @@
-"""One review from its first line in the ledger to its last: whatever happens in between, it is torn down and told."""
+"""One review from opening its row in the ledger to closing it; whatever fails in between ends up in that row."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ _SHOWN = 6
 
 
 def line_of(changes: Iterable[Change]) -> str | None:
-    """The line, or None where nothing was written. What was said in the conversation before does not come into it."""
+    """The line, or None if nothing was written; made only of the changes, not of what the review says about itself."""
     written = sorted(changes, key=lambda change: change.id)
-    kept = _told([change for change in written if change.state == "kept"])
-    staged = _told([change for change in written if change.state == "staged"])
+    kept = _summary([change for change in written if change.state == "kept"])
+    staged = _summary([change for change in written if change.state == "staged"])
     parts = [f"Kept: {kept}"] if kept else []
     if staged:
         kinds = " and ".join(sorted({f"`seasoned {change.kind} history`" for change in written if _waits(change)}))
-        parts.append(f"Waits for you ({kinds}): {staged}")
+        parts.append(f"Waiting for you ({kinds}): {staged}")
     return ". ".join(parts) or None
 
 
@@ -57,7 +57,7 @@ def _waits(change: Change) -> bool:
     return change.state == "staged"
 
 
-def _told(changes: Sequence[Change]) -> str:
+def _summary(changes: Sequence[Change]) -> str:
     """`memory +1; skill `x` patched`."""
     parts = []
     counts = {sign: sum(_MEMORY.get(change.action) == sign for change in changes) for sign in _MEMORY.values()}
@@ -81,9 +81,9 @@ def _verb(change: Change) -> str:
     verbs = {
         "create": "created",
         "patch": "patched",
-        "write_file": f"given `{change.file}`",
-        "remove_file": f"freed of `{change.file}`",
-        "delete": "put aside",
+        "write_file": f"`{change.file}` written",
+        "remove_file": f"`{change.file}` removed",
+        "delete": "deleted",
     }
     return verbs[change.action]
 
@@ -96,26 +96,26 @@ _MOST_CHANGES = 1_000
 
 
 class _OverBudget(Exception):
-    """The next request would take more than a day may cost."""
+    """The next request would exceed the budget of the day."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewPlan:
-    """A review that can begin."""
+    """Everything a review needs to begin."""
 
     # What is reviewed.
     session: SessionRef
     occasion: Occasion
     topic: Topic
     fork: Fork
-    # Of the conversation, or of whoever asked for the review; the review gets one of its own.
+    # The context of the conversation or of the command; the review gets its own copy.
     context: Context
     task: str | None = None
     settings: ReviewSettings = field(default_factory=ReviewSettings)
 
 
 def review_prompt(topic: Topic, context: Context, own: Path | None = None) -> str:
-    """What a review is told."""
+    """The prompt of a review."""
     return prompt_of(
         instructions(topic, own),
         memory_folder=context.memory_folder,
@@ -127,7 +127,7 @@ def review_prompt(topic: Topic, context: Context, own: Path | None = None) -> st
 async def carry_out(
     plan: ReviewPlan, *, token: CancellationToken | None = None, clock: Callable[[], float] = time.time
 ) -> Review:
-    """Run a review, and return its line of the ledger. What goes wrong in it is said there, and not raised."""
+    """Run a review and return its row of the ledger. What goes wrong is reported there, not raised."""
     ref = new_ref(clock)
     sitting = _RunningReview(plan, ref, clock)
     state: ReviewEnding = "interrupted"
@@ -140,7 +140,7 @@ async def carry_out(
 
 
 class _RunningReview:
-    """A review while it runs. No store stays open over a request: it belongs to a thread, which may be left behind."""
+    """A review while it runs. No store stays open during a request: its thread may be abandoned."""
 
     def __init__(self, plan: ReviewPlan, ref: SessionRef, clock: Callable[[], float]) -> None:
         self._gate = ReviewGate()
@@ -153,7 +153,7 @@ class _RunningReview:
             self._row = begin(store, _opening(plan, ref, self._redactor), now=clock())
 
     def end(self, state: ReviewEnding, reason: str | None) -> Review:
-        """Close the ledger: only what the store has under the review's own name was kept."""
+        """Close the ledger; only changes in the store under the review's own session count as kept."""
         redactor, why = self._redactor, None if reason is None else self._redactor.head(reason, _REASON_CHARS)
         with _store(self._plan) as store:
             written = changes(store, session=str(self._ref), limit=_MOST_CHANGES)
@@ -170,7 +170,7 @@ class _RunningReview:
             return end(store, self._row, closing, now=self._clock())
 
     async def run(self, context: Context, token: CancellationToken) -> tuple[ReviewEnding, str | None]:
-        """How it ended, and why where it did not end by itself."""
+        """How it ended, and why if it was stopped."""
         settings = self._plan.settings
         working = asyncio.create_task(
             run_fork(
@@ -185,7 +185,7 @@ class _RunningReview:
             )
         )
         try:
-            # Looked at instead of raised: one review that breaks, in whatever way, is a line of the ledger.
+            # Waited for, not awaited: whatever a review raises becomes a row of the ledger.
             await asyncio.wait({working})
         finally:
             context.stopping.set()
@@ -236,7 +236,7 @@ def _opening(plan: ReviewPlan, ref: SessionRef, redactor: Redactor) -> ReviewSta
 
 
 def _context(plan: ReviewPlan, ref: SessionRef) -> Context:
-    """Whoever writes is the review: its own session, with the one that it reviews as the parent."""
+    """The review writes as its own session, whose parent is the session that it reviews."""
     return replace(
         plan.context,
         actor="review",
@@ -257,17 +257,17 @@ def _store(plan: ReviewPlan) -> Store:
 def review_session(
     config: Config, settings: ReviewSettings, context: Context, session: Session, topic: Topic, choice: ModelChoice
 ) -> Review:
-    """Ask the model what the session taught, and keep that; the whole of it, until it is over."""
+    """Review a session of any agent from a digest, and wait until it is done."""
     opened = open_model(choice, context_length=config.context_length)
     window = config.context_length or opened.context_window
-    errand = make_ready(session, context, topic=topic, own=config.home / "review", window=window)
+    request = make_ready(session, context, topic=topic, own=config.home / "review", window=window)
     plan = ReviewPlan(
         session=session.ref,
         occasion="on demand",
         topic=topic,
-        fork=digest_fork(opened, errand.digest, errand.prompt, owns_model=True),
+        fork=digest_fork(opened, request.digest, request.prompt, owns_model=True),
         context=context,
-        task=errand.task,
+        task=request.task,
         settings=settings,
     )
     return asyncio.run(carry_out(plan))

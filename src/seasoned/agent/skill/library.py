@@ -35,7 +35,7 @@ def check_name(name: str, what: str = "skill") -> str:
     """The name of a skill or category, if it may be one."""
     if len(name) > NAME_LENGTH or not _NAME.match(name) or not _is_portable(name):
         raise UsageError(
-            f"{name[:80]!r} cannot name a {what}: use small letters, figures, '.', '_' and '-', a letter or figure "
+            f"{name[:80]!r} cannot name a {what}: use lower-case letters, digits, '.', '_' and '-', a letter or digit "
             f"first, {NAME_LENGTH} at most."
         )
     return name
@@ -46,25 +46,25 @@ def check_support(path: str) -> str:
     parts = path.split("/")
     if len(parts) < 2 or parts[0] not in SUPPORT:
         raise UsageError(
-            f"{path[:80]!r} is no place for a support file: use {', '.join(f'{one}/…' for one in SUPPORT)}."
+            f"{path[:80]!r} is not a path for a support file: use {', '.join(f'{one}/…' for one in SUPPORT)}."
         )
     if len(parts) > _DEPTH or not all(
         len(part) <= _PART_LENGTH and _PART.match(part) and _is_portable(part) for part in parts
     ):
         raise UsageError(
-            f"{path[:80]!r} cannot name a support file: use letters, figures, '.', '_' and '-' between the slashes, "
+            f"{path[:80]!r} cannot name a support file: use letters, digits, '.', '_' and '-' between the slashes, "
             f"{_DEPTH} parts at most."
         )
     return path
 
 
 def _is_portable(part: str) -> bool:
-    """Whether Windows would take it for a file of that name too."""
+    """Whether the name is also valid on Windows."""
     return not part.endswith(".") and part.split(".")[0].lower() not in _DEVICES
 
 
 def inside(folder: Path, path: str) -> Path:
-    """The place of a file below a folder, none of whose parts is a link."""
+    """The path of a file below a folder; UsageError if a part of it is a link."""
     place = folder
     parts = path.split("/")
     for number, part in enumerate(parts, start=1):
@@ -74,15 +74,15 @@ def inside(folder: Path, path: str) -> Path:
         except FileNotFoundError:
             continue
         except OSError as error:
-            raise CannotDo(f"{str(place)!r} cannot be looked at: {error.strerror or error}.") from error
+            raise CannotDo(f"{str(place)!r} cannot be read: {error.strerror or error}.") from error
         expected = stat.S_ISREG(mode) if number == len(parts) else stat.S_ISDIR(mode)
         if not expected:
-            raise UsageError(f"{path!r} leads over {part!r}, which is a link or of another kind: it is not followed.")
+            raise UsageError(f"{path!r} contains {part!r}, which is a link or not a regular file: it is not followed.")
     return place
 
 
 def check_spelling(folder: Path, path: str) -> None:
-    """Refuse a path that some systems would take for another one that is there: `A.md` and `a.md`."""
+    """Refuse a path that some systems take for an existing one: `A.md` and `a.md`."""
     place = folder
     for part in path.split("/"):
         if not place.is_dir():
@@ -122,9 +122,9 @@ _INDEX_LENGTH = 200
 
 
 class Skill(msgspec.Struct, frozen=True):
-    """A skill as it lies in its folder. One that cannot be read has a problem instead of a description."""
+    """A skill in its folder. One that cannot be read has a problem instead of a description."""
 
-    # Its name, with its category before it where it has one.
+    # Its name, after its category if it has one.
     id: str
     # The folder of all skills.
     folder: Path
@@ -154,7 +154,7 @@ class SkillView(msgspec.Struct, frozen=True):
 
 
 class SkillUsage(msgspec.Struct, frozen=True):
-    """How often a skill was looked at, and how often its steps were followed."""
+    """How often a skill was viewed, and how often it was used."""
 
     viewed: int = 0
     used: int = 0
@@ -168,7 +168,7 @@ def skills(folder: Path) -> list[Skill]:
 
 
 def find(folder: Path, name: str) -> Skill:
-    """The skill of this name, with or without its category; NotFound names the near ones."""
+    """The skill with this name, with or without its category; NotFound lists similar names."""
     for part in name.split("/"):
         check_name(part)
     known = sorted(ids(folder))
@@ -178,7 +178,7 @@ def find(folder: Path, name: str) -> Skill:
     if len(fitting) == 1:
         return _read(folder, fitting[0])
     if fitting:
-        raise UsageError(f"There are several skills {name!r}: say which of {', '.join(fitting)}.")
+        raise UsageError(f"There are several skills {name!r}: choose one of {', '.join(fitting)}.")
     if not known:
         raise NotFound(f"There is no skill {name!r}: there are none yet.")
     by_name = {found.rpartition("/")[2]: found for found in known}
@@ -187,7 +187,7 @@ def find(folder: Path, name: str) -> Skill:
 
 
 def view(folder: Path, name: str, file: str | None = None) -> SkillView:
-    """A skill's text, or one of its support files; damaged ones are shown as far as they can be."""
+    """A skill's text, or one of its support files; a damaged file is shown as far as possible."""
     skill = find(folder, name)
     if file is None or file == MAIN:
         return SkillView(skill, MAIN, read_text(inside(folder, f"{skill.id}/{MAIN}"), "replace"))
@@ -259,7 +259,7 @@ def _read(folder: Path, skill_id: str) -> Skill:
 
 
 def read_text(path: Path, errors: str = "strict") -> str:
-    """A file of a skill; CannotDo says why it is none that can be read as text."""
+    """The text of a file of a skill; CannotDo says why it cannot be read."""
     try:
         with path.open("rb") as file:
             data = file.read(4 * FILE_LIMIT + 1)

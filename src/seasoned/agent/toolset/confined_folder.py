@@ -58,14 +58,14 @@ class ConfinedFolder:
     def __init__(self, path: Path, *, careful: bool = _CAREFUL) -> None:
         self.root = path.resolve()
         if not self.root.is_dir():
-            raise NotFound(f"{str(path)!r} is no folder; name one that exists.")
+            raise NotFound(f"{str(path)!r} is not a folder. Name one that exists.")
         self._given = Path(os.path.abspath(path))  # noqa: PTH100  links stay as the user wrote them
         self._careful = careful
         found = self.root.stat()
         self._identity = (found.st_dev, found.st_ino)
 
     def parts(self, path: str) -> tuple[str, ...]:
-        """The components of a path from the working folder; UsageError where it is none that may be used."""
+        """The components of a path from the working folder; UsageError if it may not be used."""
         _check_text(path)
         inner = path
         if path.startswith("/") or (os.name == "nt" and Path(path).is_absolute()):
@@ -100,7 +100,7 @@ class ConfinedFolder:
             return "/".join(spot.names) or "."
 
     def is_folder(self, path: str) -> bool:
-        """Whether a path leads to a folder; NotFound where it leads to nothing."""
+        """Whether a path is a folder; NotFound if nothing is there."""
         with self._explained(path), self._spot(path) as spot:
             return not spot.names or stat.S_ISDIR(_stat(spot).st_mode)
 
@@ -122,9 +122,9 @@ class ConfinedFolder:
                 return data
 
     def write(self, path: str, data: bytes) -> bool:
-        """Writes a file whole or not at all, with its folders; keeps the rights of one that it replaces.
+        """Write a file atomically, with its folders; a file that is replaced keeps its mode.
 
-        True where the file is new. Nothing inside of .git is written: its hooks and settings run commands.
+        True if the file is new. Nothing inside .git is written: its hooks and settings run commands.
         """
         with self._explained(path), self._spot(path, make=True) as spot:
             if not spot.names:
@@ -222,13 +222,13 @@ class ConfinedFolder:
             raise NotFound(f"There is no {path!r} in the working folder.{self._near(path)}") from error
         except OSError as error:
             if error.errno in (errno.ENOTDIR, errno.ELOOP):
-                raise UsageError(f"{path!r}: a part of the path is no folder.") from error
+                raise UsageError(f"{path!r}: a part of the path is not a folder.") from error
             if error.errno == errno.ENAMETOOLONG:
                 raise UsageError(f"{path[:80]!r}… is too long for this file system.") from error
             raise CannotDo(f"{path!r}: {error.strerror or error}.") from error
 
     def _near(self, path: str) -> str:
-        """Names beside a path that resemble what was asked for."""
+        """Names in the same folder that resemble the path."""
         above, _, name = path.rstrip("/").rpartition("/")
         try:
             opened = self.open_folder(above or ".")
@@ -283,7 +283,7 @@ def _is_git(part: str) -> bool:
 
 
 def _link(name: str, folder: int) -> str | None:
-    """What a link says; None where there is no link."""
+    """The target of a link; None if it is not a link."""
     try:
         return os.readlink(name, dir_fd=folder)
     except OSError as error:
@@ -315,10 +315,10 @@ def _ordinary(spot: _Spot, path: str) -> os.stat_result:
 
 
 def _replace(spot: _Spot, data: bytes, before: os.stat_result | None) -> None:
-    """Writes beside the place, then renames into it: what was there is never half written, nor written through."""
+    """Write a temporary file, then rename it: an existing file is never half written, nor written through a link."""
     name = f".seasoned-{secrets.token_hex(8)}.tmp"
-    beside = name if spot.folder is not None else str(Path(spot.name).with_name(name))
-    opened = os.open(beside, _NEW, 0o666 if before is None else 0o600, dir_fd=spot.folder)
+    temporary = name if spot.folder is not None else str(Path(spot.name).with_name(name))
+    opened = os.open(temporary, _NEW, 0o666 if before is None else 0o600, dir_fd=spot.folder)
     try:
         with os.fdopen(opened, "wb") as file:
             file.write(data)
@@ -328,8 +328,8 @@ def _replace(spot: _Spot, data: bytes, before: os.stat_result | None) -> None:
                 os.fchmod(opened, stat.S_IMODE(before.st_mode) & 0o777)
             file.flush()
             os.fsync(opened)
-        os.replace(beside, spot.name, src_dir_fd=spot.folder, dst_dir_fd=spot.folder)
+        os.replace(temporary, spot.name, src_dir_fd=spot.folder, dst_dir_fd=spot.folder)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(beside, dir_fd=spot.folder)
+            os.unlink(temporary, dir_fd=spot.folder)
         raise

@@ -1,4 +1,4 @@
-"""The tools by which an agent asks a person, and looks what came of it. It can never decide."""
+"""Tools by which an agent asks a person, and reads the decision. The agent can never decide."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ async def request_confirmation(
 async def confirmation_status(
     ctx: RunContext[Context], id: str, wait_seconds: float = 0.0, begin: bool = False
 ) -> Answer:
-    """Look how a request for confirmation stands: pending, approved, denied, expired or auto_approved.
+    """Get the status of a request for confirmation: pending, approved, denied, expired or auto_approved.
 
     Go on only when it is approved or auto_approved, and then only with exactly what was asked. When it is denied,
     `reason` says why: tell the user, and do not try the same another way.
 
     Args:
         id: The id that request_confirmation returned.
-        wait_seconds: Wait so long for a decision, at most 120.
+        wait_seconds: Wait this many seconds for a decision, at most 120.
         begin: Set it right before you do what was approved. It uses the approval up, which works once.
     """
     seconds = min(max(wait_seconds, 0.0), _LONGEST_WAIT_SECONDS)
@@ -82,11 +82,11 @@ async def confirmation_status(
             check_approved(seen)
             asked = ctx.deps.asked.get(seen.id)
             if asked is None:
-                raise Refused(f"{seen.id!r} was not asked for in this conversation: ask anew for what you want to do.")
-            # Made anew, not taken from the service: what was approved must be what was asked for here.
+                raise Refused(f"{seen.id!r} was not requested in this conversation. Request what you want to do again.")
+            # Computed here, not taken from the service: what was approved must be what was asked for here.
             digest = digest_of(asked, requester=seen.requester or "")
             if digest != seen.digest:
-                raise Changed("What was approved is not what was asked for in this conversation: ask anew.")
+                raise Changed("What was approved is not what was requested in this conversation. Request it again.")
             client.redeem(seen.id, digest, call=call)
         return seen
 

@@ -52,7 +52,7 @@ def read_file(reach: ToolScope, path: str, offset: int = 1, limit: int = 500, li
     if offset < 1 or limit < 1:
         raise UsageError(f"offset {offset!r} and limit {limit!r} must be 1 or more.")
     if lines and offset > len(lines):
-        raise UsageError(f"{path!r} has {len(lines)} lines; offset {offset} is behind its end.")
+        raise UsageError(f"{path!r} has {len(lines)} lines; offset {offset} is past its end.")
     wanted = lines[offset - 1 : offset - 1 + min(limit, reach.limits.read_lines)]
     shown, content = _shown_lines(wanted, offset, reach.limits.output_characters, line_numbers=line_numbers)
     answer: Answer = {"path": path, "content": content, "total_lines": len(lines), "file_size": len(data)}
@@ -80,23 +80,23 @@ def _decoded(path: str, data: bytes) -> tuple[str, str | None]:
 
 
 def _shown_lines(lines: list[str], first: int, most: int, *, line_numbers: bool) -> tuple[int, str]:
-    """As many whole lines as there is room for, and at least a part of the first."""
+    """As many lines as fit, and at least a part of the first."""
     shown: list[str] = []
-    room = most
+    left = most
     for number, line in enumerate(lines, start=first):
         text = f"{number}|{line}" if line_numbers else line
-        if len(text) > room and shown:
+        if len(text) > left and shown:
             break
-        if len(text) > room:
-            text = f"{text[:room]}[… {len(text) - room:,} characters of this line left out …]\n"
+        if len(text) > left:
+            text = f"{text[:left]}[… {len(text) - left:,} characters of this line left out …]\n"
         shown.append(text)
-        room -= len(text)
+        left -= len(text)
     return len(shown), "".join(shown)
 
 
 @tool()
 def write_file(reach: ToolScope, path: str, content: str) -> Answer:
-    """Write a whole file in the working folder, and the folders above it. A file that is there is replaced.
+    """Write a file in the working folder, and the folders above it. An existing file is replaced.
 
     To change a part of a file use patch instead.
 
@@ -214,7 +214,7 @@ def patch(reach: ToolScope, path: str, old_string: str, new_string: str, replace
         path: The path from the working folder, for example "src/app.py".
         old_string: The text as it stands in the file now.
         new_string: The text to put in its place; "" removes it.
-        replace_all: Replace every place where old_string stands, not just one.
+        replace_all: Replace every occurrence of old_string, not just one.
     """
     if not old_string:
         raise UsageError("old_string is empty; use write_file for a new file, or give the text to replace.")
@@ -223,7 +223,7 @@ def patch(reach: ToolScope, path: str, old_string: str, new_string: str, replace
     data = reach.folder.read(path, most=reach.limits.file_bytes)
     if b"\0" in data[:8192]:
         raise CannotDo(f"{path!r} is not text; use a program in the terminal.")
-    # Bytes that are no UTF-8 go through unchanged.
+    # Bytes that are not UTF-8 pass through unchanged.
     text = data.decode("utf-8", "surrogateescape")
     found = list(_places(text, old_string))
     if not found:
@@ -232,7 +232,7 @@ def patch(reach: ToolScope, path: str, old_string: str, new_string: str, replace
         lines = ", ".join(str(text.count("\n", 0, each.start()) + 1) for each in found[:10])
         more = ", …" if len(found) > 10 else ""
         raise UsageError(
-            f"old_string stands {len(found)} times in {path!r} (lines {lines}{more}); "
+            f"old_string occurs {len(found)} times in {path!r} (lines {lines}{more}); "
             "add lines around it to make it unique, or set replace_all."
         )
     changed = _replaced(text, found, new_string)
@@ -250,13 +250,13 @@ def patch(reach: ToolScope, path: str, old_string: str, new_string: str, replace
 
 
 def _places(text: str, old: str) -> list[re.Match[str]]:
-    """Where it stands; a line's end in either way fits a line's end in the file."""
+    """Where it occurs; either kind of line end matches a line end in the file."""
     expression = r"\r?\n".join(re.escape(line) for line in old.replace("\r\n", "\n").split("\n"))
     return list(re.finditer(expression, text))
 
 
 def _replaced(text: str, found: list[re.Match[str]], new: str) -> str:
-    """The text with the pieces replaced, each with line ends as they are where it stands."""
+    """The text with the pieces replaced, each with the line ends of its surroundings."""
     new = new.encode("utf-8", "replace").decode().replace("\r\n", "\n")
     parts: list[str] = []
     at = 0
@@ -277,7 +277,7 @@ def _line_end(text: str, place: re.Match[str]) -> str:
 
 
 def _nearest(text: str, old: str) -> str:
-    """What stands in the file instead, as far as something there resembles it."""
+    """What the file has instead, if something there resembles it."""
     wanted = old.replace("\r\n", "\n").strip("\n").split("\n")
     if all(_NUMBERED.match(line) for line in wanted if line.strip()) and "|" in old:
         return " Leave the line numbers ('12|') out of it."
@@ -286,7 +286,7 @@ def _nearest(text: str, old: str) -> str:
     sought = [line.strip() for line in wanted]
     for at in range(len(lines) - len(sought) + 1):
         if stripped[at : at + len(sought)] == sought:
-            return f" At line {at + 1} it stands with other blanks:\n{_quoted(lines, at, len(sought))}"
+            return f" At line {at + 1} it is there with different whitespace:\n{_quoted(lines, at, len(sought))}"
     best, place = 0.0, -1
     key = max(sought, key=len, default="")
     offset = sought.index(key) if key else 0

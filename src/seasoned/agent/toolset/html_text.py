@@ -1,4 +1,4 @@
-"""Reduces a page of HTML to its text, in a process of its own: there are pages that keep a parser busy for ever.
+"""Converts HTML to text, in a separate process: some pages keep a parser busy forever.
 
 Run as a script without the package around it, in a folder with the page: its file name and address as arguments, the
 title and the text as JSON on standard output.
@@ -95,7 +95,7 @@ def reduce(html: str, address: str) -> tuple[str, str]:
 
 
 def _without_comments(html: str) -> str:
-    """The parser looks for the end of each comment anew; a page of nothing but beginnings would take hours."""
+    """The parser searches for the end of each comment again; a page of nothing but openings would take hours."""
     kept: list[str] = []
     at = 0
     while (begin := html.find("<!--", at)) >= 0:

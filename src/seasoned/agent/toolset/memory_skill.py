@@ -1,4 +1,4 @@
-"""The tools by which an agent keeps what it learned: memory and skills."""
+"""Tools by which an agent keeps what it learned: memory and skills."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def memory(
     text: str = "",
     old_text: str = "",
 ) -> Answer:
-    """Keep something for later sessions, or mend what was kept. It is shown to every new session from its start.
+    """Keep something for later sessions, or correct what was kept. Every new session is shown it from its start.
 
     Keep who the user is, what they prefer and expect, and facts about this environment that will hold. Leave out what
     is over when the task is: progress, transient errors, one-off stories, claims that a tool does not work. Entries
-    are short. When there is no room, replace or remove first.
+    are short. When memory is full, replace or remove first.
 
     Args:
         action: "add" an entry, "replace" the one that holds old_text, or "remove" it.
@@ -82,20 +82,20 @@ def skill_manage(
     old_string: str = "",
     new_string: str = "",
 ) -> Answer:
-    """Keep how a kind of task is done, for later sessions: make a skill, mend it, or give it a support file.
+    """Keep how a kind of task is done, for later sessions: create a skill, correct it, or add a support file.
 
     A skill is about a class of tasks, never about one ticket, one error or one day. Prefer to patch a skill that is
     there. View a skill before you patch it.
 
     Args:
         action: "create" a skill, "patch" a piece of its text, "write_file" or "remove_file" a support file, "delete".
-        name: The skill's name: small letters, digits and dashes.
+        name: The skill's name: lower-case letters, digits and dashes.
         content: The text of the skill, for create; of the support file, for write_file.
         description: When the skill is to be used, in one sentence, for create.
         category: A folder that the skill belongs to, for create.
         file: A support file such as "references/api.md"; for patch, leave it out to patch the skill itself.
-        old_string: The piece of text that goes, for patch. It must stand there once.
-        new_string: What comes in its place.
+        old_string: The piece of text to replace, for patch. It must occur exactly once.
+        new_string: The text that replaces it.
     """
     by = ctx.deps.provenance(tool="skill_manage", call_id=ctx.tool_call_id)
     with ctx.deps.journal() as journal:

@@ -33,7 +33,7 @@ _MARK = "SEASONED_RUN"
 _PATIENCE_SECONDS = 5.0
 _SECRET_WORDS = frozenset({"auth", "credential", "credentials", "cookie", "dsn", "token", "secret", "key", "keys"})
 _URL_WITH_PASSWORD = re.compile(r"://[^/\s:@]*:[^/\s@]+@")
-# Nobody sits at this terminal: no colours, no pages, no questions.
+# No one sits at this terminal: no colours, no pager, no prompts.
 _QUIET = {
     "TERM": "dumb",
     "NO_COLOR": "1",
@@ -47,9 +47,9 @@ _QUIET = {
 class FinishedCommand(msgspec.Struct, frozen=True):
     """How a command ended and what it printed."""
 
-    # Its own; 128 and the signal's number where one ended it, 124 where the time did.
+    # Its own; 128 plus the signal number if a signal ended it, 124 after a timeout.
     exit_code: int
-    # Both of its streams in the order of writing, the middle left out where it was long.
+    # Both streams in the order of writing; the middle of a long output is left out.
     output: str
     # How much it printed in all.
     characters: int
@@ -61,7 +61,7 @@ class FinishedCommand(msgspec.Struct, frozen=True):
     seconds: float
 
     def problem(self, limits: ToolLimits) -> str | None:
-        """Why it did not come to its own end; None where it did."""
+        """Why it was stopped; None if it ended by itself."""
         said = {
             "exit": None,
             "time": f"It was ended after its time limit ({limits.time_seconds:g} seconds).",
@@ -76,7 +76,7 @@ class FinishedCommand(msgspec.Struct, frozen=True):
 
 
 def clean_environment(environment: Mapping[str, str], keep: Iterable[str] = ()) -> dict[str, str]:
-    """The environment without names and addresses that look like secrets, but for those to keep."""
+    """The environment without variables that look like secrets, except those in `keep`."""
     kept = frozenset(keep)
     return {name: value for name, value in environment.items() if name in kept or not _is_secret(name, value)}
 
@@ -87,7 +87,7 @@ def _is_secret(name: str, value: str) -> bool:
 
 
 def shell(command: str) -> list[str]:
-    """The words that let a shell run a command line."""
+    """The arguments that make a shell run a command line."""
     return ["/bin/bash" if Path("/bin/bash").exists() else "/bin/sh", "-c", command]
 
 
@@ -145,7 +145,7 @@ class _OutputBuffer:
 
 
 class _RunningCommand:
-    """One command on its way, seen from outside: its supervisor, the pipe it prints to, and the clock."""
+    """One running command: its supervisor, the pipe that it prints to, and the clock."""
 
     def __init__(
         self, words: list[str], folder: int, limits: ToolLimits, environment: dict[str, str], mark: str
@@ -240,7 +240,7 @@ class _RunningCommand:
         return "stopped" if stop is not None and stop() else None
 
     def _settle(self) -> dict[str, Any]:
-        """The supervisor's answer. Where it has none, the command may have outlived it: find it by its mark."""
+        """The supervisor's answer. Without one the command may have outlived it: find its processes by their mark."""
         try:
             answer: dict[str, Any] = json.loads(self._answer)
             self._supervisor.wait(_PATIENCE_SECONDS)

@@ -16,7 +16,7 @@ from seasoned.errors import CannotDo, UsageError
 Resolver = Callable[..., list[Any]]
 _NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
 _COMPATIBLE = ipaddress.IPv6Network("::/96")
-# Where clouds hand out credentials to whoever asks from inside. One of them is a public address.
+# Clouds hand out credentials at these addresses to any request from inside. One of them is a public address.
 _METADATA = frozenset(
     map(ipaddress.ip_address, ("169.254.169.254", "168.63.129.16", "100.100.100.200", "fd00:ec2::254"))
 )
@@ -30,17 +30,17 @@ class CheckedAddress(msgspec.Struct, frozen=True):
 
 
 def refusal(text: str) -> str | None:
-    """Why an address may not be reached; None where it may."""
+    """Why an address may not be reached; None if it may."""
     address = ipaddress.ip_address(text.partition("%")[0])
     for each in (address, *_embedded(address)):
         if each in _METADATA:
-            return "an address where clouds hand out credentials"
+            return "an address at which clouds hand out credentials"
         if each.is_loopback:
             return "an address of this machine"
         if each.is_link_local:
             return "an address of the local link"
         if each.is_multicast:
-            return "an address of many machines at once"
+            return "a multicast address"
         if not each.is_global or each.is_reserved or each.is_unspecified:
             return "a private or reserved address"
     return None
@@ -64,7 +64,7 @@ def addresses(
     allow_private: frozenset[str] = frozenset(),
     resolve: Resolver = socket.getaddrinfo,
 ) -> list[CheckedAddress]:
-    """The addresses of a name, all of which may be reached; an error where one of them may not."""
+    """The addresses of a name; UsageError if one of them may not be reached."""
     found = _resolved(host, port, seconds, resolve)
     for _, _, _, _, place in found:
         why = refusal(place[0])
@@ -74,7 +74,7 @@ def addresses(
 
 
 def _resolved(host: str, port: int, seconds: float, resolve: Resolver) -> list[Any]:
-    """A resolver has no time limit of its own; one that does not answer is left behind."""
+    """Resolve in a thread: a resolver has no timeout, and one that does not answer is abandoned."""
     answer: queue.SimpleQueue[list[Any] | OSError | UnicodeError] = queue.SimpleQueue()
 
     def ask() -> None:

@@ -1,4 +1,4 @@
-"""The tools of a conversation, in sets that can be chosen: plain functions, made known to the agent library."""
+"""The toolsets of a conversation: plain functions, registered with the agent library."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OTHERS = {
     "schedule": "schedule:SCHEDULE",
 }
 TOOLSETS: tuple[str, ...] = (*_MACHINE, *_OTHERS)
-# What a small model can be expected to handle.
+# A small model can be expected to handle these.
 SMALL_TOOLSETS = ("terminal", "file")
 
 
@@ -55,7 +55,7 @@ def build_toolsets(
         folder=ConfinedFolder(folder),
         limits=limits or ToolLimits(),
         environment=environment,
-        # The set asks before a call is made, so that a person can be asked; who comes here was allowed.
+        # The toolset asks before a call is made; a call that gets here was allowed.
         ask=_allowed,
         allow_private=allow_private,
     )
@@ -73,7 +73,7 @@ def build_toolsets(
 
 
 def listed_tools(toolsets: Sequence[AbstractToolset[Context]]) -> list[dict[str, Any]]:
-    """The tools as they are offered to a model, for whoever must know what a session has."""
+    """The tools of a session as they are offered to a model."""
     found: list[dict[str, Any]] = []
     for toolset in toolsets:
         inner = toolset.wrapped if isinstance(toolset, WrapperToolset) else toolset
@@ -86,7 +86,7 @@ def listed_tools(toolsets: Sequence[AbstractToolset[Context]]) -> list[dict[str,
 
 
 def danger_of(tool: str, arguments: Mapping[str, Any], folder: Path) -> Danger | None:
-    """What is dangerous about a call; None where nothing is known to be."""
+    """What is dangerous about a call; None if nothing is known to be."""
     found: Danger | None = None
     if tool == "terminal":
         found = danger_in(str(arguments.get("command", "")), folder=folder)
@@ -113,7 +113,7 @@ def _load(place: str) -> Any:
 
 
 def _on_machine(function: Callable[..., dict[str, Any]], reach: ToolScope) -> Callable[..., dict[str, Any]]:
-    """The function as the model knows it: without its reach, which ends with the turn that made the call."""
+    """The function as the model sees it: without its scope, which stops with the turn that made the call."""
 
     @functools.wraps(function)
     def called(ctx: RunContext[Context], **arguments: Any) -> dict[str, Any]:

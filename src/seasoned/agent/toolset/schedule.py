@@ -1,4 +1,4 @@
-"""The tool by which an agent schedules work for later. A person allows each change; scheduled runs do not have it."""
+"""The tool by which an agent schedules work. A person allows each change; scheduled runs do not have the tool."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _LOOKS = ("list", "history", "pause")
 
 
 def danger_in_schedule(action: str) -> Danger | None:
-    """Whether a person must allow it: whatever makes an agent run by itself, or forgets what somebody set up."""
+    """Whether a person must allow it: actions that make an agent run by itself, or remove a job."""
     if action in _LOOKS:
         return None
-    return Danger("changes what agents do by themselves later, with nobody there to look", "schedule: change")
+    return Danger("changes what agents do by themselves later, with no one watching", "schedule: change")
 
 
 async def schedule(
@@ -33,7 +33,7 @@ async def schedule(
     delivery: Literal["none", "telegram", "discord", "webhook"] | None = None,
     skills: list[str] | None = None,
 ) -> Answer:
-    """Have an agent do something later or again and again, and look after such jobs.
+    """Have an agent do something later or repeatedly, and manage such jobs.
 
     The run begins without this conversation: the prompt must say everything that is needed. Its answer is delivered.
 
@@ -44,11 +44,11 @@ async def schedule(
         prompt: For "add": what is to be done, complete in itself.
         zone: The time zone of the times, for example "Europe/Berlin".
         delivery: Where answers go; "none", or left out, keeps them in the history.
-        skills: Names of skills that the run should have before it.
+        skills: Names of skills that the run should load.
     """
     scheduler = ctx.deps.jobs
     if scheduler is None:
-        return {"success": False, "error": "Nothing can be scheduled from this session: ask the user to do it."}
+        return {"success": False, "error": "This session cannot schedule jobs. Ask the user to do it."}
 
     def do() -> Answer:
         if action == "list":

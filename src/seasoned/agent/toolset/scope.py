@@ -1,4 +1,4 @@
-"""What the tools of one conversation may touch, and how far they may go."""
+"""What the tools of one conversation may touch, their limits, and how they answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ToolLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """How much one call may use. What is beyond is cut or refused, and the answer says so."""
+    """How much one call may use. What exceeds it is cut or refused, and the answer says so."""
 
     # For a command or a piece of code; a call may ask for less, never for more.
     time_seconds: float = 120.0
@@ -46,19 +46,19 @@ class ToolLimits(msgspec.Struct, frozen=True, kw_only=True):
     redirects: int = 5
 
     def within(self, seconds: float | None) -> ToolLimits:
-        """The same, with less time where a call asks for less."""
+        """The same limits, with less time if a call asks for less."""
         if seconds is None:
             return self
         return msgspec.structs.replace(self, time_seconds=min(self.time_seconds, max(1.0, seconds)))
 
 
 def _deny(question: str, danger: Danger) -> bool:
-    """Nobody is there to be asked."""
+    """There is no one to ask."""
     return False
 
 
 class ToolScope(msgspec.Struct, frozen=True, kw_only=True):
-    """A working folder, limits, an environment, and whom to ask before something is destroyed."""
+    """A working folder, limits, an environment, and who to ask before something is destroyed."""
 
     folder: ConfinedFolder
     limits: ToolLimits = ToolLimits()
@@ -66,7 +66,7 @@ class ToolScope(msgspec.Struct, frozen=True, kw_only=True):
     environment: Mapping[str, str] = {}
     # Variables that commands see although they look like secrets.
     keep: frozenset[str] = frozenset()
-    # Given the command or code and what is dangerous about it; True lets it run.
+    # Given the command or code, and why it is dangerous; True lets it run.
     ask: Callable[[str, Danger], bool] = _deny
     # Asked while a command runs; True ends it.
     stop: Callable[[], bool] | None = None
@@ -84,7 +84,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 def tool(**empty: Any) -> Callable[[Tool[Arguments]], Tool[Arguments]]:
-    """Makes a function answer with `error`, beside these fields, where it raises one that is no mistake of ours."""
+    """Make a function answer with these fields and `error` when it raises an error that the model can act on."""
 
     def decorate(function: Tool[Arguments]) -> Tool[Arguments]:
         @functools.wraps(function)
@@ -94,7 +94,7 @@ def tool(**empty: Any) -> Callable[[Tool[Arguments]], Tool[Arguments]]:
             except SeasonedError as error:
                 return {**empty, "error": str(error)}
             except OSError as error:
-                return {**empty, "error": f"The system did not allow it: {error.strerror or error}; try again later."}
+                return {**empty, "error": f"The system refused: {error.strerror or error}. Try again later."}
 
         return answering
 
@@ -102,7 +102,7 @@ def tool(**empty: Any) -> Callable[[Tool[Arguments]], Tool[Arguments]]:
 
 
 def bind(function: Tool[Arguments], reach: ToolScope) -> Callable[Arguments, Answer]:
-    """The tool as the model knows it: without its first argument, with its types in place and its description."""
+    """The tool as the model sees it: without its first argument, with its types and its description."""
 
     @functools.wraps(function)
     def bound(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
@@ -122,5 +122,5 @@ def bind(function: Tool[Arguments], reach: ToolScope) -> Callable[Arguments, Ans
 
 
 def plain(text: str) -> str:
-    """What was printed for a terminal, without what would steer one."""
+    """Output for a terminal without its control sequences."""
     return _CONTROLS.sub("", _ESCAPES.sub("", text).replace("\r\n", "\n"))

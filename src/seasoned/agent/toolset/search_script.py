@@ -1,4 +1,4 @@
-"""Looks through a folder for lines or names, in a process of its own: a pattern can take for ever, this process not.
+"""Searches a folder for lines or names, in a separate process: a pattern can run forever, a process can be stopped.
 
 Run as a script without the package around it, in the folder to search: a request as JSON in its argument, each find as
 a line of JSON, and a last line that says that it came to the end.
@@ -28,7 +28,7 @@ def main() -> int:
     try:
         finder = re.compile(request["pattern"]) if request["target"] == "content" else glob(request["pattern"])
     except (re.error, OverflowError, RecursionError) as error:
-        _say({"problem": f"{request['pattern']!r} is no regular expression: {error}"})
+        _say({"problem": f"{request['pattern']!r} is not a valid regular expression: {error}"})
         return 0
     wanted = glob(request["glob"]) if request["glob"] else None
     total = 0

@@ -1,4 +1,4 @@
-"""A process of its own that runs one command, counts what it starts, and leaves nothing of it behind.
+"""A separate process that runs one command, counts what it starts, and leaves none of its processes behind.
 
 Run as a script without the package around it: a request as one line of JSON on standard input, which then stays open
 as a sign of life; the answer as one line of JSON on standard output. What the command prints goes to standard error.
@@ -70,13 +70,13 @@ def _line(source: int) -> bytes:
     while not found.endswith(b"\n"):
         block = os.read(source, 65536)
         if not block:
-            raise SystemExit("the request ended before it was whole")
+            raise SystemExit("the request was cut off")
         found += block
     return found
 
 
 def _control(option: int, value: int) -> bool:
-    """prctl, where there is one."""
+    """Call prctl, if the system has it."""
     if not sys.platform.startswith("linux"):
         return False
     return bool(ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) == 0)
@@ -90,7 +90,7 @@ def _take_precedence() -> None:
 
 
 def _start(request: dict[str, Any]) -> int:
-    """Forks the command into a session of its own and returns its id."""
+    """Fork the command into a new session and return its process id."""
     parent = os.getpid()
     child = os.fork()
     if child:
@@ -143,7 +143,7 @@ def _tasks_of(user: int) -> int:
 
 
 def _all() -> Iterator[int]:
-    """Every process there is; none where the system does not tell."""
+    """Every process of the system; none if /proc is missing."""
     with contextlib.suppress(OSError):
         yield from [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208
 
@@ -157,7 +157,7 @@ def _read(path: str) -> str:
 
 
 def _below() -> Iterator[int]:
-    """Every process below this one, each given out as soon as it is found: a flood does not wait for the whole list."""
+    """Every process below this one, yielded as soon as it is found, so that a fork bomb is noticed early."""
     children = _children if os.path.exists(f"{_PROC}/self/task/{os.getpid()}/children") else _looked_up()  # noqa: PTH110
     open_ends = [os.getpid()]
     while open_ends:
@@ -202,7 +202,7 @@ def _reap(first: int, status: int | None) -> tuple[int | None, bool]:
 
 
 def _end(first: int, status: int | None, gentle: float, most: int, *, adopts: bool) -> tuple[int, int | None, int]:
-    """Ends all that is left, asked first where there is time for it: how many, the status, how many remain."""
+    """End every process that is left, politely if there is time: how many, the status, how many remain."""
     asked: set[int] = set()
     until = time.monotonic() + gentle
     while True:
@@ -211,7 +211,7 @@ def _end(first: int, status: int | None, gentle: float, most: int, *, adopts: bo
             return len(asked), status, 0
         is_time = time.monotonic() >= until
         if is_time and (status is None or not adopts):
-            # A group is struck as a whole, also what it forks at this moment; before any list is made.
+            # A signal to a group reaches also what it forks at this moment; so it comes before any list is made.
             _strike(first)
         left = 0
         for pid in _below():
@@ -245,7 +245,7 @@ def _strike(group: int, number: int = signal.SIGKILL) -> None:
 
 
 def _strike_with_group(pid: int) -> None:
-    """Nothing below this process can be in a group of anyone else: the command began a session of its own."""
+    """No process below this one can be in another program's group: the command began its own session."""
     with contextlib.suppress(OSError):
         group = os.getpgid(pid)
         if group != os.getpgid(0):

@@ -19,7 +19,7 @@ def terminal(reach: ToolScope, command: str, timeout_seconds: float | None = Non
     """Run a shell command in the working folder and return what it prints.
 
     Use it for builds, tests, git and other programs. Use read_file, write_file, patch and search_files for files.
-    Nobody can answer questions: pass options such as --yes. Each call starts anew in the working folder, so `cd` and
+    No one can answer prompts: pass options such as --yes. Each call starts again in the working folder, so `cd` and
     variables do not last; write `cd folder && command`. Processes left in the background are ended with the call.
     An exit_code of 0 means that it worked; `error` says why a command was stopped or not run.
 
@@ -29,7 +29,7 @@ def terminal(reach: ToolScope, command: str, timeout_seconds: float | None = Non
     """
     found = danger_in(command, folder=reach.folder.root)
     if found is not None and not reach.ask(command, found):
-        said = f"Not run: it {found.reason}, and nobody allowed it. Find a way without it, or ask the user to run it."
+        said = f"Not run: it {found.reason}, and no one allowed it. Find a way without it, or ask the user to run it."
         return {"output": "", "exit_code": -1, "status": "blocked", "error": said}
     limits = reach.limits.within(timeout_seconds)
     folder = reach.folder.open_folder()
@@ -76,13 +76,13 @@ def execute_code(
     """
     found = danger_in_code(code, folder=reach.folder.root)
     if found is not None and not reach.ask(code, found):
-        said = f"Not run: it {found.reason}, and nobody allowed it. Find a way without it, or ask the user to run it."
+        said = f"Not run: it {found.reason}, and no one allowed it. Find a way without it, or ask the user to run it."
         return {"status": "blocked", "exit_code": -1, "output": "", "error": said}
     limits = msgspec.structs.replace(reach.limits.within(timeout_seconds), memory_bytes=reach.limits.code_memory_bytes)
-    with tempfile.TemporaryDirectory(prefix="seasoned-code-") as beside:
-        script = Path(beside) / _SCRIPT
+    with tempfile.TemporaryDirectory(prefix="seasoned-code-") as temporary:
+        script = Path(temporary) / _SCRIPT
         script.write_text(code, encoding="utf-8", errors="replace")
-        empty = Path(beside) / "folder"
+        empty = Path(temporary) / "folder"
         empty.mkdir()
         folder = os.open(empty, os.O_RDONLY) if temporary_folder else reach.folder.open_folder()
         try:
@@ -114,7 +114,7 @@ def _code_answer(finished: FinishedCommand, limits: ToolLimits, script: str) -> 
 
 
 def _last_words(output: str) -> str:
-    """The end of the traceback, where there is one, else of what was printed."""
+    """The end of the traceback if there is one, otherwise of the output."""
     _, begin, trace = output.rpartition("Traceback (most recent call last):\n")
     lines = (trace if begin else output).rstrip().splitlines()
     return "\n".join(line[:500] for line in lines[-_LAST_LINES:])

@@ -37,7 +37,7 @@ class FetchedPage(msgspec.Struct, frozen=True):
     """What a server answered."""
 
     status: int
-    # Where it came from in the end.
+    # The address after all redirects.
     url: str
     type: str
     charset: str | None
@@ -92,7 +92,7 @@ def fetch(
             if response.status not in _REDIRECTS or not location:
                 return _taken(response, url, limits, deadline)
             url = urljoin(url, location)
-    raise CannotDo(f"{url!r}: more than {limits.redirects} redirects; give the address where they end.")
+    raise CannotDo(f"{url!r}: more than {limits.redirects} redirects. Give the final address.")
 
 
 def _checked(url: str) -> SplitResult:
@@ -100,9 +100,9 @@ def _checked(url: str) -> SplitResult:
         parts = urlsplit(url.strip())
         port = parts.port
     except ValueError as error:
-        raise UsageError(f"{url[:200]!r} is no address: {error}.") from error
+        raise UsageError(f"{url[:200]!r} is not a valid address: {error}.") from error
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-        raise UsageError(f"{url[:200]!r} is no web address; give one that begins with https:// or http://.")
+        raise UsageError(f"{url[:200]!r} is not a web address. Give one that begins with https:// or http://.")
     if parts.username is not None or parts.password is not None:
         raise UsageError("The address holds a user name or password; only public pages are fetched, without them.")
     if len(url) > 8_000 or any(ord(c) < 33 or ord(c) == 127 for c in url.strip()):
@@ -111,7 +111,7 @@ def _checked(url: str) -> SplitResult:
 
 
 class _Connection(http.client.HTTPConnection):
-    """Connects to the addresses that were checked; the name is for the server's eyes and its certificate."""
+    """Connects to the checked addresses; the host name is only for the request and the certificate."""
 
     def __init__(
         self, host: str, port: int, found: list[CheckedAddress], secure: ssl.SSLContext | None, deadline: float
@@ -143,7 +143,7 @@ class _Connection(http.client.HTTPConnection):
         self.sock = self.live
 
     def cut(self) -> None:
-        """Ends whatever it waits for: a server that sends a byte now and then never runs into a socket's own limit."""
+        """End whatever it waits for: a server that sends a byte now and then never reaches the timeout of a socket."""
         if self.live is not None:
             with contextlib.suppress(OSError):
                 socket.socket.shutdown(self.live, socket.SHUT_RDWR)
@@ -199,7 +199,7 @@ def _taken(response: http.client.HTTPResponse, url: str, limits: ToolLimits, dea
     if coding in ("gzip", "x-gzip", "deflate"):
         body, is_whole = _unpacked(body, limits.fetch_bytes, is_whole=is_whole)
     elif coding not in ("", "identity"):
-        raise CannotDo(f"{url!r} is packed as {coding!r}, which cannot be read here.")
+        raise CannotDo(f"{url!r} is compressed as {coding!r}, which cannot be read here.")
     return FetchedPage(
         response.status,
         url,
@@ -211,7 +211,7 @@ def _taken(response: http.client.HTTPResponse, url: str, limits: ToolLimits, dea
 
 
 def _unpacked(body: bytes, most: int, *, is_whole: bool) -> tuple[bytes, bool]:
-    """A small body can unpack into a very large one: no more is unpacked than is wanted."""
+    """A small body can decompress into a very large one: stop at the limit."""
     for bits in (47, -15):
         unpack = zlib.decompressobj(bits)
         try:
@@ -219,7 +219,7 @@ def _unpacked(body: bytes, most: int, *, is_whole: bool) -> tuple[bytes, bool]:
         except zlib.error:
             continue
         return found, is_whole and not unpack.unconsumed_tail
-    raise CannotDo("The server says that its answer is packed, but it cannot be unpacked.")
+    raise CannotDo("The server says that its answer is compressed, but it cannot be decompressed.")
 
 
 def _decoded(fetched: FetchedPage) -> str:
@@ -229,7 +229,7 @@ def _decoded(fetched: FetchedPage) -> str:
         codec = codecs.lookup(charset)
     except (LookupError, UnicodeError):
         return fetched.body.decode("utf-8", "replace")
-    # Some names are of codecs between bytes and bytes, which no page is in.
+    # Some codec names convert bytes to bytes; no page is encoded in those.
     if not getattr(codec, "_is_text_encoding", True):
         return fetched.body.decode("utf-8", "replace")
     return fetched.body.decode(codec.name, "replace")
@@ -249,7 +249,7 @@ def _reduced(text: str, url: str, limits: ToolLimits) -> tuple[str, str]:
     try:
         found = json.loads(finished.output)
     except ValueError as error:
-        raise CannotDo(f"{url!r} is a page that could not be reduced to text; try another address.") from error
+        raise CannotDo(f"{url!r} is a page that could not be converted to text. Try another address.") from error
     return found["title"], found["text"]
 
 
