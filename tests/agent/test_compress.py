@@ -25,7 +25,7 @@ from seasoned.history.formats import read_file
 from seasoned.session import SessionRef
 from seasoned.store import open_store
 from seasoned.testing import Answer, ScriptedModel, call, serve_script
-from tests.agent.talks import check_calls_are_answered, conversation_at, folders, say
+from tests.agent.scripted import check_calls_are_answered, conversation_at, folders, say
 from tests.cli.run import answer
 
 LIMITS = TurnLimits(context_tokens=10_000)

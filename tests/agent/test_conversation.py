@@ -24,7 +24,7 @@ from seasoned.agent.loop.model import ModelChoice, open_model
 from seasoned.agent.loop.runtime import Question, fork_agent
 from seasoned.agent.loop.stream_events import CallFinished, CallStarted, Event, TextEvent, Turn
 from seasoned.testing import Answer, ScriptedModel, call, serve_script
-from tests.agent.talks import check_calls_are_answered, conversation_at, folders, runtime_at, say
+from tests.agent.scripted import check_calls_are_answered, conversation_at, folders, runtime_at, say
 
 
 def test_what_was_said_before_is_sent_again_with_the_next_turn(tmp_path: Path) -> None:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from seasoned.agent.memory.journal import FILES, Journal, changes
 from seasoned.agent.memory.memory_file import SEPARATOR, add, frozen, import_entries, joined, read, remove, replace
 from seasoned.errors import CannotDo, NotFound
-from tests.agent.desks import AGENT, PERSON, REVIEW, desk_at, everything_below
+from tests.agent.journals import AGENT, PERSON, REVIEW, everything_below, journal_at
 
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Journal:
-    return desk_at(tmp_path / "home")
+    return journal_at(tmp_path / "home")
 
 
 def notes(journal: Journal) -> list[str]:
@@ -187,7 +187,7 @@ def test_hermes_own_files_can_be_the_memory(data: Path, tmp_path: Path) -> None:
 
     folder = tmp_path / "memories"
     shutil.copytree(data / "hermes" / "memories", folder)
-    journal = desk_at(tmp_path / "home", memory_folder=folder)
+    journal = journal_at(tmp_path / "home", memory_folder=folder)
     assert notes(journal) == ["Project db port is 5433", "Second fact"]
     assert add(journal, "notes", "Third fact", by=AGENT).ok
     assert (folder / "MEMORY.md").read_text("utf-8") == "Project db port is 5433\n§\nSecond fact\n§\nThird fact"

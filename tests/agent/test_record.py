@@ -45,7 +45,7 @@ from seasoned.store import open_store
 from seasoned.store.forget import forget_sessions
 from seasoned.store.migration import MIGRATIONS
 from seasoned.testing import Answer, ScriptedModel, call, serve_script
-from tests.agent.talks import SECRECY, check_calls_are_answered, conversation_at, folders, runtime_at, say
+from tests.agent.scripted import SECRECY, check_calls_are_answered, conversation_at, folders, runtime_at, say
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 STEPS = [call("terminal", command="exit 3")], [call("terminal", command="echo hi")], "It said hi."
@@ -213,7 +213,7 @@ def test_a_process_that_is_killed_leaves_a_whole_record(tmp_path: Path) -> None:
         import sys
         from pathlib import Path
         from seasoned.testing import ScriptedModel, call
-        from tests.agent.talks import conversation_at, say
+        from tests.agent.scripted import conversation_at, say
         steps = [call("terminal", command=f"echo {n}") for n in range(500)]
         say(conversation_at(Path(sys.argv[1]), ScriptedModel(*steps)), "count")
         """

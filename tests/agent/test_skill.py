@@ -13,14 +13,14 @@ from seasoned.agent.memory.undo import undo
 from seasoned.agent.skill.edit import create, delete, patch, remove_file, write_file
 from seasoned.agent.skill.library import SUPPORT, author, check_name, count, find, index, skills, usage, view
 from seasoned.errors import NotFound, UsageError
-from tests.agent.desks import AGENT, PERSON, REVIEW, desk_at, everything_below
+from tests.agent.journals import AGENT, PERSON, REVIEW, everything_below, journal_at
 
 BODY = "# Release\n\n1. Read the log.\n2. Write the notes.\n"
 
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Journal:
-    return desk_at(tmp_path / "home")
+    return journal_at(tmp_path / "home")
 
 
 def made(journal: Journal, name: str = "release-notes", **more: str) -> WriteReply:
@@ -131,7 +131,7 @@ def test_the_review_leaves_what_a_person_wrote(journal: Journal) -> None:
         assert said.state == "refused" and "written by a person" in said.said
     assert everything_below(journal.skill_folder) == before
     assert patch(journal, "mine", "Read", "Skim", by=AGENT).ok
-    allowed = desk_at(journal.home, allow_person_skills=True)
+    allowed = journal_at(journal.home, allow_person_skills=True)
     assert patch(allowed, "mine", "Skim", "Study", by=REVIEW).ok
 
 
@@ -226,19 +226,19 @@ MISLEADING_PATHS = (
 )
 
 
-@pytest.mark.parametrize("name", MISLEADING_NAMES)
-def test_a_name_that_could_mislead_is_refused(journal: Journal, name: str) -> None:
-    with pytest.raises(UsageError, match="cannot name a skill"):
-        check_name(name)
-    assert create(journal, name, BODY, description="x", by=AGENT).state == "refused"
-    assert not journal.skill_folder.exists()
+def test_a_name_that_could_mislead_is_refused(journal: Journal) -> None:
+    for name in MISLEADING_NAMES:
+        with pytest.raises(UsageError, match="cannot name a skill"):
+            check_name(name)
+        assert create(journal, name, BODY, description="x", by=AGENT).state == "refused", name
+        assert not journal.skill_folder.exists(), name
 
 
-@pytest.mark.parametrize("path", MISLEADING_PATHS)
-def test_a_path_that_could_lead_elsewhere_is_refused(journal: Journal, path: str) -> None:
+def test_a_path_that_could_lead_elsewhere_is_refused(journal: Journal) -> None:
     made(journal)
     before = everything_below(journal.skill_folder)
-    assert write_file(journal, "release-notes", path, "x", by=AGENT).state == "refused"
+    replies = {path: write_file(journal, "release-notes", path, "x", by=AGENT) for path in MISLEADING_PATHS}
+    assert not [path for path, reply in replies.items() if reply.state != "refused"]
     assert everything_below(journal.skill_folder) == before
 
 

@@ -17,7 +17,7 @@ from seasoned.history.formats import read_file
 from seasoned.store import open_store
 from seasoned.template.library.storage import save
 from seasoned.testing import Answer, call, serve_script
-from tests.agent.talks import SECRECY, folders, say
+from tests.agent.scripted import SECRECY, folders, say
 from tests.template.examples import example, template
 
 

@@ -10,7 +10,7 @@ from seasoned.agent.memory import memory_file
 from seasoned.agent.memory.journal import Provenance, changes
 from seasoned.agent.skill import edit
 from seasoned.store import Store, open_store
-from tests.agent.desks import desk_at
+from tests.agent.journals import journal_at
 from tests.cli.run import answer, seasoned
 
 WORD = "Zanzibar"
@@ -34,10 +34,10 @@ def teach(home: Path, ref: str) -> None:
     """Memory, a skill, a review and parts in experiments, all from one session."""
     agent = Provenance(actor="agent", origin="chat", session=ref, platform="cli", tool="memory", task=WORD)
     review = Provenance(actor="review", origin="review", session="seasoned:r1", parent=ref, platform="cli", task=WORD)
-    desk = desk_at(home)
+    desk = journal_at(home)
     memory_file.add(desk, "notes", f"{WORD} one.", by=agent)
     edit.create(desk, "build", f"{WORD}.", description=f"{WORD}.", by=review)
-    memory_file.add(desk_at(home, staging=True), "notes", f"{WORD} waits.", by=review)
+    memory_file.add(journal_at(home, staging=True), "notes", f"{WORD} waits.", by=review)
     with desk.store.write():
         run = desk.store.connection.execute
         run(
@@ -65,7 +65,7 @@ def test_no_table_and_no_file_tells_of_a_forgotten_session(everything: bool, sam
     native_id = answer("sessions", "--store")["sessions"][0]["session_id"]
     teach(home / ".seasoned", f"codex:{native_id}")
     own = Provenance(actor="person", origin="person", platform="cli")
-    memory_file.add(desk_at(home / ".seasoned"), "notes", "Stays.", by=own)
+    memory_file.add(journal_at(home / ".seasoned"), "notes", "Stays.", by=own)
     with open_store(home / ".seasoned" / "seasoned.db") as store:
         assert {"learned", "review", "review_count", "run", "material"} <= set(traces(store, native_id, WORD))
     found = answer("forget", *(["--all"] if everything else [native_id]), "--yes")
@@ -81,7 +81,7 @@ def test_no_table_and_no_file_tells_of_a_forgotten_session(everything: bool, sam
 def test_what_could_not_be_taken_back_is_said(samples: Path, home: Path) -> None:
     seasoned("scan", samples / "codex")
     native_id = answer("sessions", "--store")["sessions"][0]["session_id"]
-    desk = desk_at(home / ".seasoned")
+    desk = journal_at(home / ".seasoned")
     memory_file.add(
         desk, "notes", f"{WORD} one.", by=Provenance(actor="agent", origin="chat", session=f"codex:{native_id}")
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from seasoned.agent.memory import memory_file
 from seasoned.agent.skill import edit
-from tests.agent.desks import REVIEW, desk_at
+from tests.agent.journals import REVIEW, journal_at
 from tests.cli.run import answer, seasoned
 
 SKILL = "---\nname: release-notes\ndescription: Write release notes.\n---\n\n# Release\n\n1. Read the log.\n"
@@ -102,8 +102,8 @@ def test_a_shared_folder_can_be_named(tmp_path: Path) -> None:
 
 
 def test_a_person_accepts_and_rejects_what_waits(home: Path) -> None:
-    with desk_at(home / ".seasoned", staging=True).store as store:
-        desk = desk_at(home / ".seasoned", staging=True, store=store)
+    with journal_at(home / ".seasoned", staging=True).store as store:
+        desk = journal_at(home / ".seasoned", staging=True, store=store)
         memory_file.add(desk, "notes", "A fact.", by=REVIEW)
         edit.create(desk, "ship", "Ship it.", description="Ship.", by=REVIEW)
     (waiting,) = answer("memory", "history", "--waiting")["changes"]

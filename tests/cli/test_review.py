@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from seasoned.testing import call, serve_script
-from tests.agent.review.talks import STEPS
+from tests.agent.review.scripted import STEPS
 from tests.cli.run import answer, seasoned
 
 CLAUDE = "40904d81"

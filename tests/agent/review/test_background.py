@@ -32,7 +32,7 @@ from seasoned.agent.review.background import Reviewer
 from seasoned.agent.review.due import ReviewSettings
 from seasoned.agent.review.ledger import Review
 from seasoned.testing import Answer, ScriptedModel, call, serve_script
-from tests.agent.review.talks import (
+from tests.agent.review.scripted import (
     conversation_of,
     ledger_of,
     notes_of,
@@ -311,7 +311,7 @@ def test_a_process_ends_although_a_review_does_not(tmp_path: Path) -> None:
         import asyncio, threading
         from pathlib import Path
         from seasoned.testing import ScriptedModel
-        from tests.agent.review.talks import conversation_of, reviewer_of, runtime_of
+        from tests.agent.review.scripted import conversation_of, reviewer_of, runtime_of
         hangs = threading.Event()
         def hang(messages):
             hangs.set()

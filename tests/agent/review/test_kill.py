@@ -17,14 +17,14 @@ from seasoned.agent.memory.journal import FILES, PERSON, changes
 from seasoned.agent.review.ledger import reviews
 from seasoned.agent.skill.edit import create
 from seasoned.agent.skill.library import skills
-from tests.agent.review.talks import STEPS, context_at, open_at
+from tests.agent.review.scripted import STEPS, context_at, open_at
 
 CHILD = """
 import asyncio, itertools, sys
 from pathlib import Path
 from seasoned.agent.review.due import ReviewSettings
 from seasoned.testing import ScriptedModel, call
-from tests.agent.review.talks import STEPS, conversation_of, review_now, runtime_of
+from tests.agent.review.scripted import STEPS, conversation_of, review_now, runtime_of
 
 home, mark = Path(sys.argv[1]), sys.argv[2]
 

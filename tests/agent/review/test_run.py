@@ -20,7 +20,7 @@ from seasoned.agent.review.due import ReviewSettings
 from seasoned.agent.review.ledger import Review
 from seasoned.agent.skill.edit import create
 from seasoned.testing import Answer, Call, ScriptedModel, Step, call
-from tests.agent.review.talks import (
+from tests.agent.review.scripted import (
     NOW,
     STEPS,
     context_at,
@@ -204,7 +204,8 @@ def test_writes_wait_for_a_person_in_staging_mode(tmp_path: Path) -> None:
     review = one.review("Make a table.", settings=ReviewSettings(staging=True))
     assert (review.state, review.kept, review.staged) == ("kept", 0, 2)
     assert review.said == (
-        "Waiting for you (`seasoned memory history` and `seasoned skill history`): memory +1; skill `make-tables` created"
+        "Waiting for you (`seasoned memory history` and `seasoned skill history`): "
+        "memory +1; skill `make-tables` created"
     )
     assert notes_of(one.home) == [] and not (one.home / "skills/make-tables").exists()
     with context_at(one.home).journal() as journal:

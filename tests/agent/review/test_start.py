@@ -15,7 +15,7 @@ from seasoned.config import Config, load
 from seasoned.redact.key import Secrecy
 from seasoned.store import open_store
 from seasoned.testing import call, serve_script
-from tests.agent.review.talks import ledger_of
+from tests.agent.review.scripted import ledger_of
 
 SECRECY = Secrecy(b"k" * 32)
 

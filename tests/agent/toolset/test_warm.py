@@ -10,7 +10,7 @@ from pydantic_ai.messages import ToolReturnPart
 from seasoned.store import open_store
 from seasoned.template.library.storage import save
 from seasoned.testing import ScriptedModel, call
-from tests.agent.talks import conversation_at, folders, say
+from tests.agent.scripted import conversation_at, folders, say
 from tests.template.examples import example, template
 
 

@@ -19,7 +19,7 @@ from seasoned.agent.loop.stream_events import CallFinished, Event
 from seasoned.errors import CannotDo
 from seasoned.history.formats import read_file
 from seasoned.outcome.judge import judge_session
-from tests.agent.talks import conversation_at, folders, say
+from tests.agent.scripted import conversation_at, folders, say
 
 TOOL = ToolDefinition(
     name="read_file",

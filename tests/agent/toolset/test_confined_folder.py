@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -161,24 +162,26 @@ def test_a_thousand_paths_and_links_never_leave_the_folder(careful: bool, place:
     assert min(reached.count("written"), reached.count("read")) >= 5, "the paths must also be ones that work"
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+REFUSED_PATHS = [
         "../outside/secret", "a/../../outside/secret", "out/secret", "up/outside/secret", "chain/a", "sub/up/secret",
         "etc/passwd", "/etc/passwd", "/", "~/x", "~", "", "  ", "a\0", "loop", "a\\b", "sub\u2215a",
         "\u2025/outside/secret",         "\uff0e\uff0e/outside/secret", "℀", "x" * 300, "a/" * 200 + "a",
         "x/" * 3000, "\ud800", "a\u202egpj.exe", "a\nb", "pipe",
         "/proc/self/root/etc/passwd", "sub", ".",
-    ],
-)  # fmt: skip
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("careful", [True, False])
-def test_such_a_path_is_neither_read_nor_written(path: str, careful: bool, ground: Ground) -> None:
+def test_such_a_path_is_neither_read_nor_written(careful: bool, ground: Ground) -> None:
     folder = ConfinedFolder(ground.root, careful=careful)
-    with pytest.raises(SeasonedError):
-        folder.read(path, most=1000)
-    with pytest.raises(SeasonedError):
-        folder.write(path, b"x")
-    ground.check_outside()
+    reached = []
+    for path in REFUSED_PATHS:
+        with suppress(SeasonedError):
+            reached.append((path, folder.read(path, most=1000)))
+        with suppress(SeasonedError):
+            reached.append((path, folder.write(path, b"x")))
+        ground.check_outside()
+    assert not reached
 
 
 @pytest.mark.parametrize("careful", [True, False])
@@ -219,16 +222,17 @@ def test_a_folder_reached_by_a_link_can_be_named_by_it(tmp_path: Path) -> None:
     assert (tmp_path / "real" / "x").read_bytes() == b"1"
 
 
+GIT_PATHS = (".git", ".git/config", "sub/.git/hooks/post-commit", ".GIT/config", ".g\u200dit/config", "sub/hook/x")
+
+
 @pytest.mark.parametrize("careful", [True, False])
-@pytest.mark.parametrize(
-    "path", [".git", ".git/config", "sub/.git/hooks/post-commit", ".GIT/config", ".g\u200dit/config", "sub/hook/x"]
-)
-def test_what_runs_commands_for_git_is_not_written_but_may_be_read(path: str, careful: bool, ground: Ground) -> None:
+def test_what_runs_commands_for_git_is_not_written_but_may_be_read(careful: bool, ground: Ground) -> None:
     (ground.root / "sub" / "hook").symlink_to(".git/hooks")
     (ground.root / "sub" / ".git" / "config").write_bytes(b"[core]")
     folder = ConfinedFolder(ground.root, careful=careful)
-    with pytest.raises(UsageError, match=r"inside of \.git"):
-        folder.write(path, b"x")
+    for path in GIT_PATHS:
+        with pytest.raises(UsageError, match=r"inside of \.git"):
+            folder.write(path, b"x")
     assert folder.read("sub/.git/config", most=100) == b"[core]"
     assert folder.write(".gitignore", b"x") is True
 
@@ -317,9 +321,10 @@ def test_a_link_that_is_swapped_in_at_any_moment_does_not_help(ground: Ground) -
     swapper = threading.Thread(target=swap)
     swapper.start()
     seen: dict[str, int] = {}
-    until = time.monotonic() + 1.5
+    # On a busy machine the swapping thread may get most of the time: go on until both have happened.
+    until = time.monotonic() + 20
     try:
-        while time.monotonic() < until:
+        while time.monotonic() < until and (seen.get("worked", 0) <= 20 or len(seen) < 2):
             try:
                 assert folder.read("door/secret", most=100) == b"inside"
                 folder.write("door/other", b"x")

@@ -1,4 +1,4 @@
-"""Desks for tests: a real store and real folders, in a temporary home."""
+"""Journals for tests: a real store and real folders, in a temporary home."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REVIEW = Provenance(
 )
 
 
-def desk_at(home: Path, **more: Any) -> Journal:
+def journal_at(home: Path, **more: Any) -> Journal:
     """A journal whose folders lie side by side below a home."""
     values: dict[str, Any] = {
         "store": open_store(home / "seasoned.db"),

@@ -20,7 +20,7 @@ from seasoned.command.risk import Danger
 from seasoned.config import Config, load
 from seasoned.confirm.policy import AllowRule, Policy
 from seasoned.testing import ScriptedModel, call, serve_script
-from tests.agent.talks import SECRECY, conversation_at, folders, say
+from tests.agent.scripted import SECRECY, conversation_at, folders, say
 from tests.cli.run import seasoned
 from tests.confirm.serving import Serving, serving
 

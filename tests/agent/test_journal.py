@@ -22,7 +22,7 @@ from seasoned.agent.skill.library import skills, view
 from seasoned.atomic_write import digest
 from seasoned.errors import CannotDo
 from seasoned.file_lock import locked
-from tests.agent.desks import AGENT, NOW, PERSON, REVIEW, desk_at, everything_below
+from tests.agent.journals import AGENT, NOW, PERSON, REVIEW, everything_below, journal_at
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITES = 200
@@ -32,7 +32,7 @@ BODY = "# Steps\n\n<!-- end -->\n"
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Journal:
-    return desk_at(tmp_path / "home")
+    return journal_at(tmp_path / "home")
 
 
 def newest(journal: Journal) -> Change:
@@ -122,7 +122,7 @@ def test_staged_writes_wait_for_a_person(journal: Journal) -> None:
     memory_file.add(journal, "notes", "Old fact.", by=PERSON)
     edit.create(journal, "build", BODY, description="Build it.", by=AGENT)
     before = everything_below(journal.skill_folder) | everything_below(journal.memory_folder)
-    waiting = desk_at(journal.home, staging=True)
+    waiting = journal_at(journal.home, staging=True)
     staged = [
         memory_file.add(waiting, "notes", "New fact.", by=REVIEW),
         memory_file.replace(waiting, "notes", "Old", "Better fact.", by=AGENT),
@@ -150,14 +150,14 @@ def test_staged_writes_wait_for_a_person(journal: Journal) -> None:
 
 
 def test_a_person_does_not_wait_for_themselves(journal: Journal) -> None:
-    waiting = desk_at(journal.home, staging=True)
+    waiting = journal_at(journal.home, staging=True)
     assert memory_file.add(waiting, "notes", "Mine.", by=PERSON).state == "kept"
 
 
 def test_what_waited_too_long_is_not_made_over_newer_work(journal: Journal) -> None:
     edit.create(journal, "build", BODY, description="Build it.", by=AGENT)
     memory_file.add(journal, "notes", "Old.", by=AGENT)
-    waiting = desk_at(journal.home, staging=True)
+    waiting = journal_at(journal.home, staging=True)
     patch = edit.patch(waiting, "build", "# Steps", "# A", by=REVIEW).change
     gone = edit.delete(waiting, "build", by=REVIEW).change
     entry = memory_file.remove(waiting, "notes", "Old", by=REVIEW).change
@@ -223,10 +223,10 @@ WRITER = """
     from pathlib import Path
     from seasoned.agent.memory import memory_file
     from seasoned.agent.skill import edit
-    from tests.agent.desks import REVIEW, desk_at
+    from tests.agent.journals import REVIEW, journal_at
 
     home, mark, writes = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-    journal = desk_at(home, notes_limit=1_000_000)
+    journal = journal_at(home, notes_limit=1_000_000)
     print("ready", flush=True)
     for number in range(writes):
         for reply in (
@@ -253,7 +253,7 @@ def start(home: Path, mark: str, writes: int) -> subprocess.Popen[str]:
 @pytest.mark.slow
 def test_two_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    journal = desk_at(home, notes_limit=1_000_000)
+    journal = journal_at(home, notes_limit=1_000_000)
     edit.create(journal, "shared", BODY, description="Shared.", by=REVIEW)
     writers = [start(home, mark, WRITES) for mark in "ab"]
     for writer in writers:
@@ -272,7 +272,7 @@ def test_two_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_process_killed_in_the_middle_leaves_whole_files_and_a_true_record(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    journal = desk_at(home, notes_limit=1_000_000)
+    journal = journal_at(home, notes_limit=1_000_000)
     edit.create(journal, "shared", BODY, description="Shared.", by=REVIEW)
     chance = random.Random(7)
     for round_ in range(KILLS):
