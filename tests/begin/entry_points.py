@@ -22,7 +22,7 @@ from seasoned.hermes_plugin.plugin import open_plugin
 from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS
 from seasoned.store import open_store
 from seasoned.testing import serve_script
-from tests.agent.talks import SECRECY, say
+from tests.agent.scripted import SECRECY, say
 from tests.gateway.running import run_gateway, settings_for
 from tests.gateway.upstream_server import chat, serve_upstream
 from tests.mcp.clients import talk

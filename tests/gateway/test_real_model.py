@@ -12,7 +12,7 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.history.reader.seasoned_db import read
-from tests.agent.test_local import model_file
+from tests.agent.test_local_model import model_file
 from tests.gateway.running import config_in, rows, run_gateway, settings_for
 
 ASK: Any = [{"role": "system", "content": "Say one word."}, {"role": "user", "content": "What colour is the sky?"}]
