@@ -123,7 +123,7 @@ def test_show_says_what_is_in_it_and_where_it_came_from(built: str, store_path: 
         assert one.id in out and one.sources[0].session in out
     assert "used 1 time" in out and "Learned from 6 sessions." in out and "repairs" in out
     assert "no version 7" in seasoned("template", "show", f"{built}@7", expect=1).stderr
-    assert "nearest are post" in seasoned("template", "show", "pots", expect=1).stderr
+    assert "Similar names: post" in seasoned("template", "show", "pots", expect=1).stderr
 
 
 @pytest.mark.parametrize("form", ["messages", "text", "guidance"])
@@ -186,7 +186,7 @@ def test_deleting_asks_first_and_takes_all_versions(built: str) -> None:
     seasoned("template", "delete", built, expect=1)
     assert answer("template", "list")["count"] == 1
     assert answer("template", "delete", built, "--yes")["deleted_versions"] == 2
-    assert "none yet" in seasoned("template", "delete", built, "--yes", expect=1).stderr
+    assert "the library is empty" in seasoned("template", "delete", built, "--yes", expect=1).stderr
 
 
 @pytest.mark.usefixtures("built")

@@ -13,15 +13,17 @@ from hypothesis import strategies as st
 from seasoned.insight.track import JudgedCall, tracks
 from seasoned.redact import Secrecy
 from seasoned.scan.scan import ScanTarget, scan
+from seasoned.store import Store
 from seasoned.template.mine import selection
 from seasoned.template.mine.selection import (
     MinableSession,
     MiningOptions,
     WorkedCalls,
+    choose,
     experience_of,
     is_escalated,
     is_whole,
-    qualified,
+    minable,
     refusal,
     select,
     source_of,
@@ -29,6 +31,10 @@ from seasoned.template.mine.selection import (
 from tests.template.sessions import NOW, SMALL, bash, call, failed, session
 
 READ = call("Read", file_path="/p/a.py")
+
+
+def qualified(store: Store, options: MiningOptions) -> list[MinableSession]:
+    return choose(store, minable(store, options, NOW), options.max_sessions)
 
 
 def worked(*calls: JudgedCall) -> tuple[int, ...]:
@@ -237,11 +243,11 @@ def test_a_store_gives_the_sessions_that_qualify_and_no_others(samples) -> None:
     scan(target, [samples], Secrecy(b"k" * 32), workers=1)
     with target.open() as store:
         options = MiningOptions(min_messages=4, max_sessions=1000)
-        found = {one.key for one in qualified(store, options, NOW)}
+        found = {one.key for one in qualified(store, options)}
         by_track = {str(track.ref) for track in tracks(store) if refusal(track, options, NOW) is None}
         assert found == by_track
         assert len(found) > 30
-        few = qualified(store, msgspec.structs.replace(options, max_sessions=5, agent="hermes"), NOW)
+        few = qualified(store, msgspec.structs.replace(options, max_sessions=5, agent="hermes"))
         assert len(few) == 5
         assert all(one.key.startswith("hermes:") for one in few)
 
@@ -251,10 +257,8 @@ def test_a_store_and_its_tracks_lead_to_the_same_choice(samples) -> None:
     scan(target, [samples], Secrecy(b"k" * 32), workers=1)
     with target.open() as store:
         options = MiningOptions(min_messages=4, max_sessions=7)
-        chosen = qualified(store, options, NOW)
-        sources = {
-            one.key: one.source for one in qualified(store, MiningOptions(min_messages=4, max_sessions=999), NOW)
-        }
+        chosen = qualified(store, options)
+        sources = {one.key: one.source for one in qualified(store, MiningOptions(min_messages=4, max_sessions=999))}
         good = [track for track in tracks(store) if refusal(track, options, NOW) is None]
         again = select([experience_of(track, sources[str(track.ref)]) for track in good], 7)
         assert [one.key for one in again] == [one.key for one in chosen]
@@ -265,11 +269,11 @@ def test_a_session_whose_source_says_that_the_task_was_not_done_is_left_out(samp
     scan(target, [samples], Secrecy(b"k" * 32), workers=1)
     with target.open() as store:
         options = MiningOptions(min_messages=4, max_sessions=1000)
-        some = qualified(store, options, NOW)
+        some = qualified(store, options)
         store.connection.execute("UPDATE session SET succeeded = 0 WHERE id = ?", [some[0].row])
         store.connection.execute("UPDATE session SET end_reason = 'api_error' WHERE id = ?", [some[1].row])
-        assert {one.row for one in qualified(store, options, NOW)} == {one.row for one in some[2:]}
-        more = qualified(store, msgspec.structs.replace(options, allow_unsuccessful=True), NOW)
+        assert {one.row for one in qualified(store, options)} == {one.row for one in some[2:]}
+        more = qualified(store, msgspec.structs.replace(options, allow_unsuccessful=True))
         assert {one.row for one in more} == {one.row for one in some} - {some[1].row}
 
 

@@ -125,7 +125,7 @@ def test_an_address_of_a_person_is_dropped() -> None:
 
 def test_arguments_that_are_no_object_are_dropped() -> None:
     for text in ("[]", "nonsense", '"x"'):
-        assert unclean(Example("t", text, "ok", "", "init", "p"), REDACTOR) == "the arguments are no object"
+        assert unclean(Example("t", text, "ok", "", "init", "p"), REDACTOR) == "the arguments are not an object"
 
 
 def test_your_own_entries_count() -> None:

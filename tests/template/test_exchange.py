@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import msgspec
@@ -241,14 +242,14 @@ def test_a_file_cannot_claim_to_be_more_than_it_is() -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"\xff\xfe", "no JSON"),
-        (b"[" * 100_000, "no JSON"),
+        (b"\xff\xfe", "not valid JSON"),
+        (b"[" * 100_000, "not valid JSON"),
         (b"[]", "neither a template of Seasoned nor one of Hermes"),
         (b'{"name": "x"}', "neither a template"),
         (b'{"messages": []}', "neither a template"),
         (b'{"schema": "seasoned/sessions/1", "examples": [], "name": "x"}', "neither a template"),
         (b'{"schema": "seasoned/template/2"}', "newer Seasoned"),
-        (b'{"schema": "seasoned/template/1", "name": "x", "examples": [1]}', "no whole template"),
+        (b'{"schema": "seasoned/template/1", "name": "x", "examples": [1]}', "not a complete template"),
         (b" " * (MOST_BYTES + 1), "more than 8 MB"),
     ],
     ids=["bytes", "deep", "list", "bare", "other", "schema", "newer", "broken", "large"],
@@ -289,8 +290,10 @@ def test_files_that_are_broken_anywhere_are_read_or_refused(shape: Shape, data: 
 
 
 def test_planted_secrets_appear_in_no_import_and_no_export() -> None:
-    found = [one for one in planted() if len(json.dumps(one.value)) < 1500][::7]
-    assert len(found) > 200
+    # Every kind is among them; `make torture` takes more.
+    every = 7 if os.environ.get("SEASONED_TORTURE") else 29
+    found = [one for one in planted() if len(json.dumps(one.value)) < 1500][::every]
+    assert len(found) > 50
     for one in found:
         text = one.value if isinstance(one.value, str) else json.dumps(one.value)
         pattern = {**PATTERN, "arguments": {"input": one.value}, "result_summary": text, "preceding_context": text}

@@ -22,7 +22,7 @@ def found(*calls: JudgedCall) -> list[ExampleCandidate]:
 
 
 def kinds(*calls: JudgedCall) -> list[set[str]]:
-    return [set(member.kinds) for member in found(*calls)]
+    return [set(candidate.kinds) for candidate in found(*calls)]
 
 
 def test_the_first_call_of_a_tool_that_worked_is_its_first_use() -> None:
@@ -61,26 +61,26 @@ def test_the_last_call_before_the_users_next_request_closes_its_turn() -> None:
 
 
 def test_a_repair_with_other_arguments_teaches() -> None:
-    (member,) = found(failed("get", "no such parcel", parcel_id="P-00417"), _GET)
-    assert "recovery" in member.kinds
-    assert member.repair is not None
-    assert member.failed is not None
-    assert (member.repair.changed, member.failed.arguments) == (("parcel_id",), {"parcel_id": "P-00417"})
-    assert member.is_rewritten
+    (candidate,) = found(failed("get", "no such parcel", parcel_id="P-00417"), _GET)
+    assert "recovery" in candidate.kinds
+    assert candidate.repair is not None
+    assert candidate.failed is not None
+    assert (candidate.repair.changed, candidate.failed.arguments) == (("parcel_id",), {"parcel_id": "P-00417"})
+    assert candidate.is_rewritten
 
 
 def test_a_repair_that_names_another_thing_in_the_same_manner_is_not_rewritten() -> None:
-    (member,) = found(
+    (candidate,) = found(
         failed("book", "no seat", flight="HAT001", seat="aisle"), call("book", flight="HAT001", seat="window")
     )
-    assert "recovery" in member.kinds
-    assert not member.is_rewritten
+    assert "recovery" in candidate.kinds
+    assert not candidate.is_rewritten
 
 
 def test_the_last_of_several_attempts_is_the_one_that_was_repaired() -> None:
-    (member,) = found(failed("get", "no", parcel_id="P-00417"), failed("get", "no", parcel_id="#P00417"), _GET)
-    assert member.failed is not None
-    assert member.failed.arguments == {"parcel_id": "#P00417"}
+    (candidate,) = found(failed("get", "no", parcel_id="P-00417"), failed("get", "no", parcel_id="#P00417"), _GET)
+    assert candidate.failed is not None
+    assert candidate.failed.arguments == {"parcel_id": "#P00417"}
 
 
 @pytest.mark.parametrize(
@@ -121,8 +121,8 @@ def test_the_words_before_a_call_are_its_intent() -> None:
 @pytest.mark.parametrize("own", ["Look at it now.", "Yes, do it.", "ok", None])
 def test_words_of_another_call_are_never_its_intent(own: str | None) -> None:
     asked = [call("cancel_order", id=f"#W{at}", _intent="I want to cancel my order #W1 today.") for at in range(3)]
-    members = found(*asked, call("get_parcel", id="#P-1"), call("cancel_order", id="#W9", _intent=own))
-    assert members[-1].intent == (own if own == "Look at it now." else "")
+    candidates = found(*asked, call("get_parcel", id="#P-1"), call("cancel_order", id="#W9", _intent=own))
+    assert candidates[-1].intent == (own if own == "Look at it now." else "")
 
 
 @pytest.mark.parametrize(
@@ -176,8 +176,8 @@ def test_words_that_ask_for_leave_are_not_shown() -> None:
     ],
 )
 def test_calls_that_a_person_should_be_asked_about_cannot_be_shown(tool: str, arguments: dict[str, Any]) -> None:
-    (member,) = found(call(tool, **arguments))
-    assert not member.can_show
+    (candidate,) = found(call(tool, **arguments))
+    assert not candidate.can_show
 
 
 def test_conventions_of_a_domain_can_be_shown() -> None:

@@ -25,8 +25,8 @@ from seasoned.template.mine.selection import MiningOptions, WorkedCalls
 from tests.template.sessions import SMALL, bash, call, failed, session
 
 
-def members(*tracks: Track, source: str = "here", options: MiningOptions = SMALL) -> list[ExampleCandidate]:
-    return [member for track in tracks for member in gather(WorkedCalls(track, options), options, source)]
+def candidates(*tracks: Track, source: str = "here", options: MiningOptions = SMALL) -> list[ExampleCandidate]:
+    return [candidate for track in tracks for candidate in gather(WorkedCalls(track, options), options, source)]
 
 
 def same(tool: str, one: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -119,7 +119,7 @@ def test_the_shape_of_an_id_keeps_its_signs() -> None:
 
 def test_support_counts_lineages_and_not_calls() -> None:
     look = call("get", parcel_id="#P-00417")
-    found = group(members(session("a", look, look), session("b", look), session("c", look, root="b")), SMALL)
+    found = group(candidates(session("a", look, look), session("b", look), session("c", look, root="b")), SMALL)
     assert [one.support for one in found] == [2]
 
 
@@ -127,15 +127,15 @@ def test_a_step_that_recurs_is_a_sequence() -> None:
     other = call("Read", file_path="/a")
     check = bash("make check")
     tracks = [session(name, bash("make lint"), check, other) for name in "ab"]
-    kinds = {one.step: one.kind for one in group(members(*tracks), SMALL)}
+    kinds = {one.step: one.kind for one in group(candidates(*tracks), SMALL)}
     assert kinds == {"Bash: make lint": "init", "Bash: make check": "sequence", "Read": "init"}
 
 
 def test_what_one_session_alone_ran_in_its_shell_is_left_out_where_others_can_be_asked() -> None:
     other = [session(name, bash("make lint"), call("Read", file_path="/a")) for name in "bcd"]
     odd = session("a", bash("make odd"), bash("make lint"), call("Read", file_path="/a"))
-    assert "Bash: make odd" not in {one.step for one in group(members(odd, *other), SMALL)}
-    assert "Bash: make odd" in {one.step for one in group(members(odd), SMALL)}
+    assert "Bash: make odd" not in {one.step for one in group(candidates(odd, *other), SMALL)}
+    assert "Bash: make odd" in {one.step for one in group(candidates(odd), SMALL)}
 
 
 def test_a_recovery_stands_for_its_group() -> None:
@@ -143,13 +143,13 @@ def test_a_recovery_stands_for_its_group() -> None:
     mended = session(
         "b", failed("get", "no such parcel", parcel_id="P-00417"), call("get", parcel_id="#P-00417"), day=9
     )
-    (found,) = group(members(plain, mended), SMALL)
-    assert (found.kind, found.support, found.members[0].track.ref.native_id) == ("recovery", 2, "b")
+    (found,) = group(candidates(plain, mended), SMALL)
+    assert (found.kind, found.support, found.candidates[0].track.ref.native_id) == ("recovery", 2, "b")
 
 
 def shown(*tracks: Track) -> str:
-    (found,) = group(members(*tracks), SMALL)
-    return found.members[0].track.ref.native_id
+    (found,) = group(candidates(*tracks), SMALL)
+    return found.candidates[0].track.ref.native_id
 
 
 def test_the_call_with_clear_words_before_it_stands_for_the_others() -> None:
@@ -175,26 +175,26 @@ def test_a_call_without_blots_stands_for_the_others() -> None:
 
 def test_calls_that_cannot_be_shown_support_but_do_not_stand() -> None:
     cut = session("a", call("Write", file_path="/a", content="abc … [900 characters]"), day=1)
-    (found,) = group(members(cut, session("b", call("Write", file_path="/b", content="abc"), day=9)), SMALL)
-    assert (found.support, found.members[0].track.ref.native_id) == (2, "b")
-    assert group(members(cut), SMALL) == []
+    (found,) = group(candidates(cut, session("b", call("Write", file_path="/b", content="abc"), day=9)), SMALL)
+    assert (found.support, found.candidates[0].track.ref.native_id) == (2, "b")
+    assert group(candidates(cut), SMALL) == []
 
 
 @pytest.mark.parametrize("command", ["rm -rf build", "git push --force", "cat <<E > a\nx\nE", "a\nb\nc\nd\ne"])
 def test_risky_and_long_winded_commands_are_not_shown(command: str) -> None:
-    assert group(members(session("a", bash(command))), SMALL) == []
+    assert group(candidates(session("a", bash(command))), SMALL) == []
 
 
 def test_calls_with_granted_rights_are_not_shown() -> None:
     granted = call("shell", command="make check", with_escalated_permissions=True)
-    assert group(members(session("a", granted)), SMALL) == []
+    assert group(candidates(session("a", granted)), SMALL) == []
 
 
 def test_a_convention_that_changed_is_outdated() -> None:
     old = [session(name, bash("wp deploy --env staging"), day=40) for name in "ab"]
     gone = bash("wp deploy --env staging", "failed", _fault="call", _reason="unknown option --env")
     new = session("c", gone, bash("wp deploy --stage staging"), day=2)
-    patterns = {member.pattern for member in current(members(*old, new))}
+    patterns = {candidate.pattern for candidate in current(candidates(*old, new))}
     assert patterns == {"Bash wp deploy --stage"}
 
 
@@ -202,39 +202,39 @@ def test_a_convention_that_worked_again_later_is_kept() -> None:
     gone = bash("wp deploy --env staging", "failed", _fault="call", _reason="unknown option --env")
     slip = session("a", gone, bash("wp deploy --stage staging"), day=9)
     later = session("b", bash("wp deploy --env staging"), day=2)
-    assert len(current(members(slip, later))) == 2
+    assert len(current(candidates(slip, later))) == 2
 
 
 def test_a_convention_is_outdated_for_the_shells_of_all_agents() -> None:
     old = session("a", call("terminal", command="wp deploy --env staging"), day=40)
     gone = bash("wp deploy --env staging", "failed", _fault="call", _reason="unknown option --env")
     new = session("c", gone, bash("wp deploy --stage staging"), day=2)
-    assert {member.call.tool for member in current(members(old, new))} == {"Bash"}
+    assert {candidate.call.tool for candidate in current(candidates(old, new))} == {"Bash"}
 
 
 def test_every_step_gets_one_example_before_any_gets_a_second() -> None:
     calls = [call("a", id="#P-1"), call("a", path="/x"), call("b", id="#P-1"), call("b", path="/y")]
     tracks = [session(name, *calls) for name in "xy"]
-    steps = [one.step for one in in_turn(group(members(*tracks), SMALL), {"b": 3})]
+    steps = [one.step for one in in_turn(group(candidates(*tracks), SMALL), {"b": 3})]
     assert steps == ["b", "a", "b", "a"]
 
 
 def test_looking_around_in_a_shell_comes_last() -> None:
     tracks = [session(name, bash("ls -la"), bash("make check"), call("Read", file_path="/a")) for name in "abc"]
-    assert [one.step for one in in_turn(group(members(*tracks), SMALL), {"Bash": 9})][-1] == "Bash: ls"
+    assert [one.step for one in in_turn(group(candidates(*tracks), SMALL), {"Bash": 9})][-1] == "Bash: ls"
 
 
 def test_support_beyond_a_few_lineages_buys_no_better_place() -> None:
     wide = [session(f"w{at}", call("t", path="/x"), call("t", id="#P-1")) for at in range(5)]
     wider = [session(f"v{at}", call("t", id="#P-1")) for at in range(50)]
-    ordered = in_turn(group(members(*wide, *wider), SMALL), {})
+    ordered = in_turn(group(candidates(*wide, *wider), SMALL), {})
     assert {one.support for one in ordered} == {5, 55}
     assert ordered[0].merit[1] == ordered[1].merit[1]
 
 
 def test_no_lineage_and_no_folder_takes_more_than_its_cap() -> None:
     options = msgspec.structs.replace(SMALL, max_examples=10)
-    one, other = members(session("a", call("t", id="#P-1"))), members(session("b", call("t", id="#P-1")))
+    one, other = candidates(session("a", call("t", id="#P-1"))), candidates(session("b", call("t", id="#P-1")))
     caps = ShareLimits(options, sources=2)
     assert (caps.of_lineage, caps.of_source) == (2, 5)
     for _ in range(2):
@@ -246,10 +246,10 @@ def test_no_lineage_and_no_folder_takes_more_than_its_cap() -> None:
 
 def test_of_equally_good_members_the_lineage_that_supplied_less_comes_first() -> None:
     look = call("Grep", pattern="handler")
-    (found,) = group(members(session("a", look, day=1), session("b", look, day=9)), SMALL)
+    (found,) = group(candidates(session("a", look, day=1), session("b", look, day=9)), SMALL)
     caps = ShareLimits(SMALL, sources=1)
     assert [one.track.root for one in caps.ordered(found)] == ["a", "b"]
-    caps.take(found.members[0])
+    caps.take(found.candidates[0])
     assert [one.track.root for one in caps.ordered(found)] == ["b", "a"]
     assert caps.most == 1
 
@@ -257,9 +257,9 @@ def test_of_equally_good_members_the_lineage_that_supplied_less_comes_first() ->
 def test_a_better_member_comes_first_whatever_its_lineage_supplied() -> None:
     clear = session("a", call("get_parcel", id="#P-1", _intent="Where is my parcel now?"))
     vague = session("b", call("get_parcel", id="#P-2", _intent="Now the next one of them all, go."))
-    (found,) = group(members(clear, vague), SMALL)
+    (found,) = group(candidates(clear, vague), SMALL)
     caps = ShareLimits(SMALL, sources=1)
-    caps.take(found.members[0])
+    caps.take(found.candidates[0])
     assert next(caps.ordered(found)).track.root == "a"
 
 
@@ -301,9 +301,9 @@ def test_members_come_in_the_order_of_all_that_is_known_about_them(
         )
         for name in {one[0] for one in made}
     ]
-    for found in group(members(*tracks), SMALL):
+    for found in group(candidates(*tracks), SMALL):
         caps = ShareLimits(SMALL, sources=1)
-        for one in {member.track.root: member for member in found.members}.values():
+        for one in {candidate.track.root: candidate for candidate in found.candidates}.values():
             for _ in range(supplied.get(one.track.root, 0)):
                 caps.take(one)
 
@@ -321,15 +321,15 @@ def test_members_come_in_the_order_of_all_that_is_known_about_them(
                 one.call.position,
             )
 
-        ordered = sorted((one for one in found.members if one.can_show), key=rank)
+        ordered = sorted((one for one in found.candidates if one.can_show), key=rank)
         assert list(caps.ordered(found)) == ordered
-        assert found.members[0].can_show
+        assert found.candidates[0].can_show
 
 
 def test_what_takes_long_is_asked_only_of_those_that_lead() -> None:
     looks = [call("Grep", pattern=f"p{number}") for number in range(5)]
     tracks = [session(name, *looks, day=day) for day, name in enumerate("abc")]
-    (found,) = group(members(*tracks), SMALL)
+    (found,) = group(candidates(*tracks), SMALL)
     assert found.kind == "init"
-    asked = [one for one in found.members if {"vagueness", "can_show"} & vars(one).keys()]
+    asked = [one for one in found.candidates if {"vagueness", "can_show"} & vars(one).keys()]
     assert len(asked) == 3  # the first call of each session; the twelve others cannot be better

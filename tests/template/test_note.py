@@ -13,8 +13,8 @@ from tests.template.sessions import SMALL, bash, call, failed, session
 
 
 def said(*tracks: Track, options: MiningOptions = SMALL) -> list[str]:
-    members = [member for track in tracks for member in gather(WorkedCalls(track, options), options, "here")]
-    return [note.text for note in notes(members, options, lambda text: True)]
+    candidates = [candidate for track in tracks for candidate in gather(WorkedCalls(track, options), options, "here")]
+    return [note.text for note in notes(candidates, options, lambda text: True)]
 
 
 def each(tool: str, name: str, *values: object) -> list[Track]:
@@ -153,12 +153,12 @@ def test_arguments_with_strange_names_get_no_note(name: str) -> None:
 
 
 def test_a_note_that_is_not_clean_is_dropped() -> None:
-    members = [
-        member
+    candidates = [
+        candidate
         for track in each("get_order", "order_id", "#W0052025", "#W7731846", "#W4415009")
-        for member in gather(WorkedCalls(track, SMALL), SMALL, "here")
+        for candidate in gather(WorkedCalls(track, SMALL), SMALL, "here")
     ]
-    assert notes(members, SMALL, lambda text: False) == ()
+    assert notes(candidates, SMALL, lambda text: False) == ()
 
 
 def test_notes_name_no_failure_and_no_value_of_a_session() -> None:

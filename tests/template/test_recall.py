@@ -175,7 +175,7 @@ def test_what_is_called_like_a_retired_example_is_left_out(history: History, sta
     for found in (recall(store, tool="parcel_show", now=NOW), recall(store, error=WRONG_ID, now=NOW)):
         assert found.is_empty
         assert found.left_out.retired == 1
-        assert "1 called in a manner that was retired" in found.reason
+        assert "1 written like a retired example" in found.reason
     set_state(store, old.id, "active", "It holds again.", now=NOW)
     assert recall(store, tool="parcel_show", now=NOW).worked
 
@@ -245,7 +245,7 @@ def test_what_is_not_known_is_said_so_and_never_made_up(history: History) -> Non
     history.add(parcel("2026-W10"))
     store = history.read()
     assert recall(store, tool="parcel_serch", now=NOW).reason == (
-        "No call of 'parcel_serch' that worked can be given: tools with such names are parcel_search."
+        "No known call of 'parcel_serch' that worked (similar names: parcel_search)."
     )
     assert "'wp: bad id: N'" in recall(store, tool="Bash", error="wp: bad id: 7", now=NOW).reason
     assert recall(store, error="Exit code 1", now=NOW).is_empty

@@ -103,7 +103,7 @@ def test_compare_calls_the_first_warm_and_the_second_cold(store: Store) -> None:
         ({}, "action"),
         ({"action": "build"}, "needs 'name'"),
         ({"action": "build", "name": "../../x"}, "name"),
-        ({"action": "build", "name": "none", "min_messages": 100000}, "Nothing worth keeping"),
+        ({"action": "build", "name": "none", "min_messages": 100000}, "Nothing to learn from"),
         ({"action": "load", "name": "gone"}, "gone"),
         ({"action": "delete", "name": "gone"}, "gone"),
         ({"action": "profile"}, "needs 'session_id'"),

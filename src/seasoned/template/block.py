@@ -1,4 +1,4 @@
-"""The block: what is shown to one session, before it has a format; and how texts of sessions are made fit for it."""
+"""The block: what is shown to one session, before it has a format; and how texts are cleaned for it."""
 
 from __future__ import annotations
 
@@ -32,15 +32,14 @@ _DEEPEST = 64
 class Block(msgspec.Struct, frozen=True):
     """What is shown to one session: chosen examples for calls, notes for guidance, and the template's addendum."""
 
-    template: str
-    """`name@version`."""
+    template: str  # `name@version`
     examples: tuple[Example, ...]
     notes: tuple[Note, ...] = ()
     addendum: str = ""
 
     @property
     def digest(self) -> str:
-        """Of everything that can be shown, and of nothing else."""
+        """A digest of everything that can be shown, and of nothing else."""
         parts = [self.template, self.addendum, str(len(self.examples))]
         for example in self.examples:
             parts += [example.tool, example.arguments, example.result, example.intent]
@@ -56,7 +55,7 @@ class Block(msgspec.Struct, frozen=True):
 
 
 def clean_text(text: str) -> str:
-    """A text of a session, unable to end the block, to steer a chat format, or to hide what it says."""
+    """A text that cannot end the block, steer a chat format, or hide what it says."""
     return _without_marks(_CONTROL.sub("", _LINE_END.sub("\n", text))).strip()
 
 
@@ -66,7 +65,7 @@ def clean_line(text: str) -> str:
 
 
 def clean_arguments(text: str) -> dict[str, Any] | None:
-    """The arguments of an example, keys sorted; None when they are no object that every provider would take."""
+    """The arguments of an example, keys sorted; None if they are not an object that every provider accepts."""
     try:
         found = json.loads(text, parse_float=_finite, parse_constant=str)
         return _cleaned(found, _DEEPEST) if isinstance(found, dict) else None
@@ -98,7 +97,7 @@ def _finite(literal: str) -> float | str:
 
 
 def _without_marks(text: str) -> str:
-    """Marks last: what is taken out before could have stood inside one."""
+    """Marks are replaced last: what is removed before could have stood inside one."""
     if not text.isascii():
         text = _INVISIBLE.sub("", _SURROGATE.sub("\ufffd", text))
     if "[" in text:

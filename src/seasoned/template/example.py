@@ -21,46 +21,38 @@ RESULT_CHARS = 500
 class Source(msgspec.Struct, frozen=True, order=True):
     """Where an example comes from: one call of one session."""
 
-    session: str
-    """`agent:native id`."""
+    session: str  # `agent:native id`
     call: str
-    root: str
-    """The lineage: support counts lineages, so that a fork is no second witness."""
+    root: str  # the lineage: support counts lineages, so that a fork does not count twice
     time: float | None = None
 
 
 class Repaired(msgspec.Struct, frozen=True):
-    """What a recovery repaired. Evidence: it is kept to be looked at, and never shown to a session."""
+    """What a recovery repaired. It is kept as evidence for people, and never shown to a session."""
 
-    arguments: str
-    """Of the failed call, as JSON."""
-    signature: str
-    """Its error, with what varies masked."""
+    arguments: str  # of the failed call, as JSON
+    signature: str  # its error, with what varies masked
     changed: tuple[str, ...]
     how: str
 
 
 class Example(msgspec.Struct, frozen=True):
-    """A call that worked, ready to be shown: bound, short, and with nothing in it that a session could obey."""
+    """A call that worked, ready to be shown: anonymized, short, and without anything that a session could obey."""
 
     tool: str
-    arguments: str
-    """JSON with sorted keys."""
+    arguments: str  # JSON with sorted keys
     result: str
     intent: str
     kind: ExampleKind
-    pattern: str
-    """Calls of one tool whose arguments are alike share a pattern."""
-    support: int = 1
-    """Lineages in which calls of this pattern worked."""
+    pattern: str  # calls of one tool whose arguments are alike share a pattern
+    support: int = 1  # lineages in which calls of this pattern worked
     sources: tuple[Source, ...] = ()
     first_seen: float | None = None
     last_seen: float | None = None
-    schema_hash: str | None = None
-    """Of the tool's schema when the example was made; None where no session recorded it."""
+    schema_hash: str | None = None  # of the tool's schema when the example was made; None where no session recorded it
     tier: Tier = "own"
+    # How often calls of this tool fail in the mined sessions: what sessions get wrong is shown first.
     error_rate: float | None = None
-    """How often calls of this tool fail in the mined sessions: what sessions get wrong is shown first."""
     repaired: Repaired | None = None
 
     @property
@@ -91,8 +83,7 @@ class TemplateMetrics(msgspec.Struct, frozen=True):
     sessions_qualified: int = 0
     calls_seen: int = 0
     repairs_found: int = 0
-    dropped_unclean: int = 0
-    """Examples that still looked as if they held a secret, or that spoke to the reader."""
+    dropped_unclean: int = 0  # examples that still looked as if they held a secret, or that spoke to the reader
     avg_proficiency_gain: float | None = None
 
 
@@ -107,10 +98,8 @@ class Template(msgspec.Struct, frozen=True):
     examples: tuple[Example, ...] = ()
     notes: tuple[Note, ...] = ()
     workflows: tuple[Workflow, ...] = ()
-    addendum: str = ""
-    """Goes into the opening of the block, never into the caller's own system message."""
-    sources: tuple[str, ...] = ()
-    """Sessions, as `agent:native id`."""
+    addendum: str = ""  # goes into the opening of the block, never into the caller's own system message
+    sources: tuple[str, ...] = ()  # sessions, as `agent:native id`
     created_at: float = 0.0
     metrics: TemplateMetrics = TemplateMetrics()
 
@@ -127,22 +116,22 @@ def digest(*parts: str) -> str:
 
 MAX_AGE_DAYS = 180.0
 DAY_SECONDS = 86400.0
-# What the names of templates begin with that nobody built by hand.
+# Names of templates that were built without being asked for begin so.
 AUTO_PREFIX = "auto-"
 
 
 def is_auto(template: Template) -> bool:
-    """Whether it was built without being asked for."""
+    """Whether `auto` built it."""
     return template.name.startswith(AUTO_PREFIX)
 
 
 def seen_at(example: Example) -> float | None:
-    """When it was last seen to work; None where nobody knows."""
+    """When it was last seen to work; None if unknown."""
     return example.last_seen if example.last_seen is not None else example.first_seen
 
 
 def ages_at(template: Template, example: Example, vouched: float | None = None) -> float | None:
-    """From when on it is too old; None where it never is. Whoever vouched for it made it young again."""
+    """When it becomes too old; None if it never does. `vouched` is when a person last restored it."""
     seen = seen_at(example) if is_auto(template) else None
     return None if seen is None else max(seen, vouched or seen) + MAX_AGE_DAYS * DAY_SECONDS
 
@@ -166,7 +155,7 @@ _ALIKE = ("LATIN", "CYRILLIC", "GREEK")
 
 
 def check_name(name: str) -> str:
-    """The name as it is kept (compatible characters joined); UsageError says in one sentence what is wrong."""
+    """The name in the form that is stored (NFKC); UsageError says what is wrong with it."""
     wrong = _wrong(name)
     if wrong is not None:
         shown = name if len(name) <= MAX_NAME_CHARS else name[:MAX_NAME_CHARS] + "…"
@@ -175,7 +164,7 @@ def check_name(name: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """What two names have in common that are the same but for capitals."""
+    """A key that is equal for names that differ only in capitals."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
@@ -189,13 +178,13 @@ def _wrong(name: str) -> str | None:
         return f"it has more than {MAX_NAME_CHARS} characters"
     for character in kept:
         if not _is_allowed(character):
-            return f"{character!r} is none of letters, digits, '-', '_' and '.'"
+            return f"{character!r} is not allowed (only letters, digits, '-', '_' and '.')"
     if kept[0] in ".-":
         return "it begins with a dot or a dash"
     if kept[-1] == "." or ".." in kept:
         return "it has a dot at its end or two in a row"
     if name_key(kept.partition(".")[0]) in _DEVICES:
-        return "Windows keeps it for a device"
+        return "Windows reserves it for a device"
     if len({unicodedata.name(letter, "").partition(" ")[0] for letter in kept if letter.isalpha()} & {*_ALIKE}) > 1:
         return "it mixes letters of alphabets that look alike"
     # Capitals of some letters fall apart when folded: the key must be as harmless as the name.

@@ -1,4 +1,4 @@
-"""Provision: messages of a new session in, the same messages with a warm block out. `ensure_block` does it once."""
+"""Provision: messages of a new session in, the same with a warm block out; `ensure_block`: once a conversation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PROMPT_PARTS = ("system-prompt", "user-prompt")
 
 
 def insert(messages: Sequence[Mapping[str, Any]], rendered: Rendered) -> list[dict[str, Any]]:
-    """A new list with the block in it; unchanged where there is one already, or for a skill, which is a file."""
+    """A new list with the block in it; unchanged if it has a block already, or for a skill, which is a file."""
     given = [dict(message) for message in messages]
     if rendered.is_empty or rendered.format == "skill" or carries_block(given):
         return given
@@ -45,7 +45,7 @@ def insert(messages: Sequence[Mapping[str, Any]], rendered: Rendered) -> list[di
 
 
 def carries_block(messages: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a list has a block already. What tools returned is not asked: it could say anything."""
+    """Whether the messages have a block already. Results of tools are not searched: they could say anything."""
     for message in messages:
         if any(map(is_synthetic_id, _call_ids(message))):
             return True
@@ -117,7 +117,7 @@ _STORE_FAILS = (StoreError, sqlite3.Error)
 
 
 class Provisioned(msgspec.Struct, frozen=True):
-    """The messages to begin with, what was added to them, and why that or nothing."""
+    """The messages to begin with, what was added to them, and why."""
 
     messages: list[dict[str, Any]]
     rendered: Rendered | None
@@ -130,10 +130,8 @@ class Ensured(msgspec.Struct, frozen=True):
 
     rendered: Rendered | None
     reason: str
-    template: str | None = None
-    """`name@version`."""
-    is_new: bool = False
-    """Made by this very call."""
+    template: str | None = None  # `name@version`
+    is_new: bool = False  # made by this call
 
 
 def provision(
@@ -154,16 +152,16 @@ def provision(
 ) -> Provisioned:
     """Choose, render and insert. Pure: the same arguments give the same bytes in every process.
 
-    `tools` in the shape of any provider; None means that nobody knows them. `task` is what the last user message says
-    unless given. `template` takes the one of that name. `use` says how often each was shown: of equals the less used
-    is taken. Nothing that fits adds nothing, and `reason` says why.
+    `tools` in the shape of any provider; None if they are unknown. `task` defaults to the last user message.
+    `template` chooses the one of that name. `use` says how often each was shown: of equally good ones the less used is
+    taken. If nothing fits, nothing is added and `reason` says why.
     """
     given = _listed(messages)
     if carries_block(given):
-        return Provisioned(given, None, None, "The conversation carries a block already: it was left as it is.")
+        return Provisioned(given, None, None, "The conversation already has a block, and was left unchanged.")
     chosen = library.find(template) if template is not None else None
     if template is not None and chosen is None:
-        raise NotFound(f"No template {template!r}: `seasoned template list` shows all.")
+        raise NotFound(f"No template {template!r}. Run `seasoned template list` to see all.")
     asked = SessionNeeds(
         words=tuple(words_of(task if task is not None else last_request(given))),
         tools=None if tools is None else offered(tools),
@@ -233,7 +231,7 @@ def is_under_way(messages: Sequence[Mapping[str, Any]]) -> bool:
 
 
 class BlockMemory:
-    """Blocks of living conversations, so that a store that fails does not change what they are shown."""
+    """Blocks of running conversations, so that a failing store does not change what they are shown."""
 
     def __init__(self, most: int = _IN_MEMORY) -> None:
         self._most = most
@@ -249,7 +247,7 @@ class BlockMemory:
             return self._kept.get(key)
 
     def keep(self, store: Store, block: WarmBlock, *, is_stored: bool) -> WarmBlock:
-        """The first one of a conversation stays; whoever comes second gets that one."""
+        """Keep a block. The first one of a conversation stays: a second caller gets that one."""
         if not store.path:
             return block  # a temporary store is gone with its conversation
         key = (store.path, block.lineage_root, block.format)
@@ -290,14 +288,14 @@ def ensure_block(
     """
     given = _listed(messages)
     if previous_response_id is not None:
-        return Ensured(None, "The provider holds the conversation: only its first request carries the block.")
+        return Ensured(None, "The provider holds the conversation. Only its first request carries the block.")
     if carries_block(given):
-        return Ensured(None, "The conversation carries a block already: it was left as it is.")
+        return Ensured(None, "The conversation already has a block, and was left unchanged.")
     known = _find(store, lineage_root, format, memory)
     if known is not None:
         return _ensured(known, "The block that the conversation began with.")
     if is_under_way(given):
-        return Ensured(None, "The conversation began without a block: one put in now would change its beginning.")
+        return Ensured(None, "The conversation began without a block. Adding one now would change its beginning.")
     made = provision(
         given,
         library=library() if callable(library) else library,

@@ -1,4 +1,4 @@
-"""The last gate: why an example must not be shown."""
+"""The last check before an example is kept: why it must not be shown."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def unclean(example: Example, redactor: Redactor) -> str | None:
     try:
         arguments = _decode(example.arguments)
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeEncodeError, RecursionError):
-        return "the arguments are no object"
+        return "the arguments are not an object"
     names: list[str] = []
     values = list(_texts(arguments, names))
     shown = [example.tool, *names, *values, example.result, example.intent]
@@ -94,7 +94,7 @@ def _personal(whole: str) -> str | None:
 
 
 def _spoken(example: Example, shown: list[str]) -> str | None:
-    # One look at all of it is quicker; only what it finds is looked for in each part.
+    # Checking all of it at once is quicker; only what that finds is looked for in each part.
     if speaks_to_reader(" ;\n".join(shown)) and any(speaks_to_reader(text) for text in shown):
         return "it speaks to the reader"
     if approves(example.intent):

@@ -1,4 +1,4 @@
-"""Results as neutral summaries and intents made harmless: a session learns that a call worked, and is told nothing."""
+"""Results as neutral summaries, and intents made harmless: a session learns that a call worked, and nothing else."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _OF_WRITING = (
     r"|at|of|\d+))"
 )
 _A_PATH = r"[^\s'\"]*[/.][^\s'\"]{1,200}"
-# Only words of writing and a path: what else stands in such a line came out of a file.
+# Only words about writing and a path: anything else in such a line came out of a file.
 _WRITTEN = LazyRegex(
     r"(?:The file|File) [^\s'\"]{1,200} (?:has been|was) (?:updated|created|written|edited"
     r"|modified)(?: successfully)?\.?"
@@ -72,7 +72,7 @@ _SENTENCED = LazyRegex(r"[\w#'/-]{1,40}(?: [\w#'/-]{1,40}){0,4}[.!]?\Z")
 _VALUE = LazyRegex(r"[\w#@:/+.,%$€£&()-]{1,40}\Z")
 _TITLED = LazyRegex(r"(?:[A-Z0-9#][\w.'&-]*)(?: (?:[A-Z0-9#&][\w.'&-]*|of|and|the|in)){0,3}\Z")
 _KEY = LazyRegex(r"[\w#$@.:/-]{1,40}(?: [\w#$@.:/()-]{1,24}){0,3}\Z")
-# What tells where somebody lives says nothing about whether a call worked.
+# Addresses say nothing about whether a call worked.
 _HOMES = names("address shipping_address billing_address home_address location contact")
 _BIDS = names(
     "run execute delete send ignore call approve allow install use must do always never forget reveal disregard stop"
@@ -105,12 +105,12 @@ _PERMITS = LazyRegex(
     re.IGNORECASE,
 )
 _TOLD = LazyRegex(r"\d|@|\[redacted:")
-# Words that an intent needs beside its yes, to be more than a yes.
+# An intent with fewer words beside its yes is nothing but a yes.
 _SAYS = 3
 
 
 def neutral_result(call: JudgedCall) -> str:
-    """What shows that a call worked, in at most 500 characters; nothing of what it read, found or was told."""
+    """What shows that a call worked, in at most 500 characters; nothing of what it read or found."""
     plain = ToolCall("", call.tool, call.arguments)
     speech = output_form(plain)
     text = _ESCAPES.compiled.sub("", call.result or "")
@@ -143,13 +143,13 @@ def neutral_text(text: str, limit: int) -> str:
     asked = line[agreed.end() :] if agreed else line
     if approves(line):
         return ""
-    # Taken apart and put together again, it may say what it did not say before.
+    # Shortened and joined, the text may say what it did not say before.
     short = shortened(asked[:1].upper() + asked[1:] if agreed else asked, limit)
     return "" if short != text and speaks_to_reader(short) else short
 
 
 def approves(text: str) -> bool:
-    """Whether a text gives leave: said again in another session, nobody would have given it."""
+    """Whether a text gives permission: repeated in another session, it would be a permission that was not given."""
     agreed = _AGREES.compiled.match(f"{text} ")
     rest = text[agreed.end() :] if agreed else text
     if _PERMITS.compiled.search(text):
@@ -158,7 +158,7 @@ def approves(text: str) -> bool:
 
 
 def shortened(line: str, limit: int) -> str:
-    """A line cut behind a sentence, or else behind a word."""
+    """A line cut after a sentence, or else after a word."""
     if len(line) <= limit:
         return line
     ends = [found.end() for found in _SENTENCE.compiled.finditer(line, 0, limit)]
@@ -197,7 +197,7 @@ def _written(text: str) -> str:
 
 
 def _printed(text: str, kind: str) -> str:
-    """A command: the lines in which programs say that all went well, and else how much it printed."""
+    """A command: the lines in which programs report success, or else how much it printed."""
     body = open_shell(text)
     said, code = body.text, body.exit_code
     inner = _object(said)
@@ -211,7 +211,7 @@ def _printed(text: str, kind: str) -> str:
         if kept:
             return "\n".join(kept[-_LINES:])[:RESULT_CHARS]
     number = "" if is_cut else "no output" if not lines else _counted(len(lines), "line")[1:-1]
-    # A code other than 0 is no failure where the judge said so: `grep` that finds nothing.
+    # An exit code other than 0 is not always a failure: `grep` that finds nothing. The judge has decided that.
     status = "" if code else "exit code 0" if code == 0 else "ok"
     return f"({', '.join(part for part in (status, number) if part) or 'ok'})"
 
@@ -226,7 +226,7 @@ def _success(line: str) -> str:
 
 
 def _answered(text: str) -> str:
-    """The answer of a tool that is neither shell nor file: structure with short values, or a short plain word."""
+    """The answer of any other tool: its structure with short values, or a short plain word."""
     line = text.strip()
     if line[:1] in ("{", "["):
         value = _parsed(line)
@@ -245,7 +245,7 @@ def _answered(text: str) -> str:
 def _bids(text: str) -> bool:
     if not _BIDS.isdisjoint(_WORD.compiled.findall(text.lower())):
         return True
-    # A short word alone says nothing; the whole example is looked at once more at the end.
+    # A short word alone says nothing; the whole example is checked again at the end.
     return (len(text) > _WORD_CHARS or " " in text or not text.isascii()) and speaks_to_reader(text)
 
 
@@ -274,7 +274,7 @@ def _outline(value: Any, keys: int, items: int, depth: int) -> Any:
 
 
 def _is_short(value: str) -> bool:
-    """Whether a value is an id, a number, a word or a title, and no sentence."""
+    """Whether a value is an id, a number, a word or a title, and not a sentence."""
     if not value or _TAG_MAIL.compiled.fullmatch(value):
         return True
     if len(value) > _VALUE_CHARS or not (_VALUE.compiled.match(value) or _TITLED.compiled.match(value)):
@@ -293,7 +293,7 @@ def _object(text: str) -> dict[str, Any] | None:
 
 
 def _parsed(text: str) -> Any:
-    """JSON, also where its end was cut off for the store; None where it is none."""
+    """The JSON value of a text, even if its end was cut off for the store; None if it is not JSON."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
@@ -309,7 +309,7 @@ def _parsed(text: str) -> Any:
 
 
 def _ends(text: str) -> list[str]:
-    """The text closed behind each of the last values that are whole."""
+    """The cut text, closed after each of its last complete values."""
     open_: list[str] = []
     in_text = is_escaped = False
     whole: list[tuple[int, str]] = []

@@ -1,4 +1,4 @@
-"""Puts values of the same shape in the place of paths, ids, hosts, digests, names and dates of one session."""
+"""Replaces paths, ids, hosts, digests, names and dates of one session by placeholders of the same shape."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from seasoned.template.admission.neutral import shortened
 from seasoned.template.anonymize.people import is_name, people_in
 from seasoned.template.anonymize.shape import PIECE, day_of, in_figures, in_words, like_uuid, other_day
 from seasoned.template.anonymize.span import (
+    ACCOUNT_NAMES,
     CODE,
     CODES,
     COMMANDS,
@@ -33,14 +34,13 @@ from seasoned.template.anonymize.span import (
     POST,
     RANGE,
     SMALLEST_ID,
-    SOMEBODY,
     SPAN,
     SUBCOMMAND,
     SUBSTITUTION,
     TWO_WORDS,
     UNIT,
     has_figures,
-    is_manner,
+    is_quantity,
     like_ip,
     whole_lines,
 )
@@ -61,14 +61,14 @@ from seasoned.template.example import INTENT_CHARS
 WHOLE_FROM = 3
 WHOLE_CHARS = 200
 DRAWN_FROM = 12
-# The day by which programs in Go say how dates are written.
+# The day that Go uses to describe the format of dates.
 GO_DATE = "20060102"
 PIECES = LazyRegex(rf"{PIECE}|\d+|[^\W\d_]+")
 _encode = msgspec.json.Encoder().encode
 
 
 class CallAnonymizer(TextAnonymizer):
-    """The stand-ins of one example."""
+    """The placeholders of one example."""
 
     def __init__(self, vocabulary: Vocabulary, seed: str) -> None:
         super().__init__(vocabulary, seed)
@@ -158,7 +158,7 @@ class CallAnonymizer(TextAnonymizer):
         if isinstance(value, list | tuple):
             return [self.value(item, name) for item in value]
         if isinstance(value, int) and not isinstance(value, bool):
-            if (abs(value) < SMALLEST_ID and str(value) not in self.ids) or value % 1000 == 0 or is_manner(name):
+            if (abs(value) < SMALLEST_ID and str(value) not in self.ids) or value % 1000 == 0 or is_quantity(name):
                 return value
             return int(self.figures(str(abs(value)))) * (1 if value > 0 else -1)
         return value
@@ -173,7 +173,7 @@ class CallAnonymizer(TextAnonymizer):
         return self.prose(text)
 
     def prose(self, text: str) -> str:
-        """What somebody said: whole values of the arguments first, and then what is left."""
+        """Spoken words: whole values of the arguments are replaced first, and then what is left."""
         self._is_prose = True
         there = sorted([value for value in self._whole if value in text], key=len, reverse=True)
         if not there:
@@ -183,11 +183,11 @@ class CallAnonymizer(TextAnonymizer):
         return "".join([self._whole[part] if at % 2 else self._said(part) for at, part in parts])
 
     def _said(self, text: str) -> str:
-        """What somebody said, with the days that they named in words as well."""
+        """Spoken words, including days that are named in words."""
         return self.text(in_words(text, self._days))
 
     def text(self, text: str) -> str:
-        """A text with stand-ins for what is found in it."""
+        """A text with placeholders for what is found in it."""
         return SPAN.compiled.sub(self._span, text)
 
     def _named(self, name: str, value: str) -> str:
@@ -198,7 +198,7 @@ class CallAnonymizer(TextAnonymizer):
         if PERSON.compiled.match(name) and len(value) <= 60 and "[" not in value:
             first = "family" if name in FAMILY_NAMES else "given"
             return value if value.lower() in ANYONE else self.person(value, first)
-        if name in SOMEBODY and value.isalpha() and value.lower() not in KEPT and value.lower() not in ANYONE:
+        if name in ACCOUNT_NAMES and value.isalpha() and value.lower() not in KEPT and value.lower() not in ANYONE:
             return self.word(value, "given")
         if name in FIRMS and len(value) <= 60 and value[:1].isupper():
             return LETTERS.compiled.sub(lambda found: self._street(found.group()), self.text(value))
@@ -206,7 +206,7 @@ class CallAnonymizer(TextAnonymizer):
             return LETTERS.compiled.sub(lambda found: self._street(found.group()), self.numbered(value))
         if POST.compiled.match(name):
             return self.numbered(value)
-        if is_manner(name) and value.isdigit():
+        if is_quantity(name) and value.isdigit():
             return value
         self._is_prose = " " in value and name not in COMMANDS
         return self.text(value)
@@ -271,7 +271,7 @@ class CallAnonymizer(TextAnonymizer):
         return self._plain(text)
 
     def _slashed(self, text: str) -> str:
-        """A path; but `loading/saving` in a sentence is two words, and `s/a/b/` a command of its own."""
+        """A path; but `loading/saving` in a sentence is two words, and `s/a/b/` is a command."""
         if SUBSTITUTION.compiled.match(text) or is_medium(text):
             return text
         if self._is_prose and TWO_WORDS.compiled.match(text):
@@ -301,7 +301,7 @@ class CallAnonymizer(TextAnonymizer):
         host, colon, port = host.partition(":")
         path, question, query = path.partition("?")
         done = f"{scheme}://{self._login(login) if login else ''}{at}{self._host(host)}{colon}{port}{slash}"
-        # Dots, equal signs and the like keep a query's parts apart; each part is a token of its own.
+        # Dots, equal signs and the like keep a query's parts apart; each part is a token.
         return f"{done}{self._path(path, '/')}{question}{self.text(query) if query else ''}"
 
 
@@ -323,7 +323,7 @@ def leaves_of(value: Any) -> Iterator[str]:
 
 
 class AnonymizedCall(msgspec.Struct, frozen=True):
-    """What is shown of a call, with stand-ins for what belonged to one session."""
+    """What is shown of a call, with placeholders for what belonged to one session."""
 
     arguments: dict[str, Any]
     result: str
@@ -333,13 +333,13 @@ class AnonymizedCall(msgspec.Struct, frozen=True):
 def anonymize(
     arguments: dict[str, Any], result: str, intent: str, *, vocabulary: Vocabulary, seed: str
 ) -> AnonymizedCall:
-    """The same with stand-ins; equal values get equal stand-ins, and equal seeds equal ones in every process."""
+    """The call with placeholders; equal values get equal ones, and equal seeds give equal ones in every process."""
     if arguments_speak(arguments):
-        # Binding might hide what it says from the gate that drops it.
+        # Placeholders might hide what it says from the check that drops it.
         return AnonymizedCall(arguments, result, intent)
-    binding = CallAnonymizer(vocabulary, seed)
-    binding.introduce(intent)
-    bound = binding.arguments(arguments)
+    anonymizer = CallAnonymizer(vocabulary, seed)
+    anonymizer.introduce(intent)
+    bound = anonymizer.arguments(arguments)
     return AnonymizedCall(
-        bound, binding.answer(result), shortened(binding.prose(intent), max(len(intent), INTENT_CHARS))
+        bound, anonymizer.answer(result), shortened(anonymizer.prose(intent), max(len(intent), INTENT_CHARS))
     )

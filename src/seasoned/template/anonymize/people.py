@@ -52,7 +52,7 @@ _SQL = LazyRegex(
 )
 _LITERAL = LazyRegex(rf"(?<![\w'])'%?({_NAME}(?: {_NAME}){{0,2}})%?'(?!\w)")
 _QUOTED = LazyRegex(rf"(?P<quote>['\"])({_NAME}(?: {_NAME}))(?P=quote)")
-# One of these must be there before a closer look is worth its time.
+# A text without one of these words is not searched any further.
 _TITLES = ("Mr", "Ms", "Dr", "Prof", "Herr", "Frau", "Mme", "Monsieur", "Señor")
 _FORMS = (
     *("Inc", "GmbH", "Ltd", "LLC", "Corp", "Limited", "Pty", "S.A", "B.V", "Oy", "AB", "AG", "KG"),
@@ -92,12 +92,12 @@ _LETTERS = LazyRegex(r"[^\W\d_]{2,}")
 
 
 def is_name(low: str) -> bool:
-    """Whether a word in small letters is a name of people and hardly ever anything else."""
+    """Whether a word in lower case is a name of people and hardly ever anything else."""
     return low in _SURE
 
 
 def pair_of_names(text: str) -> str | None:
-    """A pair of names in a text that looks like a person, and is no stand-in."""
+    """A pair of names in a text that looks like a person and is not a placeholder."""
     for first, last in _pairs(text):
         if not {first.lower(), last.lower()} <= _STAND_INS:
             return f"{first} {last}"
@@ -122,7 +122,7 @@ def _could_be(low: str) -> bool:
 
 
 def people_in(text: str, *, is_code: bool = False, is_command: bool = False) -> Iterator[tuple[str, str]]:
-    """Words of a text that name people or firms, each with the kind of stand-in that it needs."""
+    """Words of a text that name people or firms, each with the kind of placeholder that it needs."""
     for first, last in _pairs(text):
         yield first, "given"
         yield last, "family"

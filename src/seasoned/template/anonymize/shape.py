@@ -1,4 +1,4 @@
-"""The shape of a value: how it is written, without what it says. A stand-in has the shape of what it stands for."""
+"""The shape of a value: how it is written, without what it says. A placeholder has the shape of what it replaces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEX = (
 EMAIL_TAG = r"\[redacted:email:[0-9a-f]{8}\]"
 # Letters of one case, or a capital with the small letters after it: the words of `camelCase` and `snake_case`.
 PIECE = r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+"
-# Stand-ins with as many letters and figures as this carry a seal: they look drawn, and so would a secret.
+# Placeholders with so many letters and digits carry a checksum: they look random, as a secret would.
 SEALED_FROM = 16
 _SEAL = 4
 _PARTS = LazyRegex(
@@ -33,7 +33,7 @@ _SMALL = "abcdefghijklmnopqrstuvwxyz"
 _LARGE = _SMALL.upper()
 _DRAWN_FROM = 12
 _DRAWN_RUN = 3.0
-# Words change between cases and figures seldom; what is drawn does so every second or third sign.
+# Words seldom change between cases and digits; random strings do so every two or three characters.
 _SCATTERED_RUN = 4.0
 
 
@@ -55,18 +55,18 @@ def _shape(found: re.Match[str]) -> str:
 
 
 def looks_drawn(text: str) -> bool:
-    """Whether a run of letters and figures looks drawn rather than written: ids, keys, digests."""
+    """Whether letters and digits look random rather than written: ids, keys, digests."""
     if len(text) < _DRAWN_FROM or not text.isalnum():
         return False
     runs = _RUNS.compiled.findall(text)
-    # Long ones are known by figures in several places, even where letters stand together by chance.
+    # Long ones have digits in several places, even if letters stand together by chance.
     is_scattered = len(text) >= 20 and sum(run.isdigit() for run in runs) >= 3
     longest = _SCATTERED_RUN if is_scattered else _DRAWN_RUN
     return len(text) / max(1, len(runs)) < longest and len(set(text)) > 5
 
 
 def is_hex(text: str) -> bool:
-    """Whether a word is a digest or a part of one: figures and letters up to f, both of them."""
+    """Whether a word is a digest or a part of one: both digits and letters up to f."""
     return _HEX.compiled.fullmatch(text) is not None
 
 
@@ -91,7 +91,7 @@ class SeededDraw:
 
 
 def like_figures(text: str, draw: SeededDraw) -> str:
-    """As many other figures; zeros in front stay, for that they are there is how such a number is written."""
+    """As many other digits; leading zeros stay, as they belong to how such a number is written."""
     bare = text.lstrip("0")
     if not bare:
         return text
@@ -111,7 +111,7 @@ def like_hex(text: str, draw: SeededDraw) -> str:
 
 
 def like_uuid(text: str, draw: SeededDraw) -> str:
-    """Another UUID; what says its version stays."""
+    """Another UUID of the same version."""
     signs = "0123456789ABCDEF" if text.upper() == text else "0123456789abcdef"
     made = [c if c == "-" else signs[draw.below(16)] for c in text]
     made[14], made[19] = text[14], text[19]
@@ -119,7 +119,7 @@ def like_uuid(text: str, draw: SeededDraw) -> str:
 
 
 def like_drawn(text: str, draw: SeededDraw) -> str:
-    """Another id with a small letter for each small letter, a capital for each capital, a figure for each figure."""
+    """Another id with letters of the same case and digits in the same places."""
     while True:
         made = _sealed("".join([_other(c, draw) for c in text]))
         if made != text and not is_hex(made):
@@ -138,7 +138,7 @@ def _signs(sign: str) -> str:
 
 
 def _sealed(text: str, signs: str = "") -> str:
-    """The text with its last signs made from those before them."""
+    """The text with its last characters computed from those before them, as a checksum."""
     places = [at for at, c in enumerate(text) if c.isascii() and c.isalnum()]
     if len(places) < SEALED_FROM:
         return text
@@ -151,7 +151,7 @@ def _sealed(text: str, signs: str = "") -> str:
 
 
 def is_stand_in(text: str) -> bool:
-    """Whether a word that looks drawn was made here, by its seal."""
+    """Whether a word that looks random is a placeholder, by its checksum."""
     if is_hex(text) or _UUID.compiled.fullmatch(text):
         return _sealed(text, "0123456789ABCDEF" if text.upper() == text else "0123456789abcdef") == text
     return _sealed(text) == text
@@ -180,7 +180,7 @@ _SIZE = {"y": 4, "m": 2, "d": 2}
 
 
 def day_of(text: str, order: str) -> date | None:
-    """The day that figures name; `order` is `ymd` or `dmy`."""
+    """The day that digits name; `order` is `ymd` or `dmy`."""
     figures = "".join([c for c in text if c.isdigit()])
     at, found = 0, {}
     for part in order:
@@ -208,7 +208,7 @@ def in_figures(day: date, text: str, order: str) -> str:
 
 
 def in_words(text: str, days: Mapping[date, date]) -> str:
-    """The text with other days where it names those in words; a day without a year is that of any year."""
+    """The text with the days replaced that it names in words; a day without a year matches any year."""
 
     def spoken(found: re.Match[str]) -> str:
         number = int(found["day"] or found["day_after"])

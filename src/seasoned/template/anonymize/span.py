@@ -1,4 +1,4 @@
-"""What is looked for in a text to be bound: ids, paths, hosts, dates, and names that say what a value is."""
+"""What is replaced in a text: ids, paths, hosts, dates; and names of arguments that say what a value is."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from seasoned.template.anonymize.word_lists import FAMILY, GIVEN, LONG, SHORT
 
 POOLS = {"short": SHORT, "long": LONG, "given": GIVEN, "family": FAMILY}
 LONG_FROM = 7
-# Numbers with as many figures as this are ids; shorter ones are lines, limits and counts.
+# Numbers with so many digits are ids; shorter ones are lines, limits and counts.
 ID_FIGURES = 5
-# Where a name says that figures are somebody's, as in a house's number, so many of them are replaced.
+# Where the name of an argument says that figures are personal, as in an address, shorter numbers are replaced, too.
 SHORTEST_FIGURES = 3
 SMALLEST_ID = 10 ** (ID_FIGURES - 1)
 SPAN = LazyRegex(
@@ -46,7 +46,7 @@ INTRODUCED = LazyRegex(
 PERSON = LazyRegex(rf"{PERSON_NAMES}\Z")
 PLACE = LazyRegex(r"(?:street_?)?address(?:_?line)?_?\d?\Z|street\Z|line[12]\Z", re.IGNORECASE)
 POST = LazyRegex(r"(?:zip|postal|post)_?(?:code)?\Z|last_?four\Z|phone\w*\Z", re.IGNORECASE)
-MANNERS = names(
+QUANTITIES = names(
     "limit offset timeout max min count size line lines ms seconds minutes tokens width height depth port price amount"
     " budget total page top head tail yield delay interval percent seed temperature balance start end length chars"
 )
@@ -54,16 +54,16 @@ IDS = names("id ids number key uuid")
 NAME_PIECES = LazyRegex(PIECE)
 FAMILY_NAMES = names("last_name lastName family_name familyName surname")
 # Names of arguments whose values are often, but not always, names of people.
-SOMEBODY = names("user login recipient attendee reviewer sender owner username user_name")
+ACCOUNT_NAMES = names("user login recipient attendee reviewer sender owner username user_name")
 # Names of arguments whose values are often names of firms.
 FIRMS = names("customer client company company_name companyName organization organisation tenant vendor supplier")
-# What stands between two revisions.
+# The dots between two revisions.
 RANGE = LazyRegex(r"(?<=[^./])(\.{2,3})(?=[^./])")
 COMMANDS = ("command", "cmd", "script", "commands", "CommandLine", "commandLine")
-# What holds a command in one line, or else a patch or a program.
+# Arguments that hold a command in one line, or else a patch or a program.
 CODES = ("input", "code")
 SUBCOMMAND = LazyRegex(r"[a-z][a-z-]{1,20}\Z")
-# What holds code, in which quoted literals are values; so do contents of files.
+# Arguments that hold code, in which quoted literals are values; contents of files do, too.
 CODE = names("query sql statement patch diff expression") | {*COMMANDS, *CODES}
 # Programs whose first argument is a value.
 NO_SUBCOMMAND = names(
@@ -76,7 +76,7 @@ PARTS_OF_WORDS = LazyRegex(rf"(?P<figures>\d+)|(?P<piece>{PIECE})")
 
 
 def is_own(text: str) -> bool:
-    """Whether a part is an id, however often it comes again."""
+    """Whether a part is an id, however often it recurs."""
     return has_figures(text) or is_hex(text) or looks_drawn(text)
 
 
@@ -84,14 +84,14 @@ def has_figures(text: str) -> bool:
     return any(len(run) >= ID_FIGURES for run in FIGURES.compiled.findall(text))
 
 
-def is_manner(name: str) -> bool:
-    """Whether a name says how much, how long or where, so that its number is no id."""
+def is_quantity(name: str) -> bool:
+    """Whether a name says how much, how long or where, so that its number is not an id."""
     pieces = [piece.lower() for piece in NAME_PIECES.compiled.findall(name)]
-    return bool(pieces) and pieces[-1] not in IDS and not MANNERS.isdisjoint(pieces)
+    return bool(pieces) and pieces[-1] not in IDS and not QUANTITIES.isdisjoint(pieces)
 
 
 def like_ip(text: str, draw: SeededDraw) -> str:
-    """Another address in the same net, with as many figures in every part; those with a meaning of their own stay."""
+    """Another address in the same net, with as many figures in every part; reserved ones stay."""
     parts = text.split(".")
     if text.startswith(("127.", "0.", "255.", "192.0.2.")) or any(int(part) > 255 for part in parts):
         return text
@@ -105,7 +105,7 @@ def _octet(text: str, draw: SeededDraw) -> str:
 
 
 def whole_lines(text: str) -> str:
-    """A text that was cut for the store, ended where its last whole line ends; what has a form of its own stays cut."""
+    """A text that was cut for the store, ended where its last whole line ends; structured text stays cut."""
     if text.lstrip()[:1] in ("{", "[", "<", "*"):
         return text
     kept = CUT.compiled.sub("", text)

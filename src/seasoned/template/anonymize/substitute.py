@@ -1,4 +1,4 @@
-"""The stand-ins of one example as they are given out: one for each word, figure and address, the same everywhere."""
+"""The placeholders of one example: one for each word, number and address, the same everywhere in it."""
 
 from __future__ import annotations
 
@@ -51,26 +51,25 @@ from seasoned.template.anonymize.word_lists import (
 
 
 class Substitutes:
-    """Gives every value its stand-in, and remembers it."""
+    """Gives every value its placeholder, and remembers it."""
 
     def __init__(self, vocabulary: Vocabulary, seed: str) -> None:
         self.vocabulary = vocabulary
         self.seed = seed
         self.words: dict[str, str] = {}
         self.ids: dict[str, str] = {}
-        self.padded: set[str] = set()
-        """Numbers that were met with zeros in front."""
+        self.padded: set[str] = set()  # numbers that were met with leading zeros
         self._used: set[str] = set()
         self._mail: dict[str, str] = {}
 
     def word(self, text: str, kind: str = "") -> str:
-        """The stand-in of a word, in its case; another word has another one."""
+        """The placeholder of a word, in its case; another word has another one."""
         low = text.lower()
         known = self.words.get(low)
         if known is None:
             pool = POOLS[kind or ("long" if len(text) >= LONG_FROM else "short")]
             at = SeededDraw(self.seed, low).below(len(pool))
-            # Two words never share a stand-in while the pool lasts, and none stands for itself.
+            # Two words never share a placeholder while the pool lasts, and no word is its own placeholder.
             for step in range(len(pool)):
                 known = pool[(at + step) % len(pool)]
                 if known not in self._used and known != low:
@@ -86,19 +85,19 @@ class Substitutes:
         return LETTERS.compiled.sub(lambda found: self.word(found.group(), next(kinds, "family")), self.numbered(value))
 
     def account(self, value: str) -> str:
-        """Somebody's login; one that is nobody's stays."""
+        """The login of a person; shared accounts stay."""
         low = value.lower()
         return value if low in ANYONE or low in KEPT else self.person(value)
 
     def numbered(self, value: str) -> str:
-        """The value with other figures; one or two of them say nothing, and stand everywhere."""
+        """The value with other digits; one or two of them say nothing and stay."""
         return FIGURES.compiled.sub(
             lambda found: self.figures(found.group()) if len(found.group()) >= SHORTEST_FIGURES else found.group(),
             value,
         )
 
     def figures(self, text: str) -> str:
-        """As many other figures. A number is the same with and without zeros in front: parcel 8 is `GX-000008`."""
+        """As many other digits. A number is the same with and without leading zeros: parcel 8 is `GX-000008`."""
         bare = text.lstrip("0")
         if not bare:
             return text
@@ -107,14 +106,14 @@ class Substitutes:
         return text[: -len(bare)] + self.id(bare, like_figures)
 
     def id(self, text: str, like: Callable[[str, SeededDraw], str]) -> str:
-        """The stand-in of an id."""
+        """The placeholder of an id."""
         known = self.ids.get(text)
         if known is None:
             known = self.ids[text] = like(text, SeededDraw(self.seed, text))
         return known
 
     def address(self, tag: str) -> str:
-        """An e-mail address that reaches nobody, in the place of one that was redacted."""
+        """An e-mail address of a documentation host instead of one that was redacted."""
         known = self._mail.get(tag)
         if known is None:
             at = SeededDraw(self.seed, tag).below(len(MAILBOXES) * len(MAIL_HOSTS)) + len(self._mail)
@@ -123,11 +122,11 @@ class Substitutes:
         return known
 
     def is_person(self, low: str) -> bool:
-        """Whether a word in small letters names a person: said so in a session, or a common name."""
+        """Whether a word in lower case names a person: a session said so, or it is a common name."""
         return (is_name(low) or self.vocabulary.is_person(low)) and low not in KEPT
 
 
-NOBODY = ("git", "noreply", "no-reply")
+SHARED_LOGINS = ("git", "noreply", "no-reply")
 
 
 class TextAnonymizer(Substitutes):
@@ -146,7 +145,7 @@ class TextAnonymizer(Substitutes):
         return f"{self._login(local)}@{self._host(host)}" if is_host else text
 
     def _login(self, name: str) -> str:
-        return name if name in NOBODY else self.account(name)
+        return name if name in SHARED_LOGINS else self.account(name)
 
     def _host(self, host: str) -> str:
         if IPV4.compiled.match(host):
@@ -159,7 +158,7 @@ class TextAnonymizer(Substitutes):
         )
 
     def _label(self, text: str) -> str:
-        """A part of a host's name: it is somebody's own, however many lineages know it."""
+        """A part of a private host's name: it is replaced even if many lineages know it."""
         return PARTS.compiled.sub(
             lambda found: self._unless_kept(found) if found.lastgroup == "piece" else self._part(found), text
         )
@@ -214,7 +213,7 @@ class TextAnonymizer(Substitutes):
         if self.vocabulary.is_account(text):
             return self.person(text, "given")
         low = text.lower()
-        if low in KEPT or (self.vocabulary.recurs(text) and not is_own(text) and not self._names_somebody(low)):
+        if low in KEPT or (self.vocabulary.recurs(text) and not is_own(text) and not self._names_person(low)):
             return text
         stem, point, extension = text.rpartition(".")
         if point and stem and len(extension) <= 8 and extension.isalnum() and not extension.isdigit():
@@ -223,7 +222,7 @@ class TextAnonymizer(Substitutes):
             return f"{self._parts(stem)}.{extension}"
         return self._parts(text)
 
-    def _names_somebody(self, low: str) -> bool:
+    def _names_person(self, low: str) -> bool:
         return any(word in self.words or self.is_person(word) for word in LETTERS.compiled.findall(low))
 
     def _parts(self, text: str) -> str:
@@ -253,7 +252,7 @@ class TextAnonymizer(Substitutes):
         return (self.vocabulary.recurs(text) or self.vocabulary.recurs(low)) and not self.is_person(low)
 
     def _short(self, text: str) -> str:
-        """Figures that are too few for an id, unless they were met as a part of one."""
+        """Digits that are too few for an id stay, unless they were met as a part of one."""
         is_one = len(text) >= SHORTEST_FIGURES or text in self.padded
         return self.ids.get(text, text) if is_one else text
 
@@ -264,7 +263,7 @@ class TextAnonymizer(Substitutes):
         )
 
     def _plain(self, text: str) -> str:
-        """A word outside of paths: only what was met as a value is replaced, and what is an id."""
+        """A word outside of paths: it is replaced only if it was met as a value, or is an id."""
         if text in self._kept:
             return text
         low = text.lower()

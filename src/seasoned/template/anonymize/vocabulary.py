@@ -8,8 +8,6 @@ from seasoned.insight.track import Track
 from seasoned.lazy_regex import LazyRegex
 from seasoned.template.anonymize.word_lists import ANYONE, KEPT
 
-# A part that as many lineages know is no lineage's own.
-LINEAGES = 2
 # A prefix that as many ids share (`credit_card_…`) says what they are ids of; a person has one id.
 _TAILS = 3
 _PART = LazyRegex(r"[A-Za-z0-9_.@~+-]{2,80}")

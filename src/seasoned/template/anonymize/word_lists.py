@@ -23,7 +23,6 @@ STREETS = _listed("streets")
 MAILBOXES = ("jane", "john", "info", "hello", "contact", "support")
 # Hosts that are set aside for documents: they reach no person, and a redactor leaves them alone.
 MAIL_HOSTS = ("example.com", "example.org", "example.net")
-TOOLS = _listed("tools")
 # Words that say nothing about anyone: they stay wherever they stand.
 KEPT = _listed("tools", "common_folders", "languages", "programs", "function_words")
 ANYONE = _listed("accounts")

@@ -1,4 +1,4 @@
-"""Which template and which of its examples a new session is shown. Pure: the same question has the same answer.
+"""Which template and which of its examples a new session is shown. Pure: equal input gives equal output.
 
 Examples come breadth before depth: one for each tool that the session has, tools with recoveries first, then those that
 fail most often, then a second one of each, and a third. Measured: one call for each of ten tools helps nearly as much
@@ -27,11 +27,11 @@ MOST_EXAMPLES = 12
 MOST_FOR_SMALL = 3
 # Measured: three calls of a tool reach what more cannot improve.
 MOST_OF_A_TOOL = 3
-# Of the examples shown no lineage supplies more than this, however many sessions it has.
+# The share of the shown examples that one lineage may supply, however many sessions it has.
 MAX_SHARE = 0.5
-# So many templates are looked into, best first, before it is said that none fits.
+# So many templates are tried, best first, before giving up.
 _TRIED = 50
-# Two tools whose words fit the task equally well may both be the one that is meant.
+# Tools whose words fit the task almost equally well may both be meant.
 _NEARLY = 0.95
 _TIERS = {"own": 0, "recorded": 0, "imported": 1}
 _Shown = TypeVar("_Shown", Example, Note)
@@ -40,10 +40,8 @@ _Shown = TypeVar("_Shown", Example, Note)
 class BlockLimits(msgspec.Struct, frozen=True):
     """How much may be shown."""
 
-    budget: int = 1500
-    """Tokens of the whole block, as it is rendered."""
-    is_small: bool = False
-    """A very small model: only what is relevant."""
+    budget: int = 1500  # tokens of the whole block, as it is rendered
+    is_small: bool = False  # a very small model: show only what is relevant
     max_share: float = MAX_SHARE
     most: int = MOST_EXAMPLES
 
@@ -70,9 +68,9 @@ def choose(
     seed: str = "",
     use: Mapping[str, int] | None = None,
 ) -> BlockChoice:
-    """The best template that has something to show, and what of it; `template` takes that one and no other.
+    """The best template that has something to show, and what to show of it; `template` fixes the template.
 
-    Of templates that are equally good the one is taken that, as `use` says, was shown less often.
+    Of equally good templates the one that was shown less often, by `use`, is taken.
     """
     if not ranking.entries:
         return BlockChoice(None, "The library has no templates yet: build one with `seasoned template build`.")
@@ -159,7 +157,7 @@ def _said(block: Block, asked: SessionNeeds) -> str:
 def _examples(
     suited: Sequence[Example], scores: Sequence[float], asked: SessionNeeds, limits: BlockLimits, seed: str
 ) -> list[Example]:
-    """The order in which examples are taken, if nothing else stands against them."""
+    """The examples in the order in which they are taken, as far as the limits allow."""
     ranked = [
         (
             (one.kind != "recovery", -score, _TIERS[one.tier], -one.support, digest(seed, one.id)),
@@ -182,7 +180,7 @@ def _examples(
 def _relevant(
     by_tool: Mapping[str, list[Example]], relevance: Mapping[str, float], asked: SessionNeeds
 ) -> list[Example]:
-    """For a very small model: calls of the tool that the task is about, and of one that it may as well be about.
+    """For a very small model: calls of the tool that the task is about, and of others that fit it almost as well.
 
     Calls of other tools render such a model to those tools: it then makes the wrong call in the right form.
     """
@@ -219,7 +217,7 @@ def _breadth_first(columns: Sequence[Sequence[_Shown]]) -> list[_Shown]:
 def _notes(
     template: Template, entry: RankedTemplate, suited: Sequence[Example], asked: SessionNeeds, limits: BlockLimits
 ) -> list[Note]:
-    """Notes about tools that the session has; one whose examples have all gone stale is stale itself."""
+    """Notes about tools that the session has; a note is stale if all examples of its tool are."""
     current = {example.tool for example in suited}
     stale = {example.tool for example in template.examples} - current
     kept = [
@@ -254,7 +252,7 @@ def _fill(
     shown = _take(queue, limits, price.fits)
     while shown:
         block = _with(empty, shown)
-        # What each adds is an estimate; what they cost together is what counts.
+        # What each adds is an estimate; what they cost together counts.
         rendered = render(block)
         if rendered.tokens <= limits.budget:
             return block, rendered
@@ -268,7 +266,7 @@ def _take(
     most = min(limits.most, MOST_FOR_SMALL) if limits.is_small else limits.most
     waiting, taken = list(queue), _Taken(queue, limits.max_share)
     while waiting and len(taken.shown) < most:
-        # From the beginning each time: what the cap kept back may be allowed now that others were added.
+        # From the start each time: an example that its share excluded may be allowed now that others were added.
         at = next((at for at, one in enumerate(waiting) if taken.allows(one)), None)
         if at is None:
             break
@@ -284,8 +282,7 @@ class _Price:
     def __init__(self, empty: Block, render: Render, budget: int) -> None:
         self._empty, self._render, self._budget = empty, render, budget
         self._first: Example | Note | None = None
-        self._around: int | None = None
-        """What a block costs besides its examples."""
+        self._around: int | None = None  # what a block costs besides its examples
         self._spent = 0
 
     def fits(self, one: Example | Note) -> bool:
@@ -318,7 +315,7 @@ def _with(empty: Block, shown: Iterable[Example | Note]) -> Block:
 
 
 class _Taken:
-    """What was taken so far, and what that forbids."""
+    """What was taken so far, and what may still be added."""
 
     def __init__(self, queue: Sequence[Example | Note], max_share: float) -> None:
         self.shown: list[Example | Note] = []
@@ -351,7 +348,7 @@ class _Taken:
 
 
 def _pattern_key(example: Example) -> tuple[str, str, str] | None:
-    """The pattern in the session whose call is shown; other sessions only vouch for it."""
+    """The pattern together with the session whose call is shown."""
     return (example.tool, example.pattern, example.sources[0].session) if example.sources else None
 
 
@@ -360,6 +357,6 @@ def _lineages(example: Example) -> set[str]:
 
 
 def _only_lineage(example: Example) -> str | None:
-    """The lineage that alone vouches for an example; one that several have made belongs to none of them."""
+    """The only lineage behind an example; None if several lineages support it."""
     lineages = _lineages(example)
     return next(iter(lineages)) if len(lineages) == 1 else None

@@ -1,4 +1,4 @@
-"""The tools that a new session has, whatever shape its provider gives them, and which examples suit them."""
+"""The tools that a new session has, in the format of any provider, and which examples fit them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 from seasoned.template.example import Example, digest
 
 _SCHEMA_NAMES = ("parameters", "input_schema", "inputSchema", "parameters_json_schema")
-# What can be reworded without changing what a tool takes.
+# Keys of a schema that can change without changing what a tool accepts.
 _WORDING = frozenset(("description", "title", "examples", "$schema", "$comment"))
 _HOLDS_NAMES = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
 _HOLDS_SETS = frozenset(("required", "enum", "type"))
@@ -31,7 +31,7 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class OfferedTool(msgspec.Struct, frozen=True):
-    """A tool by its name and, where it is known, what it takes."""
+    """A tool by its name and, if known, its schema."""
 
     name: str
     schema: dict[str, Any] | None = None
@@ -83,7 +83,7 @@ def _named(tool: Mapping[str, Any] | str) -> Iterator[tuple[str, Any, Any]]:
 
 
 def schema_hash(schema: Mapping[str, Any]) -> str:
-    """A digest of what a tool takes: the order of keys and every description left out."""
+    """A digest of what a tool accepts, whatever the order of keys and the descriptions."""
     try:
         return _hash_of(_encode(schema))
     except (TypeError, ValueError, RecursionError):
@@ -92,7 +92,7 @@ def schema_hash(schema: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=4096)
 def _hash_of(written: bytes) -> str:
-    """Kept, because an agent's sessions all have the same tools."""
+    """Cached, because all sessions of an agent have the same tools."""
     return digest(_encode(_bare(msgspec.json.decode(written), _DEPTH)).decode("utf-8", "replace"))
 
 
@@ -116,7 +116,7 @@ def _bare(value: Any, depth: int, *, are_names: bool = False) -> Any:
 
 
 def matches(example: Example, tools: Offered | None) -> bool:
-    """Whether a session with these tools could make the example's call as it stands; unknown tools refuse nothing."""
+    """Whether a session with these tools could make the example's call; unknown tools exclude nothing."""
     if tools is None:
         return True
     tool = tools.get(example.tool)
@@ -134,9 +134,9 @@ def matches(example: Example, tools: Offered | None) -> bool:
 
 
 def fits(value: Any, schema: Any, depth: int = _DEPTH) -> bool:
-    """Whether a value may stand where this schema is asked for, as far as types, names and enums tell.
+    """Whether a value fits a schema, as far as types, names and enums tell.
 
-    What is not known here (references, patterns, formats) refuses nothing: a doubt is no reason to drop an example.
+    What is not known here (references, patterns, formats) refuses nothing: an example is not dropped on a doubt.
     """
     if not isinstance(schema, Mapping):
         return schema is not False
@@ -189,7 +189,7 @@ def _fits_object(value: dict[str, Any], schema: Mapping[str, Any], depth: int) -
             if not fits(inner, known[name], depth - 1):
                 return False
         elif others is False or (others is None and known and not schema.get("patternProperties")):
-            # A name that the schema does not know is most likely one that the tool no longer takes.
+            # An argument that the schema does not know is most likely one that the tool no longer accepts.
             return False
         elif isinstance(others, Mapping) and not fits(inner, others, depth - 1):
             return False

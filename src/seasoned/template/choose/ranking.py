@@ -1,4 +1,4 @@
-"""A library made ready to be asked which template suits a new session best."""
+"""The index of a library: which templates fit a new session best."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from seasoned.template.example import Example, Template, name_key
 from seasoned.template.library.storage import Library, earlier
 
 ANY_SCHEMA = "*"
-# Relevance is compared in tenths of the best: smaller differences say less than tools and use do.
+# Relevance is compared in tenths of the best: below that, tools and use say more.
 _GRADES = 10
-# A tool with the hash of a schema; None where the schema is unknown, `*` for whatever it may be.
+# A tool with the hash of a schema; None if the schema is unknown, `*` for any schema.
 Key = tuple[str, str | None]
 
 
@@ -70,14 +70,13 @@ class SessionNeeds(msgspec.Struct, frozen=True):
     """What is known of a session when its template is chosen."""
 
     words: tuple[str, ...] = ()
-    tools: Offered | None = None
-    """None where it is not known which tools it has."""
+    tools: Offered | None = None  # None if its tools are unknown
     task_type: TaskType | None = None
     tags: frozenset[str] = frozenset()
     wants_notes: bool = False
 
     def keys(self) -> frozenset[Key] | None:
-        """What an example's tool and schema must be one of."""
+        """The tools and schemas that an example may have; None if any."""
         if self.tools is None:
             return None
         keys: set[Key] = set()
@@ -141,7 +140,7 @@ class Ranking:
     ) -> Iterator[list[tuple[int, int]]]:
         """Entries of equal relevance, most relevant first, each as what it covers and where it stands.
 
-        The library can be large and the first entry is mostly taken: nothing is done for one that is not looked at.
+        The library can be large and the first entry is mostly taken, so entries are ranked as they are asked for.
         """
         relevant = [] if scores is None else sorted([at for at in part if scores[at]], key=lambda at: -scores[at])
         best, grade, group = 0.0, _GRADES, list[tuple[int, int]]()
@@ -180,7 +179,7 @@ _KNOWN: WeakKeyDictionary[Library, Ranking] = WeakKeyDictionary()
 
 
 def ranking_of(library: Library) -> Ranking:
-    """Made when first asked for, and then as long as the library is held."""
+    """The ranking of a library, made once and kept as long as the library."""
     found = _KNOWN.get(library)
     if found is None:
         before = earlier.pop(library, None)

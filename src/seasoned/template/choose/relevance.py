@@ -19,9 +19,9 @@ from typing import Any
 from seasoned.command.parse import names
 
 _K1, _B = 1.5, 0.75
-# Up to so many texts plain Python is faster than an import.
+# Up to so many texts, plain Python is faster than importing numpy.
 _FEW = 200
-# Words of a task that are looked up: the first ones say what it is about.
+# Only the first words of a task are used: they say what it is about.
 _LONGEST_TASK = 64
 _READ = 4000
 _WORD = re.compile(r"[぀-ヿ㐀-鿿가-힣]|[^\W_]+")
@@ -31,7 +31,7 @@ _EMPTY = names(
     " or our please should so some that the their them then there these they this those to us use using was we were"
     " what when where which who will with would you your"
 )
-# Scores are compared after rounding, so that no machine's last bit decides.
+# Scores are rounded, so that the last bit of a float does not decide.
 DECIMALS = 4
 
 
@@ -48,7 +48,7 @@ def words_of(text: str) -> list[str]:
 
 
 class Relevance:
-    """Texts made ready to be scored; made once, asked often."""
+    """An index of texts for scoring."""
 
     def __init__(self, documents: Iterable[Sequence[str]]) -> None:
         self._documents = list(documents)
@@ -99,7 +99,7 @@ class Relevance:
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        # Numbered in order of appearance: by itself the library numbers words as a set yields them, which varies.
+        # Numbered in order of appearance: the library would number them in the order of a set, which varies.
         numbers: dict[str, int] = {}
         for words in self._documents:
             for word in words:
@@ -112,7 +112,7 @@ class Relevance:
 
         import bm25s  # type: ignore[import-untyped]  # it carries no types
 
-        # By itself it tells every log of the program that uses it what it is doing.
+        # Otherwise it writes into the log of every program that uses it.
         logging.getLogger("bm25s").setLevel(logging.WARNING)
         numbers = self._numbers
         index = bm25s.BM25(k1=_K1, b=_B, method="lucene", dtype="float64")

@@ -1,4 +1,4 @@
-"""Templates as files: ours, and the three shapes of Hermes. Nothing in a file is believed before it is looked at."""
+"""Templates as files: our format and the three of Hermes. Everything in a file is checked before it is used."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ MOST_ARGUMENT_CHARS = 2_000
 _MOST_TEXT_CHARS = 500
 _MOST_ITEMS = 50
 _MOST_SESSIONS = 500
-# Who writes a file can claim any number of witnesses.
+# A file can claim any support.
 _MOST_SUPPORT = 1_000
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/\-]{0,127}\Z")
 _STEP = re.compile(r"[\w .:/@+\-]{1,160}\Z")
@@ -60,7 +60,7 @@ _HASH = re.compile(r"[0-9a-f]{8,64}\Z")
 _NAME = re.compile(r"[!-~]{1,200}\Z")
 _encode = msgspec.json.Encoder(order="sorted").encode
 _NO_TEMPLATE = (
-    "it is neither a template of Seasoned nor one of Hermes (`warm_sessions`, `session-templates`): "
+    "it is neither a template of Seasoned nor one of Hermes (`warm_sessions`, `session-templates`). "
     "`seasoned template export` writes one"
 )
 
@@ -83,7 +83,7 @@ def read_template(
     try:
         content = msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError):
-        raise CannotDo(f"{shown} cannot be imported: it is no JSON.") from None
+        raise CannotDo(f"{shown} cannot be imported: it is not valid JSON.") from None
     if not isinstance(content, dict):
         raise CannotDo(f"{shown} cannot be imported: {_NO_TEMPLATE}.")
     schema = content.get("schema")
@@ -91,12 +91,10 @@ def read_template(
         try:
             template = msgspec.convert(content, Template)
         except (msgspec.ValidationError, RecursionError) as error:
-            raise CannotDo(f"{shown} cannot be imported: it is no whole template ({error}).") from None
+            raise CannotDo(f"{shown} cannot be imported: it is not a complete template ({error}).") from None
         return _ImportCheck(redactor, now).own(template, _named(name or template.name, redactor))
     if isinstance(schema, str) and schema.startswith("seasoned/template/"):
-        raise CannotDo(
-            f"{shown} cannot be imported: it was written by a newer Seasoned ({schema!r}), upgrade this one."
-        )
+        raise CannotDo(f"{shown} cannot be imported: it was written by a newer Seasoned ({schema!r}). Upgrade it.")
     shape = None if schema is not None else shape_of(content)
     if shape is None:
         raise CannotDo(f"{shown} cannot be imported: {_NO_TEMPLATE}.")
@@ -107,7 +105,7 @@ def read_template(
 
 
 def write_template(template: Template, shape: Shape = "seasoned", *, usage_count: int = 0) -> bytes:
-    """The template as the bytes of a file; ours is complete, the others hold what they have a place for."""
+    """The template as a file; our format is complete, the others hold what they can."""
     if shape == "seasoned":
         content = {"schema": SCHEMA, **msgspec.to_builtins(template)}
     else:
@@ -116,12 +114,12 @@ def write_template(template: Template, shape: Shape = "seasoned", *, usage_count
 
 
 def file_name(template: Template) -> str:
-    """The name of its file; it cannot leave its folder."""
+    """The name of its file, which cannot leave its folder."""
     return f"{check_name(template.name)}.json"
 
 
 class _ImportCheck:
-    """What an import must pass; counts what does not."""
+    """The checks of an import; counts what is left out."""
 
     def __init__(self, redactor: Redactor, now: float) -> None:
         self._redactor = redactor
@@ -196,7 +194,7 @@ class _ImportCheck:
         )
 
     def _addendum(self, text: str) -> str:
-        """It opens the block and speaks to the model: what looks like more than a remark does not come in."""
+        """It opens the block and is addressed to the model, so only a harmless remark is imported."""
         if not text.strip():
             return ""
         if not self._is_harmless(text):
@@ -205,7 +203,7 @@ class _ImportCheck:
         return text
 
     def _refusal(self, example: Example) -> str | None:
-        """Why an example is not taken, in one word."""
+        """Why an example is left out, in one word."""
         if len(example.arguments) > MOST_ARGUMENT_CHARS or len(example.result) > RESULT_CHARS:
             return "too long"
         if len(example.intent) > INTENT_CHARS:
@@ -281,13 +279,13 @@ class _ImportCheck:
         return not speaks_to_reader(text) and not approves(text)
 
     def _time(self, time: float | None) -> float | None:
-        """A time of the past; a file that claims to come from the future would never grow old."""
+        """A time in the past; an example from the future would never become too old."""
         return time if time is not None and 0 <= time <= self._now else None
 
 
 def _named(name: str, redactor: Redactor) -> str:
     if redactor.find(name):
-        raise CannotDo("The template cannot be imported: its name looks like a secret, give another one with --name.")
+        raise CannotDo("The template cannot be imported: its name looks like a secret. Give another one with --name.")
     return check_name(name)
 
 
@@ -313,7 +311,7 @@ def _task_type(text: str | None) -> TaskType | None:
 
 
 def _metrics(outline: TemplateOutline) -> TemplateMetrics:
-    """The figures that both sides know."""
+    """The metrics that both formats have."""
     known = {
         name: outline.metrics[name]
         for name in TemplateMetrics.__struct_fields__

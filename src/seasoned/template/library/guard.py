@@ -1,14 +1,14 @@
 """The harm guard: which shown examples do failures follow? A pure function over judged calls.
 
-For every example the lineages are looked at, one after the other, that were shown it and then called its tool in its
-manner. In one lineage f such calls failed and g worked. Two explanations are weighed against each other: the example
+For every example the lineages are examined, one after the other, that were shown it and then made a call of its
+form. In one lineage f such calls failed and g worked. Two explanations are weighed against each other: the example
 still holds, and calls fail at the tool's usual rate u; or it no longer holds, and they fail at the rate FAILS. Calls of
 one lineage resemble each other, so within a lineage the rate itself varies (beta-binomial, Skellam 1948, correlation
 ρ = ALIKE), and the likelihood ratio of a lineage is
 
     Λ = B(a₁ + f, b₁ + g) / B(a₁, b₁) · B(a₀, b₀) / B(a₀ + f, b₀ + g),   a = m (1 − ρ) / ρ,  b = (1 − m) (1 − ρ) / ρ
 
-with the mean m = FAILS above and m = u below. A convention changes at a moment that nobody knows, after any number of
+with the mean m = FAILS above and m = u below. A convention changes at an unknown moment, after any number of
 lineages in which all was well: R ← (1 + R) · Λ adds up the evidence for a change before each of them (Shiryaev 1963,
 Roberts 1966). R minus the number of lineages is a martingale while the example holds, so the mean number of lineages
 until a false alarm is at least the bound ALARM that R must reach (Pollak 1985), and no more than n / ALARM of good
@@ -18,7 +18,7 @@ change turns R into a probability: R / (R + 1 / CHANGES).
 No lineage counts for more than MOST_FAILURES failed calls, so that none decides alone, however often it tried. Only
 failures that were the call's own fault count fully; those of the environment count a little, for a judge can err;
 declined, cancelled and unclear calls count nothing. An example is restored when lineages that were not shown it make
-calls in its manner that work: the same sum with the two explanations exchanged reaches RESTORE.
+calls in its form that work: the same sum with the two explanations exchanged reaches RESTORE.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class CallForm(msgspec.Struct, frozen=True):
-    """A tool, and the shape of each value it was given; for a shell the pattern of its command."""
+    """How a call is written: its tool and the shape of each argument; for a shell the pattern of its command."""
 
     tool: str
     shapes: Mapping[str, str]
     pattern: str | None = None
 
     def follows(self, example: CallForm) -> bool:
-        """Whether this call was made as the example shows it: what the example gives, in the same shape."""
+        """Whether this call is written as the example is: every argument of the example, in the same shape."""
         if self.tool != example.tool or self.pattern != example.pattern:
             return False
         return all(self.shapes.get(name) == value for name, value in example.shapes.items())
 
 
 def call_form_of(tool: str, raw_arguments: str) -> CallForm | None:
-    """The manner of a call from its arguments as JSON; None where they are no object."""
+    """The form of a call from its arguments as JSON; None if they are not an object."""
     try:
         arguments = _decode(raw_arguments)
     except msgspec.DecodeError:
@@ -90,7 +90,7 @@ def _text_shape(value: str) -> str:
         return "words"
     first, _, rest = text.partition("/")
     if rest and ":" not in first:
-        # Where a path begins is often the whole convention; how deep it goes is not.
+        # Where a path begins is often the convention itself; how deep it goes is not.
         return f"{first}/{'' if rest.endswith('/') else 'path'}"
     written = _FIGURES.sub("0", shape(text))
     # A word may become two; that it is written in capitals can be what a tool insists on.
@@ -105,7 +105,7 @@ ALARM = 1000.0
 RESTORE = 200.0
 CHANGES = 0.005
 MOST_FAILURES = 3.0
-# However well a tool works, a failure in twenty is chance; and what fails more often than not helps nobody.
+# Bounds of the usual rate: a failure in twenty can be chance, and a tool that fails very often would hide everything.
 _USUAL = (0.05, 0.3)
 _PRIOR_CALLS = 10
 _PRIOR_RATE = 0.1
@@ -123,7 +123,7 @@ class WatchedSession(msgspec.Struct, frozen=True):
 
 
 class FollowingCall(msgspec.Struct, frozen=True):
-    """One call that was made in the manner of an example."""
+    """One call that was made in the form of an example."""
 
     session: str
     call: str
@@ -138,19 +138,13 @@ class GuardRuling(msgspec.Struct, frozen=True):
     tool: str
     decision: Decision
     reason: str
-    lineages: int
-    """That used the tool in its manner, up to the decision."""
-    failures: float
-    """Weighted by fault."""
+    lineages: int  # that made calls of its form, up to the decision
+    failures: float  # weighted by fault
     successes: int
-    usual: float
-    """The rate at which calls of the tool fail otherwise."""
-    evidence_ratio: float
-    """R: how much better the other explanation fits; 1,000 and more decides."""
-    probability: float
-    """That the example no longer holds; of a restored one, that it holds again."""
-    calls: tuple[FollowingCall, ...] = ()
-    """The last ones, newest at the end."""
+    usual: float  # the rate at which calls of the tool fail otherwise
+    evidence_ratio: float  # R: how much better the other explanation fits; 1,000 and more decides
+    probability: float  # that the example no longer holds; of a restored one, that it holds again
+    calls: tuple[FollowingCall, ...] = ()  # the last ones, newest at the end
 
     @property
     def evidence(self) -> dict[str, Any]:
@@ -160,7 +154,7 @@ class GuardRuling(msgspec.Struct, frozen=True):
 
 
 class _LineageCalls:
-    """What one lineage did in the manner of one example."""
+    """The calls of one lineage that have the form of one example."""
 
     __slots__ = ("calls", "failures", "successes")
 
@@ -188,23 +182,23 @@ def guard(
     """A ruling for every example that sessions followed, in the order of examples.
 
     `suspended` says since when an example is, so that it can be restored; `since` from when on an active one is watched
-    anew, after a person or later evidence restored it. The usual rates are those of cold sessions unless given.
+    again, after a person or later evidence restored it. The usual rates are those of cold sessions unless given.
     """
     sessions = sorted(watched, key=lambda one: (one.track.started or 0.0, str(one.track.ref)))
     known = {example.id: example for example in examples}
-    manners = {key: call_form_of(example.tool, example.arguments) for key, example in known.items()}
+    forms = {key: call_form_of(example.tool, example.arguments) for key, example in known.items()}
     tools: dict[str, list[str]] = {}
-    for key, manner in manners.items():
-        if manner is not None:
-            tools.setdefault(manner.tool, []).append(key)
+    for key, form in forms.items():
+        if form is not None:
+            tools.setdefault(form.tool, []).append(key)
     rates = usual_rates(sessions, tools) if usual is None else usual
     units: dict[str, dict[str, _LineageCalls]] = {key: {} for key in known}
     for one in sessions:
-        for call, manner in _judged(one.track, tools):
+        for call, form in _judged(one.track, tools):
             for key in tools[call.tool]:
-                wanted = manners[key]
-                assert wanted is not None  # only examples with a manner are in `tools`
-                if _is_evidence(key, one, suspended, since) and manner.follows(wanted):
+                wanted = forms[key]
+                assert wanted is not None  # only examples with a form are in `tools`
+                if _is_evidence(key, one, suspended, since) and form.follows(wanted):
                     units[key].setdefault(one.track.root, _LineageCalls()).add(one.track, call)
     found = []
     for key, example in known.items():
@@ -217,9 +211,9 @@ def guard(
 def _judged(track: Track, tools: Mapping[str, object]) -> Iterator[tuple[JudgedCall, CallForm]]:
     for call in track.calls:
         if call.tool in tools and call.is_counted:
-            manner = call_form_of(call.tool, call.raw_arguments)
-            if manner is not None:
-                yield call, manner
+            form = call_form_of(call.tool, call.raw_arguments)
+            if form is not None:
+                yield call, form
 
 
 def _is_evidence(key: str, one: WatchedSession, suspended: Mapping[str, float], since: Mapping[str, float]) -> bool:
@@ -243,7 +237,7 @@ def usual_rates(sessions: Iterable[WatchedSession], tools: Iterable[str]) -> dic
 
 
 def drawn_rate(failed: float, total: int) -> float:
-    """A rate that a few calls do not carry far from one in ten."""
+    """A failure rate shrunk towards one in ten, so that a few calls do not move it far."""
     return (failed + _PRIOR_RATE * _PRIOR_CALLS) / (total + _PRIOR_CALLS)
 
 
@@ -308,7 +302,7 @@ def _ruling(
 
 
 def retraction(examples: Iterable[Example]) -> str:
-    """One line that takes examples back in a conversation that was shown them."""
+    """One line that retracts examples in a conversation that was shown them."""
     tools = sorted({example.tool for example in examples})
     named = [f"`{tool}`" for tool in tools if _PLAIN_NAME.match(tool)]
     # A tool's name comes from a session; one that is more than a name is not repeated here.

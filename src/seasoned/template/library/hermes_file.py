@@ -1,4 +1,4 @@
-"""The three shapes in which Hermes keeps templates as JSON: what they say, in our words, and back."""
+"""The three JSON formats in which Hermes keeps templates: reading them into our values, and writing them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AGENT = "hermes"
 
 
 class HermesExample(msgspec.Struct, frozen=True):
-    """An example as a file tells it, before anything in it is believed."""
+    """An example as a file states it, before any check."""
 
     tool: str
     arguments: dict[str, Any]
@@ -31,7 +31,7 @@ class HermesExample(msgspec.Struct, frozen=True):
 
 
 class TemplateOutline(msgspec.Struct, frozen=True):
-    """A template as a file tells it, without its examples."""
+    """A template as a file states it, without its examples."""
 
     name: str
     description: str
@@ -44,7 +44,7 @@ class TemplateOutline(msgspec.Struct, frozen=True):
 
 
 def shape_of(content: Mapping[str, Any]) -> HermesShape | None:
-    """Which of the three it is, by what is in it; None when it is none of them."""
+    """Which of the three formats it has; None if it has none of them."""
     if isinstance(content.get("patterns"), list):
         return "warm-v2"
     examples = content.get("examples")
@@ -74,9 +74,9 @@ def outline_of(content: Mapping[str, Any]) -> TemplateOutline:
 
 
 def drafts_of(content: Mapping[str, Any], shape: HermesShape) -> Iterator[HermesExample | str]:
-    """Every example, or in one word why it is none."""
+    """Every example, or in one word why it is left out."""
     sessions = outline_of(content).sessions
-    # Only where there is one session is it known which one an example comes from.
+    # The session of an example is known only if the file names a single one.
     session = sessions[0] if len(sessions) == 1 else None
     for number, item in enumerate(content["patterns" if shape == "warm-v2" else "examples"], start=1):
         if not isinstance(item, dict):
@@ -102,7 +102,7 @@ def drafts_of(content: Mapping[str, Any], shape: HermesShape) -> Iterator[Hermes
 
 
 def to_hermes(template: Template, shape: HermesShape, *, usage_count: int = 0) -> dict[str, Any]:
-    """The template in one of their shapes. What they have no place for is left out: notes, workflows, provenance."""
+    """The template in one of their shapes. What they cannot hold is left out: notes, workflows, provenance."""
     head = {"name": template.name, "description": template.description}
     tail = {"tags": list(template.tags), "created_at": template.created_at}
     sessions = [_native(session) for session in template.sources]

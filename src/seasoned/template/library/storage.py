@@ -46,8 +46,7 @@ class ListedTemplate(msgspec.Struct, frozen=True):
     example_count: int
     usage_count: int
     created_at: float
-    active_count: int | None = None
-    """Of the examples those that may be shown; None where nobody asked."""
+    active_count: int | None = None  # examples that may be shown; None if not asked for
 
 
 class WarmBlock(msgspec.Struct, frozen=True):
@@ -67,16 +66,13 @@ class WarmBlock(msgspec.Struct, frozen=True):
 class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
     """All templates in their newest version, as they were at one revision. Held in memory; nothing in it changes."""
 
-    templates: tuple[Template, ...] = ()
-    """Sorted by name."""
-    states: Mapping[str, ExampleState] = {}
-    """Of examples that are not active."""
+    templates: tuple[Template, ...] = ()  # sorted by name
+    states: Mapping[str, ExampleState] = {}  # of examples that are not active
+    # By example id: when it was last said that it may be shown. Its age counts from then on.
     vouched: Mapping[str, float] = {}
-    """By example id: when it was last said that it may be shown. Its age counts from then on."""
+    # When it is: what is too old by then is not shown. None where age does not matter.
     now: float | None = None
-    """When it is: what is too old by then is not shown. None where age does not matter."""
-    until: float | None = None
-    """When the next example becomes too old."""
+    until: float | None = None  # when the next example becomes too old
     revision: int = 0
 
     def find(self, name: str) -> Template | None:
@@ -88,7 +84,7 @@ class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
         return {name_key(template.name): template for template in self.templates}
 
     def state_of(self, example_id: str) -> State:
-        """What was said about an example; its age is not asked."""
+        """The state that was set for an example, whatever its age."""
         state = self.states.get(example_id)
         return "active" if state is None else state.state
 
@@ -122,15 +118,15 @@ class Library(msgspec.Struct, frozen=True, eq=False, dict=True, weakref=True):
 
 
 def save(store: Store, template: Template) -> Template:
-    """Keep it as the next version of its name; the template as it was kept."""
+    """Save it as the next version of its name; returns the template as it was saved."""
     name = check_name(template.name)
     key = name_key(name)
     if is_empty(template):
-        raise NotFound(f"The template {name!r} would be empty: nothing was saved.")
+        raise NotFound(f"The template {name!r} would be empty. Nothing was saved.")
     with store.write():
         spelled = store.row("template.spelling", {"key": key})
         if spelled is not None and spelled["name"] != name:
-            raise UsageError(f"There is a template {spelled['name']!r} already: write its name so, or choose another.")
+            raise UsageError(f"A template {spelled['name']!r} already exists. Use that spelling or another name.")
         version = int(_first(store, "template.next_version", {"key": key, "name": name})[0])
         kept = msgspec.structs.replace(template, name=name, version=version)
         store.run("template.save", {**_columns(kept), "key": key, "revision": _raise_revision(store)})
@@ -151,7 +147,7 @@ def load(store: Store, name: str, version: int | None = None) -> Template:
 
 
 def delete(store: Store, name: str) -> int:
-    """Remove a template with all its versions and its use; how many versions there were."""
+    """Delete a template with all its versions and usage counts; returns how many versions there were."""
     key = name_key(name)
     with store.write():
         removed = store.run("template.delete", {"key": key})
@@ -191,7 +187,7 @@ def listed(
 
 
 def revision(store: Store) -> int:
-    """Another number after every change of a template or a state; asking for it costs one row."""
+    """A number that grows with every change of a template or a state; reading it costs one row."""
     return int(_first(store, "template.revision")[0])
 
 
@@ -203,7 +199,7 @@ def snapshot(store: Store, known: Library | None = None, *, now: float | None = 
         return known.at(now)
     held = {} if known is None else {name_key(template.name): template for template in known.templates}
     since = -1 if known is None else known.revision
-    # Closed here also when a document cannot be read: whoever is told that may be another thread.
+    # Closed here even if a document cannot be read: the error may be handled in another thread.
     with closing(store.each("template.changed", {"revision": since})) as changed:
         held.update((row["key"], _decode(row["document"])) for row in changed)
     templates = []
@@ -225,7 +221,7 @@ def snapshot(store: Store, known: Library | None = None, *, now: float | None = 
     return made if known is None else _after(known, made)
 
 
-# What a library was made from, so that what was worked out about unchanged templates is not worked out again.
+# What a library was made from, so that the index of unchanged templates can be reused.
 earlier: WeakKeyDictionary[Library, Library] = WeakKeyDictionary()
 _held: dict[tuple[int, int], Library] = {}
 _MOST_HELD = 4
@@ -252,7 +248,7 @@ def current(store: Store, *, now: float) -> Library:
 def set_state(
     store: Store, example_id: str, state: State, reason: str, evidence: Any = None, *, now: float
 ) -> ExampleState:
-    """Say that an example may be shown, or not any more, and why. What was said before is kept."""
+    """Set whether an example may be shown, and why. Earlier states are kept."""
     with store.write():
         store.run(
             "template.set_state",
@@ -269,22 +265,22 @@ def set_state(
 
 
 def state_history(store: Store, example_id: str) -> list[ExampleState]:
-    """Everything that was ever said about an example, oldest first."""
+    """Every state that an example had, oldest first."""
     return [_state(row) for row in store.rows("template.states_of", {"example_id": example_id})]
 
 
 def count_use(store: Store, mark: str, example_ids: Iterable[str]) -> None:
-    """A template (`name@version`) was shown to a conversation, with these examples. Choosing alone counts nothing."""
+    """Count that a template (`name@version`) was shown with these examples; choosing it does not count."""
     name, _, version = mark.rpartition("@")
     if not name or not version.isdecimal():
-        raise UsageError(f"{mark!r} is no mark of a template: write it like 'name@1'.")
+        raise UsageError(f"{mark!r} does not name a template version. Write it like 'name@1'.")
     with store.write():
         store.run("template.count_use", {"key": name_key(name), "version": int(version)})
         store.run_many("template.count_shown", [(example_id,) for example_id in sorted(set(example_ids))])
 
 
 def keep_block(store: Store, block: WarmBlock) -> WarmBlock:
-    """Keep what a conversation is shown. The first one stays: whoever comes second gets that one."""
+    """Store what a conversation is shown. The first block stays: a second caller gets that one."""
     with store.write():
         params = msgspec.structs.asdict(block) | {
             "bytes": block.content,
@@ -297,7 +293,7 @@ def keep_block(store: Store, block: WarmBlock) -> WarmBlock:
 
 
 def remember_block(store: Store, digest: str, example_ids: Sequence[str], *, now: float) -> None:
-    """Which examples stand in the block whose opening line has this digest, wherever it is met again."""
+    """Remember which examples are in the block with this digest, so that it is recognised in histories."""
     with store.write():
         ids = _encode(tuple(example_ids)).decode()
         store.run("guard.remember_block", {"digest": digest, "example_ids": ids, "created_at": now})
@@ -332,7 +328,9 @@ def find_example(library: Library, text: str) -> Example:
     if not found:
         raise NotFound(f"No example {text!r}: `seasoned template show NAME` lists the ids.")
     if len(found) > 1:
-        raise UsageError(f"{text!r} fits {len(found)} examples ({', '.join(sorted(found)[:5])}): give more of the id.")
+        raise UsageError(
+            f"{text!r} matches {len(found)} examples ({', '.join(sorted(found)[:5])}): give more of the id."
+        )
     return next(iter(found.values()))
 
 
@@ -389,9 +387,9 @@ def _state(row: sqlite3.Row) -> ExampleState:
 def _absent(store: Store, name: str, version: int | None) -> str:
     kept = [str(row["version"]) for row in store.rows("template.versions", {"key": name_key(name)})]
     if version is not None and kept:
-        return f"The template {name!r} has no version {version}: kept are {', '.join(kept)}."
+        return f"The template {name!r} has no version {version}. Kept versions: {', '.join(kept)}."
     names = [row["name"] for row in store.rows("template.names")]
     if not names:
-        return f"No template {name!r}: there are none yet, build one with `seasoned template build`."
+        return f"No template {name!r}: the library is empty. Build one with `seasoned template build`."
     near = get_close_matches(name, names, n=3, cutoff=0.4) or names[:3]
-    return f"No template {name!r}: the nearest are {', '.join(near)} (`seasoned template list` shows all)."
+    return f"No template {name!r}. Similar names: {', '.join(near)} (`seasoned template list` shows all)."

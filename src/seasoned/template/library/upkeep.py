@@ -1,4 +1,4 @@
-"""Upkeep: templates built anew from new good sessions, stale examples retired, harmful ones suspended or restored."""
+"""Upkeep: rebuild templates from new good sessions, retire stale examples, suspend or restore harmful ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from seasoned.template.example import AUTO_PREFIX, DAY_SECONDS, MAX_AGE_DAYS, Ex
 from seasoned.template.library.guard import GuardRuling, WatchedSession, drawn_rate, guard
 from seasoned.template.library.storage import Library, State, load, save, set_state
 from seasoned.template.mine.miner import mine
-from seasoned.template.mine.selection import MinableSession, MiningOptions, candidates, choose
+from seasoned.template.mine.selection import MinableSession, MiningOptions, choose, minable
 
 _DEFAULTS = MiningOptions()
 _templates = msgspec.json.Decoder(list[Template | None]).decode
@@ -27,7 +27,7 @@ _strings = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
 class Retirement(msgspec.Struct, frozen=True):
-    """An example that is not to be shown any more, and why."""
+    """An example that is no longer shown, and why."""
 
     example_id: str
     tool: str
@@ -36,7 +36,7 @@ class Retirement(msgspec.Struct, frozen=True):
 
 
 def auto(store: Store, *, now: float, redactor: Redactor, options: MiningOptions = _DEFAULTS) -> tuple[Template, ...]:
-    """Build or refresh `auto-code`, `auto-file`, `auto-research` and `auto-mixed`; what was saved.
+    """Build or refresh `auto-code`, `auto-file`, `auto-research` and `auto-mixed`; returns what was saved.
 
     Nothing is learned that is too old to be shown, nothing is mined for a task type whose good sessions are those that
     its template was made of, and nothing is saved that shows what the last version shows.
@@ -53,7 +53,7 @@ def auto(store: Store, *, now: float, redactor: Redactor, options: MiningOptions
 
 def too_old(store: Store, *, now: float, options: MiningOptions = _DEFAULTS) -> int:
     """How many good sessions `auto` does not learn from because they ended too long ago."""
-    return sum(not _is_young(one, now) for one in candidates(store, options, now))
+    return sum(not _is_young(one, now) for one in minable(store, options, now))
 
 
 class _AutoBuild(msgspec.Struct, frozen=True):
@@ -145,8 +145,8 @@ def _mine(plan: _AutoBuild, read: tuple[Track, ...], now: float, redactor: Redac
 
 
 def _young(store: Store, options: MiningOptions, now: float) -> list[MinableSession]:
-    """The sessions to learn from; the older ones are left out before the choice, so that they take nobody's place."""
-    young = [one for one in candidates(store, options, now) if _is_young(one, now)]
+    """The sessions to learn from; the older ones are left out first, so that they do not displace younger ones."""
+    young = [one for one in minable(store, options, now) if _is_young(one, now)]
     return choose(store, young, options.max_sessions)
 
 
@@ -198,7 +198,7 @@ def _changed(example: Example, tools: Offered | None) -> Retirement | None:
 def _contradicted(
     examples: list[Example], later: Iterable[Track], rates: Mapping[str, float] | None
 ) -> list[GuardRuling]:
-    """The guard's own sum, over sessions that came to this manner of calling by themselves."""
+    """The rulings of the guard over sessions that made calls of this form without being shown the example."""
     by_tool: dict[str, list[Example]] = {}
     for example in examples:
         if example.last_seen is not None:
@@ -221,7 +221,7 @@ def _contradicted(
 def retire_stale(
     store: Store, library: Library, *, now: float, tools: Offered | None = None, only_auto: bool = False
 ) -> tuple[Retirement, ...]:
-    """Retire what is stale among the examples that are shown, with its reason; what was retired.
+    """Retire the stale ones among the examples that are shown, each with its reason; returns what was retired.
 
     `only_auto` touches nothing that a template holds which a person built. What is merely old is not retired here: the
     library finds that out whenever it is read.
@@ -242,7 +242,7 @@ def retire_stale(
 
 
 def watch(store: Store, library: Library, *, now: float) -> tuple[GuardRuling, ...]:
-    """Run the harm guard over the store: suspend and restore examples; what was decided, kept ones left out."""
+    """Run the guard over the store: suspend and restore examples; returns the rulings that changed something."""
     examples = [example for example in _examples(library) if library.state_of(example.id) != "retired"]
     suspended = {key: state.changed_at for key, state in library.states.items() if state.state == "suspended"}
     shown = _shown(store)
@@ -250,7 +250,7 @@ def watch(store: Store, library: Library, *, now: float) -> tuple[GuardRuling, .
     watched = [
         WatchedSession(track, ids)
         for row in sorted(shown.keys() | _later(store, since))
-        # Whoever was shown nobody knows what speaks neither for an example nor against it.
+        # A session whose block is unknown is evidence neither for an example nor against it.
         if (ids := shown.get(row, ())) is not None
         for track in tracks(store, sessions=[row])
     ]
@@ -269,7 +269,7 @@ def _examples(library: Library) -> list[Example]:
 
 
 def _shown(store: Store) -> dict[int, tuple[str, ...] | None]:
-    """The sessions that were given a block, by row id, with the examples in it; None where nobody knows which."""
+    """The sessions that were given a block, by row id, with the examples in it; None if they are unknown."""
     found: dict[int, set[str]] = {}
     unknown = set()
     for row in store.rows("guard.shown"):

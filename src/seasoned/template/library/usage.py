@@ -1,4 +1,4 @@
-"""How often templates and examples were shown, read when it is asked: a library does not change with its use."""
+"""How often templates and examples were shown. Read when needed: use does not change a library."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from seasoned.template.library.storage import Library
 
 
 class TemplateUse(msgspec.Struct, frozen=True):
-    """How often what was shown."""
+    """How often templates and examples were shown."""
 
-    templates: Mapping[str, int] = {}
-    """By the key of the name."""
-    examples: Mapping[str, int] = {}
-    """By id."""
+    templates: Mapping[str, int] = {}  # by the key of the name
+    examples: Mapping[str, int] = {}  # by id
 
     def of(self, name: str) -> int:
         """How often the template of this name was shown."""
@@ -29,8 +27,7 @@ class LibraryStats(msgspec.Struct, frozen=True):
 
     total: int
     by_type: dict[str, int]
-    examples: int
-    """Different ones: what stands in two templates counts once."""
+    examples: int  # different ones: what stands in two templates counts once
     notes: int
     usage: int
     shown: int

@@ -14,7 +14,7 @@ from seasoned.redact.redactor import Redactor
 from seasoned.store import Store
 from seasoned.template.example import Template
 from seasoned.template.mine.miner import mine, mine_store
-from seasoned.template.mine.selection import MiningOptions, candidates, choose, refusal
+from seasoned.template.mine.selection import MiningOptions, refusal
 from seasoned.template.render.tokens import count_tokens
 
 # Examples in a template made from one session.
@@ -45,31 +45,20 @@ def build(
     budget: int | None = None,
 ) -> Template:
     """What worked in the sessions of a store, or of those below the paths; NotFound where nothing is worth keeping."""
-    if paths:
-        below = sessions_below(store, paths)
-        found = [one for one in candidates(store, options, now) if one.row in below]
-        chosen = choose(store, found, options.max_sessions)
-        made = mine(
-            tracks(store, sessions=[one.row for one in chosen]),
-            name=name,
-            now=now,
-            redactor=redactor,
-            options=options,
-            description=description,
-            tags=tags,
-            sources={one.key: one.source for one in chosen},
-        )
-        if made is not None:
-            metrics = msgspec.structs.replace(made.metrics, sessions_scanned=len(below))
-            made = msgspec.structs.replace(made, metrics=metrics)
-    else:
-        made = mine_store(
-            store, name=name, now=now, redactor=redactor, options=options, description=description, tags=tags
-        )
+    made = mine_store(
+        store,
+        name=name,
+        now=now,
+        redactor=redactor,
+        options=options,
+        description=description,
+        tags=tags,
+        among=sessions_below(store, paths) if paths else None,
+    )
     if made is None:
         raise NotFound(
-            f"Nothing worth keeping was found, and nothing was saved: no finished session with at least "
-            f"{options.min_messages} messages showed a call that can be learned from (try --min-messages)."
+            f"Nothing to learn from, and nothing was saved: no finished session with at least "
+            f"{options.min_messages} messages has a call worth keeping. Try a lower --min-messages."
         )
     return made if budget is None else within(made, budget)
 
@@ -92,7 +81,7 @@ def create(
     )
     if made is None:
         why = reason or "none of its calls can be shown"
-        raise NotFound(f"Nothing worth keeping was found in {str(track.ref)!r} ({why}): nothing was saved.")
+        raise NotFound(f"Nothing to learn from in {str(track.ref)!r} ({why}). Nothing was saved.")
     return made
 
 
@@ -105,7 +94,7 @@ def within(template: Template, budget: int) -> Template:
             break
         kept.append(example)
     if not kept:
-        raise NotFound("No example fits into so small a budget, and nothing was saved: try a larger --budget.")
+        raise NotFound("No example fits into the budget, and nothing was saved. Try a larger --budget.")
     return msgspec.structs.replace(template, examples=tuple(kept))
 
 

@@ -1,4 +1,4 @@
-"""Out of one session the calls that are worth keeping: each with its kinds, its pattern and the words before it."""
+"""The calls of one session that are worth keeping, each with its kinds, its pattern and the words before it."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ from seasoned.command.tool import tool_of
 from seasoned.insight.mistake.repair import Repair, repairs
 from seasoned.insight.track import JudgedCall
 from seasoned.template.example import ExampleKind
-from seasoned.template.mine.merge import ExampleCandidate, is_look, pattern_of, pattern_of_aim, step_of
+from seasoned.template.mine.merge import ExampleCandidate, is_look, pattern_of, pattern_of_target, step_of
 from seasoned.template.mine.selection import MiningOptions, WorkedCalls
 
-# How a repair is described that the call itself did not make: an edit in between, another try, waiting.
+# Descriptions of repairs that the call itself did not make: an edit in between, another try, waiting.
 _ELSEWHERE = ("after ", "same call", "with `sleep` before")
 _LOOKS = ("file_read", "search", "web")
 
 
 def gather(worked: WorkedCalls, options: MiningOptions, source: str) -> Iterator[ExampleCandidate]:
-    """The members of one session, in order."""
+    """The candidates of one session, in the order of its calls."""
     track, positions = worked.track, worked.positions
-    mended = _lessons(worked)
+    lessons = _lessons(worked)
     firsts = _firsts(track.calls, positions)
     lasts = _lasts(worked)
     for at in positions:
         call = track.calls[at]
         kinds: set[ExampleKind] = set()
-        if at in mended:
+        if at in lessons:
             kinds.add("recovery")
         if at in firsts:
             kinds.add("init")
         if at in lasts:
             kinds.add("final")
-        repair = mended.get(at)
+        repair = lessons.get(at)
         failed = None if repair is None else track.calls[repair.failed]
-        aim = worked.aims[at]
-        pattern = pattern_of_aim(aim)
+        target = worked.targets[at]
+        pattern = pattern_of_target(target)
         yield ExampleCandidate(
             track,
             call,
-            aim,
+            target,
             pattern,
-            step_of(aim),
+            step_of(target),
             frozenset(kinds),
             source,
             options.max_argument_chars,
-            is_look(aim),
+            is_look(target),
             repair,
             failed,
             failed is not None and pattern_of(failed.tool, failed.arguments) != pattern,
@@ -57,7 +57,7 @@ def _lessons(worked: WorkedCalls) -> dict[int, Repair]:
     """Repairs whose call made the difference, by the call that worked; of several failed attempts the last one."""
     found = {}
     calls, positions = worked.track.calls, set(worked.positions)
-    for repair in repairs(calls, aims=worked.aims):
+    for repair in repairs(calls, aims=worked.targets):
         if repair.repaired in positions and teaches(repair, calls):
             found[repair.repaired] = repair
     return found
@@ -88,17 +88,17 @@ def _firsts(calls: Sequence[JudgedCall], positions: Sequence[int]) -> set[int]:
 
 
 def _lasts(worked: WorkedCalls) -> set[int]:
-    """What closed the session, or a turn of it: the last call, where it did something and did not merely look."""
+    """The last call of the session or of a turn, if it did something and did not only look around."""
     calls, positions = worked.track.calls, worked.positions
     closing = set(positions[-1:])
     for at, following in pairwise(positions):
         if _ends_turn(calls, at, following):
             closing.add(at)
-    return {at for at in closing if tool_of(calls[at].tool).form not in _LOOKS and not is_look(worked.aims[at])}
+    return {at for at in closing if tool_of(calls[at].tool).form not in _LOOKS and not is_look(worked.targets[at])}
 
 
 def _ends_turn(calls: Sequence[JudgedCall], at: int, following: int) -> bool:
-    """Whether the user spoke before the next call: there is room for an answer and a request, and the words differ."""
+    """Whether the user spoke before the next call: enough messages lie between them, and the words differ."""
     if following != at + 1 or calls[at].intent == calls[following].intent:
         return False
     together = sum(other.message == calls[at].message for other in calls[max(0, at - 20) : at + 1])

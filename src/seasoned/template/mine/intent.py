@@ -15,7 +15,7 @@ _READ = 400
 _MANY_WORDS = 6
 _STEM_CHARS = 5
 _WORDS = LazyRegex(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
-# A failure that is told, or an excuse: shown before a call that worked, it would teach the failure.
+# Reports of failures and excuses: shown before a call that worked, they would teach the failure.
 _REGRETS = LazyRegex(
     r"""(?ix)\b(?:sorry|apolog|oops|whoops|mistake|my\ bad|unable|remember|went\ wrong
       |can(?:no|['’])?t\b|could\ ?n(?:['’]?t|ot)\b
@@ -31,17 +31,17 @@ _REGRETS = LazyRegex(
       |(?:it|that|this|which|what|command|call|attempt|edit|push|one|ci)\ (?:has\ |have\ )?failed
       |entschuldig|fehlgeschlagen|désolé|échoué|lo\ siento|falló)|失败|失敗"""
 )
-# A failure that is named. Whoever asks for it to be mended asks for just that.
+# Mentions of failures. A request to fix one (below) is a request like any other.
 _FAILS = LazyRegex(
     r"(?i)\b(?:(?:fail(?:s|ed|ing|ures?)?|crash(?:es|ed|ing)?|broken|(?:an?|the|this|that|same|got|hit|with|of) errors?"
     r"|errors? (?:is|was|says?|said|occurred|came))\b|error:)"
 )
-_MENDS = LazyRegex(
+_ASKS_FIX = LazyRegex(
     r"(?i)\W*(?:(?:please|now|then|also|next|and|hey|hi|can you|could you|would you|help me|i want you to"
-    r"|i(?:['’]d| would) like you to)\b[\s,]*)*(?:fix|repair|mend|resolve|debug|correct|address|solve|handle|make)\b"
+    r"|i(?:['’]d| would) like you to)\b[\s,]*)*(?:fix|repair|resolve|debug|correct|address|solve|handle|make)\b"
 )
 _ACTS = LazyRegex(r"(?is)\A\s*(?:thought\s*:?\s*)?(.*?)\s*(?:\baction\s*:.*)?\Z")
-# A yes belongs to the one question that it answered; shown elsewhere it would be an approval that nobody gave.
+# A yes belongs to the one question that it answered; shown elsewhere it would be an approval that was not given.
 _ASSENT = LazyRegex(
     r"(?i)\W*(?:yes|yeah|yep|yup|ok(?:ay)?|sure(?: thing)?|correct|right|perfect|great|good|fine|absolutely|exactly"
     r"|proceed|approved?|confirm(?:ed)?|lgtm|thank(?:s| you)\b[^.!?]{0,80}|of course|definitely|please"
@@ -54,7 +54,7 @@ _DATA = LazyRegex(r"\A\s*[\[{<]")
 
 
 def words_before(call: JudgedCall) -> str:
-    """What a call follows from, as far as it can be shown: short words of its own, or none, never those of another.
+    """The words that led to a call, as far as they can be shown: those of its own turn or none.
 
     The scan saw the turns and chose among the words of this one; from here a border between turns cannot be told.
     """
@@ -64,14 +64,14 @@ def words_before(call: JudgedCall) -> str:
 
 @lru_cache(maxsize=4096)
 def regrets(words: str) -> bool:
-    """Whether words tell of a failure or excuse one; a request to mend what fails does not."""
+    """Whether words report or excuse a failure; a request to fix one does not."""
     if _REGRETS.compiled.search(words):
         return True
-    return _FAILS.compiled.search(words) is not None and not _MENDS.compiled.match(words)
+    return _FAILS.compiled.search(words) is not None and not _ASKS_FIX.compiled.match(words)
 
 
 def vagueness(words: str, about: frozenset[str], given: str) -> int:
-    """How little words say about a call: 0 names it, 1 says much, 2 is short or is about others, 3 nothing."""
+    """How little words say about a call: 0 names it, 1 says much, 2 is short or about something else, 3 nothing."""
     if not words:
         return 3
     ids, said = _reading(words)
@@ -96,7 +96,7 @@ def stems(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def spoken(text: str) -> str:
-    """Words without the call that some agents spell out in them; nothing where there are no words."""
+    """The words without the call that some agents write in them; empty if no words are left."""
     found = _ACTS.compiled.match(text[:_READ])
     words = " ".join((found.group(1) if found else "").split())
     while assent := _ASSENT.compiled.match(words):

@@ -1,4 +1,4 @@
-"""Calls that are alike become one example: patterns, support, the call that stands for all, and the caps of sources."""
+"""Similar calls become one example: patterns, support, the call that represents them, and the share of each source."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from seasoned.template.mine.selection import MiningOptions, is_escalated, is_who
 
 KIND_RANK: dict[ExampleKind, int] = {"recovery": 0, "init": 1, "final": 2, "sequence": 3}
 _PATTERN_CHARS = 160
-# So many examples every lineage may supply, however small the template is.
+# Every lineage may supply so many examples, however small the template is.
 FEWEST = 2
-# Support beyond this adds nothing to the merit of an example: planted sessions cannot buy a place with numbers.
+# Support beyond this adds nothing to the merit of an example: planted sessions cannot win by numbers.
 _ENOUGH = 5
 _ASIDE = MANNER | names("description timeout explanation justification workdir cwd is_background isBackground")
-# Arguments whose values are anybody's words: only that they are given belongs to the pattern.
+# Arguments with free text: only that they are given belongs to the pattern.
 FREE = MANNER | names(
     "description pattern query regex glob search_term q input content contents file_text text old_string new_string"
     " old_str new_str old_text new_text code thought prompt message body diff patch title summary note comment"
@@ -44,28 +44,27 @@ _RUNS = ((re.compile(r"[A-Z]+"), "A"), (re.compile(r"[a-z]+"), "a"), (re.compile
 # Beside programs that only look: which options these are given is taste.
 _ANYBODY_CAN = names("awk pwd which env date whoami echo printf cd test sleep chmod touch mkdir rmdir")
 _LABEL_CHARS = 40
-# What a command is given that says how ids are written.
+# An operand of a command that shows how ids are written.
 _ID = LazyRegex(r"(?=\D{0,23}\d)[\w#:@-]{1,24}\Z")
 
 
 class ExampleCandidate(msgspec.Struct, frozen=True, dict=True):
-    """One call that worked, in its session, with what makes it worth keeping; what takes long is found out if asked."""
+    """A call that worked, in its session, with what mining found about it; costly properties are computed late."""
 
     track: Track
     call: JudgedCall
-    aim: CallTarget
+    target: CallTarget
     pattern: str
+    # The tool, or for a shell also the program. Each step gets one example before any gets a second.
     step: str
-    """Its step: the tool, or for a shell the program as well. Each step gets one example before any gets a second."""
     kinds: frozenset[ExampleKind]
     source: str
     max_argument_chars: int
-    is_plain: bool = False
-    """Whether anybody could have made it: a look around in a shell."""
+    is_plain: bool = False  # whether it only looks around in a shell, which needs no example
     repair: Repair | None = None
     failed: JudgedCall | None = None
+    # Whether the repaired call is written in another form than the failed one, and not just about another thing.
     is_rewritten: bool = False
-    """Whether the repaired call is written otherwise than the failed one, and not merely about another thing."""
 
     @property
     def time(self) -> float | None:
@@ -74,27 +73,27 @@ class ExampleCandidate(msgspec.Struct, frozen=True, dict=True):
     @property
     def command(self) -> str | None:
         """The shell command that it ran; None when it ran none."""
-        return self.aim.command
+        return self.target.command
 
     @cached_property
     def intent(self) -> str:
-        """The words before it, as far as they can be shown."""
+        """The words before the call, as far as they can be shown."""
         return words_before(self.call)
 
     @cached_property
     def vagueness(self) -> int:
-        """How little the words before it say about it: 0 names it, 3 is nothing."""
+        """How little its intent says about it: 0 names it, 3 says nothing."""
         return vagueness(self.intent, stems(self.step), self.call.raw_arguments)
 
     @cached_property
     def can_show(self) -> bool:
-        """Whether it may stand for the others: whole, short, and nothing that a person should be asked about."""
-        given = self.aim.arguments
+        """Whether it may represent the others: complete, short, and not a call that a person must confirm."""
+        given = self.target.arguments
         if len(self.call.raw_arguments) > self.max_argument_chars or not is_whole(self.call) or is_escalated(given):
             return False
         if self.command is not None and ("<<" in self.command or self.command.count("\n") > 3):
             return False
-        return may_be_example(self.aim.tool, given)
+        return may_be_example(self.target.tool, given)
 
 
 class CandidateGroup(msgspec.Struct, frozen=True):
@@ -105,13 +104,12 @@ class CandidateGroup(msgspec.Struct, frozen=True):
     tool: str
     kind: ExampleKind
     support: int
-    members: tuple[ExampleCandidate, ...]
-    """The best at the head, the others in any order."""
+    candidates: tuple[ExampleCandidate, ...]  # the best at the head, the others in any order
 
     @property
     def merit(self) -> tuple[int, int, int, str]:
         """The smaller, the better."""
-        plain = self.members[0].is_plain
+        plain = self.candidates[0].is_plain
         return (
             int(self.kind != "recovery") + 2 * plain,
             -min(self.support, _ENOUGH),
@@ -124,30 +122,30 @@ def pattern_of(tool: str, arguments: Mapping[str, Any]) -> str:
     """The tool and the shape of what it was given: calls with one pattern show the same thing."""
     given = dict(arguments)
     command = command_of(ToolCall("", tool, given))
-    return pattern_of_aim(CallTarget(tool, "", given, runs=runs_of(command) if command else (), command=command))
+    return pattern_of_target(CallTarget(tool, "", given, runs=runs_of(command) if command else (), command=command))
 
 
-def pattern_of_aim(aim: CallTarget) -> str:
-    """The same of a call whose aim is known."""
-    if aim.command is not None:
-        shape = " + ".join(sorted({_run_shape(run) for run in aim.runs})) or _scenery(aim.command)
+def pattern_of_target(target: CallTarget) -> str:
+    """The pattern of a call whose target is known."""
+    if target.command is not None:
+        shape = " + ".join(sorted({_run_shape(run) for run in target.runs})) or _scenery(target.command)
     else:
-        given = [(name, value) for name, value in sorted(aim.arguments.items()) if name not in _ASIDE]
+        given = [(name, value) for name, value in sorted(target.arguments.items()) if name not in _ASIDE]
         shape = " ".join(f"{name}={_shape(name, value)}" for name, value in given if value not in (None, False, ""))
-    text = f"{aim.tool} {shape}".rstrip()
+    text = f"{target.tool} {shape}".rstrip()
     return text if len(text) <= _PATTERN_CHARS else f"{text[: _PATTERN_CHARS - 17]} {digest(text)}"
 
 
-def step_of(aim: CallTarget) -> str:
+def step_of(target: CallTarget) -> str:
     """The name of a step: `Read`, or for a shell `Bash: pytest`."""
-    if aim.command is None:
-        return aim.tool
-    return f"{aim.tool}: {_label(aim.runs[-1]) if aim.runs else _scenery(aim.command)}"
+    if target.command is None:
+        return target.tool
+    return f"{target.tool}: {_label(target.runs[-1]) if target.runs else _scenery(target.command)}"
 
 
-def is_look(aim: CallTarget) -> bool:
-    """Whether a shell command does nothing but look, or nothing that anybody could get wrong."""
-    return aim.command is not None and all(_looks(run) for run in aim.runs)
+def is_look(target: CallTarget) -> bool:
+    """Whether a shell command only looks around, or does nothing that could go wrong."""
+    return target.command is not None and all(_looks(run) for run in target.runs)
 
 
 def _looks(run: ProgramRun) -> bool:
@@ -215,7 +213,7 @@ def _place(value: str) -> str:
 
 
 def letter_shape(value: str) -> str:
-    """Runs of letters and digits by one sign each, everything else as it is: `#W0052025` is `#A9`."""
+    """Each run of letters or digits as one sign, everything else unchanged: `#W0052025` is `#A9`."""
     if not value.isascii():
         value = _OTHER_LETTER.sub("a", value)
     for run, sign in _RUNS:
@@ -223,103 +221,103 @@ def letter_shape(value: str) -> str:
     return value
 
 
-def group(members: Iterable[ExampleCandidate], options: MiningOptions) -> list[CandidateGroup]:
+def group(candidates: Iterable[ExampleCandidate], options: MiningOptions) -> list[CandidateGroup]:
     """One group for each pattern that is worth keeping and has a call that can be shown."""
     by_pattern: dict[str, list[ExampleCandidate]] = {}
     lineages = set()
-    for member in members:
-        by_pattern.setdefault(member.pattern, []).append(member)
-        lineages.add(member.track.root)
+    for candidate in candidates:
+        by_pattern.setdefault(candidate.pattern, []).append(candidate)
+        lineages.add(candidate.track.root)
     is_small = len(lineages) < 2 * options.fewest_lineages
     groups = []
     for pattern, alike in sorted(by_pattern.items()):
-        support = len({member.track.root for member in alike})
+        support = len({candidate.track.root for candidate in alike})
         kind = _kind(alike, support, options, is_small=is_small)
-        if kind is None or not any(member.can_show for member in alike):
+        if kind is None or not any(candidate.can_show for candidate in alike):
             continue
         best = next(_best_first(kind, alike, Counter()))
-        members = (best, *[member for member in alike if member is not best])
-        groups.append(CandidateGroup(pattern, best.step, best.call.tool, kind, support, members))
+        candidates = (best, *[candidate for candidate in alike if candidate is not best])
+        groups.append(CandidateGroup(pattern, best.step, best.call.tool, kind, support, candidates))
     return groups
 
 
-def current(members: Sequence[ExampleCandidate]) -> list[ExampleCandidate]:
-    """Those that still hold: not what a later repair wrote otherwise and what never worked again since."""
+def current(candidates: Sequence[ExampleCandidate]) -> list[ExampleCandidate]:
+    """Those that still hold: a pattern that a later repair rewrote and that never worked again is left out."""
     worked: dict[str, float] = {}
     rewritten: dict[str, float] = {}
-    for member in members:
-        if member.time is None:
+    for candidate in candidates:
+        if candidate.time is None:
             continue
-        is_shell = member.command is not None
-        key = _convention(member.pattern, is_shell)
-        worked[key] = max(worked.get(key, 0.0), member.time)
-        if member.failed is not None and member.is_rewritten:
-            key = _convention(pattern_of(member.failed.tool, member.failed.arguments), is_shell)
-            rewritten[key] = max(rewritten.get(key, 0.0), member.time)
+        is_shell = candidate.command is not None
+        key = _convention(candidate.pattern, is_shell)
+        worked[key] = max(worked.get(key, 0.0), candidate.time)
+        if candidate.failed is not None and candidate.is_rewritten:
+            key = _convention(pattern_of(candidate.failed.tool, candidate.failed.arguments), is_shell)
+            rewritten[key] = max(rewritten.get(key, 0.0), candidate.time)
     old = {key for key, time in rewritten.items() if key in worked and time > worked[key]}
-    return [one for one in members if not old or _convention(one.pattern, one.command is not None) not in old]
+    return [one for one in candidates if not old or _convention(one.pattern, one.command is not None) not in old]
 
 
 def _convention(pattern: str, is_shell: bool) -> str:
-    """A program is called alike through the shells of all agents."""
+    """The pattern without the shell: a program is called in the same way through the shells of all agents."""
     return pattern.partition(" ")[2] if is_shell else pattern
 
 
 def _kind(
-    members: Sequence[ExampleCandidate], support: int, options: MiningOptions, *, is_small: bool
+    candidates: Sequence[ExampleCandidate], support: int, options: MiningOptions, *, is_small: bool
 ) -> ExampleKind | None:
     kinds: set[ExampleKind] = set()
-    for member in members:
-        if not member.kinds <= kinds and member.can_show:
-            kinds |= member.kinds
+    for candidate in candidates:
+        if not candidate.kinds <= kinds and candidate.can_show:
+            kinds |= candidate.kinds
     if support >= options.fewest_lineages:
         kinds.add("sequence")
-    elif members[0].command is not None and not is_small and "recovery" not in kinds:
-        # What one session alone ran in its shell is its own affair, where there are others to compare with.
+    elif candidates[0].command is not None and not is_small and "recovery" not in kinds:
+        # A command that only one of several lineages ran belongs to that session, not to the work.
         return None
     return min(kinds, key=KIND_RANK.__getitem__, default=None)
 
 
 def _best_first(
-    kind: ExampleKind, members: Iterable[ExampleCandidate], supplied: Mapping[str, int]
+    kind: ExampleKind, candidates: Iterable[ExampleCandidate], supplied: Mapping[str, int]
 ) -> Iterator[ExampleCandidate]:
-    """The members that can be shown, the best first; of equally good ones those whose lineage has supplied less.
+    """The candidates that can be shown, the best first; of equally good ones those whose lineage has supplied less.
 
-    What takes long to find out is asked only of those that nothing else puts behind.
+    Costly properties are computed only for candidates that cheap ones did not rank lower.
     """
 
-    def first(member: ExampleCandidate) -> tuple[bool, bool, bool]:
+    def first(candidate: ExampleCandidate) -> tuple[bool, bool, bool]:
         return (
-            kind != "sequence" and kind not in member.kinds,
-            not member.is_rewritten,
-            "[redacted:" in member.call.raw_arguments,
+            kind != "sequence" and kind not in candidate.kinds,
+            not candidate.is_rewritten,
+            "[redacted:" in candidate.call.raw_arguments,
         )
 
-    def then(member: ExampleCandidate) -> tuple[Any, ...]:
+    def then(candidate: ExampleCandidate) -> tuple[Any, ...]:
         return (
-            member.vagueness,
-            not (member.call.result or "").strip(),
-            len(member.call.raw_arguments) // 80,
-            supplied.get(member.track.root, 0),
-            -(member.time or 0.0),
-            str(member.track.ref),
-            member.call.position,
+            candidate.vagueness,
+            not (candidate.call.result or "").strip(),
+            len(candidate.call.raw_arguments) // 80,
+            supplied.get(candidate.track.root, 0),
+            -(candidate.time or 0.0),
+            str(candidate.track.ref),
+            candidate.call.position,
         )
 
     equal: dict[tuple[bool, bool, bool], list[ExampleCandidate]] = {}
-    for member in members:
-        equal.setdefault(first(member), []).append(member)
+    for candidate in candidates:
+        equal.setdefault(first(candidate), []).append(candidate)
     for _, some in sorted(equal.items()):
-        yield from (member for member in sorted(some, key=then) if member.can_show)
+        yield from (candidate for candidate in sorted(some, key=then) if candidate.can_show)
 
 
 class ShareLimits:
-    """How many examples each lineage and each folder of histories has supplied, and how many it may."""
+    """How many examples each lineage and each folder of histories has supplied, and how many it may supply."""
 
     def __init__(self, options: MiningOptions, sources: int, of_lineage: int | None = None) -> None:
-        room = max(FEWEST, int(options.max_share * options.max_examples))
-        self.of_lineage = room if of_lineage is None else of_lineage
-        # Where there is one folder alone, nothing could be taken away from another.
+        most = max(FEWEST, int(options.max_share * options.max_examples))
+        self.of_lineage = most if of_lineage is None else of_lineage
+        # A single folder may supply everything.
         share = options.max_source_share if sources > 1 else 1.0
         self.of_source = max(1, int(share * options.max_examples))
         self._lineages: Counter[str] = Counter()
@@ -327,23 +325,25 @@ class ShareLimits:
 
     @property
     def most(self) -> int:
-        """What the lineage that supplied most has supplied."""
+        """How many examples the largest supplier among the lineages has supplied."""
         return max(self._lineages.values(), default=0)
 
-    def has_room(self, member: ExampleCandidate) -> bool:
-        return self._lineages[member.track.root] < self.of_lineage and self._sources[member.source] < self.of_source
+    def has_room(self, candidate: ExampleCandidate) -> bool:
+        if self._sources[candidate.source] >= self.of_source:
+            return False
+        return self._lineages[candidate.track.root] < self.of_lineage
 
-    def take(self, member: ExampleCandidate) -> None:
-        self._lineages[member.track.root] += 1
-        self._sources[member.source] += 1
+    def take(self, candidate: ExampleCandidate) -> None:
+        self._lineages[candidate.track.root] += 1
+        self._sources[candidate.source] += 1
 
     def ordered(self, one: CandidateGroup) -> Iterator[ExampleCandidate]:
-        """The members of a group that can be shown, the best first."""
-        return _best_first(one.kind, one.members, self._lineages)
+        """The candidates of a group that can be shown, the best first."""
+        return _best_first(one.kind, one.candidates, self._lineages)
 
 
 def fair_share(options: MiningOptions, lineages: int, kept: int) -> int:
-    """How many of so many kept examples one lineage may supply; of few lineages each an equal part."""
+    """How many of the kept examples one lineage may supply; of few lineages each may supply an equal part."""
     share = max(options.max_share, 1 / max(1, lineages))
     return max(FEWEST, int(share * kept + 1e-9))
 

@@ -1,4 +1,4 @@
-"""Mining: experienced sessions in, a template out. The order in which the sessions come does not matter."""
+"""Mining: experienced sessions in, a template out. The order of the sessions does not matter."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ from seasoned.template.mine.merge import (
     in_turn,
 )
 from seasoned.template.mine.note import notes
-from seasoned.template.mine.selection import MiningOptions, WorkedCalls, experience_of, qualified, refusal, select
+from seasoned.template.mine.selection import MiningOptions, WorkedCalls, choose, experience_of, minable, refusal, select
 
 if TYPE_CHECKING:
     from seasoned.template.anonymize.vocabulary import Vocabulary
 
 SHORTEST_WORKFLOW, LONGEST_WORKFLOW = 3, 6
-# Going to and fro between two steps is no workflow.
+# Alternating between two steps is not a workflow.
 _DISTINCT = 3
 
 
 def workflows(walks: Iterable[tuple[str, Sequence[str]]], *, fewest_lineages: int, limit: int) -> tuple[Workflow, ...]:
-    """What recurs in the steps of sessions, each given with its lineage; the best supported and longest first."""
+    """Sequences that recur in the steps of sessions, each given with its lineage; best supported and longest first."""
     roots: dict[tuple[str, ...], set[str]] = {}
     for root, steps in walks:
         for found in _stretches(_without_repeats(steps)):
@@ -91,14 +91,14 @@ def _closed(support: dict[tuple[str, ...], int]) -> list[tuple[str, ...]]:
 
 
 def _is_much_like(steps: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether two are parts of each other, or hold the same steps in another order."""
+    """Whether one contains the other, or both hold the same steps in another order."""
     short, long = sorted((steps, other), key=len)
     inside = any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
     return inside or set(steps) == set(other)
 
 
 _DEFAULTS = MiningOptions()
-# Of a group so many calls are tried before it is given up as unclean.
+# So many calls of a group are tried before it is dropped as unclean.
 _TRIED = 6
 _encode = msgspec.json.Encoder(order="sorted").encode
 _decode = msgspec.json.Decoder(dict).decode
@@ -113,10 +113,11 @@ def mine_store(
     options: MiningOptions = _DEFAULTS,
     description: str = "",
     tags: Sequence[str] = (),
+    among: Collection[int] | None = None,
 ) -> Template | None:
-    """A template out of a store: sessions are chosen by what is known about each, and only theirs are loaded."""
-    chosen = qualified(store, options, now)
-    scanned = store.row("mining.scanned", {"agent": options.agent, "task_type": options.task_type})
+    """A template out of a store, or of the sessions `among` it; only the calls of chosen sessions are loaded."""
+    found = minable(store, options, now)
+    chosen = choose(store, [one for one in found if among is None or one.row in among], options.max_sessions)
     made = mine(
         load_tracks(store, sessions=[one.row for one in chosen]),
         name=name,
@@ -127,9 +128,11 @@ def mine_store(
         tags=tags,
         sources={one.key: one.source for one in chosen},
     )
-    if made is None or scanned is None:
-        return made
-    metrics = msgspec.structs.replace(made.metrics, sessions_scanned=scanned["sessions"])
+    if made is None:
+        return None
+    scanned = store.row("mining.scanned", {"agent": options.agent, "task_type": options.task_type})
+    number = 0 if scanned is None else scanned["sessions"]
+    metrics = msgspec.structs.replace(made.metrics, sessions_scanned=number if among is None else len(among))
     return msgspec.structs.replace(made, metrics=metrics)
 
 
@@ -149,7 +152,7 @@ def mine(
 
     `failing` names tools that fail at times, as other sessions have shown: they are worth several examples.
     """
-    # Who planted sessions put them into a folder: without knowing the folders, an agent's sessions are one source.
+    # Planted sessions lie in a folder together. If the folders are unknown, all sessions of an agent are one source.
     scanned, found = 0, {}
     for track in tracks:
         scanned += 1
@@ -160,9 +163,9 @@ def mine(
     chosen = {one.key: one for one in select(experiences, options.max_sessions)}
     worked = [WorkedCalls(found[key], options) for key in sorted(chosen)]
     walks = [list(gather(one, options, chosen[str(one.track.ref)].source)) for one in worked]
-    gathered = [member for walk in walks for member in walk]
-    members = current(gathered)
-    builder = _TemplateBuilder(members, [one.track for one in worked], redactor, options, failing)
+    gathered = [candidate for walk in walks for candidate in walk]
+    candidates = current(gathered)
+    builder = _TemplateBuilder(candidates, [one.track for one in worked], redactor, options, failing)
     examples = builder.examples()
     if not examples:
         return None
@@ -172,9 +175,9 @@ def mine(
         task_type=options.task_type or _task_type([one.track for one in worked]),
         tags=tuple(sorted(set(tags))),
         examples=examples,
-        notes=notes(members, options, builder.is_clean),
+        notes=notes(candidates, options, builder.is_clean),
         workflows=workflows(
-            ((walk[0].track.root, [member.step for member in walk]) for walk in walks if walk),
+            ((walk[0].track.root, [candidate.step for candidate in walk]) for walk in walks if walk),
             fewest_lineages=options.fewest_lineages,
             limit=options.max_workflows,
         ),
@@ -184,7 +187,7 @@ def mine(
             sessions_scanned=scanned,
             sessions_qualified=len(chosen),
             calls_seen=sum(len(one.track.calls) for one in worked),
-            repairs_found=sum(member.repair is not None for member in gathered),
+            repairs_found=sum(candidate.repair is not None for candidate in gathered),
             dropped_unclean=builder.dropped,
             avg_proficiency_gain=_average_gain([one.track for one in worked]),
         ),
@@ -209,17 +212,17 @@ def _average_gain(tracks: Sequence[Track]) -> float | None:
 
 
 class _TemplateBuilder:
-    """Makes examples out of groups: bound, neutral, clean, and no source with more than its cap."""
+    """Makes examples out of groups: anonymized, neutral, clean, and within the share of each source."""
 
     def __init__(
         self,
-        members: Sequence[ExampleCandidate],
+        candidates: Sequence[ExampleCandidate],
         tracks: Sequence[Track],
         redactor: Redactor,
         options: MiningOptions,
         failing: Collection[str],
     ) -> None:
-        self._members = members
+        self._candidates = candidates
         self._tracks = tracks
         self._redactor = redactor
         self._options = options
@@ -231,28 +234,28 @@ class _TemplateBuilder:
 
     def examples(self) -> tuple[Example, ...]:
         """The examples in the order of their worth."""
-        groups = in_turn(group(self._members, self._options), self._failures)
+        groups = in_turn(group(self._candidates, self._options), self._failures)
         if not groups:
             return ()
         from seasoned.template.anonymize.vocabulary import vocabulary_of
 
         vocabulary = vocabulary_of(self._tracks)
-        sources = len({member.source for member in self._members})
+        sources = len({candidate.source for candidate in self._candidates})
         lineages = len(_shown_roots(groups))
         caps = ShareLimits(self._options, sources)
         found = self._pass(groups, caps, vocabulary)
         allowed = fair_share(self._options, lineages, len(found))
-        # What one lineage has too much is taken by others where they can: a smaller template allows each still less.
+        # What one lineage supplies too much is replaced from others: a smaller template allows each still less.
         while caps.most > allowed:
             caps = ShareLimits(self._options, sources, allowed)
             found = self._pass(groups, caps, vocabulary)
             if lineages * self._options.max_share < 1:
-                break  # So few lineages cannot all have that little; what others lack takes nothing away again.
+                break  # With so few lineages the share of each cannot shrink further.
             allowed = fair_share(self._options, lineages, len(found))
         return tuple(found.values())
 
     def _pass(self, groups: Sequence[CandidateGroup], caps: ShareLimits, vocabulary: Vocabulary) -> dict[str, Example]:
-        """One example for each group, then a second of those that sessions get wrong, as far as the caps leave room."""
+        """One example for each group, then more for tools that sessions get wrong, within the share of each source."""
         found: dict[str, Example] = {}
         taken: dict[str, list[ExampleCandidate]] = {}
         self.dropped = 0
@@ -264,7 +267,7 @@ class _TemplateBuilder:
                 if depth and (len(shown) < depth or one.tool not in self._failing):
                     continue
                 chosen = self._example(one, caps, vocabulary, beside=shown)
-                # A further one that nobody said anything about shows what the first has shown.
+                # A further example without an intent shows only what the first one shows.
                 if chosen is not None and chosen[1].id not in found and (chosen[1].intent or not depth):
                     caps.take(chosen[0])
                     shown.append(chosen[0])
@@ -272,7 +275,7 @@ class _TemplateBuilder:
         return found
 
     def is_clean(self, text: str) -> bool:
-        """Whether a text of ours holds no secret and says nothing to the reader that was not meant."""
+        """Whether a note holds no secret and no order to the reader."""
         from seasoned.template.admission.hostile import speaks_to_reader
 
         return not self._redactor.find(text) and not speaks_to_reader(text)
@@ -280,28 +283,28 @@ class _TemplateBuilder:
     def _example(
         self, one: CandidateGroup, caps: ShareLimits, vocabulary: Vocabulary, *, beside: Sequence[ExampleCandidate]
     ) -> tuple[ExampleCandidate, Example] | None:
-        """The best member that has room and can be cleaned; it differs from those shown, in lineage as well."""
-        roots = {member.track.root for member in beside}
-        written = {member.call.raw_arguments for member in beside}
+        """The best candidate that can be cleaned, from another lineage and with other arguments than those shown."""
+        roots = {candidate.track.root for candidate in beside}
+        written = {candidate.call.raw_arguments for candidate in beside}
         tried = 0
         found: tuple[ExampleCandidate, Example] | None = None
-        for member in caps.ordered(one):
+        for candidate in caps.ordered(one):
             if tried == _TRIED:
                 break
-            kind = _kind(one, member, self._options)
-            if kind is None or not caps.has_room(member):
+            kind = _kind(one, candidate, self._options)
+            if kind is None or not caps.has_room(candidate):
                 continue
-            if member.track.root in roots or member.call.raw_arguments in written:
+            if candidate.track.root in roots or candidate.call.raw_arguments in written:
                 continue
-            if found is not None and (kind != found[1].kind or member.is_rewritten != found[0].is_rewritten):
+            if found is not None and (kind != found[1].kind or candidate.is_rewritten != found[0].is_rewritten):
                 continue
             tried += 1
-            made = self._clean(one, member, kind, vocabulary)
+            made = self._clean(one, candidate, kind, vocabulary)
             if made is None:
                 continue
-            # Words that could not be made harmless are gone by now: one that still has some is better.
+            # An intent that could not be made harmless is empty by now: a candidate that still has one is better.
             if found is None or made.intent:
-                found = (member, made)
+                found = (candidate, made)
             if made.intent:
                 break
         if found is None and not beside:
@@ -309,36 +312,36 @@ class _TemplateBuilder:
         return found
 
     def _clean(
-        self, one: CandidateGroup, member: ExampleCandidate, kind: ExampleKind, vocabulary: Vocabulary
+        self, one: CandidateGroup, candidate: ExampleCandidate, kind: ExampleKind, vocabulary: Vocabulary
     ) -> Example | None:
-        """The example that a member makes, once for all passes; None where it cannot be cleaned."""
+        """The example of a candidate, made once for all passes; None if it cannot be cleaned."""
         from seasoned.template.admission.clean import unclean
 
-        key = (one.pattern, str(member.track.ref), member.call.position)
+        key = (one.pattern, str(candidate.track.ref), candidate.call.position)
         if key not in self._known:
-            made = self._made(one, member, kind, vocabulary)
+            made = self._made(one, candidate, kind, vocabulary)
             self._known[key] = None if made is None or unclean(made, self._redactor) is not None else made
         return self._known[key]
 
     def _made(
-        self, one: CandidateGroup, member: ExampleCandidate, kind: ExampleKind, vocabulary: Vocabulary
+        self, one: CandidateGroup, candidate: ExampleCandidate, kind: ExampleKind, vocabulary: Vocabulary
     ) -> Example | None:
         from seasoned.template.admission.neutral import neutral_result, neutral_text
         from seasoned.template.anonymize.call import anonymize
 
-        call = member.call
-        seed = digest(str(member.track.ref), call.call_id, str(call.position))
-        intent = neutral_text(member.intent, INTENT_CHARS)
+        call = candidate.call
+        seed = digest(str(candidate.track.ref), call.call_id, str(call.position))
+        intent = neutral_text(candidate.intent, INTENT_CHARS)
         bound = anonymize(call.arguments, neutral_result(call), intent, vocabulary=vocabulary, seed=seed)
         repaired = None
-        if kind == "recovery" and member.repair is not None and member.failed is not None:
-            before = anonymize(member.failed.arguments, "", "", vocabulary=vocabulary, seed=seed)
+        if kind == "recovery" and candidate.repair is not None and candidate.failed is not None:
+            before = anonymize(candidate.failed.arguments, "", "", vocabulary=vocabulary, seed=seed)
             repaired = Repaired(
-                _json(before.arguments), signature(member.failed), member.repair.changed, member.repair.how
+                _json(before.arguments), signature(candidate.failed), candidate.repair.changed, candidate.repair.how
             )
             if self._redactor.find(repaired.arguments + "\n" + repaired.signature):
                 return None
-        times = [other.time for other in one.members if other.time is not None]
+        times = [other.time for other in one.candidates if other.time is not None]
         return Example(
             tool=call.tool,
             arguments=_json(bound.arguments),
@@ -347,22 +350,22 @@ class _TemplateBuilder:
             kind=kind,
             pattern=self._redactor.text(one.pattern),
             support=one.support,
-            sources=_sources(member, one.members, self._options.max_sources),
+            sources=_sources(candidate, one.candidates, self._options.max_sources),
             first_seen=min(times, default=None),
             last_seen=max(times, default=None),
-            tier="recorded" if member.track.ref.agent == "seasoned" else "own",
+            tier="recorded" if candidate.track.ref.agent == "seasoned" else "own",
             error_rate=self._rates.get(call.tool),
             repaired=repaired,
         )
 
 
 def _shown_roots(groups: Sequence[CandidateGroup]) -> set[str]:
-    """The lineages of which something can be shown; of each one call is enough to know it."""
+    """The lineages with at least one call that can be shown."""
     roots: set[str] = set()
     for one in groups:
-        for member in one.members:
-            if member.track.root not in roots and member.can_show:
-                roots.add(member.track.root)
+        for candidate in one.candidates:
+            if candidate.track.root not in roots and candidate.can_show:
+                roots.add(candidate.track.root)
     return roots
 
 
@@ -370,26 +373,26 @@ def _json(value: dict[str, object]) -> str:
     return _encode(value).decode()
 
 
-def _kind(one: CandidateGroup, member: ExampleCandidate, options: MiningOptions) -> ExampleKind | None:
-    """What the member shows, which may be less than what its group does."""
-    kinds = set(member.kinds)
+def _kind(one: CandidateGroup, candidate: ExampleCandidate, options: MiningOptions) -> ExampleKind | None:
+    """The kind of one candidate, which may be a lesser one than that of its group."""
+    kinds = set(candidate.kinds)
     if one.support >= options.fewest_lineages:
         kinds.add("sequence")
     return min(kinds, key=KIND_RANK.__getitem__, default=None)
 
 
-def _sources(shown: ExampleCandidate, members: Sequence[ExampleCandidate], limit: int) -> tuple[Source, ...]:
+def _sources(shown: ExampleCandidate, candidates: Sequence[ExampleCandidate], limit: int) -> tuple[Source, ...]:
     """The call that is shown, then one call of every other session, the newest first."""
     found = {str(shown.track.ref): shown}
-    for member in sorted(members, key=lambda one: (-(one.time or 0.0), str(one.track.ref), one.call.position)):
+    for candidate in sorted(candidates, key=lambda one: (-(one.time or 0.0), str(one.track.ref), one.call.position)):
         if len(found) == limit:
             break
-        found.setdefault(str(member.track.ref), member)
+        found.setdefault(str(candidate.track.ref), candidate)
     return tuple(Source(key, one.call.call_id, one.track.root, one.time) for key, one in found.items())
 
 
 def _error_rates(tracks: Sequence[Track]) -> dict[str, float]:
-    """Of each tool how many of its counted calls failed."""
+    """The failure rate of each tool."""
     failed: Counter[str] = Counter()
     counted: Counter[str] = Counter()
     for track in tracks:

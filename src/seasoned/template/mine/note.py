@@ -16,10 +16,11 @@ from seasoned.lazy_regex import LazyRegex
 from seasoned.template.example import Note
 from seasoned.template.mine.merge import FREE, ExampleCandidate, letter_shape
 from seasoned.template.mine.selection import MiningOptions
+from seasoned.text import plural
 
-# A manner counts as the tool's when so large a share of the calls that worked keep to it.
+# A notation counts as the tool's when such a share of the calls that worked use it.
 _AGREED = 0.8
-# Lineages that are asked what holds now: conventions change.
+# Only so many of the latest lineages say what holds now: conventions change.
 _LATEST = 6
 _TOOL = LazyRegex(r"[A-Za-z][\w.:/-]{0,63}\Z")
 _NAME = LazyRegex(r"-{0,2}[A-Za-z][\w.-]{0,39}\Z")
@@ -47,29 +48,27 @@ class _ArgumentField(msgspec.Struct):
     name: str
     is_program: bool
     values: list[tuple[ExampleCandidate, Any]] = msgspec.field(default_factory=list)
-    repairs: int = 0
-    """Repairs that wrote it otherwise."""
-    changes: int = 0
-    """Repairs that gave another value."""
+    repairs: int = 0  # repairs that wrote it in another notation
+    changes: int = 0  # repairs that gave another value
+    # Options of a program, or the argument itself, that repairs put in.
     added: Counter[str] = msgspec.field(default_factory=Counter)
-    """Options of a program, or the argument itself, that repairs put in."""
 
 
 def notes(
-    members: Sequence[ExampleCandidate], options: MiningOptions, is_clean: Callable[[str], bool]
+    candidates: Sequence[ExampleCandidate], options: MiningOptions, is_clean: Callable[[str], bool]
 ) -> tuple[Note, ...]:
-    """At most a few notes a tool: first about what repairs changed, then about what nobody would guess."""
-    fields = _fields(members)
+    """A few notes for each tool: first about what repairs changed, then about notations that are hard to guess."""
+    fields = _fields(candidates)
     calls: dict[str, list[ExampleCandidate]] = {}
-    for member in members:
-        calls.setdefault(member.call.tool, []).append(member)
+    for candidate in candidates:
+        calls.setdefault(candidate.call.tool, []).append(candidate)
     found: list[tuple[tuple[Any, ...], Note]] = []
     for (tool, name, _), field in sorted(fields.items()):
         said = _say(field, calls[tool], options)
         if said is None:
             continue
         text, support = said
-        note = Note(tool, f"`{tool}`: {text}; {support} session{'s' if support != 1 else ''}", support)
+        note = Note(tool, f"`{tool}`: {text}; {plural(support, 'session')}", support)
         if is_clean(note.text):
             found.append(((tool, -field.repairs, -support, name), note))
     found.sort(key=lambda one: one[0])
@@ -81,23 +80,23 @@ def notes(
     return tuple(kept)
 
 
-def _fields(members: Sequence[ExampleCandidate]) -> dict[tuple[str, str, bool], _ArgumentField]:
+def _fields(candidates: Sequence[ExampleCandidate]) -> dict[tuple[str, str, bool], _ArgumentField]:
     fields: dict[tuple[str, str, bool], _ArgumentField] = {}
 
-    for member in members:
-        tool = member.call.tool
+    for candidate in candidates:
+        tool = candidate.call.tool
         if not _TOOL.compiled.match(tool):
             continue
-        if member.command is not None:
-            _see_command(member, partial(_field, fields, tool, True))
+        if candidate.command is not None:
+            _see_command(candidate, partial(_field, fields, tool, True))
             continue
-        arguments = member.aim.arguments
+        arguments = candidate.target.arguments
         for name, value in arguments.items():
             if name not in _FREE and _NAME.compiled.match(name):
-                _field(fields, tool, False, name).values.append((member, value))
-        if member.repair is not None and member.failed is not None and member.failed.tool == tool:
-            before = member.failed.arguments
-            for name in member.repair.changed:
+                _field(fields, tool, False, name).values.append((candidate, value))
+        if candidate.repair is not None and candidate.failed is not None and candidate.failed.tool == tool:
+            before = candidate.failed.arguments
+            for name in candidate.repair.changed:
                 if name in arguments and name not in _FREE and _NAME.compiled.match(name):
                     known = _field(fields, tool, False, name)
                     known.changes += 1
@@ -124,13 +123,13 @@ def _field(
     return fields.setdefault(key, _ArgumentField(*key))
 
 
-def _see_command(member: ExampleCandidate, field: Callable[[str], _ArgumentField]) -> None:
-    runs = {run.label: run for run in member.aim.runs if _LABEL.compiled.match(run.label) and not run.is_inline}
+def _see_command(candidate: ExampleCandidate, field: Callable[[str], _ArgumentField]) -> None:
+    runs = {run.label: run for run in candidate.target.runs if _LABEL.compiled.match(run.label) and not run.is_inline}
     for label, run in runs.items():
-        field(label).values.append((member, run))
-    if member.repair is None or member.failed is None:
+        field(label).values.append((candidate, run))
+    if candidate.repair is None or candidate.failed is None:
         return
-    failed = member.failed.command
+    failed = candidate.failed.command
     for other in runs_of(failed) if failed else ():
         same = runs.get(other.label)
         if same is not None and (same.operands, same.options) != (other.operands, other.options):
@@ -140,31 +139,31 @@ def _see_command(member: ExampleCandidate, field: Callable[[str], _ArgumentField
 
 
 def _say(field: _ArgumentField, calls: Sequence[ExampleCandidate], options: MiningOptions) -> tuple[str, int] | None:
-    """The note and its support; None where sessions agree on nothing, or need no telling."""
+    """The note and its support; None if sessions do not agree, or the notation is obvious."""
     if field.is_program:
         return _say_program(field, options)
-    latest = _latest([member for member, _ in field.values])
-    recent = [(member, value) for member, value in field.values if member.track.root in latest]
+    latest = _latest([candidate for candidate, _ in field.values])
+    recent = [(candidate, value) for candidate, value in field.values if candidate.track.root in latest]
     if field.added[field.name]:
-        # The failed calls lacked it: that it is given is the lesson, and how it is written belongs to it.
-        given = {member.track.root for member in calls if field.name in member.aim.arguments}
-        like = _manner([(member, value) for member, value in recent], options)
+        # The failed calls lacked it: giving it is the lesson, and how it is written belongs to it.
+        given = {candidate.track.root for candidate in calls if field.name in candidate.target.arguments}
+        like = _notation([(candidate, value) for candidate, value in recent], options)
         if len(given) >= options.fewest_lineages and 5 * len(field.values) >= 4 * len(calls):
             shown = f", {like.words}" if like else ""
             return f"give `{field.name}`{shown}", len(given)
-    like = _manner(recent, options)
+    like = _notation(recent, options)
     if like is None or not (like.is_odd or field.repairs or (like.is_choice and field.changes)):
         return None
-    support = len({member.track.root for member, value in field.values if like.keeps(value)})
+    support = len({candidate.track.root for candidate, value in field.values if like.keeps(value)})
     verb = "choose" if like.is_choice else "give" if like.words.startswith("as ") else "write"
     return (f"{verb} `{field.name}` {like.words}", support) if support >= options.fewest_lineages else None
 
 
-def _latest(members: Iterable[ExampleCandidate]) -> set[str]:
+def _latest(candidates: Iterable[ExampleCandidate]) -> set[str]:
     """The lineages that were active last, among those seen."""
     last: dict[str, float] = {}
-    for member in members:
-        last[member.track.root] = max(last.get(member.track.root, 0.0), member.time or 0.0)
+    for candidate in candidates:
+        last[candidate.track.root] = max(last.get(candidate.track.root, 0.0), candidate.time or 0.0)
     return set(sorted(last, key=lambda root: (-last[root], root))[: max(_LATEST, len(last) // 2)])
 
 
@@ -172,10 +171,8 @@ class _Notation(msgspec.Struct, frozen=True):
     """One way of writing a value."""
 
     words: str
-    keeps: Callable[[Any], bool]
-    """Whether a value is written so."""
-    is_odd: bool = False
-    """Whether nobody would guess it."""
+    keeps: Callable[[Any], bool]  # whether a value is written so
+    is_odd: bool = False  # whether it is hard to guess
     is_choice: bool = False
 
 
@@ -183,14 +180,14 @@ def _matching(pattern: LazyRegex) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, str) and pattern.compiled.match(value) is not None
 
 
-def _manner(values: Sequence[tuple[ExampleCandidate, Any]], options: MiningOptions) -> _Notation | None:
+def _notation(values: Sequence[tuple[ExampleCandidate, Any]], options: MiningOptions) -> _Notation | None:
     """How nearly all of these values are written."""
-    if len({member.track.root for member, _ in values}) < options.fewest_lineages:
+    if len({candidate.track.root for candidate, _ in values}) < options.fewest_lineages:
         return None
     lists = [value for _, value in values if isinstance(value, list)]
     if _is_most(len(lists), len(values)):
         return _Notation("as a list", lambda value: isinstance(value, list))
-    texts = [(member.track.root, value) for member, value in values if isinstance(value, str) and value]
+    texts = [(candidate.track.root, value) for candidate, value in values if isinstance(value, str) and value]
     if not _is_most(len(texts), len(values)):
         return None
     return _dated(texts) or _placed(texts) or _lettered(texts, options) or _chosen(texts, options)
@@ -244,7 +241,7 @@ def _lettered(texts: Sequence[tuple[str, str]], options: MiningOptions) -> _Nota
 
 
 def _made_up(alike: Sequence[str]) -> str | None:
-    """A value of the same shape that never was: what all share stays, the rest is invented; None where words vary."""
+    """An invented value of the same shape: what all share stays, the rest is made up; None where words vary."""
     runs = [list(_runs(text)) for text in alike]
     made = []
     for column in zip(*runs, strict=False):
@@ -287,18 +284,18 @@ def _say_program(field: _ArgumentField, options: MiningOptions) -> tuple[str, in
     """What a program of a shell is given: an option that repairs put in, or things written in one way."""
     if not field.repairs:
         return None
-    latest = _latest([member for member, _ in field.values])
+    latest = _latest([candidate for candidate, _ in field.values])
     seen: list[tuple[ExampleCandidate, ProgramRun]] = field.values
-    recent = [(member, run) for member, run in seen if member.track.root in latest]
+    recent = [(candidate, run) for candidate, run in seen if candidate.track.root in latest]
     for option in sorted(field.added, key=lambda option: (-field.added[option], option)):
         having = sum(option in run.options for _, run in recent)
-        support = len({member.track.root for member, run in seen if option in run.options})
+        support = len({candidate.track.root for candidate, run in seen if option in run.options})
         if _OPTION.compiled.match(option) and _is_most(having, len(recent)) and support >= options.fewest_lineages:
             return f"run `{field.name}` with `{option}`", support
-    firsts = [(member, run.operands[-1]) for member, run in recent if run.operands]
-    like = _manner(firsts, options) if _is_most(len(firsts), len(recent)) else None
+    firsts = [(candidate, run.operands[-1]) for candidate, run in recent if run.operands]
+    like = _notation(firsts, options) if _is_most(len(firsts), len(recent)) else None
     if like is None or not like.is_odd:
         return None
     keeps = like.keeps
-    support = len({member.track.root for member, run in seen if run.operands and keeps(run.operands[-1])})
+    support = len({candidate.track.root for candidate, run in seen if run.operands and keeps(run.operands[-1])})
     return f"write what `{field.name}` is given {like.words}", support

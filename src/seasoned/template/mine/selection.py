@@ -19,8 +19,8 @@ from seasoned.insight.track import JudgedCall, Track
 from seasoned.lazy_regex import LazyRegex
 from seasoned.store import Store
 
-# Of sessions that qualify no more than this are compared with each other: the choice must not grow with the store.
-_LOOKED_AT = 400
+# At most so many sessions are compared with each other: the cost must not grow with the store.
+_COMPARED = 400
 _NOTHING = LazyRegex(
     r"(?i)\s*(?:no (?:files?|matches|results?)(?: (?:were )?found)?\.?|found 0 files|\[\]|\{\}|null|none|\"\"|0)?\s*\Z",
 )
@@ -30,13 +30,13 @@ _COMPLAINS = LazyRegex(
     r"|\b(?:command not found|no such file or directory|permission denied)$"
     r"|^Process running with session|^Command running in (?:the )?background"
 )
-# One of these is in every complaint.
+# Every complaint holds one of these words.
 _COMPLAINT = ("error", "fail", "fatal", "panic", "traceback", "usage", "not found", "no such", "denied", "running")
 _ESCALATED = ("with_escalated_permissions", "dangerouslyDisableSandbox", "require_escalated", "elevated")
 
 
 class MiningOptions(msgspec.Struct, frozen=True):
-    """What may be set about mining."""
+    """The options of mining."""
 
     min_messages: int = 30
     max_sessions: int = 30
@@ -44,20 +44,16 @@ class MiningOptions(msgspec.Struct, frozen=True):
     agent: str | None = None
     task_type: TaskType | None = None
     max_examples: int = 40
+    # Examples of one pattern, each of another lineage, for tools whose calls fail at times; for others one is enough.
     of_pattern: int = 3
-    """Examples of one pattern, each of another lineage, where calls of the tool fail at times; else one is enough."""
+    # The share of a template that one lineage may supply; of few lineages each may supply an equal part.
     max_share: float = 0.2
-    """How much of a template one lineage may supply, where there are enough of them; of few, each an equal part."""
+    # The share of a template that one folder of histories may supply, where there are several.
     max_source_share: float = 0.5
-    """How much of a template's room one folder of histories may take, where there are several."""
-    quiet_seconds: float = 3600.0
-    """So long nothing was added to a session that is finished."""
-    allow_unsuccessful: bool = False
-    """Whether sessions are mined whose source says that the task was not done."""
-    fewest_lineages: int = 2
-    """A step recurs, and a note or a workflow is kept, when so many lineages show it."""
-    redone_within: int = 6
-    """A call is not a success when the agent makes it again otherwise within so many calls."""
+    quiet_seconds: float = 3600.0  # a session is finished after so long without a new message
+    allow_unsuccessful: bool = False  # also mine sessions whose task failed, as their source says
+    fewest_lineages: int = 2  # a step, a note or a workflow recurs when so many lineages show it
+    redone_within: int = 6  # a call that is made again in another form within so many calls did not succeed
     max_argument_chars: int = 600
     max_sources: int = 50
     notes_per_tool: int = 2
@@ -65,14 +61,12 @@ class MiningOptions(msgspec.Struct, frozen=True):
 
 
 class MinableSession(msgspec.Struct, frozen=True):
-    """What one session has to offer, as the choice among sessions sees it."""
+    """A session that could be mined, by what the selection needs to know about it."""
 
     key: str
     root: str
-    source: str
-    """The folder of histories that it comes from, or its agent where no folder is known."""
-    tools: tuple[tuple[str, int, int], ...]
-    """Name, calls that worked, calls that failed."""
+    source: str  # the folder of histories that it comes from, or its agent where no folder is known
+    tools: tuple[tuple[str, int, int], ...]  # name, calls that worked, calls that failed
     ended: float | None = None
     row: int = 0
 
@@ -99,7 +93,7 @@ def refusal(track: Track, options: MiningOptions, now: float) -> str | None:
 
 
 def experience_of(track: Track, source: str | None = None) -> MinableSession:
-    """A track as the choice sees it."""
+    """What the selection needs to know about a track."""
     ok = Counter(call.tool for call in track.calls if call.counts_as == "ok")
     failed = Counter(call.tool for call in track.calls if call.has_failed)
     tools = tuple((tool, ok[tool], failed[tool]) for tool in sorted(ok | failed))
@@ -107,7 +101,7 @@ def experience_of(track: Track, source: str | None = None) -> MinableSession:
 
 
 def select(experiences: Iterable[MinableSession], limit: int) -> list[MinableSession]:
-    """The most useful ones: many tools, those too that failed at first, many lineages and folders; then the newest."""
+    """The most useful ones: many tools, also those that failed at first, many lineages and folders; then the newest."""
     left = sorted(experiences, key=_newest)
     if len(left) <= limit:
         return left
@@ -142,11 +136,11 @@ def _spread(experiences: Sequence[MinableSession]) -> list[MinableSession]:
     for one in experiences:
         by_source.setdefault(one.source, []).append(one)
     turns = zip_longest(*[by_source[source] for source in sorted(by_source)])
-    return list(islice((one for turn in turns for one in turn if one is not None), _LOOKED_AT))
+    return list(islice((one for turn in turns for one in turn if one is not None), _COMPARED))
 
 
 def _worth(one: MinableSession) -> list[tuple[str, float]]:
-    """What each tool of a session adds; that it failed there and worked as well is worth more than that it worked."""
+    """What each tool of a session adds; a tool that failed and then worked is worth more."""
     worth = []
     for tool, ok, failed in one.tools:
         if ok and is_minable(tool):
@@ -156,13 +150,8 @@ def _worth(one: MinableSession) -> list[tuple[str, float]]:
     return worth
 
 
-def qualified(store: Store, options: MiningOptions, now: float) -> list[MinableSession]:
-    """The sessions of a store to learn from, by what is known about each as a whole: no call is loaded for it."""
-    return choose(store, candidates(store, options, now), options.max_sessions)
-
-
-def candidates(store: Store, options: MiningOptions, now: float) -> list[MinableSession]:
-    """All sessions of a store that could be learned from; their tools are not looked up."""
+def minable(store: Store, options: MiningOptions, now: float) -> list[MinableSession]:
+    """All sessions of a store that could be mined, without their tools."""
     rows = store.rows(
         "mining.sessions",
         {
@@ -184,7 +173,7 @@ def candidates(store: Store, options: MiningOptions, now: float) -> list[Minable
 
 
 def choose(store: Store, found: Sequence[MinableSession], limit: int) -> list[MinableSession]:
-    """The most useful of these sessions; tools are looked up of no more than are compared."""
+    """The most useful of these sessions; only the tools of those that are compared are looked up."""
     if len(found) > limit:
         found = _spread(sorted(found, key=_newest))
     return select([msgspec.structs.replace(one, tools=_tools(store, one.row)) for one in found], limit)
@@ -208,17 +197,17 @@ def source_of(agent: str, path: str | None) -> str:
 
 @lru_cache(maxsize=1024)
 def is_minable(tool: str) -> bool:
-    """Whether calls of a tool say something about skill: plans, thoughts and questions to the user do not."""
+    """Whether calls of a tool show skill: plans, thoughts and questions to the user do not."""
     return not is_trivial(tool) and tool_of(tool).kind != "meta"
 
 
 class WorkedCalls:
-    """The calls of one session that truly worked, and the aims of all, each worked out when it is asked for."""
+    """The calls of one session that worked, and the targets of all, each computed when it is first needed."""
 
     def __init__(self, track: Track, options: MiningOptions) -> None:
         self.track = track
         self._options = options
-        self.aims = CallTargets(track.calls)
+        self.targets = CallTargets(track.calls)
         self.positions = tuple(at for at in range(len(track.calls)) if self._has_worked(at))
 
     def _has_worked(self, at: int) -> bool:
@@ -228,22 +217,22 @@ class WorkedCalls:
         return bool(call.result is not None) and not _found_nothing(call) and not self.is_redone(at)
 
     def is_redone(self, at: int) -> bool:
-        """Whether the agent soon made the call again otherwise, although nothing had failed in between."""
+        """Whether the agent soon made the call again in another form, although nothing had failed in between."""
         call = self.track.calls[at]
         if tool_of(call.tool).form == "file_read":
-            return False  # To read on is not to read again.
+            return False  # Reading on is not reading again.
         for later, other in enumerate(self.track.calls[at + 1 : at + 1 + self._options.redone_within], at + 1):
             if other.counts_as == "failed":
                 return False
             if other.tool != call.tool or other.counts_as != "ok" or other.message <= call.message:
                 continue
-            if other.raw_arguments != call.raw_arguments and _redoes(self.aims[at], self.aims[later]):
+            if other.raw_arguments != call.raw_arguments and _redoes(self.targets[at], self.targets[later]):
                 return True
         return False
 
 
 def _found_nothing(call: JudgedCall) -> bool:
-    """Whether a call that did not fail brought nothing, is not done yet, or complained and a pipe let it through."""
+    """Whether a call that did not fail found nothing, is still running, or printed an error that a pipe let through."""
     speaks = tool_of(call.tool).form
     if speaks in ("search", "web", "api", "python", "file_read"):
         return bool(_NOTHING.compiled.match((call.result or "")[:60]))
@@ -252,12 +241,12 @@ def _found_nothing(call: JudgedCall) -> bool:
 
 def _complains(said: str) -> bool:
     low = said.lower()
-    # Beyond ASCII other letters too are read as these.
+    # Case folding maps some letters outside ASCII to these.
     return (not low.isascii() or any(word in low for word in _COMPLAINT)) and bool(_COMPLAINS.compiled.search(said))
 
 
 def _redoes(first: CallTarget, later: CallTarget) -> bool:
-    """Whether a second call takes the place of the first; running a check once more does not."""
+    """Whether a second call replaces the first; running a check again does not."""
     if first.runs:
         return _amends(first, later)
     if first.speech == "file_write":
@@ -266,13 +255,13 @@ def _redoes(first: CallTarget, later: CallTarget) -> bool:
 
 
 def _refines(first: str, later: str) -> bool:
-    """Whether a search is asked again with more or less of the same words."""
+    """Whether a search is repeated with more or fewer of the same words."""
     short, long = sorted((first.casefold(), later.casefold()), key=len)
     return len(short) > 3 and short in long
 
 
 def _edits_again(first: CallTarget, later: CallTarget) -> bool:
-    """Whether an edit writes the whole file anew, or looks for what the first one looked for or wrote."""
+    """Whether an edit rewrites the whole file, or replaces what the first one replaced or wrote."""
     if first.is_whole or later.is_whole:
         return first.is_whole and later.is_whole
     if first.lines[0] and first.lines[0] == later.lines[0]:
@@ -307,7 +296,7 @@ def _texts(value: object, depth: int = 8) -> Iterable[str]:
 
 
 def is_escalated(arguments: Mapping[str, Any]) -> bool:
-    """Whether a call asked for rights that a person granted it: shown elsewhere, nobody granted them."""
+    """Whether a call asked for rights that a person had to grant: in another session they are not granted."""
     return any(bool(arguments.get(name)) for name in _ESCALATED) or (
         arguments.get("sandbox_permissions") not in (None, "", "use_default")
     )

@@ -22,16 +22,16 @@ from seasoned.template.recall.lookup import said_number, speaking
 WORKED_KEPT = 3
 # Sessions in one transaction: others must not wait long for their turn to write.
 _AT_ONCE = 40
-# Raise it when what is kept changes: then all sessions are looked at again.
+# Raise it when what is stored changes: then all sessions are read again.
 _VERSION = "1"
 
 
 def fill(store: Store, *, within_seconds: float | None = None) -> int:
-    """Look at the sessions that changed since the last time, the newest first; how many are still waiting."""
+    """Read the sessions that changed since the last time, the newest first; returns how many are still queued."""
     ends = None if within_seconds is None else time.monotonic() + within_seconds
     _follow_rules(store)
     while rows := store.rows("recall.waiting", {"limit": _AT_ONCE}):
-        # Read and worked out before anything is locked. A session that changes meanwhile stays in the queue.
+        # Read before anything is locked. A session that changes meanwhile stays in the queue.
         found = [(row, _found(store, row["session_id"])) for row in rows]
         with store.write():
             for row, (worked, failures) in found:
@@ -44,7 +44,7 @@ def fill(store: Store, *, within_seconds: float | None = None) -> int:
 
 
 def _follow_rules(store: Store) -> None:
-    """Have everything looked at again when the rules of what may be shown are others than the last time."""
+    """Queue all sessions again when the rules of what may be shown have changed since the last time."""
     rules = digest(_VERSION, phrases_text())
     known = store.row("recall.rules")
     if known is None or known["digest"] != rules:
@@ -58,21 +58,21 @@ _Rows = list[dict[str, Any]]
 
 def _found(store: Store, session_id: int) -> tuple[_Rows, _Rows]:
     for track in tracks(store, sessions=[session_id]):
-        # What a review does is about the session it reviews, with tools of its own.
+        # A review is about the session it reviews, and has other tools.
         if track.relation != "review":
-            mended = {one.failed: one for one in repairs(track.calls)}
-            return list(_worked(track, mended)), list(_failures(track, mended))
+            repaired_by = {one.failed: one for one in repairs(track.calls)}
+            return list(_worked(track, repaired_by)), list(_failures(track, repaired_by))
     return [], []
 
 
-def _worked(track: Track, mended: dict[int, Repair]) -> Iterator[dict[str, Any]]:
+def _worked(track: Track, repaired_by: dict[int, Repair]) -> Iterator[dict[str, Any]]:
     """The last calls of each tool that worked, those first that repaired something, each in another way."""
-    repaired = {one.repaired for one in mended.values()}
+    repaired = {one.repaired for one in repaired_by.values()}
     order = sorted(range(len(track.calls)), key=lambda at: (at not in repaired, -at))
     ways: dict[str, set[str]] = {}
     for at in order:
         call = track.calls[at]
-        # What was taken back reached nothing, whatever the tool said.
+        # A call that the user corrected did not work, whatever the tool said.
         if call.counts_as != "ok" or call.is_corrected:
             continue
         known = ways.setdefault(call.tool, set())
@@ -84,10 +84,10 @@ def _worked(track: Track, mended: dict[int, Repair]) -> Iterator[dict[str, Any]]
             yield {"call_id": call.call_id, "time": _time(track, call)}
 
 
-def _failures(track: Track, mended: dict[int, Repair]) -> Iterator[dict[str, Any]]:
+def _failures(track: Track, repaired_by: dict[int, Repair]) -> Iterator[dict[str, Any]]:
     for at, call in enumerate(track.calls):
         if call.has_failed:
-            repair = mended.get(at)
+            repair = repaired_by.get(at)
             repaired = None if repair is None else track.calls[repair.repaired]
             yield {
                 "call_id": call.call_id,

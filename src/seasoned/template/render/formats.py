@@ -21,8 +21,7 @@ class FormatWriter(NamedTuple):
 
     turns: Callable[[Script], _Messages]
     text: Callable[[str], _Messages]
-    answer: str = ""
-    """What a text is answered with, where the sides must take turns."""
+    answer: str = ""  # what a text is answered with, where the sides must take turns
 
 
 def _openai_turns(found: Script) -> _Messages:

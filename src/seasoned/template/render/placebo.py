@@ -42,12 +42,12 @@ class Placebo(Block, frozen=True):
 
     @property
     def digest(self) -> str:
-        """Its own, so that it is never taken for the block it stands for."""
+        """Another digest than that of the block it replaces, so that the two are never confused."""
         return digest("placebo", self.of.digest if self.of is not None else "")
 
 
 def placebo(block: Block, *, count: Count = count_tokens) -> Placebo:
-    """The placebo of a block, equal in length by `count`: give the model's own tokenizer, and it is so for the model.
+    """The placebo of a block, equal in length by `count`, best the tokenizer of the model.
 
     By the estimate alone it is up to a quarter longer for a model: calls are estimated too high, plain words are not.
     """
@@ -56,7 +56,7 @@ def placebo(block: Block, *, count: Count = count_tokens) -> Placebo:
 
 
 def passages(block: Placebo, lengths: Sequence[int], spared: int = 0) -> list[str]:
-    """A passage for each length; what one is too short by is given to the next, so that the sum agrees."""
+    """A passage for each length; what one lacks is added to the next, so that the sum agrees."""
     words = words_apart(block.of) if block.of is not None else _WORDS
     found = []
     owed = spared
@@ -68,7 +68,7 @@ def passages(block: Placebo, lengths: Sequence[int], spared: int = 0) -> list[st
 
 
 def words_apart(block: Block) -> tuple[str, ...]:
-    """The words of a placebo that occur nowhere in the block it stands for."""
+    """The words of a placebo that do not occur in the block it replaces."""
     said = [text for one in block.examples for text in (one.tool, one.arguments, one.intent, one.result)]
     said += [text for note in block.notes for text in (note.tool, note.text)]
     whole = "\n".join(said).lower()

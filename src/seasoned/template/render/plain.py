@@ -80,7 +80,7 @@ def _spoken(turn: BlockTurn) -> str:
 
 
 def _labelled(label: str, text: str) -> str:
-    """What a session said never begins a line, so that it cannot pose as a line of the block."""
+    """Text of a session never begins a line, so that it cannot imitate a line of the block."""
     return f"{label}: " + text.replace("\n", "\n  | ")
 
 
@@ -98,7 +98,7 @@ def _placebo_text(block: Placebo, form: Form) -> str:
     lengths = [block.count(line) - block.count(label) for line, label in zip(lines, labels, strict=True) if line]
     spared = 0
     text = ""
-    # Lines do not quite add up to a text: the second and third time what was missing is known.
+    # Tokens of lines do not quite add up to those of the text, so the difference is corrected twice.
     for _ in range(3):
         said = iter(passages(block, lengths, spared))
         words = [label + next(said) if line else "" for line, label in zip(lines, labels, strict=True)]
@@ -125,7 +125,7 @@ def skill_file(block: Block, form: Form, text: str) -> str:
 
 
 def _skill_description(block: Block, form: Form) -> str:
-    """What it holds and when to read it; JSON's string is YAML's too."""
+    """What the skill holds and when to read it. It is written as a JSON string, which YAML reads, too."""
     if isinstance(block, Placebo):
         real = _skill_description(block.of, form) if block.of is not None else ""
         front = skill_name(block.of) if block.of is not None else ""

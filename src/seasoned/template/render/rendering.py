@@ -20,10 +20,8 @@ class Rendered(msgspec.Struct, frozen=True):
     format: Format
     form: Form
     content: bytes
-    tokens: int
-    """An estimate of what the model reads, with what a chat format puts around it."""
-    example_ids: tuple[str, ...]
-    """Of the examples that are shown; guidance shows none."""
+    tokens: int  # an estimate of what the model reads, with what a chat format puts around it
+    example_ids: tuple[str, ...]  # of the examples that are shown; guidance shows none
     digest: str
 
     @property

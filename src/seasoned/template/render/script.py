@@ -55,8 +55,7 @@ class BlockTurn(msgspec.Struct, frozen=True):
 class Script(msgspec.Struct, frozen=True):
     """All turns, and which examples they show. Without examples there are no turns."""
 
-    head: str = ""
-    """What the first turn says before its own words."""
+    head: str = ""  # what the first turn says before its own words
     turns: tuple[BlockTurn, ...] = ()
     example_ids: tuple[str, ...] = ()
 

@@ -1,6 +1,6 @@
 """How many tokens a text has, estimated without a tokenizer: equal on every machine, and seldom too low.
 
-Each model has a tokenizer of its own, and none is part of the thin core. What they share is enough for a budget: common
+Each model has its tokenizer, and none is part of the thin core. What they share is enough for a budget: common
 words are one token, long and odd ones are several, digits go alone or in threes, signs in ones and twos, and letters
 outside ASCII by their bytes. The shares were fitted to the tokenizers of several model families; how far the estimate
 lies from each of them is a table in its test.
