@@ -8,7 +8,7 @@ from statistics import median
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.errors import UsageError
@@ -19,14 +19,13 @@ from seasoned.experiment.analysis.contrast import (
     TestRule,
     effect,
     gap_closed,
-    planned_power,
     smallest_by_sign,
 )
 from seasoned.experiment.analysis.task_run import MEASURES, TaskRun, TrialTally
 from tests.experiment.simulated import TORTURE, WARM_COLD, run, simulate
 
-NULLS = 1000 if TORTURE else 60
-WORLDS = 400 if TORTURE else 60
+NULLS = 1000 if TORTURE else 40
+WORLDS = 400 if TORTURE else 40
 THREE = AnalysisPlan(
     contrasts=(Contrast("warm", "cold"), Contrast("warm", "placebo"), Contrast("failed", "cold")),
     primary="success",
@@ -57,12 +56,10 @@ def _nulls(plan: AnalysisPlan, rate: float, *, tasks: int, repeats: int, seed: i
 @pytest.mark.parametrize(
     ("plan", "rate", "tasks", "repeats"),
     [
-        (WARM_COLD, 0.3, 30, 2),
         (WARM_COLD, 0.5, 12, 1),
-        (THREE, 0.2, 30, 2),
         (THREE, 0.05, 20, 1),
+        *([(WARM_COLD, 0.3, 30, 2), (THREE, 0.2, 30, 2)] if TORTURE else []),
     ],
-    ids=["one contrast", "few tasks, once", "three contrasts", "three contrasts, rare"],
 )
 def test_of_null_experiments_at_most_one_in_twenty_finds_something(
     plan: AnalysisPlan, rate: float, tasks: int, repeats: int
@@ -72,23 +69,6 @@ def test_of_null_experiments_at_most_one_in_twenty_finds_something(
         f"{false} of {NULLS} null experiments found something ({len(plan.contrasts)} contrasts, {tasks} × {repeats})"
     )
     assert false <= _above_chance(0.05, NULLS) * NULLS
-
-
-@pytest.mark.parametrize(
-    ("rates", "tasks", "repeats", "alike"),
-    [((0.3, 0.5), 60, 1, 0.0), ((0.2, 0.35), 60, 3, 0.3), ((0.1, 0.3), 30, 2, 0.2)],
-)
-def test_power_is_as_computed(rates: tuple[float, float], tasks: int, repeats: int, alike: float) -> None:
-    computed = planned_power(*rates, tasks=tasks, repeats=repeats, alike=alike)
-    generator = np.random.default_rng(5)
-    arms = dict(zip(("cold", "warm"), rates, strict=True))
-    seen = 0
-    for _ in range(WORLDS):
-        found = analyse(simulate(generator, arms, tasks=tasks, repeats=repeats, alike=alike), WARM_COLD)
-        seen += is_found(found.effects[0], 0.95)
-    _print(f"power computed {computed:.2f}, simulated {seen / WORLDS:.2f} of {WORLDS} ({rates}, {tasks} × {repeats})")
-    assert computed is not None
-    assert abs(seen / WORLDS - computed) <= 0.03 + 3 * math.sqrt(computed * (1 - computed) / WORLDS)
 
 
 def test_the_interval_holds_the_effect_that_was_put_there() -> None:
@@ -265,7 +245,6 @@ def test_a_number_is_compared_in_its_own_unit() -> None:
     assert one.test == "permutation" and one.estimate.p_value == pytest.approx(1e-4)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=12))
 def test_exchanging_the_arms_turns_the_sign_and_nothing_else(pairs: list[tuple[int, int]]) -> None:
     a, b = _tallies([x for x, _ in pairs], 3), _tallies([y for _, y in pairs], 3)

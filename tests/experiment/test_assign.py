@@ -51,7 +51,7 @@ def test_a_session_has_one_arm_for_ever(salt: str, session: str) -> None:
 def test_the_arm_is_the_same_in_every_process_and_version() -> None:
     code = (
         "from seasoned.experiment.live.assignment import *\n"
-        "split = new_split('e', [Share('cold'), Share('warm')], salt='s1')\n"
+        "split = new_split('e', [ArmShare('cold'), ArmShare('warm')], salt='s1')\n"
         "print(''.join(assign(split, f'hermes:{n:05d}').arm[0] for n in range(40)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

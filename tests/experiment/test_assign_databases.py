@@ -120,6 +120,6 @@ def test_outcomes_come_from_the_histories_of_this_machine(any_database: Database
 
 def test_a_database_without_histories_is_not_taken_for_one_where_nothing_happened(postgres_url: str) -> None:
     database = open_database(Config(home=Path(), database_url=postgres_url))
-    with pytest.raises(UsageError, match="give the store"):
+    with pytest.raises(UsageError, match="Give the store"):
         load_live(database, HALVES, now=1000.0)
     database.close()

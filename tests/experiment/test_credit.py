@@ -89,7 +89,7 @@ def test_an_example_that_its_task_always_had_cannot_be_told_from_the_task() -> N
     ]
     found = credits(runs, "success")
     assert [one.answer for one in found] == ["cannot tell", "cannot tell"]
-    assert all("cannot be told from that of the task" in one.reason for one in found)
+    assert all("cannot be separated from that of the task" in one.reason for one in found)
     assert all(one.raw.value is None and one.shrunk.value is None for one in found)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.config import Config, load
@@ -96,7 +96,6 @@ SECTIONS = st.sampled_from(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(PIECES, unique=True), SECTIONS, st.lists(PIECES, unique=True), st.booleans())
 def test_what_was_there_stays_in_its_order_whatever_is_around_it(
     above: list[str], section: str, below: list[str], is_cut: bool

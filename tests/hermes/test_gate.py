@@ -90,7 +90,7 @@ def test_a_yes_lets_exactly_that_call_run_once(configured: Serving) -> None:
     asked = decide_next(configured, "approve")
     assert refused(RISKY) is None
     assert _first(asked)["details"]["arguments"] == RISKY
-    assert "was not decided in the time there was" in str(refused(RISKY, wait_seconds=1.0))
+    assert "was not decided in the time available" in str(refused(RISKY, wait_seconds=1.0))
 
 
 def test_arguments_that_change_while_a_person_thinks_are_refused(configured: Serving) -> None:

@@ -1,4 +1,4 @@
-"""An experiment's finished runs → what was found: by the measure, contrasts and test that were named beforehand."""
+"""Finished runs in, findings out, by the measure, contrasts and test that were named beforehand."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class AnalysisPlan(msgspec.Struct, frozen=True, kw_only=True):
     power: float = 0.8
     control: str = "cold"
     placebo: str | None = "placebo"
-    # The arm that is told the rule in one sentence: how much of the way to it do the others go?
+    # The arm with the rule in one sentence in its instructions: the others are measured against it.
     rule: str | None = "rule"
     permutations: int = PERMUTATIONS
     seed: int = 0
@@ -123,12 +123,12 @@ def analyse(records: Iterable[TaskRun], plan: AnalysisPlan) -> Analysis:
     """Everything that is said about one experiment with one model on one set of tasks."""
     check_level(plan.level)
     if not plan.contrasts:
-        raise UsageError("an experiment names the contrasts that it is made for: give at least one")
+        raise UsageError("An experiment needs at least one contrast.")
     unique, repeated = _unique(records)
     about = {(one.experiment, one.model, one.task_set, one.part) for one in unique}
     if len(about) != 1:
         raise UsageError(
-            f"an analysis is of one experiment, model, task set and part, not of {len(about)!r}: {sorted(about)!r}"
+            f"An analysis is of one experiment, model, task set and part, not of {len(about)!r}: {sorted(about)!r}"
         )
     broken = _broken(unique)
     left_out = {one.task for one in broken}
@@ -173,7 +173,7 @@ def _unique(records: Iterable[TaskRun]) -> tuple[list[TaskRun], int]:
         kept.setdefault(one.key, one)
         count += 1
     if not kept:
-        raise UsageError("there are no runs to analyse: run the experiment first")
+        raise UsageError("There are no runs to analyse. Run the experiment first.")
     # Runs end in any order; what is said of them must not depend on it.
     return sorted(kept.values(), key=lambda one: one.key), count - len(kept)
 

@@ -8,14 +8,12 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.errors import UsageError
 from seasoned.experiment.analysis.task_run import KINDS, Measure, TrialTally
 from seasoned.stats.cluster import effective_clusters
 from seasoned.stats.difference import NO_PAIRS, difference, paired_difference
 from seasoned.stats.distribution import normal_quantile, two_sided_t
 from seasoned.stats.interval import NOTHING_VARIES, ONE_CLUSTER, Estimate, Interval, PValue, check_level
 from seasoned.stats.permutation import PERMUTATIONS, permute_pairs
-from seasoned.stats.power import power
 from seasoned.stats.proportion import sign_test
 
 _HALVINGS = 60
@@ -55,34 +53,6 @@ def smallest_by_sign(tasks: int, *, level: float, wanted: float) -> float | None
         middle = (unseen + seen) / 2
         unseen, seen = (unseen, middle) if _at_least(needed, tasks, middle) >= wanted else (middle, seen)
     return seen
-
-
-def planned_power(
-    rate_a: float,
-    rate_b: float,
-    *,
-    tasks: int,
-    repeats: int = 1,
-    alike: float = 0.0,
-    shared: float = 1.0,
-    level: float = 0.95,
-) -> float | None:
-    """The chance to find a difference of two shares, before anything is run.
-
-    The difference counts less one trial, since an exact test of counts moves in such steps. `alike`: how far runs of
-    one task resemble each other (intraclass correlation). `shared`: the correlation of a task's difficulty under both
-    arms; what is shared cancels out. Ask at 1 − (1 − level) / contrasts for several.
-    """
-    if tasks < 1 or repeats < 1:
-        raise UsageError(f"an experiment has at least one task and one repeat, not {tasks!r} and {repeats!r}")
-    if not (0 <= alike < 1 and 0 <= shared <= 1):
-        raise UsageError(f"resemblance lies between 0 and 1, not {alike!r} and {shared!r}")
-    a, b = rate_a * (1 - rate_a), rate_b * (1 - rate_b)
-    cancelled = 2 * repeats * shared * alike * math.sqrt(a * b) / (a + b) if a + b else 0.0
-    effect = max(1 + (repeats - 1) * alike - cancelled, 1 - alike)
-    trials = tasks * repeats
-    step = math.copysign(min(1 / trials, abs(rate_a - rate_b)), rate_b - rate_a)
-    return power(rate_a, rate_b - step, trials, trials, design_effect=effect, level=level)
 
 
 def _at_least(successes: int, trials: int, rate: float) -> float:

@@ -1,4 +1,4 @@
-"""What each example does: runs that were shown it against runs of the same arm and the same task that were not."""
+"""The credit of each example: runs that were shown it against runs of the same arm and task that were not."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _compare(runs: Sequence[ShownRun], shown: frozenset[int], level: float) -> _
     if len(rows) < FEWEST_TASKS:
         reason = f"{len(rows)} tasks had runs with and without it, {FEWEST_TASKS} are needed"
         if not rows:
-            reason = "no task had runs with and without it: its credit cannot be told from that of the task"
+            reason = "no task had runs with and without it: its credit cannot be separated from that of the task"
         return _Compared(Estimate(None, None, n, len(rows), reason), 0.0, 1.0, with_it, without_it)
     found = jackknife([_within(*pair) for pair in rows.values()], lambda sums: ratio(sums, 0))
     if not found.error:

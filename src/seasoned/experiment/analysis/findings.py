@@ -1,4 +1,4 @@
-"""What may be said after an experiment, and what may not: each in a sentence that a person can repeat."""
+"""What an experiment allows to say, and what it does not: each in one sentence."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from seasoned.experiment.analysis.contrast import Effect, GapClosed
 from seasoned.experiment.analysis.task_run import KINDS, Measure
 from seasoned.insight.rate_text import share
 from seasoned.stats.interval import Estimate
+from seasoned.text import plural
 
 _TESTS = {
     "permutation": "permutation within tasks",
@@ -117,19 +118,19 @@ def _could_be_seen(one: Effect, power: float) -> str:
 def _tasks(found: Analysis, count: int) -> str:
     named = f" of {found.task_set}" if found.task_set else ""
     part = f" ({found.part})" if found.part else ""
-    return f"{count} {'task' if count == 1 else 'tasks'}{named}{part}"
+    return f"{plural(count, 'task')}{named}{part}"
 
 
 def _say_examples(found: Analysis) -> str:
     told = [one for one in found.credits if one.answer != "cannot tell"]
     named = "; ".join(f"{one.example_id} {one.answer} in {one.arm}" for one in told)
-    shown = f"{len(found.credits)} {'example' if len(found.credits) == 1 else 'examples'}"
-    counted = f"Of {shown}, each within its arm, {len(told)} can be told from chance"
+    shown = plural(len(found.credits), "example")
+    counted = f"Of {shown}, each within its arm, {len(told)} differ from chance"
     return f"{counted}: {named}." if told else f"{counted}."
 
 
 def _too_far(found: Analysis) -> list[str]:
-    """Claims that someone will make from these figures, each with why they do not carry it."""
+    """Claims that these figures seem to support but do not, each with the reason."""
     said = [
         f"That it helps, or does not, with other models: only {found.model} was run, and stronger models may differ.",
         "That it does the same on other tasks: only these were run, and they were made and not drawn from real work.",
@@ -145,7 +146,7 @@ def _too_far(found: Analysis) -> list[str]:
     if found.secondary:
         said.append("That a measure other than the one named beforehand shows it: the others only describe.")
     if found.broken:
-        count = f"{len(found.broken)} {'task' if len(found.broken) == 1 else 'tasks'}"
+        count = plural(len(found.broken), "task")
         said.append(f"Anything about the {count} whose check broke: left out in every arm.")
     return said
 

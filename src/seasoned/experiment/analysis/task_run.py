@@ -24,7 +24,7 @@ class RunCall(msgspec.Struct, frozen=True):
     # The count of the error rate that it falls into: ok, failed, unclear, declined, trivial, …
     counts_as: str
     turn: int  # the answer of the model that made it, from 1
-    # Whether it named a tool that was offered, with arguments that the tool's schema takes; None: nobody looked.
+    # Whether it named a tool that was offered, with arguments that the tool's schema takes; None: not checked.
     is_valid: bool | None = None
 
 
@@ -174,7 +174,7 @@ def count(calls: Iterable[RunCall]) -> Counts:
 def tally(found: Measures, name: Measure, *, never: int) -> TrialTally:
     """One measure of one run as a tally; `never` stands for the calls to a success that did not come."""
     if name not in _TALLIES:
-        raise UsageError(f"there is no measure {name!r}: use one of {', '.join(MEASURES)}")
+        raise UsageError(f"There is no measure {name!r}. Use one of {', '.join(MEASURES)}")
     return _TALLIES[name](found, never)
 
 

@@ -1,4 +1,4 @@
-"""Which arm a live session belongs to: by a keyed hash, so that it is by chance and yet always the same."""
+"""The arm of a live session: chosen by a keyed hash, so it is random and yet always the same."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ArmShare(msgspec.Struct, frozen=True):
 
 
 class Split(msgspec.Struct, frozen=True, kw_only=True):
-    """How sessions are divided between the arms of one experiment. The first arm is the control."""
+    """How sessions are divided between the arms of an experiment. The first arm is the control."""
 
     experiment: str
     # Secret to the experiment: who does not know it cannot choose an id that falls into an arm.
@@ -40,12 +40,12 @@ class Split(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def digest(self) -> str:
-        """Names this way of dividing; sessions divided in different ways are not compared with each other."""
+        """Identifies the split; sessions of different splits are not compared with each other."""
         return blake2b(_encode(self), digest_size=8).hexdigest()
 
     @property
     def shares(self) -> dict[str, float]:
-        """The part of the assigned sessions that each arm should get, the holdout left aside."""
+        """The share of the assigned sessions that each arm should get, without the holdout."""
         whole = math.fsum([one.weight for one in self.arms])
         return {one.arm: one.weight / whole for one in self.arms}
 
@@ -58,23 +58,19 @@ class Assignment(msgspec.Struct, frozen=True):
     arm: str
     split: str
 
-    @property
-    def is_held_out(self) -> bool:
-        return self.arm == HOLDOUT
-
 
 def new_split(experiment: str, arms: Sequence[ArmShare], *, holdout: float = 0.0, salt: str | None = None) -> Split:
-    """A checked split, with a salt that nobody has yet."""
+    """A checked split with a new salt."""
     names = [one.arm for one in arms]
     if not experiment:
-        raise UsageError("an experiment needs a name")
+        raise UsageError("An experiment needs a name.")
     if len(names) < 2 or len(set(names)) < len(names) or HOLDOUT in names or "" in names:
-        raise UsageError(f"an experiment has two arms or more, each named once and none {HOLDOUT!r}, not {names!r}")
+        raise UsageError(f"An experiment needs two or more arms, each named once, none {HOLDOUT!r}, not {names!r}.")
     for one in arms:
         if not (one.weight > 0 and math.isfinite(one.weight)):
-            raise UsageError(f"the weight of {one.arm!r} is a number above 0, not {one.weight!r}: leave the arm out")
+            raise UsageError(f"The weight of {one.arm!r} must be above 0, not {one.weight!r}. Leave the arm out.")
     if not 0 <= holdout < 1:
-        raise UsageError(f"a holdout is a part of all sessions from 0 to below 1, not {holdout!r}")
+        raise UsageError(f"The holdout is a share of all sessions from 0 to below 1, not {holdout!r}.")
     return Split(experiment=experiment, salt=salt or secrets.token_hex(16), arms=tuple(arms), holdout=holdout)
 
 
@@ -88,12 +84,12 @@ def assign(split: Split, session: str, *, relation: Relation | None = None) -> A
     if relation == "review":
         return None
     if not session:
-        raise UsageError("a session without an id cannot be assigned: give the root of its lineage")
+        raise UsageError("A session without an id cannot be assigned. Give the root of its lineage.")
     return Assignment(split.experiment, session, _arm(split, session), split.digest)
 
 
 def _arm(split: Split, session: str) -> str:
-    # A hash of its own, so that a change of the holdout does not move sessions between the arms.
+    # A separate hash, so that changing the holdout does not move sessions between the arms.
     if split.holdout and _uniform(split.salt, HOLDOUT, session) < split.holdout:
         return HOLDOUT
     # The highest of weighted scores: arm i wins with probability weight i / all weights (Mosko & Thaler 1998).
@@ -110,7 +106,7 @@ def _uniform(salt: str, purpose: str, session: str) -> float:
 
 
 def keep_split(store: Database, split: Split, *, now: float) -> None:
-    """Keep the way in which sessions are divided from now on; the newest one is in force."""
+    """Store a split; the newest one of an experiment is in force."""
     with store.write():
         store.run(
             "experiment.keep_split",
@@ -124,13 +120,13 @@ def keep_split(store: Database, split: Split, *, now: float) -> None:
 
 
 def load_split(store: Database, experiment: str) -> Split:
-    """The split of an experiment that is in force."""
+    """The newest split of an experiment."""
     rows = store.rows("experiment.splits", {"experiment": experiment})
     if not rows:
         known = [repr(str(row["experiment"])) for row in store.rows("experiment.names")]
         there = f", only {', '.join(known)}" if known else ": there are none yet"
         raise NotFound(
-            f"No experiment {experiment!r} assigns sessions{there}. `seasoned experiment begin` makes one that does."
+            f"No experiment {experiment!r} assigns sessions{there}. Start one with `seasoned experiment begin`."
         )
     return msgspec.json.decode(rows[0]["document"], type=Split)
 
@@ -138,7 +134,7 @@ def load_split(store: Database, experiment: str) -> Split:
 def assign_logged(
     store: Database, split: Split, session: str, *, now: float, relation: Relation | None = None
 ) -> Assignment | None:
-    """The arm that a session was first given, logged before anything is shown; a session never changes its arm."""
+    """The arm of a session, logged before anything is shown; a session never changes its arm."""
     found = assign(split, session, relation=relation)
     if found is None:
         return None
@@ -148,12 +144,12 @@ def assign_logged(
         with store.write():
             store.run("experiment.assign", {**key, "arm": found.arm, "split": found.split, "at": now})
             known = find_assignment(store, split.experiment, session)
-    assert known is not None  # just written, by this process or by another one
+    assert known is not None  # written just now, by this process or another
     return known
 
 
 def find_assignment(store: Database, experiment: str, session: str) -> Assignment | None:
-    """The arm that a session was given before; None where it has none."""
+    """The logged arm of a session; None if it has none."""
     row = store.row("experiment.assigned", {"experiment": experiment, "session": session})
     return None if row is None else Assignment(experiment, session, row["arm"], row["split"])
 
@@ -161,7 +157,7 @@ def find_assignment(store: Database, experiment: str, session: str) -> Assignmen
 def log_exposure(
     store: Database, experiment: str, session: str, *, arm: str, example_ids: Sequence[str], now: float
 ) -> None:
-    """What a session was really shown, the first time only; the analysis by intention to treat does not need it."""
+    """Log what a session was really shown, the first time only; the analysis by intention to treat does not need it."""
     with store.write():
         store.run(
             "experiment.expose",
@@ -178,7 +174,7 @@ def log_exposure(
 def log_foregone(
     store: Database, experiment: str, session: str, *, arm: str, example_ids: Sequence[str], now: float
 ) -> None:
-    """What a session of the control would have been shown in another arm: each example is compared with its absence."""
+    """Log what a session of the control would have been shown in another arm, to compare examples one by one."""
     with store.write():
         store.run(
             "experiment.forgo",
@@ -197,7 +193,7 @@ _COLD = "cold"
 
 
 class Enrolled(msgspec.Struct, frozen=True):
-    """The arm of a conversation, and what that means for its beginning."""
+    """The arm of a session, and what it shows."""
 
     experiment: str
     arm: str
@@ -211,15 +207,15 @@ class Enrolled(msgspec.Struct, frozen=True):
 
 
 def enrol(database: Database, experiment: str, session: str, *, now: float, begins: bool = True) -> Enrolled | None:
-    """The arm that a conversation was first given; None for one that `begins` no more and has none.
+    """The arm of a session. One that `begins` is assigned; one under way keeps its arm, or has none.
 
-    `session` is the root of its lineage. Reviews are never asked about.
+    `session` is the root of its lineage. Never call this for a review.
     """
     split = load_split(database, experiment)
     if begins:
         found = assign_logged(database, split, session, now=now)
     else:
-        # It began before the experiment did: whatever it was shown or not shown was not left to chance.
+        # If it began before the experiment, chance did not decide what it was shown.
         found = find_assignment(database, experiment, session)
     if found is None:
         return None
@@ -229,7 +225,7 @@ def enrol(database: Database, experiment: str, session: str, *, now: float, begi
 
 
 def shown_by(split: Split, arm: str) -> str | None:
-    """What an arm shows: a template's name, an empty text for the one that fits, None for nothing."""
+    """What an arm shows: a template by name, an empty text for the one that fits, None for nothing."""
     if arm in (HOLDOUT, split.control, _COLD) or arm.startswith(f"{_COLD}-"):
         return None
     return arm.removeprefix(_TEMPLATE) if arm.startswith(_TEMPLATE) else ""

@@ -1,8 +1,8 @@
-"""What one example does in a running experiment: to the calls of its tool, against sessions that went without it.
+"""The effect of one example in a running experiment: on calls of its tool, against sessions that went without it.
 
-Examples are chosen for their task, so that sessions that were shown one differ from the others before they begin. So
-a session of the control is asked too what it would have been shown. By chance alone one got the example and the other
-did not; the two are compared in the order they came, with an interval that stays valid while one keeps looking.
+Examples are chosen for their task, so sessions that were shown one differ from others before they begin. That is why
+it is logged what a session of the control would have been shown: only chance decided which of the two got the example.
+They are compared in the order they came, with an interval that stays valid however often one looks.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def example_effects(
 ) -> tuple[ExampleEffect, ...]:
     """Every example that was shown, by arm and id, also to sessions that are not settled.
 
-    `tools` says which tool an example is for; `since` from when on it is looked at anew, after somebody restored it.
+    `tools` says which tool an example is for; `since` from when on it is judged again, after it was restored.
     """
     arms = [one.arm for one in split.arms[1:]]
     with_it: dict[tuple[str, str], list[LiveSession]] = {}

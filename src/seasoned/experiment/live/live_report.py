@@ -1,4 +1,4 @@
-"""A running experiment, whenever one looks: arms, outcomes, effects, examples, and what may be said of it.
+"""The report on a running experiment: arms, outcomes, effects, examples, and what may be said of it.
 
 report = live_report(database, "autumn", clock=time.time)      # history=store where assignments are elsewhere
 report.sentences          # the verdict in words: what may be said
@@ -45,7 +45,7 @@ class LiveArm(msgspec.Struct, frozen=True, kw_only=True):
     assigned: int
     exposed: int  # shown a block of their own arm
     contaminated: int  # shown a block of another arm
-    settled: int  # their outcome is frozen, and that of everybody before them
+    settled: int  # their outcome is final, and so is that of every session before them
     measured: int  # settled, with at least one call that counts
     calls: int
     failed: int
@@ -101,7 +101,7 @@ class LiveReport(msgspec.Struct, frozen=True, kw_only=True):
     pause_seconds: float
     sessions: int  # assigned to an arm by this split
     held_out: int
-    waiting: int  # not looked at yet: they, or one before them, can still change
+    waiting: int  # not analysed yet: they, or one before them, can still change
     earlier: int  # assigned by an earlier split of the same name, and left out
     verdict: Verdict  # of the first arm against the control; `sentences` say it of all
     arms: tuple[LiveArm, ...]
@@ -143,10 +143,10 @@ def live_report(
     sessions = load_live(database, split, now=now, window_seconds=window_seconds, history=history)
     assert isinstance(store, Store)  # load_live refuses any other
     began_at = max(row["created_at"] for row in database.rows("experiment.splits", {"experiment": name}))
-    everybody = len(database.rows("experiment.assignments", {"experiment": name}))
+    all_sessions = len(database.rows("experiment.assignments", {"experiment": name}))
     report = report_of(split, sessions, began_at=began_at, now=now, window_seconds=window_seconds)
     return msgspec.structs.replace(
-        report, earlier=everybody - len(sessions), examples=_examples(store, split, sessions, now)
+        report, earlier=all_sessions - len(sessions), examples=_examples(store, split, sessions, now)
     )
 
 

@@ -1,4 +1,4 @@
-"""The sessions of a running experiment, with what each made of it until its outcome was frozen."""
+"""The sessions of a running experiment, with their calls up to the moment when their outcome is final."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def load_live(
     """
     calls = history or database
     if not isinstance(calls, Store):
-        raise UsageError("assignments in PostgreSQL have no calls beside them: give the store with the histories")
+        raise UsageError("PostgreSQL holds the assignments but not the calls. Give the store with the histories.")
     known = {} if settled is None else settled
     foregone: dict[str, dict[str, tuple[str, ...]]] = {}
     for row in database.rows("experiment.foregone", {"experiment": split.experiment}):
@@ -103,7 +103,7 @@ def _with_outcome(store: Store, one: LiveSession, *, now: float, window_seconds:
     rows = store.rows("call.of_lineage", key)
     window_end = one.at + window_seconds
     last = _last_before_pause(one.at, [row["time"] for row in rows if row["time"] is not None])
-    # Who was assigned and not heard of yet may be read from a file later.
+    # A session that was assigned but never read may still come with a later scan.
     is_heard = bool(rows) or store.row("session.find_ref", key) is not None
     end = min(window_end, last + PAUSE_SECONDS) if is_heard else window_end
     counted = [row for row in rows if row["time"] is None or row["time"] <= min(window_end, last)]

@@ -14,8 +14,9 @@ from seasoned.insight.rate_text import points_between, share
 from seasoned.stats.anytime import difference_sequence, mean_sequence
 from seasoned.stats.distribution import holm
 from seasoned.stats.interval import Estimate, check_level
+from seasoned.text import plural
 
-# A sample ratio less likely than this is no chance: the assignment, the log or the counting is broken.
+# A sample ratio less likely than this is not by chance: the assignment, the log or the counting is broken.
 ALARM = 0.001
 WINDOW_SECONDS = 24 * 3600.0
 _EXACT_SESSIONS = 20_000
@@ -81,7 +82,7 @@ class Online(msgspec.Struct, frozen=True, kw_only=True):
     split: str
     sessions: int
     held_out: int
-    # Assigned sessions not looked at yet: one before them, or they themselves, can still change.
+    # Assigned sessions that are not analysed yet: they, or one before them, can still change.
     waiting: int
     assigned_ratio: SampleRatio
     # The same over sessions with an outcome: an arm that loses more of them is no longer comparable.
@@ -99,7 +100,7 @@ def analyse_online(split: Split, sessions: Iterable[AssignedSession], *, level: 
     names = [one.arm for one in split.arms]
     unknown = sorted({one.arm for one in ordered} - {*names, HOLDOUT})
     if unknown:
-        raise UsageError(f"sessions were assigned to {unknown!r}, but {split.experiment!r} has the arms {names!r}")
+        raise UsageError(f"Sessions were assigned to {unknown!r}, but {split.experiment!r} has the arms {names!r}")
     inside = [one for one in ordered if one.arm != HOLDOUT]
     settled = settled_of(inside)
     values = {arm: [_error(one) for one in settled if one.arm == arm and one.ok + one.failed] for arm in names}
@@ -221,7 +222,7 @@ def _may_not(effects: Sequence[OnlineEffect], arms: Sequence[OnlineArm]) -> list
         )
     if any(one.contaminated for one in arms):
         count = sum(one.contaminated for one in arms)
-        said.append(f"That the arms were kept apart: {count} sessions were shown what belongs to another arm.")
+        said.append(f"That the arms were kept apart: {plural(count, 'session')} got the block of another arm.")
     return said
 
 
@@ -230,7 +231,7 @@ def _ratio(one: SampleRatio) -> str:
 
 
 def _binomial_tails(seen: int, n: int, chance: float) -> float:
-    """Every count that is no more likely than the one seen."""
+    """The probability of every count that is at most as likely as the one seen."""
     fixed, log_p, log_q = math.lgamma(n + 1), math.log(chance), math.log1p(-chance)
     logs = [fixed - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * log_p + (n - k) * log_q for k in range(n + 1)]
     limit = logs[seen] + 1e-9 * max(1.0, abs(logs[seen]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from seasoned.experiment.live.live_report import MEASURES, LiveArm, LiveEffect, LiveLook, LiveReport
+from seasoned.experiment.page.plots import band_panel, ends_of
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import (
@@ -21,7 +22,6 @@ from seasoned.insight.page.rows import (
     visible,
 )
 from seasoned.insight.rate_text import share
-from seasoned.stats.interval import Estimate
 
 _LABEL_CHARS = 60
 _PANEL = 150
@@ -55,7 +55,7 @@ def _effect_row(one: LiveEffect) -> dict[str, Any]:
     said = DASH if one.estimate.value is None else signed(one.estimate.value)
     held = ", found" if one.is_found else ""
     tip = f"{label}: {change(one.estimate)}, interval {change_between(one.estimate)}{held}"
-    return {"label": label, **_ends(one.estimate), "text": f"{said}{held}", "tip": tip}
+    return {"label": label, **ends_of(one.estimate), "text": f"{said}{held}", "tip": tip}
 
 
 def _effect_cells(one: LiveEffect) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ def _arm_row(one: LiveArm) -> dict[str, Any]:
     label = visible(one.arm, _LABEL_CHARS)
     sessions = plural(one.measured, "session")
     tip = f"{label}: {rate(one.error)}, interval {rate_between(one.error)}, {sessions}"
-    return {"label": label, **_ends(one.error), "text": f"{share(one.error.value)} in {sessions}", "tip": tip}
+    return {"label": label, **ends_of(one.error), "text": f"{share(one.error.value)} in {sessions}", "tip": tip}
 
 
 def _arm_cells(one: LiveArm) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ def _looks(report: LiveReport) -> Plot:
     return Plot(
         "live-looks",
         "The effect as it came to be",
-        "The difference in failed calls after each twentieth of the sessions. The interval may be looked at any time: "
+        "The difference in failed calls after each twentieth of the sessions. The interval may be read at any time: "
         "it holds the true value at every look at once.",
         "What comes next: a band that narrows may still come to lie on either side of the line.",
         _panels(drawn) if drawn else None,
@@ -151,30 +151,4 @@ def _panels(panels: list[list[dict[str, Any]]]) -> charts.Spec:
 def _panel(rows: list[dict[str, Any]], reach: float, *, is_last: bool) -> charts.Spec:
     axis = {"title": "sessions that have ended" if is_last else None, "grid": False, "tickCount": 6}
     x = {"field": "sessions", "type": "quantitative", "scale": {"zero": False, "nice": False}, "axis": axis}
-    side = {"title": None, "labelExpr": _POINTS, "tickCount": 5, "minExtent": charts.SIDE, "maxExtent": charts.SIDE}
-    y = {"type": "quantitative", "scale": {"domain": [-reach, reach], "clamp": True}, "axis": side}
-    name = {"type": "text", "align": "left", "baseline": "top", "fontSize": 12}
-    first = {"transform": [{"window": [{"op": "row_number", "as": "place"}]}, {"filter": "datum.place === 1"}]}
-    corner = {"x": {"value": 4}, "y": {"value": 2}, "text": {"field": "label"}, "tooltip": None}
-    ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
-    zero = {"y": {**y, "datum": 0}, "x": None, "tooltip": None}
-    point = {"type": "point", "fill": charts.FIRST, "stroke": charts.PAPER, "size": 40, "opacity": 1}
-    return {
-        "height": _PANEL,
-        "data": {"values": rows},
-        "encoding": {"x": x, "tooltip": {"field": "tip"}},
-        "layer": [
-            {"mark": {"type": "rule", "color": charts.QUIET, "strokeWidth": 1}, "encoding": zero},
-            {"mark": {"type": "area", "opacity": 0.16, "color": charts.FIRST}, "encoding": ends},
-            {"mark": {"type": "line", "color": charts.FIRST}, "encoding": {"y": {**y, "field": "value"}}},
-            {"mark": point, "encoding": {"y": {**y, "field": "value"}}},
-            {**first, "mark": name, "encoding": corner},
-        ],
-    }
-
-
-def _ends(estimate: Estimate) -> dict[str, float | None]:
-    interval = estimate.interval
-    low, high = (None, None) if interval is None else (interval.low, interval.high)
-    found = (("value", estimate.value), ("low", low), ("high", high))
-    return {name: None if end is None else round(100 * end, 3) for name, end in found}
+    return band_panel(rows, x=x, low=-reach, high=reach, tick_label=_POINTS, height=_PANEL)

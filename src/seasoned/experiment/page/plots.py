@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from seasoned.experiment.analysis.analyse import Analysis, ArmFigures, TurnFigure, is_found
@@ -59,7 +59,7 @@ def _effect_row(one: Effect, found: Analysis) -> dict[str, Any]:
     said = DASH if one.estimate.value is None else change(one.estimate, one.measure).partition(" (")[0]
     label = visible(f"{one.arm} − {one.against}", _LABEL_CHARS)
     tip = f"{label}: {change(one.estimate, one.measure)}, {held}, {plural(one.estimate.clusters, 'task')}"
-    return {"label": label, **_ends(one.estimate, scale), "text": f"{said}, {held}", "tip": tip}
+    return {"label": label, **ends_of(one.estimate, scale), "text": f"{said}, {held}", "tip": tip}
 
 
 def effect_cells(one: Effect, found: Analysis) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ def _arm_row(one: ArmFigures, name: Measure) -> dict[str, Any]:
     label = visible(one.arm, _LABEL_CHARS)
     tip = f"{label}: {rate(estimate)}, interval {rate_between(estimate)}, {plural(one.runs, 'run')}"
     text = f"{amount(estimate.value, name)} of {number(estimate.n)}"
-    return {"label": label, **_ends(estimate, _SCALE[KINDS[name].unit]), "text": text, "tip": tip}
+    return {"label": label, **ends_of(estimate, _SCALE[KINDS[name].unit]), "text": text, "tip": tip}
 
 
 def _arm_cells(one: ArmFigures, name: Measure) -> tuple[str, ...]:
@@ -132,7 +132,7 @@ def _turns(found: Analysis, prefix: str) -> Plot:
         f"{prefix}-turns",
         "Error by turn",
         "For each arm the share of calls that failed, by the answer of the model that made them, with its interval.",
-        "Learning: whoever was done is gone from the later turns, so these belong to the harder tasks.",
+        "Learning: runs that were done early are missing from the later turns, which belong to the harder tasks.",
         _panels(drawn) if drawn else None,
         ("arm", "turn", "error rate", "interval", "failed", "calls", "runs"),
         tuple(
@@ -156,53 +156,57 @@ def _turns(found: Analysis, prefix: str) -> Plot:
 def _panels(drawn: Sequence[tuple[ArmFigures, Sequence[TurnFigure]]]) -> charts.Spec:
     """One above the other on one scale. Names of arms stand in the data, never in the specification."""
     rows = [[_turn_row(one, turn) for turn in turns] for one, turns in drawn]
-    order = [name for name in _order(found.by_turn for found, _ in drawn) if any(_has(part, name) for part in rows)]
+    shown = {row["from"] for part in rows for row in part}
+    order = [name for name in dict.fromkeys(turn.turns for one, _ in drawn for turn in one.by_turn) if name in shown]
     top = charts.ceiling([row for part in rows for row in part])
     return {"vconcat": [_panel(part, order, top, is_last=part is rows[-1]) for part in rows]}
-
-
-def _order(figures: Iterable[Sequence[TurnFigure]]) -> list[str]:
-    return list(dict.fromkeys(turn.turns for part in figures for turn in part))
-
-
-def _has(rows: Sequence[dict[str, Any]], name: str) -> bool:
-    return any(row["from"] == name for row in rows)
 
 
 def _turn_row(one: ArmFigures, turn: TurnFigure) -> dict[str, Any]:
     label = visible(one.arm, _LABEL_CHARS)
     tip = f"{label}, turn {turn.turns}: {rate(turn.rate)}, interval {rate_between(turn.rate)}, "
     tip += f"{plural(turn.calls, 'call')} of {plural(turn.runs, 'run')}"
-    return {"label": label, "from": turn.turns, **_ends(turn.rate, 100.0), "calls": turn.calls, "tip": tip}
+    return {"label": label, "from": turn.turns, **ends_of(turn.rate, 100.0), "calls": turn.calls, "tip": tip}
 
 
 def _panel(rows: Sequence[dict[str, Any]], order: Sequence[str], top: float, *, is_last: bool) -> charts.Spec:
     axis = {"title": "turn" if is_last else None, "grid": False, "labelAngle": 0, "labelOverlap": False}
     x = {"field": "from", "type": "ordinal", "scale": {"domain": list(order)}, "axis": axis if is_last else None}
-    side = {"title": None, "tickCount": 3, "minExtent": charts.SIDE, "maxExtent": charts.SIDE}
-    scale = {"domain": [0, top], "clamp": True}
-    y = {"type": "quantitative", "scale": scale, "axis": {**side, "labelExpr": "format(datum.value, '~f') + ' %'"}}
-    point = {"type": "point", "fill": charts.FIRST, "stroke": charts.PAPER, "size": 44, "opacity": 1}
+    return band_panel(rows, x=x, low=0, high=top, tick_label="format(datum.value, '~f') + ' %'", height=_PANEL)
+
+
+def band_panel(
+    rows: Sequence[dict[str, Any]], *, x: charts.Spec, low: float, high: float, tick_label: str, height: int
+) -> charts.Spec:
+    """A line with its band, and the label of the rows in a corner; panels of one plot share their scales."""
+    side = {"title": None, "tickCount": 4, "minExtent": charts.SIDE, "maxExtent": charts.SIDE, "labelExpr": tick_label}
+    y = {"type": "quantitative", "scale": {"domain": [low, high], "clamp": True}, "axis": side}
+    ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
+    value = {"y": {**y, "field": "value"}}
+    zero = {"y": {**y, "datum": 0}, "x": None, "tooltip": None}
+    point = {"type": "point", "fill": charts.FIRST, "stroke": charts.PAPER, "size": 42, "opacity": 1}
     name = {"type": "text", "align": "left", "baseline": "top", "fontSize": 12, "stroke": charts.PAPER}
     first = {"transform": [{"window": [{"op": "row_number", "as": "place"}]}, {"filter": "datum.place === 1"}]}
     corner = {"x": {"value": 4}, "y": {"value": -6}, "text": {"field": "label"}, "tooltip": None}
-    ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     return {
-        "height": _PANEL,
+        "height": height,
         "data": {"values": list(rows)},
         "encoding": {"x": x, "tooltip": {"field": "tip"}},
         "layer": [
+            {"mark": {"type": "rule", "color": charts.QUIET, "strokeWidth": 1}, "encoding": zero},
             {"mark": {"type": "area", "opacity": 0.16, "color": charts.FIRST}, "encoding": ends},
             {"mark": {"type": "rule", "opacity": 0.4, "color": charts.FIRST}, "encoding": ends},
-            {"mark": {"type": "line", "color": charts.FIRST}, "encoding": {"y": {**y, "field": "value"}}},
-            {"mark": point, "encoding": {"y": {**y, "field": "value"}}},
+            {"mark": {"type": "line", "color": charts.FIRST}, "encoding": value},
+            {"mark": point, "encoding": value},
+            # Twice: first a broad outline in the colour of the paper, so that the text can be read on the band.
             {**first, "mark": {**name, "strokeWidth": 4}, "encoding": corner},
             {**first, "mark": {**name, "stroke": None}, "encoding": corner},
         ],
     }
 
 
-def _ends(estimate: Estimate, scale: float) -> dict[str, float | None]:
+def ends_of(estimate: Estimate, scale: float = 100.0) -> dict[str, float | None]:
+    """An estimate as the fields of a row, in percent by default."""
     interval = estimate.interval
     low, high = (None, None) if interval is None else (interval.low, interval.high)
     return {

@@ -1,4 +1,4 @@
-"""Arms: what a run is shown before its task. The controls that should do nothing or harm are arms like the others."""
+"""Arms: what a run is shown before its task. Controls that should do nothing, or harm, are arms like the others."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_meant(self) -> bool:
-        """Whether it is a start that somebody would want, or the placebo of one."""
+        """Whether it is a start that a user could want, or the placebo of one."""
         return (self.role == "good" or self.template is not None) and self.way in ("relevant", "per_tool")
 
     @property
@@ -120,14 +120,12 @@ def arms_named(names: Sequence[str], library: Library) -> tuple[Arm, ...]:
         elif name.startswith(_TEMPLATE):
             wanted = name.removeprefix(_TEMPLATE)
             if library.find(wanted) is None:
-                raise NotFound(
-                    f"The arm {name!r} names no template: `seasoned template list` shows those that there are."
-                )
+                raise NotFound(f"The arm {name!r} names no template. `seasoned template list` shows them.")
             found[name] = Arm(name=name, template=wanted)
         else:
-            raise UsageError(f"There is no arm {name!r}: choose from {', '.join(BUILT_IN)} or {_TEMPLATE}NAME.")
+            raise UsageError(f"There is no arm {name!r}. Choose from {', '.join(BUILT_IN)} or {_TEMPLATE}NAME.")
     if not found:
-        raise UsageError(f"An experiment needs arms: choose from {', '.join(BUILT_IN)} or {_TEMPLATE}NAME.")
+        raise UsageError(f"An experiment needs arms. Choose from {', '.join(BUILT_IN)} or {_TEMPLATE}NAME.")
     return tuple(found.values())
 
 

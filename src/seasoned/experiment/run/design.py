@@ -1,4 +1,4 @@
-"""The experiment file: which tasks, arms and repeats, and the measure and test that decide, named beforehand."""
+"""The design of an experiment: tasks, arms and repeats, and the measure and test that decide, named beforehand."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def new_design(
     samples: int = 4,
     seed: int = 0,
 ) -> Design:
-    """A design with the contrasts that its arms are made for."""
+    """A design with the usual contrasts for its arms."""
     return check_design(
         Design(
             name=name,
@@ -81,16 +81,16 @@ def usual_contrasts(arms: Sequence[str]) -> tuple[Contrast, ...]:
 
 
 def check_design(design: Design) -> Design:
-    """The design, or what is wrong with it."""
+    """The design; raises UsageError if something is wrong with it."""
     if not _NAME.match(design.name):
-        raise UsageError(f"{design.name!r} is no name of an experiment: letters, digits, dots and dashes, 64 at most.")
+        raise UsageError(f"{design.name!r} is not a valid name. Use letters, digits, dots and dashes, at most 64.")
     if not 0 <= design.temperature <= _TEMPERATURE_MOST:
-        raise UsageError(f"A temperature lies between 0 and {_TEMPERATURE_MOST:g}, not {design.temperature!r}.")
+        raise UsageError(f"The temperature must be between 0 and {_TEMPERATURE_MOST:g}, not {design.temperature!r}.")
     for name in ("repeats", "banks", "k", "samples"):
         if getattr(design, name) < 1:
-            raise UsageError(f"{name} is a whole number of at least 1, not {getattr(design, name)!r}.")
+            raise UsageError(f"{name} must be a whole number of at least 1, not {getattr(design, name)!r}.")
     if len(design.arms) < 2:
-        raise UsageError(f"An experiment compares at least two arms, not {list(design.arms)!r}: add --arms cold,warm.")
+        raise UsageError(f"An experiment needs at least two arms, not {list(design.arms)!r}. Try --arms cold,warm.")
     return design
 
 
@@ -101,13 +101,13 @@ def read_design(path: Path) -> Design:
     fields = read_document(path).fields((*known, *rules), needed=("name", "tasks", "arms", "primary", "contrasts"))
     arms = fields["arms"].texts()
     numbers = {name: fields[name].number(1) for name in ("repeats", "banks", "k", "samples") if name in fields}
-    seed = fields["seed"].number() if "seed" in fields else 0
+    seed = fields.number("seed", 0)
     texts = {name: fields[name].text() for name in ("control", "placebo", "rule") if name in fields}
     shares = {name: _share(fields[name]) for name in ("level", "power") if name in fields}
     plan = AnalysisPlan(
         contrasts=tuple(_contrast(entry, arms) for entry in fields["contrasts"].items()),
         primary=fields["primary"].choice(MEASURES),  # type: ignore[arg-type]
-        test=fields["test"].choice(get_args(Test)) if "test" in fields else "permutation",  # type: ignore[arg-type]
+        test=fields.choice("test", get_args(Test), "permutation"),
         seed=seed,
     )
     plan = msgspec.structs.replace(plan, **texts, **shares)
@@ -116,7 +116,7 @@ def read_design(path: Path) -> Design:
             name=fields["name"].text(),
             tasks=_beside(path, fields["tasks"].text()),
             plan=plan,
-            part=fields["part"].choice(PARTS) if "part" in fields else "confirmation",  # type: ignore[arg-type]
+            part=fields.choice("part", PARTS, "confirmation"),
             arms=arms,
             temperature=_number(fields["temperature"]) if "temperature" in fields else 0.0,
             seed=seed,
@@ -126,7 +126,7 @@ def read_design(path: Path) -> Design:
 
 
 def _beside(path: Path, text: str) -> str:
-    """Tasks that lie beside the file are found from wherever it is run."""
+    """Tasks in the folder of the file are found from any working folder."""
     beside = path.parent / text
     return str(beside) if beside.exists() else text
 

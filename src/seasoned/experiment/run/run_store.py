@@ -1,4 +1,4 @@
-"""What is kept of experiments: designs, what was learned for them, and their runs. Each run counts once."""
+"""Stores experiments: designs, learned templates and runs. Each run counts once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RunCount(msgspec.Struct, frozen=True):
 
 
 def keep_design(store: Store, design: Design, tasks_digest: str, *, now: float) -> None:
-    """Keep a design, once. One that was begun otherwise is not changed afterwards: that would be choosing a result."""
+    """Store a design, once. It cannot be changed afterwards: that would be choosing a result."""
     text = _encode(design).decode()
     with store.write():
         store.run(
@@ -48,12 +48,12 @@ def keep_design(store: Store, design: Design, tasks_digest: str, *, now: float) 
     if begun != design:
         changed = [name for name in Design.__struct_fields__ if getattr(begun, name) != getattr(design, name)]
         raise UsageError(
-            f"The experiment {design.name!r} was begun with other {', '.join(changed)}: what is named "
-            "beforehand stays; give another --name."
+            f"The experiment {design.name!r} was started with other {', '.join(changed)}. A design "
+            "cannot be changed: give another --name."
         )
     if row["tasks_digest"] != tasks_digest:
         raise UsageError(
-            f"The tasks of the experiment {design.name!r} have changed since it was begun: give another --name."
+            f"The tasks of the experiment {design.name!r} have changed since it was started. Give another --name."
         )
 
 
@@ -68,18 +68,18 @@ def load_design(store: Store, name: str) -> Design:
 
 
 def designs(store: Store) -> list[tuple[Design, float]]:
-    """All experiments and when they were begun, oldest first."""
+    """All experiments and when they were started, oldest first."""
     return [(_design(row["document"]), row["created_at"]) for row in store.rows("run.designs")]
 
 
 def begin(store: Store, session: SessionRef, record: TaskRun, *, now: float) -> None:
-    """Note to which run a session belongs before it begins, so that one that is broken off is known too."""
+    """Log which run a session belongs to before it starts, so that aborted ones are known too."""
     with store.write():
         store.run("run.begin", {**_key(record), "session": str(session), "at": now})
 
 
 def save(store: Store, record: TaskRun) -> bool:
-    """Keep a finished run; False where it was there already."""
+    """Store a finished run; False if it was stored already."""
     assert record.ended_at is not None
     with store.write():
         changed = store.run(
@@ -96,7 +96,7 @@ def save(store: Store, record: TaskRun) -> bool:
 
 
 def load_records(store: Store, experiment: str) -> list[TaskRun]:
-    """The finished runs of an experiment, in an order of their own."""
+    """The finished runs of an experiment."""
     return [_record(row["document"]) for row in store.rows("run.of_experiment", {"experiment": experiment})]
 
 
@@ -111,7 +111,7 @@ def analyses(store: Store, name: str, *, model: str | None = None) -> list[Analy
 
 
 def recent_records(store: Store, model: str) -> list[TaskRun]:
-    """The last runs with a model, in whatever experiment: they say how long the next ones will take."""
+    """The last runs with a model, in any experiment: they tell how long the next ones will take."""
     return [_record(row["document"]) for row in store.rows("run.of_model", {"model": model, "most": _RECENT})]
 
 
@@ -124,7 +124,7 @@ def counts(store: Store, experiment: str) -> list[RunCount]:
 
 
 def broken_off(store: Store, experiment: str) -> int:
-    """Sessions that were begun and never became a finished run."""
+    """The number of sessions that never became a finished run."""
     row = store.row("run.broken_off", {"experiment": experiment})
     return 0 if row is None else int(row["sessions"])
 
@@ -132,7 +132,7 @@ def broken_off(store: Store, experiment: str) -> int:
 def keep_material(
     store: Store, material: Mapping[Role, Template], *, task_set: str, tasks_digest: str, model: str, now: float
 ) -> None:
-    """Keep what was learned on the train part. It is no part of the library: some of it is made to do harm."""
+    """Store what was learned on the train part. It stays out of the library: some of it is meant to do harm."""
     with store.write():
         for role, template in material.items():
             store.run(

@@ -1,4 +1,4 @@
-"""The runner: model × arm × bank × task × repeat. Killed and started again it goes on, and counts nothing twice."""
+"""The runner: model × arm × bank × task × repeat. If it is killed, the next start continues and repeats nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ModelUnreachable(CannotDo):
 
 
 class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
-    """One conversation to be had: a model, what it is told and shown, its tools, and what is asked."""
+    """One conversation to run: model, instructions, warm block, tools and prompt."""
 
     model: str
     instructions: str
@@ -40,7 +40,7 @@ class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
     tools: tuple[EnvironmentTool, ...]
     call: Callable[[str, Mapping[str, Any]], Answer]  # makes a call in the world of the run
     prompt: str
-    # To be told the session before the model is asked for the first time.
+    # Must be called with the session before the first request to the model.
     begin: Callable[[SessionRef], None]
     title: str
     seed: int
@@ -50,7 +50,7 @@ class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentRunResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of it."""
+    """The result of a conversation."""
 
     session: Session  # the conversation as it was recorded, without what it was warmed with
     answer: str
@@ -61,7 +61,7 @@ class AgentRunResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunAgent(Protocol):
-    """Has one conversation and records it. Raises ModelUnreachable where the model does not answer."""
+    """Runs one conversation and records it. Raises ModelUnreachable if the model does not answer."""
 
     def __call__(self, play: AgentRun, /) -> AgentRunResult: ...
 
@@ -147,8 +147,8 @@ def units_of(
 ) -> list[PlannedRun]:
     """Every run of a design, in the order in which they are made.
 
-    Block by block, a block being the tasks of one environment: whoever stops early has whole blocks, with all arms.
-    Within a block equal beginnings stand together, so that a model that keeps its last beginning reads it once.
+    Environment by environment, so that a round that stops early has all arms of some environments. Within one, equal
+    beginnings come together, so that a model that caches its last prefix reads it once.
     """
     found: list[tuple[tuple[int, int, int, bytes], PlannedRun]] = []
     environments: dict[str, int] = {}
@@ -175,13 +175,13 @@ def units_of(
                     )
                     found.append(((repeat, at, number, shown.warm), unit))
     units = [unit for _, unit in sorted(found, key=lambda pair: pair[0])]
-    # An arm that never shows anything is a second cold one, and would be told as something else.
+    # An arm that never shows anything would be a second cold arm under another name.
     empty = {arm.name for arm in arms if arm.shows_examples} - {unit.arm for unit in units if unit.shown.warm}
     return [unit for unit in units if unit.arm not in empty]
 
 
 def seed_of(seed: int, task: Task, repeat: int) -> int:
-    """The same for all arms, so that they differ in nothing else."""
+    """The seed of a run, the same for all arms."""
     text = f"{seed} {task.seed} {task.id} {repeat}".encode()
     return int.from_bytes(blake2b(text, digest_size=4).digest()) >> 1
 
@@ -248,7 +248,7 @@ def make_runs(
 
 
 class _Round:
-    """Runs under way: several at once where the model allows, saved by one hand."""
+    """A round of runs: several at once if the model allows, saved by one thread."""
 
     def __init__(self, store: Store, path: Path, run_agent: RunAgent, budget: RoundBudget, clock: Clock) -> None:
         self._store = store
@@ -262,14 +262,14 @@ class _Round:
 
     @property
     def reason(self) -> str:
-        """Why no further run is begun; empty where there is no reason."""
+        """Why no further run is started; empty if there is no reason."""
         if self.unreachable is not None:
             return str(self.unreachable)
         budget = self._budget
         if budget.seconds is not None and self._clock() - self._begun >= budget.seconds:
-            return f"the budget of {budget.seconds:g} seconds is spent"
+            return f"the budget of {budget.seconds:g} seconds is used up"
         if budget.cost_usd is not None and self._spent >= budget.cost_usd:
-            return f"the budget of {budget.cost_usd:g} dollars is spent"
+            return f"the budget of {budget.cost_usd:g} dollars is used up"
         return ""
 
     def make(self, waiting: Sequence[PlannedRun], parallel: int, tell: Callable[[int, TaskRun | None], None]) -> int:
@@ -331,7 +331,7 @@ class _Round:
         )
 
     def _begin(self, ref: SessionRef, unit: PlannedRun) -> None:
-        """Called by the thread that runs the agent: it has a connection of its own."""
+        """Called in the thread that runs the agent, so it opens another connection."""
         shown = unit.shown.rendered
         with open_store(self._path) as store:
             begin(store, ref, unit.record, now=self._clock())

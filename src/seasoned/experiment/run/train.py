@@ -1,4 +1,4 @@
-"""Learning on the train part: real runs, tried again until they succeed, and mined like any other sessions."""
+"""Learns on the train part: tasks are run until they succeed, and the runs are mined like any other sessions."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def witnesses(records: Sequence[TaskRun], tasks: TaskSet) -> set[str]:
 
 
 def _is_witness(record: TaskRun, task: Task) -> bool:
-    """Whether a run did what was asked and nothing else: a call that works and was not asked for teaches the wrong."""
+    """Whether a run did what was asked and nothing else: other successful calls would teach the wrong thing."""
     asked = {one.called for one in task.check if one.called is not None}
     worked = {call.tool for call in record.calls if call.counts_as == "ok"}
     return record.check == "passed" and (not asked or len(asked) < len(task.check) or worked <= asked)
@@ -176,7 +176,7 @@ def learn(store: Store, tasks: TaskSet, secrecy: Secrecy, *, model: str, now: fl
 def _mined(
     store: Store, records: Sequence[TaskRun], tasks: Sequence[Task], redactor: Redactor, *, name: str, now: float
 ) -> Template | None:
-    """From runs that are witnesses, through the same mining as everybody's sessions."""
+    """Mine the runs that are good enough, in the same way as any sessions."""
     by_id = {task.id: task for task in tasks}
     good = [one for one in records if one.task in by_id and _is_witness(one, by_id[one.task])]
     failing = {call.tool for one in records if one.task in by_id for call in one.calls if call.counts_as == "failed"}

@@ -1,4 +1,4 @@
-"""Checks of tasks: what was called, what is in files and tables, what was answered. One that raises is broken."""
+"""Checks of tasks: what was called, what files and tables hold, what was answered. A check that raises is broken."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EndState(msgspec.Struct, frozen=True):
-    """What a check looks at."""
+    """The state at the end of a run, which a check is made on."""
 
     made: Sequence[MadeCall]
     files: Mapping[str, str]
@@ -82,14 +82,14 @@ class EndState(msgspec.Struct, frozen=True):
 
 
 class CheckResult(msgspec.Struct, frozen=True):
-    """What the check of a task says, and why where it does not pass."""
+    """The outcome of a check, and the reason if it did not pass."""
 
     outcome: Outcome
     reason: str = ""
 
 
 def check(conditions: Sequence[Condition], ended: EndState) -> CheckResult:
-    """All conditions in order; the first that does not hold decides. What raises says nothing about the run."""
+    """Check all conditions in order; the first that does not hold decides. One that raises makes the check broken."""
     for condition in conditions:
         try:
             reason = _missed(condition, ended)
@@ -102,7 +102,7 @@ def check(conditions: Sequence[Condition], ended: EndState) -> CheckResult:
 
 
 def _missed(condition: Condition, ended: EndState) -> str | None:
-    """Why a condition does not hold; None where it does."""
+    """Why a condition does not hold; None if it does."""
     if condition.called is not None:
         worked = [one for one in ended.made if one.has_worked and one.tool == condition.called]
         found = sum(_fits(condition.arguments, one.arguments) for one in worked)
@@ -115,12 +115,12 @@ def _missed(condition: Condition, ended: EndState) -> str | None:
         if text is None:
             return f"there is no file {condition.file!r}"
         fits = condition.value is None or condition.value.fits(text)
-        return None if fits else f"the file {condition.file!r} holds something else"
+        return None if fits else f"the file {condition.file!r} has other contents"
     if condition.table is not None:
         found = sum(_fits(condition.arguments, row) for row in ended.tables.get(condition.table, ()))
         return None if found >= condition.least else f"{condition.table} has no such row"
     if condition.answer is not None:
-        return None if condition.answer.fits(ended.answer) else "the answer is another one"
+        return None if condition.answer.fits(ended.answer) else "the answer is different"
     assert condition.expression is not None
     return None if evaluate(condition.expression, ended) else f"{condition.expression} does not hold"
 
@@ -130,24 +130,24 @@ def _fits(wanted: Sequence[tuple[str, ExpectedValue]], given: Mapping[str, Any])
 
 
 def compile_expression(text: str) -> ast.Expression:
-    """An expression over calls, files, tables and answer. No attributes, no powers, no names but ours and its own."""
+    """Parse an expression over calls, files, tables and answer; attributes, powers and other names are refused."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError) as error:
-        raise UsageError(f"{text!r} is no expression ({error})") from error
+        raise UsageError(f"{text!r} is not a valid expression ({error})") from error
     bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     for node in ast.walk(tree):
         if not isinstance(node, _NODES):
-            raise UsageError(f"{text!r} uses {type(node).__name__}, which a check may not")
+            raise UsageError(f"{text!r} uses {type(node).__name__}, which is not allowed")
         if isinstance(node, ast.Name) and node.id not in (*_NAMES, *_FUNCTIONS, *bound):
             raise UsageError(f"{text!r} names {node.id!r}; known are {', '.join((*_NAMES, *_FUNCTIONS))}")
         if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS):
-            raise UsageError(f"{text!r} calls something that a check may not")
+            raise UsageError(f"{text!r} calls a function that is not allowed")
     return tree
 
 
 def evaluate(text: str, ended: EndState) -> bool:
-    """What an expression says of a run."""
+    """Evaluate an expression on a run."""
     code = compile(compile_expression(text), "check", "eval")
     calls = [
         {"tool": one.tool, "arguments": one.arguments, "worked": one.has_worked, "result": one.answer.get("result")}
@@ -159,5 +159,5 @@ def evaluate(text: str, ended: EndState) -> bool:
         "tables": {name: list(rows) for name, rows in ended.tables.items()},
         "answer": ended.answer,
     }
-    # The tree was looked at node by node: without attributes nothing can be reached that is not named here.
+    # Safe to evaluate: every node was checked, and without attributes only the names given here can be reached.
     return operator.truth(eval(code, {"__builtins__": {}, **_FUNCTIONS, **names}))

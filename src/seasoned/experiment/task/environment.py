@@ -1,4 +1,4 @@
-"""The environments that tasks run in: tools with rules of their own, told as data, played without a clock or a dice."""
+"""The environments that tasks run in: tools whose rules are data, and that answer the same calls always the same."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "number": (int, float),
     "boolean": (bool,),
 }
-_GAP = re.compile(r"\{(\w+)\}")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 NOT_FOUND = "not found"
 BAD_ARGUMENTS = "bad arguments"
 
 
 class Argument(msgspec.Struct, frozen=True):
-    """What a tool takes under one name."""
+    """One argument of a tool."""
 
     name: str
     kind: ArgumentType = "string"
@@ -46,7 +46,7 @@ class Argument(msgspec.Struct, frozen=True):
 
 
 class Expectation(msgspec.Struct, frozen=True, kw_only=True):
-    """What must hold for a call to work, and the few words that are said where it does not."""
+    """A condition for a call to work, and the error message if it is not met."""
 
     error: str
     argument: str | None = None
@@ -72,7 +72,7 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):
-    """What a call does when all expectations hold. Without anything it only answers."""
+    """What a call does if all expectations hold; by default it only answers."""
 
     finds: str | None = None
     adds: str | None = None
@@ -127,7 +127,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
     tables: dict[str, list[dict[str, Any]]] = {}
 
     def as_formerly(self) -> Environment:
-        """The environment before its rules changed."""
+        """The environment with its former rules."""
         before = {tool.name: tool for tool in self.former}
         return msgspec.structs.replace(self, tools=tuple(before.get(tool.name, tool) for tool in self.tools))
 
@@ -146,7 +146,7 @@ class MadeCall(msgspec.Struct, frozen=True):
 
 
 class World:
-    """An environment while one run goes on: the same calls in the same order always have the same answers."""
+    """An environment during one run. The same calls in the same order always have the same answers."""
 
     def __init__(
         self, environment: Environment, *, tools: Sequence[str] = (), files: Mapping[str, str] | None = None
@@ -159,7 +159,7 @@ class World:
         self.made: list[MadeCall] = []
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Answer:
-        """Make a call. It is kept, whatever comes of it."""
+        """Make a call; it is kept, successful or not."""
         given = dict(arguments)
         tool = self.tools.get(name)
         is_valid = tool is not None and tool.takes(given)
@@ -217,13 +217,13 @@ class World:
 
 
 def same(one: object, other: object) -> bool:
-    """Equal, and not merely because True is 1."""
+    """Equal, but True is not 1."""
     return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
 def fill(text: str, values: Mapping[str, Any]) -> str:
-    """A text with its gaps filled: `{name}`, and nothing more than names."""
-    return _GAP.sub(lambda gap: str(values.get(gap[1], gap[0])), text)
+    """A text with `{name}` replaced by values; nothing but names is replaced."""
+    return _PLACEHOLDER.sub(lambda gap: str(values.get(gap[1], gap[0])), text)
 
 
 def _worked(result: object) -> Answer:

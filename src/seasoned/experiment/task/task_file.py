@@ -1,4 +1,4 @@
-"""Tasks: what is asked, in which environment, and how it is checked. Errors of a file are told with their line."""
+"""Task files: what is asked, in which environment, and how the outcome is checked."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from seasoned.experiment.task.environment import (
     Expectation,
     World,
 )
-from seasoned.experiment.task.yaml_document import YamlEntry, read_document
+from seasoned.experiment.task.yaml_document import YamlEntry, YamlFields, read_document
 
 Part = Literal["train", "former", "development", "confirmation"]
-# Learned from; the same in the days of the former rules; tuned on; run once at the end.
+# To learn from; the same under the former rules; to tune on; to run once at the end.
 PARTS: tuple[Part, ...] = get_args(Part)
 BUILT_IN = {"conventions": "conventions", "plain": "plain", "multi-step": "multi_step"}
 _FOLDER = Path(__file__).parent / "task_sets"
@@ -74,22 +74,22 @@ class TaskSet(msgspec.Struct, frozen=True):
 
 
 def load_tasks(text: str) -> TaskSet:
-    """The set that is meant: one of ours by its name, a file, or a folder of files."""
+    """The tasks of a built-in set by its name, of a file, or of a folder of files."""
     path = _FOLDER / BUILT_IN[text] if text in BUILT_IN else Path(text).expanduser()
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix in _ENDINGS)
         if not files:
-            raise NotFound(f"{str(path)!r} holds no task file: expected files that end in .yaml.")
+            raise NotFound(f"{str(path)!r} has no task files. Expected files that end in .yaml.")
     else:
         files = [path]
         if not path.exists():
-            raise NotFound(f"{text!r} is no file and no set: give a path, or one of {', '.join(BUILT_IN)}.")
+            raise NotFound(f"{text!r} is neither a file nor a task set. Give a path, or one of {', '.join(BUILT_IN)}.")
     tasks: list[Task] = []
     seen: dict[str, str] = {}
     for file in files:
         for task in read_tasks(file):
             if task.id in seen:
-                raise UsageError(f"{task.place}: the id {task.id!r} is taken by {seen[task.id]}: give another.")
+                raise UsageError(f"{task.place}: the id {task.id!r} is already used at {seen[task.id]}.")
             seen[task.id] = task.place
             tasks.append(task)
     whole = blake2b(digest_size=8)
@@ -112,7 +112,7 @@ def read_tasks(file: Path) -> list[Task]:
         former += [before] if before is not None else []
     environment = Environment(
         name=fields["environment"].text(),
-        about=fields["about"].text() if "about" in fields else "",
+        about=fields.text("about"),
         tools=tuple(tools),
         former=tuple(former),
         files=_files(fields.get("files")),
@@ -121,7 +121,7 @@ def read_tasks(file: Path) -> list[Task]:
     names = [tool.name for tool in tools]
     twice = [name for at, name in enumerate(names) if name in names[:at]]
     if twice:
-        raise UsageError(f"{fields['tools'].place}: the tool {twice[0]!r} stands there twice: expected it once.")
+        raise UsageError(f"{fields['tools'].place}: the tool {twice[0]!r} is defined twice.")
     return [_task(entry, environment) for entry in fields["tasks"].items()]
 
 
@@ -134,15 +134,15 @@ def _task(entry: YamlEntry, environment: Environment) -> Task:
         raise fields["check"].fail("at least one condition")
     return Task(
         id=fields["id"].text(),
-        part=fields["part"].choice(PARTS) if "part" in fields else "confirmation",  # type: ignore[arg-type]
+        part=fields.choice("part", PARTS, "confirmation"),
         prompt=fields["prompt"].text(),
         environment=environment,
         check=tuple(conditions),
         tools=offered if "tools" in fields else (),
         files=_files(fields.get("files")),
-        tags=fields["tags"].texts() if "tags" in fields else (),
-        seed=fields["seed"].number() if "seed" in fields else 0,
-        steps=fields["steps"].number(1) if "steps" in fields else STEPS,
+        tags=fields.texts("tags"),
+        seed=fields.number("seed", 0),
+        steps=fields.number("steps", STEPS, least=1),
         place=entry.place,
     )
 
@@ -180,7 +180,7 @@ def _condition(entry: YamlEntry, offered: Sequence[str]) -> Condition:
     return Condition(
         place=entry.place,
         arguments=tuple((name, _wanted(one)) for name, one in arguments.named().items()) if arguments else (),
-        least=fields["least"].number(1) if "least" in fields else 1,
+        least=fields.number("least", 1, least=1),
         value=_value(value) if value else None,
         **named,
     )
@@ -203,14 +203,11 @@ def _value(fields: Mapping[str, YamlEntry]) -> ExpectedValue:
 
 
 def _tool(entry: YamlEntry) -> tuple[EnvironmentTool, EnvironmentTool | None]:
-    """The tool as it is, and as it was where its rule was another one once."""
+    """The tool, and its former version if its rules changed."""
     known = ("name", "description", "arguments", "expects", "rule", "formerly", *_ACTIONS)
     fields = entry.fields(known, needed=("name", "description"))
-    arguments = (
-        tuple(_argument(name, one) for name, one in fields["arguments"].named().items())
-        if ("arguments" in fields)
-        else ()
-    )
+    given = fields["arguments"].named() if "arguments" in fields else {}
+    arguments = tuple(_argument(name, one) for name, one in given.items())
     names = tuple(one.name for one in arguments)
     now = EnvironmentTool(
         name=fields["name"].text(),
@@ -218,7 +215,7 @@ def _tool(entry: YamlEntry) -> tuple[EnvironmentTool, EnvironmentTool | None]:
         arguments=arguments,
         expects=_expectations(fields.get("expects"), names),
         action=_action(fields, names),
-        rule=fields["rule"].text() if "rule" in fields else "",
+        rule=fields.text("rule"),
     )
     if "formerly" not in fields:
         return now, None
@@ -226,7 +223,7 @@ def _tool(entry: YamlEntry) -> tuple[EnvironmentTool, EnvironmentTool | None]:
     changed = {"expects": _expectations(before.get("expects"), names)}
     if any(name in before for name in _ACTIONS):
         changed["action"] = _action(before, names)  # type: ignore[assignment]
-    return now, msgspec.structs.replace(now, rule=before["rule"].text() if "rule" in before else "", **changed)
+    return now, msgspec.structs.replace(now, rule=before.text("rule"), **changed)
 
 
 def _argument(name: str, entry: YamlEntry) -> Argument:
@@ -237,7 +234,7 @@ def _argument(name: str, entry: YamlEntry) -> Argument:
     return Argument(
         name,
         fields["type"].choice(kinds),  # type: ignore[arg-type]
-        fields["description"].text() if "description" in fields else "",
+        fields.text("description"),
         tuple(one.value() for one in fields["choices"].items()) if "choices" in fields else (),
         fields["optional"].value() is True if "optional" in fields else False,
     )
@@ -260,19 +257,19 @@ def _expectations(entry: YamlEntry | None, arguments: Sequence[str]) -> tuple[Ex
         found.append(
             Expectation(
                 error=fields["error"].text(),
-                argument=fields["argument"].choice(arguments) if "argument" in fields else None,
+                argument=fields.choice("argument", arguments),
                 like=fields["like"].pattern() if "like" in fields else None,
                 one_of=tuple(item.value() for item in fields["one_of"].items(alone=True))
                 if "one_of" in fields
                 else None,
                 known=known,
-                needs=fields["needs"].text() if "needs" in fields else None,
+                needs=fields.text("needs") or None,
             )
         )
     return tuple(found)
 
 
-def _action(fields: Mapping[str, YamlEntry], arguments: Sequence[str]) -> Action:
+def _action(fields: YamlFields, arguments: Sequence[str]) -> Action:
     texts = {name: fields[name].text() for name in ("finds", "adds", "changes", "removes", "result") if name in fields}
     writes = None
     if "writes" in fields:
@@ -284,17 +281,17 @@ def _action(fields: Mapping[str, YamlEntry], arguments: Sequence[str]) -> Action
     if "by" in fields:
         for name, one in fields["by"].named().items():
             if name not in arguments:
-                raise UsageError(f"{one.place}: {name!r} is no argument of the tool: expected {', '.join(arguments)}.")
+                raise UsageError(f"{one.place}: {name!r} is not an argument: expected {', '.join(arguments)}.")
             by[name] = one.text()
     elif set(texts) & {"finds", "changes", "removes"}:
         raise next(fields[name] for name in texts).fail("'by' beside it: an argument and the column it names")
     return Action(
         by=tuple(by.items()),
-        gives=fields["gives"].texts() if "gives" in fields else (),
-        reads=fields["reads"].choice(arguments) if "reads" in fields else None,
+        gives=fields.texts("gives"),
+        reads=fields.choice("reads", arguments),
         writes=writes,
         lists=fields["lists"].value() is True if "lists" in fields else False,
-        sets=fields["sets"].texts() if "sets" in fields else (),
+        sets=fields.texts("sets"),
         **texts,
     )
 
@@ -314,7 +311,7 @@ def _tables(entry: YamlEntry | None) -> dict[str, list[dict[str, Any]]]:
 
 
 def _refuse_shared_wording(found: TaskSet) -> None:
-    """What is learned from must not be asked again: a prompt belongs to one part."""
+    """A prompt belongs to one part: what was learned from must not be asked in the test."""
     seen: dict[str, Task] = {}
     for task in found.tasks:
         words = " ".join(task.prompt.casefold().split())
@@ -322,5 +319,5 @@ def _refuse_shared_wording(found: TaskSet) -> None:
         if other.part != task.part:
             raise UsageError(
                 f"{task.place}: the prompt of {task.id!r} is that of {other.id!r} in the part {other.part!r}: "
-                "expected other words, for parts share no task."
+                "expected another prompt, because parts must not share tasks."
             )

@@ -1,4 +1,4 @@
-"""A YAML file as entries that know their line: whatever is wrong in it is said with file, line and what is expected."""
+"""A YAML file as entries that know their line, so that an error names file, line and what is expected."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def read_document(path: Path) -> YamlEntry:
         mark = getattr(error, "problem_mark", None)
         line = 1 if mark is None else mark.line + 1
         problem = getattr(error, "problem", None) or str(error) or "nested too deeply"
-        raise UsageError(f"{path}:{line}: this is no YAML ({problem}): expected keys and values.") from error
+        raise UsageError(f"{path}:{line}: this is not valid YAML ({problem}): expected keys and values.") from error
     if node is None:
         raise UsageError(f"{path}:1: the file is empty: expected a mapping.")
     return YamlEntry(str(path), node, "the file")
 
 
 class YamlEntry:
-    """One value of a file, with its place."""
+    """One value of a file, with its line."""
 
     def __init__(self, file: str, node: yaml.Node, name: str) -> None:
         self._file = file
@@ -57,12 +57,12 @@ class YamlEntry:
         return f"{self._file}:{self._node.start_mark.line + 1}"
 
     def fail(self, expected: str) -> UsageError:
-        """The error that says what is here and what should be."""
+        """An error that says what is here and what is expected."""
         return UsageError(f"{self.place}: {self.name} is {self._shown()}: expected {expected}.")
 
-    def fields(self, known: Collection[str], *, needed: Collection[str] = ()) -> dict[str, YamlEntry]:
-        """The fields of a mapping. One that nobody knows is an error, for it is a slip of the pen."""
-        found = self.named(f"a mapping with {_listed(needed or known)}")
+    def fields(self, known: Collection[str], *, needed: Collection[str] = ()) -> YamlFields:
+        """The fields of a mapping. An unknown one is an error: it is probably a typo."""
+        found = YamlFields(self.named(f"a mapping with {_listed(needed or known)}"))
         for name, entry in found.items():
             if name not in known:
                 near = get_close_matches(name, known, n=1)
@@ -99,7 +99,7 @@ class YamlEntry:
         return bool(self._node.id == "mapping")
 
     def text(self) -> str:
-        """A text; a number or a date that stands there without quotes is taken as it is written."""
+        """A text; an unquoted number or date is taken as it is written."""
         if self._node.id != "scalar" or (self._node.style is None and self._node.value in ("", "~", "null")):
             raise self.fail("a text")
         return str(self._node.value)
@@ -137,6 +137,22 @@ class YamlEntry:
             return "a mapping" if self._node.id == "mapping" else "a list"
         text = self._node.value
         return repr(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}…")
+
+
+class YamlFields(dict[str, YamlEntry]):
+    """The fields of a mapping by name, with defaults for those that are not there."""
+
+    def text(self, name: str, default: str = "") -> str:
+        return self[name].text() if name in self else default
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        return self[name].texts() if name in self else ()
+
+    def number(self, name: str, default: int, *, least: int = 0) -> int:
+        return self[name].number(least) if name in self else default
+
+    def choice(self, name: str, among: Collection[str], default: Any = None) -> Any:
+        return self[name].choice(among) if name in self else default
 
 
 def _value(entry: YamlEntry, node: yaml.Node, depth: int) -> Any:
