@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from seasoned.outcome.agreement import Complete, LabeledVerdict, agreement, complete, score
+from seasoned.outcome.agreement import FlagAgreement, LabeledVerdict, agreement, complete, score
 from seasoned.outcome.verdict import Outcome
 
 
@@ -70,8 +70,8 @@ def test_a_circular_source_is_shown_and_left_out_of_the_pool() -> None:
 
 
 def test_how_far_verdicts_that_saw_the_flags_agree() -> None:
-    assert complete([*TABLE, *pairs("ok", True, 9, agent="tau-bench")]) == Complete(100, 94)
-    assert complete([]) == Complete(0, 0)
+    assert complete([*TABLE, *pairs("ok", True, 9, agent="tau-bench")]) == FlagAgreement(100, 94)
+    assert complete([]) == FlagAgreement(0, 0)
 
 
 def test_nothing_at_all() -> None:

@@ -13,7 +13,7 @@ from seasoned.app.stores import own_store, read_histories
 from seasoned.cli.options import PATHS_HELP, json_option, paths_argument, store_option
 from seasoned.cli.output import ReadingBar, print_json, table
 from seasoned.config import load
-from seasoned.outcome.agreement import Agreement, AgreementScore, Complete, LabeledVerdict, complete
+from seasoned.outcome.agreement import Agreement, AgreementScore, FlagAgreement, LabeledVerdict, complete
 from seasoned.outcome.agreement import agreement as score_pairs
 from seasoned.text import plural
 
@@ -97,7 +97,7 @@ def _score_answer(score: AgreementScore) -> dict[str, Any]:
     return {**asdict(score), "f1_interval": None if score.f1_interval is None else asdict(score.f1_interval)}
 
 
-def _print_agreement(blind: Agreement, strict: Agreement, full: Complete) -> None:
+def _print_agreement(blind: Agreement, strict: Agreement, full: FlagAgreement) -> None:
     if not blind.sources:
         click.echo("No call here carries an explicit flag, so there is nothing to score against.")
         return

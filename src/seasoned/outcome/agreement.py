@@ -65,14 +65,14 @@ class Agreement(msgspec.Struct, frozen=True):
     """The pool without Claude Code, whose texts keep an exit code even when the flag is taken away."""
 
 
-class Complete(msgspec.Struct, frozen=True):
+class FlagAgreement(msgspec.Struct, frozen=True):
     """How many verdicts agree with the flag when the judge may see it: all of them, or something is wrong."""
 
     n: int
     agreeing: int
 
 
-class _Table(msgspec.Struct):
+class _ConfusionCounts(msgspec.Struct):
     """The four counts of a label against a verdict; `unclear` counts as not said to have failed."""
 
     hit: int = 0
@@ -112,15 +112,15 @@ def agreement(pairs: Iterable[LabeledVerdict], *, seed: int = 0) -> Agreement:
     )
 
 
-def complete(pairs: Iterable[LabeledVerdict]) -> Complete:
+def complete(pairs: Iterable[LabeledVerdict]) -> FlagAgreement:
     """How far verdicts that saw the flags agree with them, circular sources aside."""
     told = [pair for pair in pairs if pair.agent not in CIRCULAR]
-    return Complete(len(told), sum((pair.verdict == "failed") == pair.failed for pair in told))
+    return FlagAgreement(len(told), sum((pair.verdict == "failed") == pair.failed for pair in told))
 
 
 def score(name: str, pairs: list[LabeledVerdict], *, seed: int = 0) -> AgreementScore:
     """The score of one group of pairs."""
-    table = _Table()
+    table = _ConfusionCounts()
     for pair in pairs:
         table.add(pair)
     ok = [pair for pair in pairs if pair.verdict == "ok"]
@@ -149,7 +149,7 @@ def _f1(hit: int, false_alarm: int, miss: int) -> float | None:
     return _share(2 * hit, 2 * hit + false_alarm + miss)
 
 
-def _kappa(table: _Table) -> float | None:
+def _kappa(table: _ConfusionCounts) -> float | None:
     """Cohen's kappa (1960); None when chance alone would agree on everything."""
     n = table.hit + table.false_alarm + table.miss + table.rest
     if not n:
@@ -162,10 +162,12 @@ def _kappa(table: _Table) -> float | None:
 
 def _interval(pairs: list[LabeledVerdict], *, seed: int) -> F1Interval | None:
     """A percentile bootstrap of F1 over whole sessions: calls of one session resemble each other."""
-    sessions: dict[tuple[str, str], _Table] = defaultdict(_Table)
+    sessions: dict[tuple[str, str], _ConfusionCounts] = defaultdict(_ConfusionCounts)
     for pair in pairs:
         sessions[pair.agent, pair.session].add(pair)
-    counts = [(table.hit, table.false_alarm, table.miss) for table in sessions.values()]
+    # In a fixed order: sessions arrive as parallel readers finish, and the seed must draw the same ones.
+    tables = [sessions[key] for key in sorted(sessions)]
+    counts = [(table.hit, table.false_alarm, table.miss) for table in tables]
     telling = [count for count in counts if any(count)]
     if len(counts) < _FEWEST_SESSIONS or len(telling) < _FEWEST_SESSIONS:
         return None

@@ -9,8 +9,8 @@ import msgspec
 from seasoned.lazy_regex import LazyRegex
 
 
-class Body(msgspec.Struct, frozen=True):
-    """What the tool itself said, and what the wrapping told beside it."""
+class UnwrappedOutput(msgspec.Struct, frozen=True):
+    """What the tool itself printed, and what the agent wrote around it."""
 
     text: str
     exit_code: int | None = None
@@ -46,10 +46,10 @@ _PROMPT = LazyRegex(r"\n\((?:Open file|Current directory): [^\n]*\)\s*(?:\n[^\n]
 HEADERS = ("Chunk ID: ", "Wall time", "Exit code: ", "Script completed")
 
 
-def open_shell(text: str) -> Body:
+def open_shell(text: str) -> UnwrappedOutput:
     """The output of a command without what the agent wrote around it."""
     if text.startswith("Command running in background"):
-        return Body(text, running=True)
+        return UnwrappedOutput(text, running=True)
     head = text[:16]
     code: int | None = None
     running = False
@@ -104,7 +104,7 @@ class _Wrapped(msgspec.Struct):
     metadata: _Metadata | None = None
 
 
-def _without_trailer(text: str, code: int | None, running: bool) -> Body:
+def _without_trailer(text: str, code: int | None, running: bool) -> UnwrappedOutput:
     end = text[-400:]
     if "exit code" in end or "exited with" in end:
         for pattern in _TRAILING:
@@ -114,7 +114,7 @@ def _without_trailer(text: str, code: int | None, running: bool) -> Body:
     if "Exit Code: " in end and (found := _GEMINI.compiled.search(text, max(0, len(text) - 400))):
         code = code if found.group(1) == "(none)" else int(found.group(1))
         text = _GEMINI_HEAD.compiled.sub("", text[: found.start()])
-    return Body(without_notes(text), code, running)
+    return UnwrappedOutput(without_notes(text), code, running)
 
 
 def without_notes(text: str) -> str:

@@ -53,11 +53,11 @@ def judge_shell(text: str, command: str | None, *, shows_code: bool = False) -> 
     speech = OutputText(text)
     if not speech.stripped:
         return _silence(deciders, command or "")
-    scene = _Scene(steps, deciders)
-    found = _failure(speech, scene, shows_code=shows_code)
+    ran = _CommandSteps(steps, deciders)
+    found = _failure(speech, ran, shows_code=shows_code)
     if found is not None:
         return found
-    worked = (first(TEST_SUCCESSES, speech) or first(BUILD_SUCCESSES, speech)) if scene.runs else None
+    worked = (first(TEST_SUCCESSES, speech) or first(BUILD_SUCCESSES, speech)) if ran.runs else None
     if worked is not None:
         return worked.says()
     return Verdict("ok", "none", "none", "There is output, and nothing in it says that the command failed.")
@@ -69,8 +69,8 @@ def hidden_test_failure(text: str, command: str | None) -> WordingRule | None:
     if not command or not any(sign in command for sign in _JOINS) or not any(word in text for word in _FAILS):
         return None
     steps = parse(command)
-    scene = _Scene(steps, deciding(steps))
-    return first(TEST_FAILURES, OutputText(text)) if scene.runs and scene.hidden else None
+    ran = _CommandSteps(steps, deciding(steps))
+    return first(TEST_FAILURES, OutputText(text)) if ran.runs and ran.hidden else None
 
 
 _JOINS = ("|", ";", "&", "\n")
@@ -117,8 +117,8 @@ def _is_show(step: Step) -> bool:
     return step.program in _SHOW if subs is None else step.sub in subs
 
 
-class _Scene(msgspec.Struct, frozen=True):
-    """Who could have spoken in a command, and whose word counts."""
+class _CommandSteps(msgspec.Struct, frozen=True):
+    """The programs of a command, and those whose exit status is the command's."""
 
     steps: tuple[Step, ...]
     deciders: tuple[Step, ...]
@@ -166,40 +166,40 @@ def _pipefail(steps: tuple[Step, ...]) -> bool:
     return any(step.program == "set" and "pipefail" in step.words for step in steps)
 
 
-def _failure(speech: OutputText, scene: _Scene, *, shows_code: bool) -> Verdict | None:
-    deciding_names = scene.names
-    own = _own_words(speech, scene, shows_code=shows_code)
+def _failure(speech: OutputText, ran: _CommandSteps, *, shows_code: bool) -> Verdict | None:
+    deciding_names = ran.names
+    own = _own_words(speech, ran, shows_code=shows_code)
     if own is not None:
         return own
-    if scene.runs and (tests := first(TEST_FAILURES, speech)):
-        return _hidden(tests) if shows_code and scene.hidden else tests.says()
-    if "git" in deciding_names or not scene.steps:
+    if ran.runs and (tests := first(TEST_FAILURES, speech)):
+        return _hidden(tests) if shows_code and ran.hidden else tests.says()
+    if "git" in deciding_names or not ran.steps:
         for rule in GIT:
-            if _git_speaks(rule, speech, scene):
+            if _git_speaks(rule, speech, ran):
                 return rule.says()
-    if "git" in deciding_names and not scene.hidden and (hook := first(HOOKS, speech)):
+    if "git" in deciding_names and not ran.hidden and (hook := first(HOOKS, speech)):
         return hook.says()
     named = _named_tools(speech, deciding_names)
     if named is not None:
         return named.says()
-    if not scene.runs:
-        return _cli_usage(speech, scene)
+    if not ran.runs:
+        return _cli_usage(speech, ran)
     found = first(INTERPRETER, speech)
-    if found is None and not scene.inline:
+    if found is None and not ran.inline:
         found = first(BUILD_FAILURES, speech)
     if found is None:
-        return _weak_words(speech, scene, shows_code=shows_code)
-    return _hidden(found) if scene.hidden else found.says()
+        return _weak_words(speech, ran, shows_code=shows_code)
+    return _hidden(found) if ran.hidden else found.says()
 
 
-def _weak_words(speech: OutputText, scene: _Scene, *, shows_code: bool) -> Verdict | None:
+def _weak_words(speech: OutputText, ran: _CommandSteps, *, shows_code: bool) -> Verdict | None:
     """What any program may say when it fails, and may also say when it does not."""
-    if scene.inline or first(TEST_SUCCESSES, speech) is not None:
+    if ran.inline or first(TEST_SUCCESSES, speech) is not None:
         return None
     found = first(GENERIC, speech)
     if found is None:
         return None
-    if scene.hidden:
+    if ran.hidden:
         return _hidden(found)
     if shows_code:
         return Verdict("unclear", "wording", found.fault, f"{found.reason[:-1]}, it seems, but no exit code is shown.")
@@ -225,30 +225,30 @@ def _named_tools(speech: OutputText, programs: set[str]) -> WordingRule | None:
     return first(WRITE_FAILURES, speech) if "apply_patch" in programs else None
 
 
-def _cli_usage(speech: OutputText, scene: _Scene) -> Verdict | None:
+def _cli_usage(speech: OutputText, ran: _CommandSteps) -> Verdict | None:
     """Programs that show things complain about a wrong call in their very first words."""
-    if not scene.steps or len(scene.deciders) < len(scene.steps) or scene.deciders[-1].program not in _CLIS:
+    if not ran.steps or len(ran.deciders) < len(ran.steps) or ran.deciders[-1].program not in _CLIS:
         return None
-    if scene.deciders[-1].sub == "logs":
+    if ran.deciders[-1].sub == "logs":
         return None
     found = first(GENERIC, OutputText(speech.first_lines.split("\n", 1)[0]))
     return found.says() if found is not None else None
 
 
-def _own_words(speech: OutputText, scene: _Scene, *, shows_code: bool) -> Verdict | None:
+def _own_words(speech: OutputText, ran: _CommandSteps, *, shows_code: bool) -> Verdict | None:
     """Complaints that name who complains: the shell, or a program whose status is the command's."""
     for rule in SHELL_OWN:
         hit = find(rule, speech)
-        if hit is not None and _shell_means_the_end(hit.groupdict(), scene):
-            return _hidden(rule) if scene.hidden and _SCRIPT.compiled.match(hit.group()) else rule.says()
+        if hit is not None and _shell_means_the_end(hit.groupdict(), ran):
+            return _hidden(rule) if ran.hidden and _SCRIPT.compiled.match(hit.group()) else rule.says()
     for rule in PROGRAM_OWN:
         for hit in find_all(rule, speech):
             program = hit["program"]
-            if not scene.steps:
+            if not ran.steps:
                 if program.islower():
                     return rule.says()
-            elif (program in scene.names or program in _AROUND) and (
-                not scene.repeats(program) or hit.string.find("\n", hit.end()) < 0
+            elif (program in ran.names or program in _AROUND) and (
+                not ran.repeats(program) or hit.string.find("\n", hit.end()) < 0
             ):
                 return _partly(rule, speech, program, shows_code=shows_code)
     return None
@@ -262,20 +262,18 @@ def _partly(rule: WordingRule, speech: OutputText, program: str, *, shows_code: 
     return rule.says()
 
 
-def _shell_means_the_end(groups: dict[str, str | None], scene: _Scene) -> bool:
-    if not scene.steps:
+def _shell_means_the_end(groups: dict[str, str | None], ran: _CommandSteps) -> bool:
+    if not ran.steps:
         return True
     glob = groups.get("glob")
     if glob:
-        return any(glob in step.words for step in scene.deciders) or not any(glob in step.words for step in scene.steps)
+        return any(glob in step.words for step in ran.deciders) or not any(glob in step.words for step in ran.steps)
     name = groups.get("program") or groups.get("other") or groups.get("bare") or groups.get("file")
     # What the shell did not find inside a substitution or an earlier step does not end the command;
     # a path that is not a program is the target of a redirection, which ends its step.
-    if name is None or name.rsplit("/", 1)[-1] in scene.names:
+    if name is None or name.rsplit("/", 1)[-1] in ran.names:
         return True
-    return (
-        "/" in name and not _mentions(scene.steps, name) and all(step.join in ("", "&&", "|") for step in scene.steps)
-    )
+    return "/" in name and not _mentions(ran.steps, name) and all(step.join in ("", "&&", "|") for step in ran.steps)
 
 
 def _mentions(steps: tuple[Step, ...], name: str) -> bool:
@@ -285,15 +283,15 @@ def _mentions(steps: tuple[Step, ...], name: str) -> bool:
 _SCRIPT = LazyRegex(r"\S+\.sh:")
 
 
-def _git_speaks(rule: WordingRule, speech: OutputText, scene: _Scene) -> bool:
-    last = next((step for step in reversed(scene.deciders) if step.program == "git"), None)
-    subs = {step.sub for step in scene.deciders if step.program == "git"}
-    if rule.name == "nothing to commit" and scene.steps and (last is None or last.sub != "commit"):
+def _git_speaks(rule: WordingRule, speech: OutputText, ran: _CommandSteps) -> bool:
+    last = next((step for step in reversed(ran.deciders) if step.program == "git"), None)
+    subs = {step.sub for step in ran.deciders if step.program == "git"}
+    if rule.name == "nothing to commit" and ran.steps and (last is None or last.sub != "commit"):
         return False
-    if rule.name == "git conflict" and scene.steps and not subs & _JOINING:
+    if rule.name == "git conflict" and ran.steps and not subs & _JOINING:
         return False
     # An earlier git command without a say may have complained; the last line is the last one's.
-    repeats = scene.repeats("git")
+    repeats = ran.repeats("git")
     return any(not repeats or hit.string.find("\n", hit.end()) < 0 for hit in find_all(rule, speech))
 
 

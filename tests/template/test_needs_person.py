@@ -1,0 +1,46 @@
+"""What needs a person is taught by nothing: no example, note or workflow holds it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from seasoned.command.risk import needs_person
+from seasoned.redact import Redactor, Secrecy
+from seasoned.scan.scan import ScanTarget, scan
+from seasoned.store import open_store
+from seasoned.template.mine.miner import mine_store
+from seasoned.template.mine.selection import MiningOptions
+from tests.history.claude_lines import ClaudeFile
+
+HELD = [
+    "stripe payouts create --amount 5000 --currency usd",
+    "supabase db reset --linked",
+    "bq rm -r -f analytics",
+    "cqlsh -e 'DROP KEYSPACE orders'",
+]
+EVERYDAY = ["make check T=tests/test_eta.py", "wp report late --week 2026-W11"]
+NOW = datetime(2026, 3, 10, tzinfo=UTC).timestamp()
+
+
+def test_a_template_holds_nothing_of_what_needs_a_person(tmp_path: Path) -> None:
+    assert all(needs_person("Bash", {"command": command}) for command in HELD)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(3):
+        session = ClaudeFile(f"{number:08d}-2222-4333-8444-555555555555").user("Run the monthly routine, please.")
+        for at, command in enumerate([*HELD, *EVERYDAY] * 3):
+            call = f"toolu_{number:08d}{at:016d}"
+            session.says(f"The routine: {command.split()[0]}.").calls(call, "Bash", command=command)
+            session.result(call, "done: 1 line", is_error=False)
+        session.says("The routine is finished.").write(folder / f"{number}.jsonl")
+    scan(ScanTarget(tmp_path / "seasoned.db"), [folder], Secrecy(b"k" * 32), workers=1)
+    store = open_store(tmp_path / "seasoned.db")
+    options = MiningOptions(min_messages=2)
+    made = mine_store(store, name="routine", now=NOW, redactor=Redactor(b"k" * 32), options=options)
+    assert made is not None
+    learned = msgspec.json.encode((made.examples, made.notes, made.workflows)).decode()
+    assert [command for command in EVERYDAY if command.split()[0] not in learned] == []
+    assert [command for command in HELD if command.split()[0] in learned] == []
