@@ -12,11 +12,11 @@ from seasoned.insight.compression import (
     check_many,
     fill,
     is_compressed,
+    judge,
     outlines,
     segments,
     sentence,
 )
-from seasoned.insight.tolerance import judge
 from seasoned.insight.track import JudgedCall, Track
 from seasoned.outcome.error_rate import Counts
 from seasoned.redact.key import Secrecy, new_key

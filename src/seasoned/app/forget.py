@@ -16,7 +16,7 @@ from seasoned.errors import NotFound
 from seasoned.scan.aggregates import update_aggregates
 from seasoned.store import Store
 from seasoned.store.forget import (
-    Asked,
+    ConfirmationCounts,
     count_asked,
     forget_elsewhere,
     forget_everything,
@@ -89,7 +89,7 @@ def _undo_lessons(config: Config, store: Store, target: ForgetTarget) -> list[st
     return [reply.said for reply in undo_lessons(memory_and_skills_in(config, store), *sorted(taught))]
 
 
-def _kept_requests(asked: Asked) -> list[str]:
+def _kept_requests(asked: ConfirmationCounts) -> list[str]:
     if not asked.requests:
         return []
     pending = f", {asked.pending} of them pending" if asked.pending else ""

@@ -16,6 +16,7 @@ from seasoned.errors import NotFound, UsageError
 from seasoned.insight.compare import ComparedSide, Comparison, compare_sessions, compare_sets
 from seasoned.insight.compression import (
     CompressionCheck,
+    Judgement,
     PooledCheck,
     around,
     check,
@@ -28,7 +29,6 @@ from seasoned.insight.compression import (
 from seasoned.insight.json_answer import MOST_SHOWN, comparison_answer, compression_answer, pooled_answer, topics
 from seasoned.insight.prior_knowledge import Knowledge, lost_knowledge
 from seasoned.insight.rate_text import share
-from seasoned.insight.tolerance import Judgement
 from seasoned.insight.track import Track, tracks
 from seasoned.outcome.error_rate import Counts, Include
 from seasoned.session import SessionRef

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from seasoned.insight.compare import Comparison
-from seasoned.insight.compression import CompressionCheck, PooledCheck, around, check, sentence
+from seasoned.insight.compression import CompressionCheck, Judgement, PooledCheck, around, check, sentence
 from seasoned.insight.prior_knowledge import Knowledge, LostKnowledge, Topic, lost_knowledge
 from seasoned.insight.profile import Profile, profile_calls
-from seasoned.insight.tolerance import Judgement
 from seasoned.insight.track import Track
 from seasoned.outcome.error_rate import Counts
 from seasoned.session import SessionRef

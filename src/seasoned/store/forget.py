@@ -174,7 +174,7 @@ def _escaped(text: str) -> str:
     return inside.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ConfirmationCounts(msgspec.Struct, frozen=True):
     """Requests for confirmation made by sessions. They are kept: otherwise the audit would prove nothing."""
 
     requests: int = 0
@@ -194,11 +194,11 @@ def forget_elsewhere(database: Database, refs: Sequence[str]) -> None:
             database.run_many(statement, [{"session": ref} for ref in refs])
 
 
-def count_asked(database: Database, refs: Collection[str]) -> Asked:
+def count_asked(database: Database, refs: Collection[str]) -> ConfirmationCounts:
     """Count the requests for confirmation made by these sessions."""
     wanted = set(refs)
     rows = [row for row in database.rows("trace.asked") if row["session_key"] in wanted]
-    return Asked(sum(int(row["requests"]) for row in rows), sum(int(row["pending"]) for row in rows))
+    return ConfirmationCounts(sum(int(row["requests"]) for row in rows), sum(int(row["pending"]) for row in rows))
 
 
 def forget_sessions(store: Store, session_ids: list[int], *, now: float) -> set[int]:

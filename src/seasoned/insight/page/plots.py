@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from seasoned.insight.cohort import BLOCK, ENDING, LONG_ENDING, CohortCell, EarlyTrend, Survivors
-from seasoned.insight.compression import PooledCheck
+from seasoned.insight.compression import TOLERANCE, PooledCheck
 from seasoned.insight.page import charts
 from seasoned.insight.page.rows import (
     DASH,
@@ -35,7 +35,6 @@ from seasoned.insight.page.rows import (
     visible,
 )
 from seasoned.insight.report import Report
-from seasoned.insight.tolerance import TOLERANCE
 from seasoned.insight.trials import EARLY_TURNS, Figure
 from seasoned.stats.interval import Estimate
 

@@ -9,10 +9,9 @@ from functools import partial
 from typing import Any
 
 from seasoned.insight.cohort import CohortCell
-from seasoned.insight.compression import CompressionCheck
+from seasoned.insight.compression import BeforeAfter, CompressionCheck, Judgement
 from seasoned.insight.page import charts
 from seasoned.insight.rate_text import share
-from seasoned.insight.tolerance import BeforeAfter, Judgement
 from seasoned.insight.trials import Figure
 from seasoned.outcome.error_rate import Counts
 from seasoned.stats.interval import Estimate

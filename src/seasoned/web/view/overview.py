@@ -12,11 +12,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from seasoned.confirm.service.service import service_of
-from seasoned.insight.daily_rate import DaySums, over_time
 from seasoned.insight.page import charts
 from seasoned.insight.page.plots import Plot
 from seasoned.insight.page.rows import figure_cells, figure_row, number, rate_between
-from seasoned.insight.trials import Figure
+from seasoned.insight.trials import DaySums, Figure, over_time
 from seasoned.stats.interval import Estimate
 from seasoned.store import Database, DatabaseRow, Store
 from seasoned.web.background_work import works_of
