@@ -41,7 +41,7 @@ def _timed(folder: Path, around: dict[str, str], *arguments: str) -> float:
 
 
 def _in_process(around: dict[str, str], corpus: Path) -> Iterator[str]:
-    """A profile inside a process that has begun: from the store, and read anew from the largest file."""
+    """A profile inside a process that has begun: from the store, and read again from the largest file."""
     largest = max(corpus.rglob("*.jsonl"), key=lambda path: path.stat().st_size)
     done = subprocess.run(
         [sys.executable, "-c", _PROFILE, str(Path(around["SEASONED_HOME"]) / "seasoned.db"), str(largest)],
@@ -75,5 +75,5 @@ session = max(seasoned.read(sys.argv[2]), key=lambda one: one.message_count)
 seasoned.profile(session)
 taken = time.perf_counter() - begun
 size = Path(sys.argv[2]).stat().st_size / 1e6
-print(f"seasoned.profile of the largest file ({size:.1f} MB), read and judged anew: {taken:.3f} s (wanted: under 0.3)")
+print(f"seasoned.profile of the largest file ({size:.1f} MB), read and judged: {taken:.3f} s (wanted: under 0.3)")
 """

@@ -102,7 +102,7 @@ def _growth(folder: Path, corpus: Path) -> Iterator[str]:
     """Ten times the files must take at most eleven times the time, in the same memory."""
     large = make_corpus(folder / "large" / "projects", times=10)
     for path in sorted(large.rglob("*.jsonl")):
-        # Copies of one session are one session: give each copy ids of its own, or ten times would not be ten times.
+        # Copies of one session count as one: give each copy new ids, so that ten copies are ten sessions.
         number = path.parent.name.partition("-")[0]
         data = path.read_bytes().replace(b'"sessionId":"', b'"sessionId":"' + number.encode() + b"-")
         path.write_bytes(data.replace(b'"toolu_', b'"toolu_' + number.encode() + b"x"))
@@ -141,13 +141,13 @@ def peak_memory(command: list[str], home: Path, config: Path) -> float:
 
 
 def environment(home: Path, config: Path) -> dict[str, str]:
-    """What a process of its own sees: nothing that changes how Python starts."""
+    """The environment of a separate process, without what changes how Python starts."""
     keep = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return {**keep, "SEASONED_HOME": str(home), "CLAUDE_CONFIG_DIR": str(config), "CI": "1"}
 
 
 def find_ccusage() -> Path | None:
-    """The native binary from the npm package, installed into a folder of its own; None where it cannot be had."""
+    """The native binary from the npm package, installed into a temporary folder; None if it is not available."""
     folder = ROOT / ".venv" / "ccusage"
     found = sorted(folder.glob("node_modules/@ccusage/ccusage-*/**/ccusage"))
     if not found and shutil.which("npm"):
