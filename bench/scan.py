@@ -77,7 +77,9 @@ def _times(folder: Path, corpus: Path, size: int) -> Iterator[str]:
                 found["rescan"].append(timed(command, home, corpus.parent))
     shutil.rmtree(home, ignore_errors=True)
     peaks.append(peak_memory(commands["cold"], home, corpus.parent))
-    best = {name: statistics.median(values) for name, values in found.items() if values}
+    # The fastest of interleaved runs: other work on the machine only ever adds time, and a ratio of two medians once
+    # said 0.88 where the truth was 1.07.
+    best = {name: min(values) for name, values in found.items() if values}
     for name, label in (
         ("cold", "cold scan with judging, redaction and store"),
         ("json", "json.loads alone, the same lines"),
@@ -86,8 +88,8 @@ def _times(folder: Path, corpus: Path, size: int) -> Iterator[str]:
     ):
         if name in best:
             yield (
-                f"{label}: median {best[name]:.3f} s of {len(found[name])} runs (fastest {min(found[name]):.3f} s), "
-                f"{size / best[name] / 1e6:.0f} MB/s"
+                f"{label}: fastest {best[name]:.3f} s of {len(found[name])} runs (median "
+                f"{statistics.median(found[name]):.3f} s), {size / best[name] / 1e6:.0f} MB/s"
             )
     yield f"ratio cold scan / json.loads alone: {best['cold'] / best['json']:.2f} (wanted: under 1)"
     if "ccusage" in best:
@@ -114,7 +116,7 @@ def _growth(folder: Path, corpus: Path) -> Iterator[str]:
             times.append(timed([str(SEASONED), "scan", str(source)], home, folder))
     shutil.rmtree(home, ignore_errors=True)
     memory = peak_memory([str(SEASONED), "scan", str(large)], home, folder)
-    ratio = statistics.median(large_times) / statistics.median(small_times)
+    ratio = min(large_times) / min(small_times)
     yield f"ten times the files: {ratio:.1f} times the time (wanted: at most 11), peak memory {memory:.0f} MB"
 
 
