@@ -97,14 +97,14 @@ def test_a_newcomer_comes_from_an_empty_home_to_a_denied_request(
 ) -> None:
     terminal.wait_for("New passphrase for")
     terminal.type(PASSPHRASE)
-    terminal.wait_for("The same again")
+    terminal.wait_for("Repeat it")
     terminal.type(PASSPHRASE)
     terminal.wait_for("Do you alone decide")
     terminal.type("y")
     link = terminal.wait_for(r"Log in as \S+ once, within ten minutes: (http\S+)|Log in as \S+, once[^:]*: (http\S+)")
     address = link[1] or link[2]
     base = address.partition("/login")[0]
-    assert "these are the samples that come with Seasoned" in terminal.text
+    assert "These are the samples that come with Seasoned" in terminal.text
     assert PASSPHRASE not in terminal.text
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     try:

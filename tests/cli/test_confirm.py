@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from seasoned.cli.confirm.grant import user_name
+from seasoned.app.people import user_name
 from seasoned.cli.main import app, main
 from seasoned.config import load
 from seasoned.confirm.people.change import first_admin
@@ -101,7 +101,7 @@ def test_the_first_admin_chooses_a_passphrase_at_the_terminal_and_no_file_holds_
     with terminal("confirm", "token", "make", "ada", "--role", "admin") as screen:
         screen.wait_for("New passphrase for ada: ")
         screen.type(WORDS + "\n")
-        screen.wait_for("The same again: ")
+        screen.wait_for("Repeat it: ")
         screen.type(WORDS + "\n")
         code, shown = ended(screen)
     assert code == 0
@@ -116,7 +116,7 @@ def test_two_passphrases_that_differ_make_no_admin() -> None:
     with terminal("confirm", "token", "make", "ada", "--role", "admin") as screen:
         screen.wait_for("New passphrase for ada: ")
         screen.type(WORDS + "\n")
-        screen.wait_for("The same again: ")
+        screen.wait_for("Repeat it: ")
         screen.type("something else entirely\n")
         assert ended(screen)[0] == 2
     assert answer("confirm", "token", "list")["count"] == 0
@@ -234,7 +234,7 @@ def test_an_admin_makes_an_approver_who_then_has_a_passphrase_of_their_own(ada: 
     assert file.read_text().startswith("ssn_approver_")
     assert "ssn_approver_" not in shown
     with terminal("confirm", "passphrase", "set", "bob", "--token-file", str(file)) as screen:
-        for prompt in ("New passphrase for bob: ", "The same again: "):
+        for prompt in ("New passphrase for bob: ", "Repeat it: "):
             screen.wait_for(prompt)
             screen.type("bob has other words\n")
         assert ended(screen)[0] == 0
@@ -256,7 +256,7 @@ def test_agents_get_tokens_without_a_passphrase_and_lose_them_so(home: Path) -> 
 def first_admin_at_the_terminal(*more: str) -> str:
     """Make ada the first admin, as the guide says; what was printed."""
     with terminal("confirm", "token", "make", "ada", "--role", "admin", *more) as screen:
-        for prompt in ("New passphrase for ada: ", "The same again: "):
+        for prompt in ("New passphrase for ada: ", "Repeat it: "):
             screen.wait_for(prompt)
             screen.type(WORDS + "\n")
         code, shown = ended(screen)
@@ -269,7 +269,7 @@ def test_alone_with_an_agent_nobody_may_approve_until_the_policy_says_so(home: P
     made = seasoned("confirm", "token", "make", "claude", "--json")
     claude, owner = json.loads(made.stdout), user_name()
     assert [one["person"] for one in answer("confirm", "token", "list")["credentials"]] == [owner, owner]
-    assert "Nobody may approve what claude asks for" in made.stderr
+    assert "No one can approve what claude asks for" in made.stderr
     assert "single_operator = true" in made.stderr
     with serving(home / ".seasoned", tokens={"agent": claude["token"]}) as found:
         asked = found.ask(action="delete_data")
@@ -283,7 +283,7 @@ def test_a_single_operator_sets_up_the_mode_first_and_then_decides_alone(home: P
     (home / ".seasoned" / "policy.toml").write_text("single_operator = true\n")
     first_admin_at_the_terminal()
     made = seasoned("confirm", "token", "make", "claude", "--json")
-    assert "Nobody may approve" not in made.stderr
+    assert "No one can approve" not in made.stderr
     tokens = {"agent": json.loads(made.stdout)["token"]}
     with serving(home / ".seasoned", tokens=tokens) as found:
         asked = found.ask(action="delete_data")
@@ -374,7 +374,7 @@ def test_a_policy_is_checked_and_put_into_force_by_an_admin(ada: str, home: Path
 def test_the_first_admins_policy_is_agreed_to_and_no_other_one_lets_anybody_approve(home: Path) -> None:
     words = (WORDS, WORDS)
     with terminal("confirm", "token", "make", "ada", "--role", "admin") as screen:
-        for prompt, each in zip(("New passphrase for ada: ", "The same again: "), words, strict=True):
+        for prompt, each in zip(("New passphrase for ada: ", "Repeat it: "), words, strict=True):
             screen.wait_for(prompt)
             screen.type(each + "\n")
         assert ended(screen)[0] == 0
@@ -417,14 +417,14 @@ def test_serve_alone_says_where_it_listens_and_what_single_operator_gives_up(hom
     [
         (["submit", "delete_data", "x"], 3, "confirm_url is not set"),
         (["submit", "delete_data", "x", "--details", "[]", "--url", "unix:/nowhere"], 2, "JSON object"),
-        (["submit", "delete_data", "x", "--details", "{", "--url", "unix:/nowhere"], 2, "no JSON"),
+        (["submit", "delete_data", "x", "--details", "{", "--url", "unix:/nowhere"], 2, "not valid JSON"),
         (["submit", "delete_data", "x", "--url", "unix:/nowhere"], 3, "did not answer"),
         (["submit", "delete_data", "x", "--url", "http://example.org"], 2, "https://"),
         (["serve", "--host", "0.0.0.0", "--port", "0"], 2, "--insecure-listen"),
         (["serve", "--tls-cert", "c.pem"], 2, "belong together"),
         (["approve", "nothing"], 1, "token make NAME --role admin"),
         (["show", "nothing"], 1, "no request 'nothing'"),
-        (["allow", "add", "send_email", "--for", "soon"], 2, "no length of time"),
+        (["allow", "add", "send_email", "--for", "soon"], 2, "not a valid length of time"),
         (["policy", "check", "/nowhere.toml"], 3, "does not exist"),
         (["token", "revoke", "nobody"], 1, "no credential"),
     ],

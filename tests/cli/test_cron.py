@@ -122,7 +122,7 @@ def test_a_run_can_be_left_to_the_scheduler_that_serves_alone() -> None:
         serving.send_signal(signal.SIGTERM)
         out, _ = serving.communicate(timeout=30)
     assert serving.returncode == 0
-    assert "Keeping the schedule" in out
+    assert "Running the schedule" in out
     assert ask("history")["runs"][0]["outcome"] == "ok"
 
 
@@ -136,7 +136,7 @@ def test_jobs_of_hermes_are_taken_over(tmp_path: Path) -> None:
     }  # fmt: skip
     (tmp_path / "jobs.json").write_text(json.dumps(jobs))
     done = seasoned("cron", "import", tmp_path / "jobs.json", "--zone", "UTC")
-    assert "1 job taken over" in done.stdout
+    assert "Imported 1 job" in done.stdout
     assert "Copy their scripts" in done.stdout
     assert "'odd'" in done.stderr
     again = ask("import", str(tmp_path / "jobs.json"), "--zone", "UTC")

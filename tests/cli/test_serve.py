@@ -58,7 +58,7 @@ def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 def test_at_a_terminal_the_passphrase_gives_a_link_that_logs_one_browser_in(ada: str) -> None:
     with terminal("serve", "--port", "0") as screen:
-        screen.wait_for("Passphrase of ada for a login link")
+        screen.wait_for("Passphrase of ada for a link that may decide")
         screen.type(WORDS + "\n")
         link = re.search(r"http://127\.0\.0\.1:\d+/login/[\w-]{43}", _line_with(screen, "Log in as ada"))
         assert link is not None
@@ -73,13 +73,13 @@ def test_at_a_terminal_the_passphrase_gives_a_link_that_logs_one_browser_in(ada:
 
 def test_a_wrong_passphrase_starts_nothing_and_enter_alone_gives_a_link_that_only_reads(ada: str) -> None:
     with terminal("serve", "--port", "0") as screen:
-        screen.wait_for("only Enter for one that only reads: ")
+        screen.wait_for("or Enter for one that only reads: ")
         screen.type("five wrong words for this\n")
         assert "Listening" not in _line_with(screen, "the passphrase is wrong")
     with terminal("serve", "--port", "0") as screen:
-        screen.wait_for("only Enter for one that only reads: ")
+        screen.wait_for("or Enter for one that only reads: ")
         screen.type("\n")
-        link = re.search(r"http://127\.0\.0\.1:\d+/login/[\w-]{43}", _line_with(screen, "Look at it: "))
+        link = re.search(r"http://127\.0\.0\.1:\d+/login/[\w-]{43}", _line_with(screen, "Open it: "))
         assert link is not None
         with httpx2.Client(trust_env=False, timeout=20.0, headers={"accept": "text/html"}) as browser:
             path = browser.post(link[0]).headers["location"].rpartition("/")[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx2
 
-from seasoned.cli.confirm.grant import user_name
+from seasoned.app.people import user_name
 from seasoned.config import load
 from tests.agent.test_chat import terminal
 from tests.cli.run import seasoned
@@ -21,7 +21,7 @@ def test_where_nobody_sits_up_serves_the_samples_by_a_link_that_only_reads(home:
     with started("up", "--serve") as (process, _):
         assert process.stdout is not None
         lines = []
-        while not lines or "Look at it: " not in lines[-1]:
+        while not lines or "Open it: " not in lines[-1]:
             lines.append(process.stdout.readline())
         link = re.search(LINK, lines[-1])
         assert link is not None
@@ -39,7 +39,7 @@ def test_the_first_time_at_a_terminal_up_makes_the_operator_and_the_next_time_kn
     with terminal("up", str(samples), "--port", "0") as screen:
         screen.wait_for("New passphrase for")
         screen.type(WORDS + "\n")
-        screen.wait_for("The same again")
+        screen.wait_for("Repeat it")
         screen.type(WORDS + "\n")
         screen.wait_for("Do you alone decide")
         screen.type("\n")
@@ -47,20 +47,20 @@ def test_the_first_time_at_a_terminal_up_makes_the_operator_and_the_next_time_kn
     assert "single_operator = true" in (load().home / "policy.toml").read_text()
     assert user_name() in seasoned("confirm", "token", "list").stdout
     with terminal("up", str(samples), "--port", "0") as screen:
-        screen.wait_for("or only Enter, to read")
+        screen.wait_for("or Enter to only read")
         screen.type("five wrong words for this\n")
         screen.wait_for("only lets you read")
-        assert re.search(LINK, _line_with(screen, "Look at it: "))
+        assert re.search(LINK, _line_with(screen, "Open it: "))
 
 
 def test_a_weak_passphrase_sets_nothing_up_and_the_pages_are_served_all_the_same(home: Path, samples: Path) -> None:
     with terminal("up", str(samples), "--port", "0") as screen:
         screen.wait_for("New passphrase for")
         screen.type("short\n")
-        screen.wait_for("The same again")
+        screen.wait_for("Repeat it")
         screen.type("short\n")
         screen.wait_for("nothing was set up")
-        assert re.search(LINK, _line_with(screen, "Look at it: "))
+        assert re.search(LINK, _line_with(screen, "Open it: "))
     assert not (load().home / "policy.toml").exists()
 
 

@@ -1,53 +1,89 @@
-"""Where the commands of `confirm` find the service, the store and the token."""
+"""Opens the confirmation book of this machine, and builds the service that serves it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
+from seasoned.app.extras import BOOK, SERVER, require
+from seasoned.app.stores import kept_secrecy, shared_database
 from seasoned.config import Config, load
 from seasoned.errors import CannotDo
 
 if TYPE_CHECKING:
+    from seasoned.confirm.policy import Listen
     from seasoned.confirm.request.book import Book
+    from seasoned.confirm.service import ConfirmService
 
-_NEEDED = ("argon2", "cryptography")
+# Shows a prompt and returns what was typed.
+Ask = Callable[[str], str]
 
 
-def need_server(*more: str) -> None:
-    """Refuse in one sentence what cannot be done here. Asking over HTTP needs none of this."""
-    missing = [name for name in (*_NEEDED, *more) if find_spec(name) is None]
-    if missing:
-        # Who only asks can ask a service elsewhere; who serves cannot.
-        elsewhere = "" if more else ", or use --url"
-        raise CannotDo(f"This needs {', '.join(missing)}: pip install 'seasoned[server]'{elsewhere}.")
+class ListenOptions(NamedTuple):
+    """Where to listen; what is None comes from the policy."""
+
+    host: str | None
+    port: int | None
+    socket: Path | None
+    tls_certificate: Path | None
+    tls_key: Path | None
+    allow_plain: bool
+    policy_file: Path | None
+
+
+def require_book() -> None:
+    """Refuse in one sentence where the libraries of confirmations are missing; asking over HTTP needs none of them."""
+    require("This", "server", *BOOK, otherwise=", or use --url")
+
+
+def require_server(*more: str) -> None:
+    """The same for serving."""
+    require("This", "server", *BOOK, *SERVER, *more)
 
 
 @contextmanager
 def open_book(config: Config | None = None, *, agreed: bool = False) -> Iterator[Book]:
-    """The book of this machine's store, under its policy file; with `agreed`, only if that is the one agreed to."""
-    need_server()
+    """The book of this machine's store under its policy; with `agreed`, only if an admin agreed to that policy."""
+    require_book()
     from seasoned.confirm.policy import FILE, check_agreed, load_with_digest
     from seasoned.confirm.request.book import Book
     from seasoned.confirm.request.seal import load_seal
-    from seasoned.redact.key import Secrecy, load_key
-    from seasoned.store import open_database
 
     config = config or load()
-    database = open_database(config, durable=True)
-    try:
+    with shared_database(config, durable=True) as database:
         policy, digest = load_with_digest(config.home / FILE)
         if agreed:
             check_agreed(database, config.home / FILE, digest)
-        yield Book(
-            database,
-            policy=policy,
-            seal=load_seal(config.home),
-            secrecy=Secrecy(load_key(config.home), config.redact),
-            clock=time.time,
-        )
-    finally:
-        database.close()
+        seal, secrecy = load_seal(config.home), kept_secrecy(config)
+        yield Book(database, policy=policy, seal=seal, secrecy=secrecy, clock=time.time)
+
+
+def has_admin(config: Config) -> bool:
+    """Whether an admin exists. Until then, the first to ask could become one."""
+    from seasoned.confirm.people.credential import active_admins
+
+    with shared_database(config) as database:
+        return bool(active_admins(database))
+
+
+def build_service(config: Config, options: ListenOptions) -> tuple[ConfirmService, Listen]:
+    """The service and where it listens: as the policy says, except where the options say otherwise."""
+    from seasoned.confirm.service import ConfirmService
+
+    if options.policy_file is not None and not options.policy_file.exists():
+        # Falling back to the defaults would ask fewer people than the policy demands.
+        raise CannotDo(f"The policy {str(options.policy_file)!r} does not exist. Check the path.")
+    service = ConfirmService(config, policy_file=options.policy_file)
+    given: dict[str, Any] = {
+        name: value
+        for name in ("host", "port", "socket", "tls_certificate", "tls_key")
+        if (value := getattr(options, name)) is not None
+    }
+    if options.allow_plain:
+        given["allow_plain"] = True
+    return service, msgspec.structs.replace(service.policy.listen, **given)

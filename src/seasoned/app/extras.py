@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from seasoned.errors import CannotDo
 
 NUMBERS = ("numpy", "scipy", "jinja2")
-BOOK = ("rfc8785", "argon2", "cryptography")
+BOOK = ("argon2", "cryptography")
 SERVER = ("fastapi", "uvicorn", "httpx2", "prometheus_client")
 GATEWAY = ("uvicorn", "httptools", "httpx2", "prometheus_client", "starlette", "genai_prices")
 SCHEDULE = ("cronsim", "pydantic_ai")

@@ -1,4 +1,4 @@
-"""Scheduled runs through the agent: what a run needs, made of the configuration; and the scheduler that does them."""
+"""Builds the scheduler, and runs the agent for it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, TextIO
 
 import msgspec
 
+from seasoned.app.stores import kept_secrecy
 from seasoned.config import Config, Route, command_environment
 from seasoned.errors import CannotDo, UsageError
-from seasoned.redact.key import Secrecy, load_key
+from seasoned.redact.key import Secrecy
 from seasoned.schedule.agent_jobs import AgentJobs, check_folder
 from seasoned.schedule.delivery import AnswerSender
 from seasoned.schedule.job import Job
@@ -36,7 +37,7 @@ _PROVIDERS = ("openai", "anthropic", "local")
 
 
 class RunningScheduler:
-    """A scheduler in a thread of its own."""
+    """A scheduler in a separate thread."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
@@ -48,27 +49,27 @@ class RunningScheduler:
         return self._thread.is_alive()
 
     def stop(self, timeout_seconds: float = 15.0) -> None:
-        """End it: no new runs, and a short time for those that go on."""
+        """Stop it: no new runs, and a short time for those that are running."""
         self.scheduler.stop()
         self._thread.join(timeout_seconds)
 
     def wait(self, timeout_seconds: float | None = None) -> None:
-        """Until it has ended."""
+        """Wait until it has ended."""
         self._thread.join(timeout_seconds)
 
 
 def start_scheduler(
     config: Config, *, out: TextIO | None = None, runs_at_once: int = RUNS_AT_ONCE, poll_seconds: float = POLL_SECONDS
 ) -> RunningScheduler:
-    """Keep the schedule of the configured store, until `stop` is called."""
+    """Run the jobs of the configured store until `stop` is called."""
     return RunningScheduler(build_scheduler(config, out=out, runs_at_once=runs_at_once, poll_seconds=poll_seconds))
 
 
 def build_scheduler(
     config: Config, *, out: TextIO | None = None, runs_at_once: int = RUNS_AT_ONCE, poll_seconds: float = POLL_SECONDS
 ) -> Scheduler:
-    """A scheduler that runs agents and hands their answers on; it has not begun."""
-    secrecy = Secrecy(load_key(config.home), config.redact)
+    """A scheduler that runs agents and delivers their answers; it has not started."""
+    secrecy = kept_secrecy(config)
     return Scheduler(
         lambda: open_jobs(config),
         JobRunner(build_parts(config, secrecy)),
@@ -80,12 +81,12 @@ def build_scheduler(
 
 
 def open_jobs(config: Config) -> Database:
-    """The database of the schedule; what it acknowledged outlives a crash."""
+    """The database of the jobs; what it acknowledged outlives a crash of the machine."""
     return open_database(config, durable=True)
 
 
-def job_desk(config: Config, secrecy: Secrecy) -> AgentJobs:
-    """Jobs as an agent of a conversation sees them."""
+def agent_jobs(config: Config, secrecy: Secrecy) -> AgentJobs:
+    """The jobs that an agent in a conversation may see and change."""
     return AgentJobs(
         lambda: open_jobs(config),
         clock=time.time,
@@ -95,12 +96,12 @@ def job_desk(config: Config, secrecy: Secrecy) -> AgentJobs:
 
 
 def kinds_in(secrecy: Secrecy, text: str) -> list[str]:
-    """What kinds of secrets a text holds."""
+    """The kinds of secrets in a text."""
     return [hit.kind for hit in secrecy.redactor().find(text)]
 
 
 def build_parts(config: Config, secrecy: Secrecy) -> RunParts:
-    """What a run needs from outside, made of the configuration."""
+    """What a run needs from other parts of the program."""
     from seasoned.agent.loop.model import detect_window
     from seasoned.agent.skill.library import view
 
@@ -147,13 +148,11 @@ def _choose(config: Config, job: Job, route: Route | None) -> ChosenModel:
 
 
 def _of_provider(provider: str, name: str | None, base_url: str | None) -> tuple[str | None, str | None]:
-    """The model as `choose_model` is asked for it: a provider's name goes before it, an address stays apart."""
+    """Model name and address for `choose_model`, which takes a provider as a prefix of the name."""
     if provider.startswith(("http://", "https://")):
         return name, provider
     if provider not in _PROVIDERS:
-        raise UsageError(
-            f"the provider {provider!r} is not known: write {', '.join(_PROVIDERS)}, or the address of its server."
-        )
+        raise UsageError(f"The provider {provider!r} is unknown. Use {', '.join(_PROVIDERS)}, or a server's address.")
     if name is None or name == provider or name.startswith(f"{provider}:"):
         return name or (provider if provider == "local" else None), base_url
     return f"{provider}:{name}", base_url
@@ -170,7 +169,7 @@ def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable
 
     folder = Path(task.folder) if task.folder is not None else check_folder(config.home / "jobs" / task.job_id)
     if not folder.is_dir():
-        raise CannotDo(f"the working folder {str(folder)!r} is gone: make it again, or give the job another one.")
+        raise CannotDo(f"The working folder {str(folder)!r} is gone. Create it again, or give the job another one.")
     limited = msgspec.structs.replace(
         config,
         turn_seconds=max(1, math.ceil(task.timeout_seconds)),
@@ -210,7 +209,7 @@ async def _turn(conversation: Conversation, prompt: str, beat: Callable[[], bool
             with contextlib.suppress(asyncio.CancelledError):
                 await watching
     if turn.stopped == "error" and not turn.text.strip() and _EMPTY in (turn.reason or ""):
-        # The model did answer, with nothing, however often the library asked again.
+        # The model did answer, but with nothing, however often the library asked again. That is not a failed run.
         turn = msgspec.structs.replace(turn, stopped=None, reason=None)
     warmth = conversation.warmth
     warm = () if warmth is None else (f"Warm start: {warmth.template or warmth.reason}.",)

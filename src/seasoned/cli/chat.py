@@ -18,7 +18,7 @@ from msgspec.structs import asdict
 from seasoned.agent.loop.model import ModelChoice, choose_model
 from seasoned.agent.loop.record import RecordedConversation, load_recorded
 from seasoned.agent.loop.stream_events import CallFinished, CallStarted, ContextCompressed, Event, TextEvent, Turn
-from seasoned.app.scheduler import job_desk
+from seasoned.app.scheduler import agent_jobs
 from seasoned.app.stores import own_store
 from seasoned.begin.settings import takes_part
 from seasoned.cli.options import json_option
@@ -86,7 +86,7 @@ class Plan:
         from seasoned.agent.loop.start import ConversationOptions, start
 
         wish = ConversationOptions(choice=self.choice, folder=self.folder, toolsets=self.toolsets, warm=self.warm)
-        config, secrecy, jobs = self.config, self.secrecy, job_desk(self.config, self.secrecy)
+        config, secrecy, jobs = self.config, self.secrecy, agent_jobs(self.config, self.secrecy)
         confirm = confirm or deny
         return start(config, secrecy, wish, recorded=self.recorded, confirm=confirm, tell=tell, jobs=jobs)
 

@@ -34,7 +34,7 @@ COMMANDS = {
     "memory": ("memory:memory", "Manage the notes every new session sees"),
     "skill": ("skill:skill", "Manage skills in the SKILL.md format"),
     "confirm": ("confirm.command:confirm", "Ask a person before risky actions"),
-    "cron": ("cron.command:cron", "Run agents on a schedule"),
+    "cron": ("cron:cron", "Run agents on a schedule"),
     "gateway": ("gateway:gateway", "Run the gateway, a proxy for model APIs"),
     "usage": ("gateway:usage", "Show tokens and cost"),
     "serve": ("serve:serve", "Serve the pages, gateway and schedule"),

@@ -1,4 +1,4 @@
-"""`serve`: everything that runs as a server, in one process, with its pages."""
+"""`serve` and `mcp`: everything that runs as a server."""
 
 from __future__ import annotations
 
@@ -7,112 +7,112 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
-from seasoned.app.confirm import need_server, open_book
-from seasoned.app.scheduler import start_scheduler
-from seasoned.cli.confirm.passphrase import ask_passphrase
-from seasoned.cli.confirm.request import DECIDING, named
-from seasoned.cli.gateway import make_service
-from seasoned.config import Config, load
-from seasoned.errors import CannotDo, NotFound, UsageError
-from seasoned.store import open_database
+from seasoned.app.confirm import ListenOptions, build_service, has_admin, open_book, require_server
+from seasoned.app.extras import SCHEDULE, missing, require
+from seasoned.cli.confirm.prompt import ask_passphrase
+from seasoned.cli.options import file_type
+from seasoned.config import load
+from seasoned.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
     from seasoned.confirm.people.credential import Credential
     from seasoned.confirm.service.listen import ColocatedApp
     from seasoned.gateway.service import GatewayMount
 
-_file = click.Path(path_type=Path, dir_okay=False, readable=False)
+_FORBIDDEN_TO_BROWSERS = 6000
 _OPTIONS = (
-    click.option("--host", help="The address to listen on. By default that of the policy, else 127.0.0.1."),
-    click.option("--port", type=click.IntRange(0, 65535), help="By default that of the policy, else 7327; 0 for any."),
-    click.option("--unix", "socket", type=_file, help="Listen on a Unix socket as well, which tells who calls."),
-    click.option("--tls-cert", "tls_certificate", type=_file, help="A certificate, for listening beyond this machine."),
-    click.option("--tls-key", type=_file, help="Its key."),
+    click.option("--host", help="Listen on this address. Default: the policy's, else 127.0.0.1."),
+    click.option("--port", type=click.IntRange(0, 65535), help="Default: the policy's, else 7327; 0 for any."),
+    click.option("--unix", "socket", type=file_type, help="Also listen on this Unix socket, which tells who calls."),
+    click.option(
+        "--tls-cert", "tls_certificate", type=file_type, help="TLS certificate, to listen beyond this machine."
+    ),
+    click.option("--tls-key", type=file_type, help="The certificate's key."),
     click.option(
         "--insecure-listen",
         "allow_plain",
         is_flag=True,
-        help="Listen beyond this machine without TLS, behind a proxy that has it.",
+        help="Listen beyond this machine without TLS, behind a TLS proxy.",
     ),
-    click.option("--policy", "policy_file", type=_file, help="The policy. By default policy.toml in the home folder."),
+    click.option(
+        "--policy", "policy_file", type=file_type, help="The policy. Default: policy.toml in the home folder."
+    ),
 )
 
 
-class Wanted(NamedTuple):
-    """What the options ask for; what is None is the policy's."""
-
-    host: str | None
-    port: int | None
-    socket: Path | None
-    tls_certificate: Path | None
-    tls_key: Path | None
-    allow_plain: bool
-    policy_file: Path | None
-
-
 def listen_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command these options, and hands them to it as one value."""
+    """Give a command the options of where to listen, as one value."""
 
     @wraps(command)
     def called(**given: Any) -> None:
-        wanted = Wanted(**{name: given.pop(name) for name in Wanted._fields})
-        command(wanted, **given)
+        options = ListenOptions(**{name: given.pop(name) for name in ListenOptions._fields})
+        command(options, **given)
 
     for option in reversed(_OPTIONS):
         called = option(called)
     return called
 
 
-_FORBIDDEN_TO_BROWSERS = 6000
+@click.command()
+@listen_options
+@click.option("--as", "name", metavar="NAME", help="Who logs in by the link; needed if there are several.")
+@click.option("--link/--no-link", default=None, help="Print a link that logs your browser in. Default: at a terminal.")
+@click.option("--schedule/--no-schedule", default=True, show_default=True, help="Run the schedule of `cron` too.")
+@click.option("--gateway/--no-gateway", default=True, show_default=True, help="Run the gateway too, under /v1/.")
+def serve(options: ListenOptions, name: str | None, link: bool | None, schedule: bool, gateway: bool) -> None:
+    """Serve the pages, gateway and schedule.
+
+    Also the confirmation service. Runs until interrupted. A link that may decide asks for your passphrase first: an
+    agent that runs as you could start this too. Without it the link only reads.
+
+    \b
+    Example: seasoned serve
+    """
+    wants_link = sys.stdin.isatty() or name is not None if link is None else link
+    guest = _guest(name, must=link or name is not None) if wants_link else None
+    serve_all(options, guest=guest, reads=wants_link, schedule=schedule, gateway=gateway)
 
 
-def has_admin(config: Config) -> bool:
-    """Whether somebody can change who may do what; until then whoever comes first could become that."""
-    from seasoned.confirm.people.credential import active_admins
-
-    database = open_database(config)
-    try:
-        return bool(active_admins(database))
-    finally:
-        database.close()
+def serve_all(
+    options: ListenOptions,
+    *,
+    guest: Credential | None = None,
+    reads: bool = True,
+    schedule: bool = True,
+    gateway: bool = True,
+    histories: Path | None = None,
+) -> None:
+    """Everything in one process, until interrupted, with a link for the guest or for a reader."""
+    with _running_schedule() if schedule else nullcontext():
+        mounted = _gateway() if gateway else None
+        run_service(options, has_pages=True, guest=guest, reads=reads, histories=histories, mounted=mounted)
 
 
 def run_service(
-    wanted: Wanted,
+    options: ListenOptions,
     *,
     has_pages: bool = False,
     guest: Credential | None = None,
     reads: bool = False,
     histories: Path | None = None,
-    beside: ColocatedApp | None = None,
+    mounted: ColocatedApp | None = None,
 ) -> None:
-    """Serve until interrupted, and say where; with a link that logs the guest in, or one that lets people read.
+    """Serve until interrupted, and print where, with a link for the guest or for a reader.
 
-    `histories` is a store whose sessions are shown in the stead of the user's own.
+    The pages show the sessions of the store at `histories` instead of the user's own.
     """
-    need_server("fastapi", "uvicorn", "httpx2", "prometheus_client", *(["jinja2"] if has_pages else []))
-    from seasoned.confirm.service import ConfirmService, create_app, serve
+    require_server(*(["jinja2"] if has_pages else []))
+    from seasoned.confirm.service import create_app
+    from seasoned.confirm.service import serve as serve_app
 
     config = load()
-    if wanted.policy_file is not None and not wanted.policy_file.exists():
-        # The defaults in its stead would ask for fewer people than somebody laid down.
-        raise CannotDo(f"The policy {str(wanted.policy_file)!r} does not exist: check the path.")
-    service = ConfirmService(config, policy_file=wanted.policy_file)
-    policy = service.policy
-    given = {
-        name: value
-        for name in ("host", "port", "socket", "tls_certificate", "tls_key")
-        if (value := getattr(wanted, name)) is not None
-    }
-    listen = msgspec.structs.replace(policy.listen, **given)
-    if wanted.allow_plain:
-        listen = msgspec.structs.replace(listen, allow_plain=True)
-    if has_pages := has_pages and listen.port != _FORBIDDEN_TO_BROWSERS:
+    service, listen = build_service(config, options)
+    is_for_browsers = listen.port != _FORBIDDEN_TO_BROWSERS
+    if has_pages := has_pages and is_for_browsers:
         from seasoned.web.app import create_web
 
         app = create_web(service, histories=histories)
@@ -126,83 +126,42 @@ def run_service(
             link = f"{service.base_url}/login/{app.state.visits.invite(guest)}"
             click.echo(f"Log in as {guest.name}, once, within ten minutes: {link}")
         elif has_pages and reads:
-            click.echo(f"Look at it: {service.base_url}/login/{app.state.visits.invite_onlooker()}")
+            click.echo(f"Open it: {service.base_url}/login/{app.state.visits.invite_onlooker()}")
         elif has_pages:
             click.echo(f"Log in with an approver's token: {service.base_url}/login")
-        if beside is not None:
+        if mounted is not None:
             click.echo(f"OPENAI_BASE_URL={addresses[0]}/v1  ANTHROPIC_BASE_URL={addresses[0]}")
-        if (told := policy.gives_up()) is not None:
-            click.echo(told, err=True)
+        if (warning := service.policy.gives_up()) is not None:
+            click.echo(warning, err=True)
         if not has_admin(config):
             click.echo(
-                "There is no admin yet: `seasoned confirm token make NAME --role admin`, before agents run.", err=True
+                "There is no admin yet. Before agents run: `seasoned confirm token make NAME --role admin`.", err=True
             )
-        if listen.port == _FORBIDDEN_TO_BROWSERS:
-            click.echo("Browsers refuse port 6000: there is no page here, only the service.", err=True)
+        if not is_for_browsers:
+            click.echo("Browsers refuse port 6000, so there are no pages here, only the service.", err=True)
 
-    serve(app, service, listen, ready=ready, beside=beside)
-
-
-@click.command()
-@listen_options
-@click.option("--as", "name", metavar="NAME", help="Who logs in by the link; needed where there are several.")
-@click.option(
-    "--link/--no-link", default=None, help="Print a link that logs your browser in. By default at a terminal."
-)
-@click.option("--schedule/--no-schedule", default=True, show_default=True, help="Keep the schedule of `cron` as well.")
-@click.option(
-    "--gateway/--no-gateway", default=True, show_default=True, help="Answer agents under /v1/ as `gateway` does."
-)
-def serve(wanted: Wanted, name: str | None, link: bool | None, schedule: bool, gateway: bool) -> None:
-    """Run the confirmation service, the pages, the gateway and the schedule, until it is interrupted.
-
-    A link that decides asks for your passphrase first: an agent that runs as you could start this too. Without it the
-    link lets you read.
-
-    \b
-    Example: seasoned serve
-    """
-    wants_link = sys.stdin.isatty() or name is not None if link is None else link
-    guest = _guest(name, must=link or name is not None) if wants_link else None
-    serve_all(wanted, guest=guest, reads=wants_link, schedule=schedule, gateway=gateway)
-
-
-def serve_all(
-    wanted: Wanted,
-    *,
-    guest: Credential | None = None,
-    reads: bool = True,
-    schedule: bool = True,
-    gateway: bool = True,
-    histories: Path | None = None,
-) -> None:
-    """Everything in one process, until interrupted, with a link for the guest or for whoever reads."""
-    with _schedule_kept() if schedule else nullcontext():
-        beside = _gateway() if gateway else None
-        run_service(wanted, has_pages=True, guest=guest, reads=reads, histories=histories, beside=beside)
+    serve_app(app, service, listen, ready=ready, beside=mounted)
 
 
 def _gateway() -> GatewayMount | None:
-    """The gateway, to be served beside the rest; where what it needs is not installed, that is said."""
-    from importlib.util import find_spec
-
-    if find_spec("genai_prices") is None or find_spec("httptools") is None:
-        click.echo("There is no gateway here: install the extra with `pip install 'seasoned[gateway]'`.", err=True)
+    """The gateway, to be served in the same process; without its libraries the rest is served."""
+    if missing("genai_prices", "httptools"):
+        click.echo("The gateway is not installed. Run: pip install 'seasoned[gateway]'", err=True)
         return None
+    from seasoned.app.gateway import build_gateway
     from seasoned.gateway.service import GatewayMount
 
-    return GatewayMount(make_service())
+    return GatewayMount(build_gateway(load()))
 
 
 @contextmanager
-def _schedule_kept() -> Iterator[None]:
-    """The schedule, kept meanwhile; where what it needs is not installed, that is said and the rest is served."""
-    from importlib.util import find_spec
-
-    if find_spec("cronsim") is None or find_spec("pydantic_ai") is None:
-        click.echo("The schedule is not kept: install the extra with `pip install 'seasoned[schedule]'`.", err=True)
+def _running_schedule() -> Iterator[None]:
+    """The scheduler, running meanwhile; without its libraries the rest is served."""
+    if missing(*SCHEDULE):
+        click.echo("The schedule is not installed. Run: pip install 'seasoned[schedule]'", err=True)
         yield
         return
+    from seasoned.app.scheduler import start_scheduler
 
     running = start_scheduler(load())
     try:
@@ -212,47 +171,44 @@ def _schedule_kept() -> Iterator[None]:
 
 
 def _guest(name: str | None, *, must: bool) -> Credential | None:
-    """Whoever proves to be one who decides; None where nobody can, or wants to."""
-    from seasoned.confirm.people.passphrase import authenticate_passphrase
-
+    """Who decides in the browser, proven by a passphrase; None for a link that only reads."""
     with open_book() as book:
+        from seasoned.app.people import pick_name, prove
+
         try:
-            who = named(book.database, name, DECIDING)
+            who = pick_name(book.database, name)
         except (NotFound, UsageError) as error:
             if must:
                 raise
-            click.echo(f"No link that decides: {error}", err=True)
+            click.echo(f"The link only reads: {error}", err=True)
             return None
-        typed = ask_passphrase(f"Passphrase of {who} for a login link, or only Enter for one that only reads: ")
-        return authenticate_passphrase(book.database, who, typed, now=book.clock()) if typed else None
+        typed = ask_passphrase(f"Passphrase of {who} for a link that may decide, or Enter for one that only reads: ")
+        return prove(book, who, typed) if typed else None
 
 
 @click.command()
-@click.option("--http", "address", metavar="HOST:PORT", help="Listen there, over streamable HTTP; port 0 for any.")
+@click.option("--http", "address", metavar="HOST:PORT", help="Serve over streamable HTTP here; port 0 for any.")
 @click.option(
     "--insecure-listen",
     "allow_open",
     is_flag=True,
-    help="With --http: listen beyond this machine, behind a proxy that has TLS.",
+    help="With --http: listen beyond this machine without TLS, behind a TLS proxy.",
 )
 def mcp(address: str | None, allow_open: bool) -> None:
-    """Serve Seasoned's tools to an agent over MCP, on stdin and stdout or over HTTP.
+    """Serve tools to an agent over MCP.
 
-    The agent starts it by itself: name this command in its settings. It offers warm_session, recall and tools that ask
-    a person; the latter need `confirm_url` and the secret `confirm_token`. Over HTTP every request shows the token that
-    is made in `secrets/mcp_token` of the home folder.
+    On stdin and stdout, where the agent starts this command itself, or over HTTP. The tools are warm_session, recall,
+    and some that ask a person; those need `confirm_url` and the secret `confirm_token`. Over HTTP, requests must carry
+    the token in `secrets/mcp_token` of the home folder.
 
     \b
     Example: seasoned mcp --http 127.0.0.1:7331
     """
-    from importlib.util import find_spec
-
-    if find_spec("mcp") is None:
-        raise CannotDo("`seasoned mcp` needs the library mcp: pip install 'seasoned[mcp]'.")
+    require("`seasoned mcp`", "mcp", "mcp")
     if address is None:
-        from seasoned.mcp_server import serve
+        from seasoned.mcp_server import serve as serve_stdio
 
-        serve()
+        serve_stdio()
         return
     from seasoned.mcp_server.http import serve_http
 

@@ -13,7 +13,7 @@ from seasoned.agent.loop.model import ModelChoice
 from seasoned.agent.loop.runtime import Question
 from seasoned.agent.loop.start import ConversationOptions, start, toolset_names
 from seasoned.agent.toolset.registry import danger_of
-from seasoned.app.scheduler import job_desk
+from seasoned.app.scheduler import agent_jobs
 from seasoned.config import load
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.schedule.job_table import jobs
@@ -37,7 +37,7 @@ def talk(*calls: Call, allow: bool = True) -> tuple[list[str], list[Question]]:
         wish = ConversationOptions(
             choice=ModelChoice("scripted", server.base_url), folder=Path.home(), toolsets=("schedule",)
         )
-        conversation = start(config, secrecy, wish, confirm=confirm, jobs=job_desk(config, secrecy))
+        conversation = start(config, secrecy, wish, confirm=confirm, jobs=agent_jobs(config, secrecy))
         asyncio.run(conversation.turn("Remind me."))
         conversation.close()
         sent = server.heard[-1].json["messages"]
@@ -109,7 +109,7 @@ def test_the_tool_is_offered_only_where_jobs_can_be_kept() -> None:
     config = load()
     wish = ConversationOptions(choice=ModelChoice("scripted", "http://127.0.0.1:1/v1"), folder=Path.home())
     assert "schedule" not in toolset_names(config, wish)
-    journal = job_desk(config, Secrecy(load_key(config.home), config.redact))
+    journal = agent_jobs(config, Secrecy(load_key(config.home), config.redact))
     assert "schedule" in toolset_names(config, wish, None, journal)
 
 

@@ -1,165 +1,314 @@
-"""`confirm token|allow|passphrase|policy`: who may do what. Changing it needs an admin's passphrase."""
+"""`confirm token`, `allow`, `passphrase` and `policy`: who may do what."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import click
+import msgspec
 
-from seasoned.cli.options import Commands, json_option
+from seasoned.app.confirm import open_book, require_book
+from seasoned.cli.confirm.prompt import ask_new_passphrase, ask_passphrase, read_token
+from seasoned.cli.options import Commands, file_type, json_option
+from seasoned.cli.output import print_json, printable, table, when
+from seasoned.command.action import HIGH_RISK
+from seasoned.config import load
+from seasoned.confirm.policy import FILE, load_policy
+from seasoned.errors import CannotDo, Unauthorised, UsageError
 
 _ROLES = click.Choice(["agent", "approver", "admin"])
-_file = click.Path(path_type=Path, dir_okay=False, readable=False)
 _WHOSE = (
-    "Whom it belongs to; one person has one vote, and none about an agent of their own. By default the user who runs"
-    " this for agents and the first admin, NAME for others."
+    "The person it belongs to. A person has one vote, and none about their own agents. Default: you for agents and the"
+    " first admin, NAME for others."
 )
-admin_option = click.option("--as", "admin", metavar="NAME", help="The admin; needed where there are several.")
+_admin_option = click.option("--as", "admin", metavar="NAME", help="The admin; needed if there are several.")
 
 
-def _granting() -> ModuleType:
-    """What carries it out; it needs libraries that not everybody has."""
-    from seasoned.app.confirm import need_server
+def _people() -> ModuleType:
+    """The rules about people. Imported late, because their libraries come with an extra."""
+    require_book()
+    from seasoned.app import people
 
-    need_server()
-    from seasoned.cli.confirm import grant
-
-    return grant
+    return people
 
 
 @click.group(cls=Commands)
 def token() -> None:
-    """Credentials: agents ask and redeem, approvers decide, admins also change who may do what."""
+    """Manage credentials.
+
+    Agents ask and redeem, approvers decide, admins also change who may do what.
+    """
 
 
 @token.command()
 @click.argument("name")
 @click.option("--role", type=_ROLES, default="agent", show_default=True, help="What it may do.")
 @click.option("--person", help=_WHOSE)
-@click.option("--out", type=_file, help="Write the token to this file (mode 600) instead of showing it.")
-@admin_option
+@click.option("--out", type=file_type, help="Write the token to this new file (mode 600) instead of showing it.")
+@_admin_option
 @json_option
 def make(name: str, role: str, person: str | None, out: Path | None, admin: str | None, as_json: bool) -> None:
-    """Make a credential; its token is shown once. The first admin chooses a passphrase here.
+    """Make a credential and show its token once.
+
+    The first admin chooses a passphrase here; later ones are made by an admin.
 
     \b
     Example: seasoned confirm token make claude --role agent --out ~/.seasoned/secrets/confirm_token
     """
-    _granting().make_token(name, role, person=person, out=out, admin=admin, as_json=as_json)
+    if out is not None and out.exists():
+        raise UsageError(f"{str(out)!r} exists already. Name another file, or remove it.")
+    people, config = _people(), load()
+
+    def choose_passphrase(who: str) -> str:
+        if not as_json:
+            click.echo("This is the first admin. Choose a passphrase of four words or more that no file holds.")
+        return ask_new_passphrase(who)
+
+    with open_book(config) as book:
+        made, secret, warning = people.make(
+            config, book, name, role, person=person, admin=admin, ask=ask_passphrase, ask_new=choose_passphrase
+        )
+    if out is not None:
+        people.write_token(out, secret)
+    if warning is not None:
+        click.echo(warning, err=True)
+    if as_json:
+        answer = {**_plain(made), "token": None if out else secret, "file": None if out is None else str(out)}
+        print_json("confirm-token", answer)
+    elif out is not None:
+        click.echo(f"{made.name} is now an {made.role}. The token is in {out}.")
+    else:
+        click.echo(f"{made.name} is now an {made.role}. The token, shown only once:")
+        click.echo(secret)
 
 
 @token.command("list")
 @json_option
 def token_list(as_json: bool) -> None:
-    """List the credentials, revoked ones too. Tokens are kept nowhere, only their hashes.
+    """List credentials, revoked ones too.
+
+    Tokens are not kept, only their hashes.
 
     \b
     Example: seasoned confirm token list
     """
-    _granting().print_tokens(as_json=as_json)
+    with open_book() as book:
+        from seasoned.confirm.people.credential import credentials
+
+        found = credentials(book.database)
+    if as_json:
+        print_json("confirm-tokens", {"count": len(found), "credentials": [_plain(one) for one in found]})
+        return
+    rows = [(one.name, one.role, one.person, when(one.created_at), when(one.revoked_at)) for one in found]
+    table(["name", "role", "person", "made", "revoked"], rows, whole=["name"])
 
 
 @token.command()
 @click.argument("name")
-@admin_option
+@_admin_option
 @json_option
 def revoke(name: str, admin: str | None, as_json: bool) -> None:
-    """End a credential at once. What it asked can no longer be redeemed; votes that it cast stand.
+    """Revoke a credential at once.
+
+    What it asked for can no longer be redeemed. Votes that it cast stand.
 
     \b
     Example: seasoned confirm token revoke claude
     """
-    _granting().revoke_token(name, admin=admin, as_json=as_json)
+    people = _people()
+    with open_book() as book:
+        ended = people.end(book, name, admin=admin, ask=ask_passphrase)
+    if as_json:
+        print_json("confirm-credential", _plain(ended))
+    else:
+        click.echo(f"{ended.name} has been revoked since {when(ended.revoked_at)}.")
 
 
 @click.group(cls=Commands)
 def allow() -> None:
-    """Actions that need no person. None of the ten high-risk ones can be among them."""
+    """Manage actions that need no person.
+
+    The ten high-risk actions cannot be among them.
+    """
 
 
 @allow.command("add")
 @click.argument("action")
-@click.option("--session", metavar="KEY", help="Only in this session.")
-@click.option("--for", "duration", metavar="TIME", help="Only so long: 90m, 8h, 7d.")
-@admin_option
+@click.option("--session", metavar="KEY", help="Allow it only in this session.")
+@click.option("--for", "duration", metavar="TIME", help="Allow it only for this time: 90m, 8h, 7d.")
+@_admin_option
 @json_option
 def allow_add(action: str, session: str | None, duration: str | None, admin: str | None, as_json: bool) -> None:
-    """Let an ACTION through without a person. Asks for an admin's passphrase.
+    """Allow an action without a person.
+
+    Asks for an admin's passphrase.
 
     \b
     Example: seasoned confirm allow add send_email --session seasoned:3f2a --for 8h
     """
-    _granting().add_allowed(action, session=session, duration=duration, admin=admin, as_json=as_json)
+    people = _people()
+    seconds = people.check_allow(action, duration)
+    with open_book() as book:
+        changed = people.allow(book, action, session=session, seconds=seconds, admin=admin, ask=ask_passphrase)
+    _print_allowed(changed.allowed, "is allowed", as_json=as_json)
 
 
 @allow.command("list")
 @json_option
 def allow_list(as_json: bool) -> None:
-    """List what is allowed: on the stored list, and in the policy file.
+    """List what is allowed, and who allowed it.
 
     \b
     Example: seasoned confirm allow list
     """
-    _granting().print_allowed(as_json=as_json)
+    with open_book() as book:
+        from seasoned.confirm.request.allow_list import allow_list as stored_rules
+
+        found: list[dict[str, Any]] = [msgspec.to_builtins(one) for one in stored_rules(book.database)]
+        for rule in book.policy.allow:
+            ends = None if rule.expires is None else rule.expires.timestamp()
+            one = {"id": None, "action": rule.action, "session_key": rule.session, "expires_at": ends}
+            found.append({**one, "created_at": None, "created_by": "policy.toml"})
+    if as_json:
+        print_json("confirm-allowed", {"count": len(found), "allowed": found})
+        return
+    if not found:
+        click.echo("Nothing is allowed: a person decides about everything.")
+        return
+    rows = [
+        (one["action"], one["session_key"] or "all", when(one["expires_at"]), one["created_by"], one["id"])
+        for one in found
+    ]
+    table(["action", "session", "until", "by", "id"], rows, whole=["id"])
 
 
 @allow.command("remove")
 @click.argument("allowed_id", metavar="ID")
-@admin_option
+@_admin_option
 @json_option
 def allow_remove(allowed_id: str, admin: str | None, as_json: bool) -> None:
-    """Take something off the stored list. Asks for an admin's passphrase.
+    """Remove an allow rule.
+
+    Asks for an admin's passphrase.
 
     \b
     Example: seasoned confirm allow remove Kq7sYhX1T2mJv0o9cR5n8g
     """
-    _granting().remove_allowed(allowed_id, admin=admin, as_json=as_json)
+    people = _people()
+    with open_book() as book:
+        from seasoned.confirm.people.change import RemoveAllowed
+
+        changed = people.change(book, RemoveAllowed(id=allowed_id), admin, ask=ask_passphrase)
+    _print_allowed(changed.allowed, "is no longer allowed", as_json=as_json)
+
+
+def _print_allowed(one: Any, what: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json("confirm-allow", msgspec.to_builtins(one))
+        return
+    where = "in all sessions" if one.session_key is None else f"in session {printable(one.session_key)}"
+    until = "" if one.expires_at is None else f" until {when(one.expires_at)}"
+    click.echo(f"{one.action} {what} {where}{until} ({one.id}).")
 
 
 @click.group(cls=Commands)
 def passphrase() -> None:
-    """What proves an approver at the terminal. No file holds it, only a verifier."""
+    """Manage passphrases, which prove who decides.
+
+    No file holds a passphrase, only a verifier.
+    """
 
 
 @passphrase.command("set")
 @click.argument("name")
-@click.option("--token-file", type=_file, help="The approver's token; without it the old passphrase is asked for.")
+@click.option("--token-file", type=file_type, help="The approver's token. Without it, the old passphrase is asked for.")
 def passphrase_set(name: str, token_file: Path | None) -> None:
-    """Give an approver or admin a passphrase, or another one.
+    """Set the passphrase of an approver or admin.
 
     \b
     Example: seasoned confirm passphrase set ada --token-file ada.token
     """
-    _granting().change_passphrase(name, token_file=token_file)
+    people = _people()
+    with open_book() as book:
+        from seasoned.confirm.people.credential import authenticate
+        from seasoned.confirm.people.passphrase import set_passphrase
+
+        now = book.clock()
+        if token_file is not None:
+            who = authenticate(book.database, read_token(token_file), now=now)
+            if who.name != name:
+                raise Unauthorised(f"The token belongs to {who.name!r}, not to {name!r}. Nothing was changed.")
+        else:
+            who = people.prove(book, name, ask_passphrase(f"Old passphrase of {name}: "))
+        set_passphrase(book.database, who, ask_new_passphrase(name), now=now)
+    click.echo(f"{name} has a new passphrase.")
 
 
 @click.group(cls=Commands)
 def policy() -> None:
-    """The policy file: time-outs, limits, approvers, channels."""
+    """Check and change the policy file.
+
+    It holds time-outs, limits, approvers and channels.
+    """
 
 
 @policy.command()
-@click.argument("file", required=False, type=_file)
+@click.argument("file", required=False, type=file_type)
 @json_option
 def check(file: Path | None, as_json: bool) -> None:
-    """Check a policy file, by default the one in force, and show what it lays down.
+    """Check a policy file and show what it says.
+
+    Without FILE, the one in force.
 
     \b
     Example: seasoned confirm policy check draft.toml
     """
-    _granting().check_policy(file, as_json=as_json)
+    require_book()
+    place = file or load().home / FILE
+    if file is not None and not file.exists():
+        raise CannotDo(f"{str(file)!r} does not exist. Check the path.")
+    found = load_policy(place)
+    if as_json:
+        plain = msgspec.to_builtins(found, enc_hook=str)
+        print_json("confirm-policy", {"file": str(place), "exists": place.exists(), "policy": plain})
+        return
+    click.echo(f"{place} is a valid policy." if place.exists() else f"There is no {place}: the defaults apply.")
+    rate = f"{found.rate.count} requests of an action in {found.rate.window_seconds:g} s"
+    click.echo(f"A request waits {found.timeout.default_seconds:g} s for a person; at most {rate}.")
+    click.echo(f"Allowed without a person: {', '.join(rule.action for rule in found.allow) or 'nothing'}.")
+    click.echo(f"Channels: {', '.join(found.channels) or 'none'}.")
+    click.echo(f"Always needs a person: {', '.join(sorted(HIGH_RISK))}.")
+    if (warning := found.gives_up()) is not None:
+        click.echo(warning)
 
 
 @policy.command()
-@click.argument("file", type=_file)
+@click.argument("file", type=file_type)
 @click.option("--summary", default="", help="What changes, for the audit.")
-@admin_option
+@_admin_option
 @json_option
 def use(file: Path, summary: str, admin: str | None, as_json: bool) -> None:
-    """Put a policy file into force. Asks for an admin's passphrase.
+    """Put a policy file into force.
+
+    Asks for an admin's passphrase.
 
     \b
     Example: seasoned confirm policy use draft.toml --summary "two approvers for deploys"
     """
-    _granting().use_policy(file, summary=summary, admin=admin, as_json=as_json)
+    people, config = _people(), load()
+    target = config.home / FILE
+    with open_book(config) as book:
+        changed, digest = people.use_policy(config, book, file, summary=summary, admin=admin, ask=ask_passphrase)
+    if as_json:
+        print_json("confirm-policy-used", {"file": str(target), "sha256": digest, "by": changed.by})
+        return
+    click.echo(f"{target} is in force. A running service picks it up by itself.")
+    if (warning := load_policy(target).gives_up()) is not None:
+        click.echo(warning)
+
+
+def _plain(one: Any) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.to_builtins(one)
+    return found

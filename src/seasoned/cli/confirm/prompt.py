@@ -12,15 +12,15 @@ from seasoned.confirm.client.sync import ConfirmClient, configured_client
 from seasoned.errors import CannotDo, UsageError
 
 _NO_TERMINAL = (
-    "The passphrase is asked for on a terminal, and there is none here: run this where a person sits, or decide from"
-    " elsewhere with --url and an approver's token."
+    "The passphrase must be typed at a terminal, and there is none here. Run this at one, or decide from elsewhere with"
+    " --url and an approver's token."
 )
 _MOST_BYTES = 4096
 _MOST_TOKEN = 4096
 
 
 def ask_passphrase(prompt: str) -> str:
-    """What a person types, unseen."""
+    """What a person types at the terminal, without echo."""
     if os.name == "nt":
         # It reads the console, not stdin.
         from getpass import getpass
@@ -32,16 +32,16 @@ def ask_passphrase(prompt: str) -> str:
 
 
 def ask_new_passphrase(name: str) -> str:
-    """A passphrase that was typed twice in the same way."""
+    """A new passphrase, typed twice."""
     first = ask_passphrase(f"New passphrase for {name}: ")
-    if first != ask_passphrase("The same again: "):
-        raise UsageError("The two were not the same: nothing was changed. Try again.")
+    if first != ask_passphrase("Repeat it: "):
+        raise UsageError("The passphrases differ, so nothing was changed. Try again.")
     return first
 
 
 @contextmanager
 def _terminal() -> Iterator[int]:
-    """The terminal that this process belongs to, without echo."""
+    """The terminal of this process, with echo switched off."""
     import termios
 
     try:
@@ -53,7 +53,7 @@ def _terminal() -> Iterator[int]:
         silent = [*before]
         silent[3] &= ~termios.ECHO
         try:
-            # What was typed ahead is thrown away: it was not meant for this question.
+            # Flush what was typed before the prompt: it was not meant for it.
             termios.tcsetattr(terminal, termios.TCSAFLUSH, silent)
             yield terminal
         finally:
@@ -75,23 +75,23 @@ def _read_line(terminal: int) -> str:
     try:
         return typed.rstrip(b"\r\n").decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError("What was typed is no text in UTF-8: try again.") from error
+        raise UsageError("What you typed is not valid UTF-8. Try again.") from error
 
 
 def service_client(url: str | None, token_file: Path | None) -> ConfirmClient:
-    """The service over HTTP: with what was given, else as configured."""
+    """A client of the service at this address, or of the configured one."""
     if url is None and token_file is None:
         return configured_client()
     address = url or load().confirm_url
     if address is None:
-        raise UsageError("Say where the service is: --url http://127.0.0.1:7327, or set confirm_url.")
+        raise UsageError("Say where the service is: --url http://127.0.0.1:7327, or set `confirm_url`.")
     if token_file is None and address.startswith("unix:"):
         return ConfirmClient(address, None)
     return ConfirmClient(address, read_token(token_file))
 
 
 def read_token(file: Path | None) -> str:
-    """The token in a file; without one, as it is typed. Never from an argument: every process can read those."""
+    """The token in a file, or as typed. Never from an argument, which every process can read."""
     if file is None:
         return ask_passphrase("Token: ").strip()
     try:
@@ -100,4 +100,4 @@ def read_token(file: Path | None) -> str:
     except OSError as error:
         raise CannotDo(f"The token in {str(file)!r} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"{str(file)!r} holds no token: it is a line that begins with ssn_.") from error
+        raise UsageError(f"{str(file)!r} does not hold a token, which is a line that begins with ssn_.") from error

@@ -1,0 +1,216 @@
+"""Who may do what: credentials, passphrases, allow rules and the policy, each change proven and audited.
+
+Passphrases are asked for through the functions that callers pass in, so that no rule here knows a terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from seasoned.app.confirm import Ask
+from seasoned.config import Config
+from seasoned.confirm.people.change import (
+    AddAllowed,
+    ByPassphrase,
+    Change,
+    ChangeResult,
+    MakeCredential,
+    ReplacePolicy,
+    RevokeCredential,
+    first_admin,
+    policy_change,
+)
+from seasoned.confirm.people.credential import Credential, Role, active_admins, credentials, find, revoke
+from seasoned.confirm.people.credential import make as make_credential
+from seasoned.confirm.people.passphrase import authenticate_passphrase, make_verifier
+from seasoned.confirm.policy import FILE, policy_bytes, read_policy
+from seasoned.confirm.request.allow_list import check_allowable
+from seasoned.confirm.request.book import Book
+from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.store import Database
+
+DECIDING: tuple[Role, ...] = ("approver", "admin")
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_DURATION = re.compile(r"(\d{1,6})([smhd])")
+_ALONE = "# You alone decide what your own agents ask for, without a second person.\nsingle_operator = true\n"
+
+
+class MadeCredential(NamedTuple):
+    """A new credential, its token, and a warning where no one could decide about it."""
+
+    credential: Credential
+    token: str
+    warning: str | None
+
+
+def user_name() -> str:
+    """The operating system's name of the user who runs this, whatever the environment says."""
+    try:
+        import pwd
+    except ImportError:
+        import getpass
+
+        return getpass.getuser()
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"user-{os.getuid()}"
+
+
+def pick_name(database: Database, name: str | None, roles: tuple[Role, ...] = DECIDING) -> str:
+    """The credential to act as: the one named, or the only one with such a role."""
+    if name is not None:
+        return name
+    found = [one.name for one in credentials(database) if one.role in roles and one.revoked_at is None]
+    if not found:
+        raise NotFound("There is no admin yet. Make one: `seasoned confirm token make NAME --role admin`.")
+    if len(found) > 1:
+        raise UsageError(f"Say who you are with --as: {', '.join(found)}.")
+    return found[0]
+
+
+def change(book: Book, what: Change, admin: str | None, *, ask: Ask) -> ChangeResult:
+    """A change that an admin proves with a passphrase."""
+    name = pick_name(book.database, admin, ("admin",))
+    passphrase = ask(f"Passphrase of {name} to change who may do what: ")
+    return policy_change(book, what, authority=ByPassphrase(name, passphrase))
+
+
+def make(
+    config: Config, book: Book, name: str, role: Role, *, person: str | None, admin: str | None, ask: Ask, ask_new: Ask
+) -> MadeCredential:
+    """A new credential: an agent's at once, the first admin's with a new passphrase, all others by an admin."""
+    now = book.clock()
+    is_first = role == "admin" and not active_admins(book.database)
+    if person is None and (role == "agent" or is_first):
+        person = user_name()
+    if role == "agent":
+        made, token = make_credential(book.database, name, "agent", now=now, person=person)
+    elif is_first:
+        passphrase = ask_new(name)
+        digest = sha256(policy_bytes(config.home / FILE)).hexdigest()
+        made, token = first_admin(book.database, name, passphrase, now=now, person=person, policy_sha256=digest)
+    else:
+        changed = change(book, MakeCredential(name=name, role=role, person=person or name), admin, ask=ask)
+        assert changed.credential is not None
+        assert changed.token is not None
+        made, token = changed.credential, changed.token
+    return MadeCredential(made, token, _nobody_decides(book, made))
+
+
+def _nobody_decides(book: Book, made: Credential) -> str | None:
+    """A warning where every approver belongs to the same person as the agent, and so may not decide about it."""
+    known = [one for one in credentials(book.database) if one.revoked_at is None]
+    deciding = {one.person for one in known if one.role != "agent"}
+    own = [one.name for one in known if one.role == "agent" and deciding == {one.person}]
+    if book.policy.single_operator or not own or made.person not in deciding:
+        return None
+    return (
+        f"No one can approve what {', '.join(own)} asks for: every approver also belongs to {made.person!r}. Make an"
+        " approver for another person, or put `single_operator = true` into a policy, which gives up the second pair"
+        " of eyes: `seasoned confirm policy use FILE`."
+    )
+
+
+def end(book: Book, name: str, *, admin: str | None, ask: Ask) -> Credential:
+    """Revoke a credential. An agent's needs no proof: it takes rights away and gives none."""
+    if find(book.database, name).role == "agent":
+        return revoke(book.database, name, by="system:terminal", now=book.clock())
+    changed = change(book, RevokeCredential(name=name), admin, ask=ask)
+    assert changed.credential is not None
+    return changed.credential
+
+
+def allow(
+    book: Book, action: str, *, session: str | None, seconds: float | None, admin: str | None, ask: Ask
+) -> ChangeResult:
+    """Let an action through without a person, in one session or in all, for a time or for good."""
+    expires_at = None if seconds is None else book.clock() + seconds
+    return change(book, AddAllowed(action=action, session_key=session, expires_at=expires_at), admin, ask=ask)
+
+
+def check_allow(action: str, duration: str | None) -> float | None:
+    """The duration in seconds; raises for what can never be allowed, before a passphrase is asked for."""
+    check_allowable(action)
+    if duration is None:
+        return None
+    found = _DURATION.fullmatch(duration.strip())
+    if found is None or int(found[1]) == 0:
+        raise UsageError(f"{duration!r} is not a valid length of time. Write 90m, 8h or 7d.")
+    return float(int(found[1]) * _UNITS[found[2]])
+
+
+def use_policy(
+    config: Config, book: Book, file: Path, *, summary: str, admin: str | None, ask: Ask
+) -> tuple[ChangeResult, str]:
+    """Put a policy file into force: checked, agreed to, audited, and then written."""
+    target = config.home / FILE
+    try:
+        data = file.read_bytes()
+        read_policy(data.decode("utf-8"), file=target)
+    except OSError as error:
+        raise CannotDo(f"{str(file)!r} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{str(file)!r} is not valid UTF-8. Fix it and try again.") from error
+    digest = sha256(data).hexdigest()
+    changed = change(book, ReplacePolicy(sha256=digest, summary=summary or f"from {file.name}"), admin, ask=ask)
+    _replace(target, data)
+    return changed, digest
+
+
+def _replace(file: Path, data: bytes) -> None:
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    # Remove a file or link of this name first, so that nothing is written through a link.
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+        out.write(data)
+        out.flush()
+        os.fsync(out.fileno())
+    draft.replace(file)
+
+
+def write_token(file: Path, token: str) -> None:
+    """Write a token into a new file that only its owner can read."""
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as out:
+            out.write(token + "\n")
+    except OSError as error:
+        raise CannotDo(
+            f"The token cannot be written to {str(file)!r} ({error.strerror}) and is lost. Revoke it and make another."
+        ) from error
+
+
+def prove(book: Book, name: str, passphrase: str) -> Credential:
+    """The credential that a typed passphrase proves."""
+    return authenticate_passphrase(book.database, name, passphrase, now=book.clock())
+
+
+def deciders(book: Book) -> list[str]:
+    """The names of everyone who may decide."""
+    return [one.name for one in credentials(book.database) if one.role in DECIDING and one.revoked_at is None]
+
+
+def operator_name() -> str:
+    """A name for the first admin: that of the user, as far as names of credentials allow."""
+    return re.sub(r"[^a-z0-9._@+-]", "", user_name().lower()).lstrip("._@+-")[:64] or "operator"
+
+
+def check_passphrase(passphrase: str) -> None:
+    """Raise for one that is too weak, before anything is written."""
+    make_verifier(passphrase)
+
+
+def make_operator(config: Config, book: Book, name: str, passphrase: str, *, alone: bool) -> Credential:
+    """The first admin; with `alone`, a policy in which one person decides about their own agents."""
+    policy = config.home / FILE
+    if alone and not policy.exists():
+        policy.write_text(_ALONE, encoding="utf-8")
+        policy.chmod(0o600)
+    digest = sha256(policy_bytes(policy)).hexdigest()
+    made, _ = first_admin(book.database, name, passphrase, now=book.clock(), person=user_name(), policy_sha256=digest)
+    return made
