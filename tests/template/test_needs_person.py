@@ -11,9 +11,12 @@ from seasoned.command.risk import needs_person
 from seasoned.redact import Redactor, Secrecy
 from seasoned.scan.scan import ScanTarget, scan
 from seasoned.store import open_store
+from seasoned.template.library.storage import Library
 from seasoned.template.mine.miner import mine_store
 from seasoned.template.mine.selection import MiningOptions
+from seasoned.template.provision import provision
 from tests.history.claude_lines import ClaudeFile
+from tests.template.examples import example, template
 
 HELD = [
     "stripe payouts create --amount 5000 --currency usd",
@@ -44,3 +47,11 @@ def test_a_template_holds_nothing_of_what_needs_a_person(tmp_path: Path) -> None
     learned = msgspec.json.encode((made.examples, made.notes, made.workflows)).decode()
     assert [command for command in EVERYDAY if command.split()[0] not in learned] == []
     assert [command for command in HELD if command.split()[0] in learned] == []
+
+
+def test_an_older_template_shows_nothing_that_needs_a_person() -> None:
+    shown = [example("Bash", arguments={"command": command}, pattern=command) for command in (HELD[0], EVERYDAY[0])]
+    library = Library(templates=(template("routine", *shown, notes=(), workflows=()),))
+    made = provision([], library=library, tools=["Bash"], task="Find where it starts, as in the monthly routine.")
+    assert EVERYDAY[0] in str(made.messages)
+    assert "stripe" not in str(made.messages)

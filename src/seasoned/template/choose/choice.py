@@ -10,11 +10,13 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import TypeVar
 
 import msgspec
 
+from seasoned.command.risk import needs_person
 from seasoned.template.block import Block
 from seasoned.template.choose.offered import Offered, matches
 from seasoned.template.choose.ranking import RankedTemplate, Ranking, SessionNeeds
@@ -271,9 +273,15 @@ def _take(
         if at is None:
             break
         one = waiting.pop(at)
-        if fits(one):
+        if (isinstance(one, Note) or _may_be_shown(one.tool, one.arguments)) and fits(one):
             taken.add(one)
     return taken.shown
+
+
+@lru_cache(maxsize=4096)
+def _may_be_shown(tool: str, arguments: str) -> bool:
+    """A template may be older than a rule about what needs a person, or come from elsewhere."""
+    return not needs_person(tool, msgspec.json.decode(arguments, type=dict))
 
 
 class _Price:
