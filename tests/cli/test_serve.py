@@ -67,7 +67,7 @@ def test_at_a_terminal_the_passphrase_gives_a_link_that_logs_one_browser_in(ada:
             page = browser.get(httpx2.URL(link[0]).join(entered.headers["location"]))
             assert (page.status_code, "Nothing waits for a decision" in page.text) == (200, True)
             waits = browser.get(str(page.url).replace("/overview", "/confirmations"))
-            assert "Nothing waits for you" in waits.text
+            assert "No pending requests" in waits.text
             assert browser.post(link[0]).status_code == 401
 
 

@@ -19,7 +19,7 @@ HIDDEN = "pay \u202egnp.exe\u200b to\u00a0bob\u3164"
 def test_an_empty_page_says_what_to_do(tmp_path: Path) -> None:
     with site(tmp_path) as found, found.visitor() as alice:
         text = alice.get().text
-        assert "Nothing waits for you" in text
+        assert "No pending requests" in text
         assert "seasoned confirm submit" in text and "seasoned confirm token make NAME --role agent" in text
 
 
@@ -60,7 +60,7 @@ def test_the_page_warns_of_a_command_that_needs_another_action(shared: Site) -> 
     with shared.visitor() as alice:
         assert "Beware" not in alice.get(f"/{plain['id']}").text
         text = alice.get(f"/{hidden['id']}").text
-        assert "Beware: what it holds needs delete_data" in text
+        assert "Warning: what it holds needs delete_data" in text
         assert not set(text) & set("\u202e\u200b")
 
 
@@ -115,7 +115,7 @@ def test_where_two_must_agree_the_page_counts_and_asks_nobody_twice(shared: Site
     with shared.visitor("alice") as alice, shared.visitor("bob") as bob:
         alice.decide(asked["id"], "approve", reason="It is due.")
         seen = alice.get(f"/{asked['id']}").text
-        assert "1 of 2" in seen and "It waits for another person" in seen and "Yes, approve" not in seen
+        assert "1 of 2" in seen and "It is waiting for another person" in seen and "Yes, approve" not in seen
         assert "It is due." in bob.get(f"/{asked['id']}").text
         again = alice.decide(asked["id"], "approve")
         assert (again.status_code, "has voted" in again.text) == (403, True)
@@ -131,7 +131,7 @@ def test_a_form_without_what_this_page_holds_changes_nothing(shared: Site, check
         path = f"{alice.path}/confirmations/{asked['id']}"
         for address in (f"{path}/approve", f"{path}/deny", f"{alice.path}/logout"):
             answer = alice.client.post(address, data=data)
-            assert (answer.status_code, "not one of this page" in answer.text) == (403, True)
+            assert (answer.status_code, "form is out of date" in answer.text) == (403, True)
         assert alice.get().status_code == 200
     assert shared.serving.look(asked["id"])["status"] == "pending"
 

@@ -56,9 +56,9 @@ def test_both_kinds_are_listed_and_lead_to_their_page(filled: Site) -> None:
 
 def test_a_live_one_says_what_may_be_said_and_whether_the_arms_got_their_share(filled: Site) -> None:
     with filled.visitor() as alice:
-        text = done(alice, "experiments/autumn", "What may be said")
-        assert "What may not be said" in text and "by intention to treat" in text
-        assert "as it should be" in text and 'id="plot-live-effects"' in text
+        text = done(alice, "experiments/autumn", "What the data supports")
+        assert "What it does not support" in text and "by intention to treat" in text
+        assert "as expected" in text and 'id="plot-live-effects"' in text
         arms = look(alice, "experiments/autumn?as=json&table=arms").json()["rows"]
         assert [row["arm"] for row in arms] == ["cold", "warm"] and sum(row["assigned"] for row in arms) == 120
         (example,) = look(alice, "experiments/autumn?as=json&table=examples").json()["rows"]
@@ -85,12 +85,12 @@ def test_the_numbers_of_an_arm_lead_to_its_sessions_page_by_page(filled: Site) -
 
 def test_the_page_of_a_template_says_what_its_examples_did(filled: Site) -> None:
     with filled.visitor() as alice:
-        assert "1 example looked at" in done(alice, "templates/code-work", "<strong>helps</strong>")
+        assert "1 example measured" in done(alice, "templates/code-work", "<strong>helps</strong>")
 
 
 def test_one_on_tasks_has_its_effects_arms_errors_by_turn_and_measures(filled: Site) -> None:
     with filled.visitor() as alice:
-        text = done(alice, "experiments/conventions", "What may be said")
+        text = done(alice, "experiments/conventions", "What the data supports")
         for name in ("a1-forest", "a1-arms", "a1-turns"):
             assert f'id="plot-{name}"' in text
         rows = look(alice, "experiments/conventions?as=json&table=a1-forest").json()["rows"]

@@ -51,7 +51,7 @@ def test_the_report_is_made_beside_the_page_which_says_so_and_then_shows_it(fill
         text = made(alice)
         assert "Do sessions get better with experience?" in text
         assert 'id="plot-tool"' in text and '<script type="application/json" id="plots">' in text
-        assert "Nothing has come since." in text
+        assert "Up to date." in text
 
 
 def test_every_figure_of_a_plot_is_there_as_csv_and_json_and_leads_to_its_sessions(filled: Site) -> None:

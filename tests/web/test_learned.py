@@ -52,10 +52,10 @@ def test_a_kept_change_is_undone_once_and_what_came_after_it_stays(tmp_path: Pat
 def test_a_change_that_waits_is_accepted_or_rejected_by_a_click(tmp_path: Path) -> None:
     fill_learned(tmp_path)
     with site(tmp_path) as found, found.visitor() as alice:
-        assert "Waits for you" in look(alice).text
+        assert "Waiting for you" in look(alice).text
         assert send(alice, "5/accept").status_code == 303
         text = look(alice).text
-        assert "Waits for you" not in text and "Run the linter" in text
+        assert "Waiting for you" not in text and "Run the linter" in text
         assert "Run the linter" in (tmp_path / "memory" / "MEMORY.md").read_text("utf-8")
         assert send(alice, "5/reject").status_code == 409
         assert send(alice, "5/burn").status_code == 404 and send(alice, "99/undo").status_code == 404
@@ -73,7 +73,7 @@ def test_who_only_reads_may_take_back_but_neither_accepts_nor_rejects_what_waits
         for verb, status in (("accept", 403), ("reject", 403)):
             answer = onlooker.client.post(f"{onlooker.path}/learned/changes/5/{verb}", data={"check": check})
             assert (answer.status_code, "passphrase" in answer.text) == (status, True)
-        assert "1 change</strong></a> to memory or skills waits" in look(onlooker, "overview").text
+        assert "1 change</strong></a> to memory or skills is waiting" in look(onlooker, "overview").text
         undone = onlooker.client.post(f"{onlooker.path}/learned/changes/1/undo", data={"check": check})
         assert undone.status_code == 303
         assert "Run the linter" not in (tmp_path / "memory" / "MEMORY.md").read_text("utf-8")

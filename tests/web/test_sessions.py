@@ -188,7 +188,7 @@ def test_a_session_whose_file_is_gone_shows_what_the_store_knows(tmp_path: Path)
         path.unlink()
     with site(tmp_path) as found, found.visitor() as alice:
         text = look(alice, f"sessions/{hostile.REF}").text
-        assert "The file it came from is gone" in text and "Review this" not in text
+        assert "Its source file is gone" in text and "Review this" not in text
         check_harmless(text)
 
 

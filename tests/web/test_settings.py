@@ -24,7 +24,7 @@ def checked(visitor: Visitor) -> str:
     end = time.monotonic() + _PATIENCE_SECONDS
     while time.monotonic() < end:
         text = look(visitor).text
-        if "The store was looked through" in text and "data-working" not in text:
+        if "Store checked" in text and "data-working" not in text:
             return text
         time.sleep(0.02)
     raise AssertionError("the store was never looked through")
@@ -34,7 +34,7 @@ def test_it_shows_what_doctor_finds_and_where_things_lie(tmp_path: Path) -> None
     fill_sessions(tmp_path)
     with site(tmp_path) as found, found.visitor() as alice:
         text = checked(alice)
-        assert "All is well." in text and str(tmp_path / "seasoned.db") in text
+        assert "No problems found." in text and str(tmp_path / "seasoned.db") in text
         names = {row["check"]: row for row in look(alice, "?as=json&table=checks").json()["rows"]}
         assert set(names) == {check.name for check in run_checks(Config(home=tmp_path))}
         assert "sessions" in names["store"]["finding"] and names["store"]["ok"] is True

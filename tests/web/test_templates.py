@@ -50,7 +50,7 @@ def test_the_list_leads_to_each_template_and_is_there_as_csv_and_json(filled: Si
         assert {row["name"] for row in found["rows"]} == {"code-work", "other-work"}
         assert found["rows"][0]["usage_count"] == 3
         assert look(alice, "templates?as=csv").text.startswith("name,version,task_type")
-        assert "No template is like that" in look(alice, "templates?type=research").text
+        assert "No templates of this type" in look(alice, "templates?type=research").text
         assert look(alice, "templates?type=nonsense").status_code == 400
 
 

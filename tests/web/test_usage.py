@@ -83,7 +83,7 @@ def test_sessions_go_on_behind_the_last_one(filled: Site) -> None:
 def test_without_anything_it_says_what_to_do(tmp_path: Path) -> None:
     with site(tmp_path) as found, found.visitor() as alice:
         text = look(alice).text
-        assert "Nothing went through the gateway" in text and "No sessions yet" in text
+        assert "No requests went through the gateway yet" in text and "No sessions yet" in text
 
 
 def test_with_shared_tables_in_postgres_the_gateway_is_read_there(tmp_path: Path, postgres_url: str) -> None:

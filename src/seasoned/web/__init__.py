@@ -1,1 +1,1 @@
-"""A door: the pages that people open in a browser."""
+"""The pages that people open in a browser."""

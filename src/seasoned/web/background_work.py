@@ -1,4 +1,4 @@
-"""Long work that a page began: it runs beside the pages, says how far it is, and is looked at while it does."""
+"""Long work that a page started: it runs in a thread and reports its progress."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _log = logging.getLogger("seasoned.web")
 
 
 class TellProgress(Protocol):
-    """How work says how far it is."""
+    """Reports the progress of work."""
 
     def __call__(self, said: str, *, done: int = 0, total: int = 0) -> None: ...
 
 
 class BackgroundWork(msgspec.Struct, frozen=True, kw_only=True):
-    """One piece of work, as it stands."""
+    """The current state of one piece of work."""
 
     name: str
     title: str
     began_at: float
     said: str = ""
     done: int = 0
-    # 0 where it is unknown how much there is.
+    # 0 if the total is unknown.
     total: int = 0
     ended_at: float | None = None
     failure: str = ""
-    # Where the page about its outcome lies, beneath the visit's address.
+    # The page of its result, relative to the address of the browser session.
     href: str = ""
 
     @property
@@ -44,14 +44,14 @@ class BackgroundWork(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkResult(msgspec.Struct, frozen=True):
-    """What work came to: one sentence, and where to look at it."""
+    """The result of work: one sentence, and the page that shows it."""
 
     said: str
     href: str = ""
 
 
 class WorkRegistry:
-    """All long work of one running server. Of one name there is one at a time."""
+    """All long work of a running server, one at a time for each name."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -59,17 +59,17 @@ class WorkRegistry:
         self._works: dict[str, BackgroundWork] = {}
 
     def find(self, name: str) -> BackgroundWork | None:
-        """The work of this name, running or the last one."""
+        """The work with this name, running or finished."""
         with self._lock:
             return self._works.get(name)
 
     def running(self) -> list[BackgroundWork]:
-        """What goes on now."""
+        """The work that is running."""
         with self._lock:
             return [work for work in self._works.values() if work.is_running]
 
     def begin(self, name: str, title: str, do: Callable[[TellProgress], WorkResult]) -> BackgroundWork:
-        """Begin it in a thread of its own; where it runs already, that one."""
+        """Start it in a thread; if it runs already, return that one."""
         with self._lock:
             known = self._works.pop(name, None)
             if known is not None and known.is_running:
@@ -91,8 +91,8 @@ class WorkRegistry:
         except SeasonedError as error:
             self._change(name, ended_at=self._clock(), failure=str(error))
         except BaseException:
-            self._change(name, ended_at=self._clock(), failure="it ended by an error: look at the server's log.")
-            _log.exception("%s ended by an error", name)
+            self._change(name, ended_at=self._clock(), failure="it failed with an error. See the server's log.")
+            _log.exception("%s failed with an error", name)
             raise
         else:
             self._change(name, ended_at=self._clock(), said=done.said, href=done.href)
@@ -103,6 +103,6 @@ class WorkRegistry:
 
 
 def works_of(request: Request) -> WorkRegistry:
-    """The work of the server that a request came to."""
+    """The work of the server that handles a request."""
     found: WorkRegistry = request.app.state.works
     return found

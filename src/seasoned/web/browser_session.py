@@ -1,4 +1,4 @@
-"""Browsers that are logged in. They are known in memory alone: nothing that lies in a file makes one."""
+"""Browsers that are logged in. They are kept only in memory: a file that an agent could read must not log in."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ ONLOOKER = "reading only"
 
 
 class NotLoggedIn(Unauthorised):
-    """Nobody is known to be at this browser."""
+    """This browser is not logged in."""
 
 
 class LoginLink(msgspec.Struct, frozen=True):
-    """What a login link is good for: one visit of one who decides, soon, or visits of onlookers while it runs."""
+    """What a login link allows: one login of a person who decides, soon, or read-only logins while the server runs."""
 
-    # None for an onlooker, who sees the pages and decides nothing.
+    # None for a read-only login.
     who: Credential | None
     expires_at: float
 
 
 class BrowserSession(msgspec.Struct, frozen=True, kw_only=True):
-    """One browser that is logged in, as one credential, for a while."""
+    """One browser that is logged in, with one credential, for a limited time."""
 
-    # Stands in every address. Cookies are sent to every port of a machine, so the cookie is for this path alone: a page
+    # Part of every address. Cookies are sent to every port of a machine, so the cookie is for this path alone: a page
     # that an agent serves on another port cannot know it, and is never sent the cookie.
     number: str
     cookie_hash: str
-    # What every form must send back.
+    # The value that every form must send back (CSRF).
     check: str
-    # None for an onlooker.
+    # None for a read-only login.
     who: Credential | None
     expires_at: float
 
@@ -55,7 +55,7 @@ class BrowserSession(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BrowserSessions:
-    """All visits and invitations of one running server."""
+    """All browser sessions and login links of a running server."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -63,34 +63,34 @@ class BrowserSessions:
         self._invitations: dict[str, LoginLink] = {}
 
     def invite(self, who: Credential) -> str:
-        """The token of a login link, which logs in one browser, once."""
+        """The token of a link that logs in one browser, once."""
         token = secrets.token_urlsafe(32)
         self._drop_old()
         self._invitations[_hash(token)] = LoginLink(_check_role(who), self._clock() + INVITATION_SECONDS)
         return token
 
     def invite_onlooker(self) -> str:
-        """The token of a link that lets browsers read as long as this server runs; it decides nothing."""
+        """The token of a read-only link, valid as long as the server runs."""
         token = secrets.token_urlsafe(32)
         self._invitations[_hash(token)] = LoginLink(None, math.inf)
         return token
 
     def invited(self, token: str) -> Credential | None:
-        """Whom a link is for. Looking at it does not use it up."""
+        """Who a link is for; this does not use it up."""
         found = self._invitations.get(_hash(token))
         if found is None or self._clock() >= found.expires_at:
-            raise NotLoggedIn("This link was used already or is too old: log in with a token, or start anew.")
+            raise NotLoggedIn("This link was already used or has expired. Log in with a token, or restart the server.")
         return found.who
 
     def accept(self, token: str) -> Credential | None:
-        """Whom a link is for; one that decides is used up."""
+        """Who a link is for; a link for deciding is used up."""
         who = self.invited(token)
         if who is not None:
             del self._invitations[_hash(token)]
         return who
 
     def begin(self, who: Credential | None) -> tuple[BrowserSession, str]:
-        """A new visit and what its cookie holds."""
+        """A new browser session and the value of its cookie."""
         cookie = secrets.token_urlsafe(32)
         visit = BrowserSession(
             number=secrets.token_urlsafe(16),
@@ -104,18 +104,18 @@ class BrowserSessions:
         return visit, cookie
 
     def find(self, number: str, cookie: str) -> BrowserSession:
-        """The visit of this address, if the cookie is its own."""
+        """The browser session of this address, if the cookie belongs to it."""
         visit = self._visits.get(number)
         if (
             visit is None
             or self._clock() >= visit.expires_at
             or not hmac.compare_digest(visit.cookie_hash, _hash(cookie))
         ):
-            raise NotLoggedIn("You are not logged in, or no longer: log in again.")
+            raise NotLoggedIn("You are not logged in. Log in again.")
         return visit
 
     def end(self, visit: BrowserSession) -> None:
-        """Log out; the cookie is worth nothing from now on."""
+        """Log out; the cookie is no longer valid."""
         self._visits.pop(visit.number, None)
 
     def _drop_old(self) -> None:
@@ -128,7 +128,7 @@ class BrowserSessions:
 
 def _check_role(who: Credential) -> Credential:
     if who.role not in _DECIDING:
-        raise Refused(f"{who.name!r} is an agent's credential: these pages are for those who decide.")
+        raise Refused(f"{who.name!r} is an agent's credential. These pages are for people who decide.")
     return who
 
 

@@ -1,4 +1,4 @@
-"""What takes long to find out: kept as it was last found, and found anew beside the pages when something changed."""
+"""A cache for slow results: pages show the last value while a newer one is computed in the background."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from seasoned.web.background_work import BackgroundWork, TellProgress, WorkRegis
 
 _T = TypeVar("_T")
 _MOST_KEPT = 64
-# A page waits so long for what may be found at once; what takes longer comes later by itself.
+# How long a page waits for a quick result; a slower one appears later by itself.
 _WAIT_SECONDS = 0.25
 _FILE_SECONDS = 60.0
 _LOOK_SECONDS = 0.01
-# What took a minute to find is found anew after five at the earliest, so that others get their turn.
+# A result that took a minute is computed again after five at the earliest, so that other work gets its turn.
 _PATIENCE = 5.0
 
 
 class CachedValue(msgspec.Struct, frozen=True):
-    """What was found, of which state of things, when, and how long it took."""
+    """A value, the revision it was computed for, when, and how long it took."""
 
     value: Any
     revision: Hashable
@@ -35,16 +35,16 @@ class CachedValue(msgspec.Struct, frozen=True):
 class CacheLookup(msgspec.Struct, Generic[_T], frozen=True):
     """What a page can show now."""
 
-    # None where nothing is found yet.
+    # None if there is no value yet.
     value: _T | None
     made_at: float | None = None
     is_current: bool = False
-    # That finds it anew, or the last one, where it failed.
+    # The work that computes it, or the last one if it failed.
     work: BackgroundWork | None = None
 
 
 class PageCache:
-    """Everything of one running server that is kept so."""
+    """The cached values of a running server."""
 
     def __init__(self, works: WorkRegistry, clock: Callable[[], float] = time.time) -> None:
         self._works = works
@@ -62,9 +62,9 @@ class PageCache:
         is_asked: bool = False,
         first_seconds: float = _WAIT_SECONDS,
     ) -> CacheLookup[_T]:
-        """What is known; where things have changed since, it is found anew meanwhile. `is_asked`: at once.
+        """The cached value; if the revision has changed, compute a new one meanwhile. `is_asked`: compute it now.
 
-        Where nothing is known yet, the first answer is waited for so long.
+        Without a cached value, wait this long for the first one.
         """
         kept = self._kept.get(name)
         if kept is not None and kept.revision == revision and not is_asked:
@@ -74,7 +74,7 @@ class PageCache:
         is_due = not is_running and (is_asked or self._is_due(name, kept, revision))
         if is_due:
             self._works.begin(name, title, lambda tell: self._found(name, revision, find, tell))
-        # Only who began it waits a moment: what takes minutes would hold every later page up as well.
+        # Only the page that started it waits: otherwise slow work would delay every later page as well.
         if is_due or first_seconds > _WAIT_SECONDS:
             await self._wait(name, first_seconds if kept is None else _WAIT_SECONDS)
         kept = self._kept.get(name)
@@ -85,11 +85,11 @@ class PageCache:
         return CacheLookup(kept.value, kept.made_at, kept.revision == revision, shown)
 
     def drop(self, name: str) -> None:
-        """Show it no more."""
+        """Forget a value."""
         self._kept.pop(name, None)
 
     def revision(self, name: str) -> Hashable | None:
-        """Of which state of things the kept value is."""
+        """The revision of the cached value."""
         kept = self._kept.get(name)
         return None if kept is None else kept.revision
 
@@ -102,7 +102,7 @@ class PageCache:
         self, name: str, revision: Hashable, find: Callable[[TellProgress], Any], tell: TellProgress
     ) -> WorkResult:
         began = self._clock()
-        # Until it is found it counts as failed: whoever raises leaves it so.
+        # It counts as failed until it is found, so an exception needs no handling here.
         self._failed[name] = revision
         value = find(tell)
         now = self._clock()
@@ -128,19 +128,19 @@ async def look_up(
     *,
     is_asked: bool = False,
 ) -> CacheLookup[_T]:
-    """What the server knows. Whoever asks for a file waits for it: one without rows would say that there are none."""
+    """The cached value for a page. A request for a file waits longer: a file without rows would be wrong."""
     is_file = "as" in request.query_params
     first = _FILE_SECONDS if is_file else _WAIT_SECONDS
     found = await cache_of(request).look(name, title, revision, find, is_asked=is_asked, first_seconds=first)
     if is_file and found.value is None:
-        raise CannotDo("It is still being found out: ask again in a minute.")
+        raise CannotDo("This is still being computed. Try again in a minute.")
     return found
 
 
 def cache_of(request: Request) -> PageCache:
-    """What the server that a request came to keeps."""
+    """The cache of the server that handles a request."""
     state = request.app.state
-    if not hasattr(state, "standings"):
-        state.standings = PageCache(works_of(request))
-    found: PageCache = state.standings
+    if not hasattr(state, "page_cache"):
+        state.page_cache = PageCache(works_of(request))
+    found: PageCache = state.page_cache
     return found

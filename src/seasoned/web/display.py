@@ -1,4 +1,4 @@
-"""Texts from anybody, so that a person sees what is there: nothing hides, turns around or passes for a space."""
+"""Texts, values and links as people see them. In a text nothing hides, reverses its order or passes for a space."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _MOST_LINE = 140
 
 
 def marked(text: str) -> Markup:
-    """The text with every character that cannot be seen written out, and marked as not being text."""
-    # Nothing that is escaped is unusual, so both can be done one after the other, and texts may be long.
+    """The text with every invisible character spelled out and marked."""
+    # Escaping adds no unusual characters, so both can be done one after the other.
     return Markup(_UNUSUAL.sub(_seen, str(escape(text))))
 
 
 def spoken(text: str) -> Markup:
-    """What was said or printed: as `marked`, but for tabs and the colours of a terminal, which hide nothing."""
+    """Like `marked`, but keeps tabs and drops terminal colours, which hide nothing."""
     plain = _COLOUR.sub("", text.replace("\r\n", "\n"))
     return Markup("\t").join([marked(part) for part in plain.split("\t")])
 
@@ -40,7 +40,7 @@ def line(text: str) -> Markup:
 
 
 def arguments(details: dict[str, Any]) -> str:
-    """The exact arguments as JSON for people; what stands in quotes is as JSON writes it."""
+    """The exact arguments as indented JSON."""
     return json.dumps(details, ensure_ascii=False, indent=2)
 
 
@@ -82,7 +82,7 @@ def short(text: str) -> str:
 
 
 def day_and_time(seconds: float | None) -> str:
-    """A moment in UTC; a dash where it is unknown."""
+    """A time in UTC; a dash if unknown."""
     if seconds is None:
         return "–"
     try:
@@ -92,12 +92,12 @@ def day_and_time(seconds: float | None) -> str:
 
 
 def percent(part: int, whole: int) -> str:
-    """`12.5 %`; a dash of nothing."""
+    """`12.5 %`; a dash if the total is zero."""
     return f"{100 * part / whole:.1f} %" if whole else "–"
 
 
 def dollars(cost: float | None) -> str:
-    """`$1.23`, with more digits where it is little; a dash where nobody said."""
+    """`$1.23`, with more digits for small amounts; a dash if unknown."""
     if cost is None:
         return "–"
     return f"${cost:,.2f}" if cost >= 0.1 or not cost else f"${cost:.4f}"
@@ -109,7 +109,7 @@ def session_link(session: str) -> str:
 
 
 def sessions_link(**wanted: str) -> str:
-    """The list of sessions, of those that are wanted."""
+    """The list of sessions with these filters."""
     return f"sessions?{urlencode(wanted)}" if wanted else "sessions"
 
 

@@ -1,4 +1,4 @@
-"""The histories for pages: threads with a connection each, so that a slow question holds nobody else up."""
+"""Access to the history store for pages: threads with a connection each, so that a slow query blocks no other page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DAY = 86_400.0
 
 
 class HistoryStore:
-    """Takes questions about the store of histories to threads. Confirmations may lie in another database."""
+    """Runs queries on the history store in threads. Confirmations may be in another database."""
 
     def __init__(self, path: Path, *, is_sample: bool = False) -> None:
         self.path = path
@@ -30,33 +30,33 @@ class HistoryStore:
         self._own = threading.local()
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start the threads."""
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="seasoned-pages")
 
     async def stop(self) -> None:
-        """Finish what was begun; each connection ends with its thread."""
+        """Finish the running queries; each connection ends with its thread."""
         threads, self._threads = self._threads, None
         if threads is not None:
             await asyncio.to_thread(threads.shutdown)
 
     def now(self, store: Store) -> float:
-        """The time to look at these histories from. Samples are old: seen from today all that they teach is stale."""
+        """The current time for these histories. Samples are old: by today's date all their examples would be stale."""
         if not self._is_sample:
             return time.time()
         return max((row["last"] or 0.0 for row in store.rows("session.totals")), default=0.0) + _DAY
 
     async def read(self, ask: Callable[[Store], _T]) -> _T:
-        """What a question gives; it may also write, in a short transaction of its own."""
+        """The answer to a query; it may also write, in a short transaction."""
         if self._threads is None:
-            raise CannotDo("The pages are stopping: try again when they run.")
+            raise CannotDo("The server is stopping. Try again when it is running.")
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._answer, ask)
 
     async def kept(self, name: str, ask: Callable[[Store], _T]) -> _T:
-        """The same for a question that is asked again and again: until the store changes, the answer stays."""
+        """The same for a query that is repeated: the answer is kept until the store changes."""
 
         def look(store: Store) -> _T:
             kept: dict[str, tuple[tuple[int, int], _T]] = self._own.kept
-            # What others changed, and what this connection did.
+            # Changes by other connections, and by this one.
             now = (store.connection.execute("PRAGMA data_version").fetchone()[0], store.connection.total_changes)
             if name not in kept or kept[name][0] != now:
                 kept[name] = (now, ask(store))
@@ -67,7 +67,7 @@ class HistoryStore:
     def _answer(self, ask: Callable[[Store], _T]) -> _T:
         store: Store | None = getattr(self._own, "store", None)
         if store is None:
-            # Whoever comes before the first scan sees empty pages, not an error.
+            # Before the first scan the pages are empty; that is not an error.
             store = self._own.store = open_store(self.path)
             self._own.kept = {}
         return ask(store)

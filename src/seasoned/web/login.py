@@ -1,4 +1,4 @@
-"""How a browser becomes somebody: by a link of the terminal, by a token, or by the passphrase of one who decides."""
+"""Logging in: by a link from the terminal, by a token, or by a passphrase."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
 class Visitor(msgspec.Struct, frozen=True):
-    """Somebody at a browser: one who reads, or one who decides."""
+    """A person at a browser, who may read."""
 
     visit: BrowserSession
 
 
 class Decider(Visitor, frozen=True):
-    """Somebody who may decide: the visit, and the credential as it stands now."""
+    """A person who may decide: the browser session and the current credential."""
 
     who: Credential
 
@@ -40,7 +40,7 @@ def visits_of(request: Request) -> BrowserSessions:
 
 
 async def visitor(request: Request, number: str) -> Visitor:
-    """Who is there; NotLoggedIn for nobody, and for a credential that was revoked meanwhile."""
+    """The person at the browser; NotLoggedIn if there is none, or if the credential was revoked."""
     visits = visits_of(request)
     visit = visits.find(number, request.cookies.get(COOKIE, ""))
     found = visit.who
@@ -62,7 +62,7 @@ Here = Annotated[Visitor, Depends(visitor)]
 async def decider(here: Here) -> Decider:
     """Who decides; Refused for one who only reads."""
     if not isinstance(here, Decider):
-        raise Refused("This link only lets you read: log in with your passphrase to decide.")
+        raise Refused("This link is read-only. Log in with your passphrase to decide.")
     return here
 
 
@@ -73,7 +73,7 @@ async def read_change(request: Request, here: Visitor) -> dict[str, str]:
     """The fields of a form that changes something: it must hold what only our own page knows."""
     form = await read_form(request)
     if not hmac.compare_digest(form.get("check", "").encode(), here.visit.check.encode()):
-        raise Refused("The form is not one of this page: load the page anew, and decide there.")
+        raise Refused("This form is out of date. Reload the page and decide there.")
     return form
 
 
@@ -85,7 +85,7 @@ async def come_back(request: Request, here: Here) -> Response:
 
 @router.get("/")
 async def enter() -> Response:
-    """There is no page for nobody."""
+    """Send browsers that are not logged in to the login page."""
     return redirect(LOGIN)
 
 
@@ -104,7 +104,7 @@ async def log_in(request: Request) -> Response:
         who = await service.store.read(lambda book: authenticate(book.database, token, now=service.clock()))
         return _begin(request, who)
     except Unauthorised:
-        return render("login.html", status=401, wrong="This token is unknown or was revoked.")
+        return render("login.html", status=401, wrong="This token is unknown or revoked.")
     except Denied as error:
         return render("login.html", status=403, wrong=str(error))
 

@@ -39,7 +39,7 @@ POLICY = (
 HEADERS = {
     "content-security-policy": POLICY,
     "cache-control": "no-store",
-    # Anything stricter takes the origin from our own forms as well, and it is looked at.
+    # Anything stricter would also remove the origin of our own forms, which is checked.
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -47,16 +47,16 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-_TITLES = {401: "Not logged in", 403: "Not allowed", 404: "Not found", 409: "Too late", 503: "Not now"}
+_TITLES = {401: "Not logged in", 403: "Not allowed", 404: "Not found", 409: "Too late", 503: "Unavailable"}
 _MOST_FORM = 64_000
 _Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class Page(msgspec.Struct, frozen=True):
-    """A page that the head of every page names."""
+    """A page in the navigation."""
 
     title: str
-    # Beneath the address of a visit.
+    # Relative to the address of the browser session.
     path: str
 
 
@@ -71,7 +71,7 @@ def render(
     plots: Sequence[Plot] = (),
     **values: Any,
 ) -> HTMLResponse:
-    """A page made of a template. `here` is its own address, so that the head can say which page it is."""
+    """Render a template. `here` is the address of the page, so that the navigation can mark it."""
     data = Markup(report.plot_data(plots)) if any(plot.spec is not None for plot in plots) else None
     values |= {"visit": visit, "pages": pages, "here": here, "plots": plots, "plot_data": data}
     made = _templates().get_template(template).render(values)
@@ -79,17 +79,17 @@ def render(
 
 
 def message_page(title: str, sentence: str, *, status: int = 200, back: str = LOGIN) -> HTMLResponse:
-    """A page that says one thing."""
+    """A page with one sentence."""
     return render("sentence.html", status=status, title=title, sentence=sentence, back=back)
 
 
 def redirect(path: str) -> Response:
-    """Have the browser fetch another page, so that reloading it sends nothing twice."""
+    """Send the browser to another page, so that reloading it repeats nothing."""
     return RedirectResponse(path, 303, {"cache-control": "no-store"})
 
 
 class PageRoute(APIRoute):
-    """Answers with pages also when something is wrong."""
+    """Answers with pages, also for errors."""
 
     def get_route_handler(self) -> _Handler:
         handle = super().get_route_handler()
@@ -105,26 +105,26 @@ class PageRoute(APIRoute):
             except SeasonedError as error:
                 return error_page(error)
             except RequestValidationError as error:
-                return message_page("Not understood", f"{error.errors()[0]['msg']}.", status=400)
+                return message_page("Invalid request", f"{error.errors()[0]['msg']}.", status=400)
 
         return answer
 
 
 def error_page(error: SeasonedError) -> HTMLResponse:
-    """An error as a page; what only the operator should know stays in the log."""
+    """An error as a page; details of server errors stay in the log."""
     status = status_of(error)
     said = str(error)
     if status >= 500:
-        said = "The store cannot be used at the moment: try again later, and look at the server's log."
-    return message_page(_TITLES.get(status, "Not understood"), said[:1].upper() + said[1:], status=status)
+        said = "The store cannot be used at the moment. Try again later, and see the server's log."
+    return message_page(_TITLES.get(status, "Invalid request"), said[:1].upper() + said[1:], status=status)
 
 
 async def read_form(request: Request) -> dict[str, str]:
-    """The fields of a form of ours; one that is there twice is not there at all."""
+    """The fields of one of our forms; a field that occurs twice is ignored."""
     check_origin(request)
     body = await read_body(request, _MOST_FORM)
     if body is None:
-        raise TooLarge("The form is too long: shorten the reason.")
+        raise TooLarge("The form is too long. Shorten the reason.")
     try:
         found = parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=16, errors="strict")
     except ValueError:
@@ -133,13 +133,13 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 def check_host(request: Request) -> None:
-    """Refuse a name that is not this server's: a page of anybody could have had it made to lead to this machine."""
+    """Refuse an unknown host name: any site can point a name at this machine (DNS rebinding)."""
     own = service_of(request).base_url
     name = _host_name(f"//{request.headers.get('host', '')}")
-    # Nobody else can have an address for a name, and with TLS the certificate says whose name it is.
+    # An IP address cannot be rebound, and with TLS the certificate proves the name.
     if request.url.scheme == "https" or name in ("localhost", _host_name(own)) or _is_address(name):
         return
-    raise Refused(f"This server is not known as {name[:80]!r}: open {own}, or set `public_url` in the policy.")
+    raise Refused(f"This server is not known as {name[:80]!r}. Open {own}, or set `public_url` in the policy.")
 
 
 def _host_name(url: str) -> str:
@@ -158,24 +158,24 @@ def _is_address(name: str) -> bool:
 
 
 def check_origin(request: Request) -> None:
-    """Refuse what a page of anybody else sends, also one of this machine on another port."""
+    """Refuse forms sent from another site, including another port of this machine."""
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
     if site is not None and site not in ("same-origin", "none"):
-        raise Refused("The form was sent from another site: open the page here, and decide there.")
+        raise Refused("The form was sent from another site. Open the page here and decide there.")
     if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
-        raise Refused("The form was sent from another site: open the page here, and decide there.")
+        raise Refused("The form was sent from another site. Open the page here and decide there.")
 
 
 def with_query(query: dict[str, str], /, **changes: str | None) -> str:
-    """The same address with another query; what becomes None goes."""
+    """The same address with a changed query; None removes a parameter."""
     changed = {name: value for name, value in {**query, **changes}.items() if value is not None}
     return f"?{urlencode(changed)}"
 
 
 _REPORT = Path(report.__file__).parent
 STATIC: dict[str, tuple[Path, str]] = {
-    # The report and these pages look alike, because they have one style, and draw their plots in one way.
+    # The report and these pages share one style and one way to draw plots.
     "page.css": (_REPORT / "page.css", "text/css"),
     "vega.js": (_REPORT / "vega" / "vega.js", "text/javascript"),
     "vega-lite.js": (_REPORT / "vega" / "vega-lite.js", "text/javascript"),
@@ -189,7 +189,7 @@ STATIC: dict[str, tuple[Path, str]] = {
 
 @cache
 def static_version(name: str) -> str:
-    """Changes with what a file holds, so that browsers may keep it for good."""
+    """Changes with the content of a file, so that browsers may cache it forever."""
     return sha256(STATIC[name][0].read_bytes()).hexdigest()[:12]
 
 
@@ -214,7 +214,7 @@ def _templates() -> Environment:
 
 
 def redactor_of(request: Request) -> Redactor:
-    """What takes secrets out of whatever is shown."""
+    """The redactor of the server, made once: pages show files that Seasoned did not write."""
     state = request.app.state
     if not hasattr(state, "redactor"):
         state.redactor = service_of(request).secrecy.redactor()

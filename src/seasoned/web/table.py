@@ -1,4 +1,4 @@
-"""Tables as values, and one answer for all of them: as a page, as CSV and as JSON at the same address."""
+"""Tables as values; the same address returns them as a page, as CSV or as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from seasoned.web.login import Visitor
 from seasoned.web.response import HEADERS, render, with_query
 
 PAGE_ROWS = 50
-# Rows of one file; a longer table goes on at the address that stands in `next` and in the header `link`.
+# Rows in one file; a longer table continues at the address in `next` and in the header `link`.
 FILE_ROWS = 10_000
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 Value = str | int | float | bool | None
@@ -36,10 +36,10 @@ class TableCell(msgspec.Struct, frozen=True):
     href: str | None = None
     # A class of the style for a badge: ok, failed, unclear, quiet.
     tone: str = ""
-    # What stands in `backticks` is shown as code.
+    # Text in `backticks` is shown as code.
     is_said: bool = False
-    # For people: what stands small behind it, such as the id of what is called by other words.
-    beside: str = ""
+    # Shown in small print after the value, such as an id.
+    small_print: str = ""
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -69,7 +69,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     columns: tuple[Column, ...]
     rows: Sequence[tuple[TableCell, ...]]
-    # Says what to do, where there are no rows; what stands in `backticks` is shown as code.
+    # What to do if there are no rows; text in `backticks` is shown as code.
     empty: str
     note: str = ""
     # The column by which it is sorted.
@@ -98,7 +98,7 @@ def sorting(request: Request, columns: Sequence[Column], default: str) -> tuple[
     asked = request.query_params.get("sort") or default
     name = asked.removeprefix("-")
     if name not in {column.name for column in columns if column.can_sort} and name != default.removeprefix("-"):
-        raise UsageError(f"Nothing is sorted by {name[:40]!r}: use the heads of the table.")
+        raise UsageError(f"The table cannot be sorted by {name[:40]!r}. Use its column headers.")
     return name, asked.startswith("-")
 
 
@@ -113,7 +113,7 @@ def place_after(after: str) -> tuple[float, int]:
     try:
         return float(value), int(last)
     except (ValueError, OverflowError) as error:
-        raise UsageError("This is no place in the list: go to its first page.") from error
+        raise UsageError("This page of the list does not exist. Go to its first page.") from error
 
 
 def answer(
@@ -147,7 +147,7 @@ def _named(tables: Sequence[Table], name: str | None) -> Table:
     for table in tables:
         if name is None or table.name == name:
             return table
-    raise NotFound("There is no such table on this page: see the links below each table.")
+    raise NotFound("There is no such table on this page. See the links below each table.")
 
 
 def _file(request: Request, kind: str, table: Table) -> Response:
@@ -161,7 +161,7 @@ def _file(request: Request, kind: str, table: Table) -> Response:
         data = {"schema": f"seasoned/table-{table.name}/1", "count": len(rows), "rows": rows, "next": following}
         return Response(msgspec.json.encode(data), media_type="application/json", headers=headers)
     if kind != "csv":
-        raise UsageError(f"A table can be had with `as=csv` or `as=json`, not {kind[:40]!r}.")
+        raise UsageError(f"Use `as=csv` or `as=json`, not {kind[:40]!r}.")
     headers["content-disposition"] = f'attachment; filename="seasoned-{table.name}.csv"'
     return Response(_csv(table), media_type="text/csv; charset=utf-8", headers=headers)
 
@@ -176,7 +176,7 @@ def _csv(table: Table) -> str:
 
 
 def _plain(value: Value) -> Value:
-    """A text that a spreadsheet would take for a formula is made a text: sessions hold anybody's words."""
+    """Quote a text that a spreadsheet would run as a formula: sessions hold untrusted text."""
     if isinstance(value, str) and value.startswith(_FORMULA):
         return "'" + value
     return value
@@ -189,11 +189,11 @@ def word_table(name: str, title: str, head: Sequence[str], rows: Sequence[Sequen
     """A table of texts under these heads."""
     columns = tuple(Column(_NOT_A_NAME.sub("_", each.lower()).strip("_"), each) for each in head)
     cells = [tuple(TableCell(plain(text)) for text in row) for row in rows]
-    return Table(name=name, title=title, columns=columns, rows=cells, empty=empty or "There is nothing in it.")
+    return Table(name=name, title=title, columns=columns, rows=cells, empty=empty or "It is empty.")
 
 
 def plain(text: str) -> str:
-    """With spaces that everybody has: a page marks all others, for in sessions they hide something."""
+    """With plain spaces: pages mark all other spaces, because in sessions they may hide something."""
     return text.replace("\N{NO-BREAK SPACE}", " ").replace("\N{NARROW NO-BREAK SPACE}", " ")
 
 
@@ -203,29 +203,29 @@ def plot_table(plot: Plot) -> Table:
 
 
 def name_cell(row: DatabaseRow, store: Store | None) -> TableCell:
-    """The name of a session, which leads to it. Without a store nobody looks how it began: files show ids alone."""
+    """The name of a session, with a link. Without a store its opening is not looked up: files show only ids."""
     ref = f"{row['agent']}:{row['native_id']}"
     if row["title"]:
         return TableCell(ref, short(row["title"]), session_link(ref))
     began = None if store is None else opening(store, row["id"])
     if began is None:
         return TableCell(ref, short(row["native_id"]), session_link(ref))
-    return TableCell(ref, short(began), session_link(ref), beside=row["native_id"])
+    return TableCell(ref, short(began), session_link(ref), small_print=row["native_id"])
 
 
 def opening(store: Store, session_id: int) -> str | None:
-    """What its first call was for, where that stands at the beginning: there it is what the user asked for first."""
+    """The intent of its first call, which is the user's first request."""
     row = store.row("page.opening", {"session_id": session_id})
     return None if row is None else str(row["intent"]).strip() or None
 
 
 def cell_of_ref(ref: str, store: Store) -> TableCell:
-    """The same for a session of which only the name is known; it need not be in the store."""
+    """The same for a session of which only the reference is known; it need not be in the store."""
     agent, _, native_id = ref.partition(":")
     row = store.row("page.named", {"agent": agent, "native_id": native_id})
     name = None if row is None else row["title"] or opening(store, row["id"])
     return (
         TableCell(ref, href=session_link(ref))
         if name is None
-        else TableCell(ref, short(name), session_link(ref), beside=ref)
+        else TableCell(ref, short(name), session_link(ref), small_print=ref)
     )

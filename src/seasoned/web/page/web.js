@@ -79,7 +79,7 @@
         count();
       } while (isStale);
     } catch {
-      tell("Not connected: what you see may be old.");
+      tell("Not connected. This page may be out of date.");
     } finally {
       isFetching = false;
     }
@@ -99,7 +99,7 @@
     });
     changes.addEventListener("error", () => {
       isLost = true;
-      tell("Not connected: what you see may be old.");
+      tell("Not connected. This page may be out of date.");
     });
     // Leaving the page ends the stream by itself; that is no loss to tell of.
     addEventListener("pagehide", () => changes.close());

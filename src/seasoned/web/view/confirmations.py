@@ -1,4 +1,4 @@
-"""The page where people decide: what waits, what was decided, and one request to the letter."""
+"""The page on which people decide: pending requests, past decisions, and one request in full."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ShownRequest(msgspec.Struct, frozen=True):
 
 @router.get("/confirmations")
 async def show_list(request: HTTPRequest, here: Here, before: str | None = None) -> Response:
-    """What waits, and what was decided; an onlooker is asked for a passphrase."""
+    """Pending requests and past decisions; a read-only visitor is asked for a passphrase."""
     if not isinstance(here, Decider):
         return ask_to_decide(request, here)
     return await _page(request, here, before=before)
@@ -86,8 +86,8 @@ async def show_audit(request: HTTPRequest, here: Deciding) -> Response:
         title="Audit",
         columns=_AUDIT,
         rows=[_audited(one) for one in found],
-        empty="Nothing happened yet: whatever is asked, decided or changed leaves a line here.",
-        note=f"The newest {limit}; the files hold more. `seasoned confirm audit verify` checks that none was changed.",
+        empty="No entries yet. Every request, decision and change is recorded here.",
+        note=f"The newest {limit}; CSV and JSON hold more. `seasoned confirm audit verify` checks them.",
     )
     return answer(request, here, "audit.html", tables=(table,))
 
@@ -131,22 +131,22 @@ async def _decide(request: HTTPRequest, here: Decider, request_id: str, *, appro
         reason = form.get("reason", "").strip()
         await decide(service_of(request), here.who, request_id, approve=approve, reason=reason, via="page")
     except Conflict as error:
-        return await _page(request, here, request_id=request_id, told=_too_late(error), status=409)
+        return await _page(request, here, request_id=request_id, alert=_too_late(error), status=409)
     except Refused as error:
-        return await _page(request, here, request_id=request_id, told=_sentence(error), status=403)
+        return await _page(request, here, request_id=request_id, alert=_sentence(error), status=403)
     except UsageError as error:
-        return await _page(request, here, request_id=request_id, told=_sentence(error), status=400)
+        return await _page(request, here, request_id=request_id, alert=_sentence(error), status=400)
     except CannotDo as error:
-        # What cannot be opened can still be looked at and denied; a store that is gone cannot.
+        # A request that cannot be decrypted can still be seen and denied; a store that is gone cannot.
         try:
-            return await _page(request, here, request_id=request_id, told=_sentence(error), status=503)
+            return await _page(request, here, request_id=request_id, alert=_sentence(error), status=503)
         except CannotDo:
             return error_page(error)
     return redirect(f"{here.visit.path}/{PAGE.path}/{request_id}")
 
 
 def _too_late(error: Conflict) -> str:
-    return f"Too late: it was {error.status} before you decided. Nothing was changed; below is how it ended."
+    return f"Too late: it was {error.status} before you decided. Nothing was changed. The outcome is below."
 
 
 def _sentence(error: Exception) -> str:
@@ -160,13 +160,13 @@ async def _page(
     *,
     request_id: str | None = None,
     before: str | None = None,
-    told: str = "",
+    alert: str = "",
     status: int = 200,
 ) -> Response:
     service = service_of(request)
     checked = None if request_id is None else check_id(request_id)
     older = None if before is None else check_id(before)
-    # Looking at one may expire it, so it is looked at before the list is made.
+    # Reading a request may expire it, so it is read before the list.
     one = None if checked is None else await service.store.read(lambda book: _shown(book, here.who, checked))
     listed = await service.store.read(lambda book: _listed(book, here.who, older))
     path = f"{here.visit.path}/{PAGE.path}"
@@ -175,7 +175,7 @@ async def _page(
         "address": path + (f"/{checked}" if checked else f"?before={older}" if older else ""),
         "listed": listed,
         "one": one,
-        "told": told,
+        "alert": alert,
         "now": service.clock(),
         "who": here.who,
         "gives_up": service.policy.gives_up(),
@@ -191,7 +191,7 @@ def _listed(book: Book, who: Credential, before: str | None) -> RequestList:
     has_more = len(resolved) > _MOST_RESOLVED or len(found) == _MOST_PENDING + _MOST_RESOLVED
     resolved = resolved[:_MOST_RESOLVED]
     older = resolved[-1].id if has_more and resolved else None
-    # Whoever runs out of time first comes first.
+    # The request that expires first comes first.
     pending.sort(key=lambda one: one.expires_at)
     return RequestList(pending, resolved, older, len(pending) == _MOST_PENDING)
 
@@ -206,7 +206,7 @@ def _shown(book: Book, who: Credential, request_id: str) -> ShownRequest:
 
 @router.get("/changes")
 async def stream_changes(request: HTTPRequest, here: Here) -> Response:
-    """Says that something changed, as server-sent events; the page then fetches itself anew."""
+    """Reports changes as server-sent events; the page then reloads itself."""
     request.state.waited = True
     headers = {"cache-control": "no-store", "x-content-type-options": "nosniff", "x-accel-buffering": "no"}
     stream = _changes(service_of(request), request, here)
@@ -214,12 +214,12 @@ async def stream_changes(request: HTTPRequest, here: Here) -> Response:
 
 
 async def _changes(service: ConfirmService, request: HTTPRequest, here: Visitor) -> AsyncIterator[bytes]:
-    with service.waiting.listen() as bell:
+    with service.waiting.listen() as changes:
         # What changed between the page and this stream is made up for by a first event.
         yield b"retry: 1000\n\nevent: change\ndata: \n\n"
-        while not bell.is_stopping:
-            is_changed = await bell.heard(_HEARTBEAT_SECONDS)
-            if bell.is_stopping:
+        while not changes.is_stopping:
+            is_changed = await changes.heard(_HEARTBEAT_SECONDS)
+            if changes.is_stopping:
                 return
             try:
                 await visitor(request, here.visit.number)

@@ -1,4 +1,4 @@
-"""A conversation as its source has it, a part at a time, redacted, with what the store says of its calls."""
+"""A conversation from its source, one part at a time, redacted, with the verdicts from the store."""
 
 from __future__ import annotations
 
@@ -87,12 +87,12 @@ class Conversations:
     def find(self, row: DatabaseRow) -> Session | str:
         """The session, or a sentence that says why it cannot be had."""
         if not row["path"]:
-            return "The file it came from was forgotten."
+            return "Its source file was forgotten."
         path, ref = Path(row["path"]), SessionRef(row["agent"], row["native_id"])
         try:
             key = (str(path), *_state(path), *_state(Path(f"{path}-wal"), may_lack=True), ref)
         except OSError:
-            return "The file it came from is gone."
+            return "Its source file is gone."
         with self._lock:
             if (known := self._read.get(key)) is not None:
                 self._read.move_to_end(key)
@@ -109,7 +109,7 @@ class Conversations:
 
 
 def _state(path: Path, *, may_lack: bool = False) -> tuple[int, int]:
-    """Changes with the file. What a database was told last lies in a second file beside it, which need not be there."""
+    """Changes with the file, and with the write-ahead log of a database if there is one."""
     try:
         stat = path.stat()
     except FileNotFoundError:
@@ -120,7 +120,7 @@ def _state(path: Path, *, may_lack: bool = False) -> tuple[int, int]:
 
 
 def turns(session: Session, calls: Sequence[DatabaseRow], redactor: Redactor, *, first: int) -> list[ShownMessage]:
-    """The messages from this index on, as many as a page shows; results stand with their calls."""
+    """The messages from this index on, as many as a page shows; results are shown with their calls."""
     verdicts = {str(call["call_id"]): call for call in calls}
     compactions = set(session.compactions)
     shown: list[ShownMessage] = []
@@ -196,7 +196,7 @@ def whole_text(session: Session, at: str, redactor: Redactor) -> tuple[str, Show
     elif kind == "message" and name.isascii() and name.isdecimal() and int(name) < len(session.messages):
         message = session.messages[int(name)]
         return f"Message {int(name) + 1}, {message.role}", _cut(message.text, WHOLE_CHARS, redactor)
-    raise NotFound("There is no such text in this session: go back to it.")
+    raise NotFound("There is no such text in this session. Go back to the session.")
 
 
 def pretty(arguments: str) -> str:
@@ -235,7 +235,7 @@ def is_recorded_here(found: Session | str) -> bool:
 
 
 def find_lost_turns(session: Session, lost: Sequence[float]) -> dict[int, LostTurns]:
-    """The gaps by the index of the message that each stands before; at the end that is how many messages there are."""
+    """Lost turns by the index of the message after them; at the end that is the number of messages."""
     times: list[float] = []
     for message in session.messages:
         # A clock may have been set back, and some say no time; both stay where they were written.
@@ -250,7 +250,7 @@ def find_lost_turns(session: Session, lost: Sequence[float]) -> dict[int, LostTu
 
 
 def _next_shown(session: Session, index: int) -> int:
-    """Results stand with their calls, so nothing is shown before them."""
+    """Results are shown with their calls, so a gap cannot be shown before them."""
     while index < len(session.messages):
         message = session.messages[index]
         if message.role != "tool" or message.answers is None:

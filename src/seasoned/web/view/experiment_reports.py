@@ -1,4 +1,4 @@
-"""What running experiments say of examples and arms, looked up beside the pages: it is read from many sessions."""
+"""Reports on running experiments, computed in the background from many sessions."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from seasoned.web.background_work import BackgroundWork
 from seasoned.web.cache import CacheLookup, look_up
 from seasoned.web.history_store import histories_of
 
-# Sessions settle with time alone, so that a report is looked at anew even where nothing came.
+# Sessions count once they are old enough, so a report is made again even if no session was added.
 _AFRESH_SECONDS = 60.0
 
 
 class Effects(msgspec.Struct, frozen=True):
-    """By example: in which experiments it was shown, and what it did there."""
+    """For each example: the experiments in which it was shown, and its effect there."""
 
     by_example: Mapping[str, tuple[tuple[str, ExampleEffect], ...]] = {}
     experiments: int = 0
@@ -33,7 +33,7 @@ class Effects(msgspec.Struct, frozen=True):
 
 
 async def effects_of(request: Request) -> Effects:
-    """What all running experiments say of examples."""
+    """The effects of examples in all running experiments."""
     names = [one.name for one in await service_of(request).store.read(lambda book: list_live(book.database))]
     found: dict[str, tuple[tuple[str, ExampleEffect], ...]] = {}
     reports = await asyncio.gather(*[live_of(request, name) for name in names])
@@ -54,7 +54,7 @@ async def live_of(request: Request, name: str, *, is_asked: bool = False) -> Cac
     return await look_up(
         request,
         f"experiment {name}",
-        f"Looking at the experiment {name}",
+        f"Analysing the experiment {name}",
         (now, minute),
         lambda _: _report(config, name),
         is_asked=is_asked,

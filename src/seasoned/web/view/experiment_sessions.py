@@ -1,4 +1,4 @@
-"""The sessions of a running experiment: what the numbers of its arms are made of."""
+"""The sessions of a running experiment, which its numbers are made of."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def show_sessions(
         title="Sessions",
         columns=_COLUMNS,
         rows=[_line(row, name) for row, name in zip(rows, names, strict=False)],
-        empty="No session was assigned here yet: the gateway, the hooks and the plugin assign new ones as they begin.",
+        empty="No sessions yet. The gateway, the hooks and the plugin assign new sessions when they begin.",
         after=None if more is None else f"{more['at']!r},{more['session']}",
         is_later=after is not None,
     )
@@ -60,7 +60,7 @@ async def show_sessions(
 
 def _rows(database: Database, wanted: dict[str, str | float | None]) -> list[DatabaseRow]:
     if not database.rows("experiment.splits", {"experiment": wanted["experiment"]}):
-        raise NotFound(f"No experiment {str(wanted['experiment'])[:80]!r} runs: the list shows those that do.")
+        raise NotFound(f"No experiment {str(wanted['experiment'])[:80]!r} is running. See the list of experiments.")
     return list(database.rows("experiment.arm_sessions", wanted))
 
 
@@ -89,5 +89,5 @@ def _place(after: str | None) -> tuple[float, str]:
     except ValueError:
         found = math.nan
     if not math.isfinite(found):
-        raise UsageError("This address leads nowhere: begin with the first page of the list.")
+        raise UsageError("This page of the list does not exist. Go to its first page.")
     return found, session

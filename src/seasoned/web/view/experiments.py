@@ -1,4 +1,4 @@
-"""The page of experiments: what runs live, what was run on tasks, and what may be said of either."""
+"""The experiments page: running experiments, experiments on tasks, and what their results support."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ _WORDS = {
     ),
 }
 _TONES = {"fewer errors": "ok", "more errors": "failed", "not comparable": "failed", "hurts": "failed", "helps": "ok"}
-_NONE_LIVE = "No experiment runs: `seasoned experiment begin NAME` divides the gateway's new sessions between arms."
-_NONE_OFFLINE = "No experiment was run on tasks yet: `seasoned experiment run conventions` runs one."
+_NONE_LIVE = "No experiment is running. `seasoned experiment begin NAME` assigns new sessions to arms at random."
+_NONE_OFFLINE = "No experiments on tasks yet. `seasoned experiment run conventions` runs one."
 
 
 class TaskExperiment(msgspec.Struct, frozen=True):
@@ -132,7 +132,7 @@ async def show_one(request: HTTPRequest, here: Here, name: str) -> Response:
     is_live = any(one.name == name for one in live)
     offline = next((one for one in await histories_of(request).read(_offline) if one.design.name == name), None)
     if not is_live and offline is None:
-        raise NotFound(f"There is no experiment {name[:80]!r}: the list shows those that there are.")
+        raise NotFound(f"There is no experiment {name[:80]!r}. See the list of experiments.")
     running: CacheLookup[LiveReport] = await live_of(request, name) if is_live else CacheLookup(None)
     found = CacheLookup[list[dict[str, Any]]](None) if offline is None else await _analysed(request, offline)
     parts = found.value or []
@@ -161,7 +161,7 @@ async def show_one(request: HTTPRequest, here: Here, name: str) -> Response:
 
 @router.post("/experiments/{name}/look")
 async def look_again(request: HTTPRequest, here: Here, name: str) -> Response:
-    """Looks at a running experiment anew, now."""
+    """Analyse a running experiment again, now."""
     await read_change(request, here)
     await live_of(request, name, is_asked=True)
     return redirect(f"{here.visit.path}/{experiment_link(name)}")
@@ -263,7 +263,7 @@ def _live_tables(report: LiveReport) -> tuple[Table, ...]:
             columns=_RATIO,
             rows=ratios,
             empty="No session was assigned yet.",
-            note="Whether the arms got as many sessions as they should. Less likely than 0.001 is no chance.",
+            note="Whether each arm got its share of sessions. A probability below 0.001 is not chance.",
         ),
         Table(
             name="examples",
@@ -271,7 +271,7 @@ def _live_tables(report: LiveReport) -> tuple[Table, ...]:
             columns=_EXAMPLES,
             rows=examples,
             empty="No session was shown an example yet.",
-            note="What one example does to the calls of its tool, against sessions that went without it.",
+            note="The effect of an example on calls of its tool, compared with sessions that were not shown it.",
         ),
     )
 
@@ -300,7 +300,7 @@ def _ratio_rows(over: str, ratio: SampleRatio) -> list[tuple[TableCell, ...]]:
             TableCell(count),
             TableCell(ratio.expected.get(arm), shown=f"{ratio.expected.get(arm, 0):.1f}"),
             TableCell(ratio.p_value, shown=None if ratio.p_value is None else f"{ratio.p_value:.3f}"),
-            TableCell("broken" if ratio.is_alarm else "as it should be", tone="failed" if ratio.is_alarm else "ok"),
+            TableCell("broken" if ratio.is_alarm else "as expected", tone="failed" if ratio.is_alarm else "ok"),
         )
         for arm, count in ratio.counts.items()
     ]

@@ -1,4 +1,4 @@
-"""The page of insight: the report over all sessions, made beside the pages, with plots that answer to a pointer."""
+"""The insight page: the report over all sessions, computed in the background, with interactive plots."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SAID_CHARS = 300
 
 
 def make_report(path: Path, tell: TellProgress) -> Report:
-    """The report on the store at this path, from another process that gives way to everybody else."""
+    """The report on the store at this path, computed by another process with a low priority."""
     code = f"import os; os.nice({_NICENESS}); from seasoned.insight.store_report import main; main({str(path)!r})"
     with (
         tempfile.TemporaryFile() as said,
@@ -48,7 +48,7 @@ def make_report(path: Path, tell: TellProgress) -> Report:
             process.kill()
             raise
         if process.wait() != 0 or data is None:
-            raise CannotDo(f"The report was not made: {_last_line(said)}")
+            raise CannotDo(f"The report could not be made: {_last_line(said)}")
     return msgspec.msgpack.decode(data, type=Report)
 
 
@@ -58,7 +58,7 @@ def _report_bytes(lines: IO[bytes], tell: TellProgress) -> bytes | None:
         if first == "answer":
             return lines.read(int(second))
         done, every = int(first), int(second)
-        said = f"{done:,} of {every:,} sessions read" if done < every else "all sessions read; working out the figures"
+        said = f"{done:,} of {every:,} sessions read" if done < every else "all sessions read; computing the figures"
         tell(said, done=done, total=every)
     return None
 
@@ -66,7 +66,7 @@ def _report_bytes(lines: IO[bytes], tell: TellProgress) -> bytes | None:
 def _last_line(said: IO[bytes]) -> str:
     said.seek(0)
     lines = said.read().decode("utf-8", "replace").strip().splitlines()
-    return lines[-1][:_SAID_CHARS] if lines else "its process ended without a word."
+    return lines[-1][:_SAID_CHARS] if lines else "its process ended without a message."
 
 
 PAGE = Page("Insight", "insight")
@@ -95,7 +95,7 @@ async def show(request: HTTPRequest, here: Here) -> Response:
 
 @router.post("/insight/make")
 async def make(request: HTTPRequest, here: Here) -> Response:
-    """Makes the report anew, now."""
+    """Make the report again, now."""
     await read_change(request, here)
     await _seen(request, await histories_of(request).read(revision), is_asked=True)
     return redirect(f"{here.visit.path}/{PAGE.path}")
@@ -136,7 +136,7 @@ async def _seen(request: HTTPRequest, now: Revision, *, is_asked: bool = False) 
     standings = cache_of(request)
     earlier = standings.revision(_NAME)
     if isinstance(earlier, Revision) and now.takes_back(earlier):
-        # What is forgotten may not stand in an old report either.
+        # What was forgotten must not appear in an old report either.
         standings.drop(_NAME)
     path = histories_of(request).path
     return await look_up(request, _NAME, _TITLE, now, lambda tell: shown_of(make_report(path, tell)), is_asked=is_asked)

@@ -1,4 +1,4 @@
-"""The page of memory and skills: what agents keep, who wrote it and why, and one click to take it back."""
+"""The page of memory and skills: what agents keep, who wrote it and why, and how to undo it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from seasoned.web.table import Column, Table, TableCell, answer, numbers, row_li
 PAGE = Page("Memory", "learned")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
 _LIMITS: dict[MemoryName, int] = {"notes": NOTES_LIMIT, "user": USER_LIMIT}
-_NAMES: dict[MemoryName, str] = {"notes": "Notes", "user": "What is known of you"}
+_NAMES: dict[MemoryName, str] = {"notes": "Notes", "user": "About you"}
 _MOST_WAITING = 50
 _MOST_REVIEWS = 30
 _MOST_KNOWN = 500
@@ -77,7 +77,9 @@ _REVIEWS = (
     *numbers(kept="kept", staged="waiting", tokens="tokens", cost_usd="cost"),
 )
 _ENTRIES = (Column("memory", "memory"), Column("entry", "entry"), Column("change", "kept by", is_number=True))
-_NOTHING_YET = "Nothing was kept yet: `seasoned chat` keeps what it learns, `seasoned review SESSION` looks back."
+_NOTHING_YET = (
+    "Nothing has been kept yet. `seasoned chat` keeps what it learns, `seasoned review SESSION` reviews a session."
+)
 _REMOVING = ("remove", "delete", "remove_file")
 _STATES = {"kept": "ok", "staged": "unclear", "undone": "quiet", "rejected": "quiet", "failed": "failed"}
 
@@ -108,7 +110,7 @@ class LearnedPage(msgspec.Struct, frozen=True):
 
 @router.get("/learned")
 async def show(request: HTTPRequest, here: Here, after: int | None = None) -> Response:
-    """All that is kept, what waits, and every change."""
+    """What is kept, what waits for a decision, and every change."""
     return await _page(request, here, after=after)
 
 
@@ -120,12 +122,12 @@ async def show_change(request: HTTPRequest, here: Here, change: int) -> Response
 
 @router.post("/learned/changes/{change}/{verb}")
 async def decide(request: HTTPRequest, here: Here, change: int, verb: str) -> Response:
-    """Undoes a change, or accepts or rejects one that waits."""
+    """Undo a change, or accept or reject one that waits for a decision."""
     await read_change(request, here)
     if verb not in _VERBS:
-        raise NotFound("There is nothing of this name to be done with a change.")
+        raise NotFound("There is no such action for a change.")
     if verb != "undo":
-        # What waits for a person waits for one who has shown to be one: an agent may have read the onlooker's link.
+        # Deciding needs a passphrase: an agent may have read the read-only link.
         await decider(here)
     config, redactor, name = service_of(request).config, redactor_of(request), here.visit.name
 
@@ -134,7 +136,7 @@ async def decide(request: HTTPRequest, here: Here, change: int, verb: str) -> Re
 
     reply = await histories_of(request).read(act)
     if not reply.ok:
-        return await _change_page(request, here, change, told=reply.said, status=409)
+        return await _change_page(request, here, change, alert=reply.said, status=409)
     return redirect(f"{here.visit.path}/{change_link(change)}")
 
 
@@ -176,7 +178,7 @@ async def _page(request: HTTPRequest, here: Visitor, *, after: int | None) -> Re
 
 
 async def _change_page(
-    request: HTTPRequest, here: Visitor, change: int, *, told: str = "", status: int = 200
+    request: HTTPRequest, here: Visitor, change: int, *, alert: str = "", status: int = 200
 ) -> Response:
     config, redactor = service_of(request).config, redactor_of(request)
     folder = config.home / config.skill_folder
@@ -200,7 +202,7 @@ async def _change_page(
         decides=isinstance(here, Decider),
         links={ref: session_link(ref) for ref in (found.session, found.parent) if ref},
         skill=skill_link(found.target) if found.kind == "skill" else None,
-        told=told,
+        alert=alert,
     )
 
 
@@ -252,7 +254,7 @@ def _text(redactor: Redactor, text: str | None) -> str | None:
 
 
 def _came_to(store: Store, change: Change, folder: Path) -> str | None:
-    """What a change wrote. Of a skill only the files have it, or whatever came to stand in its stead later."""
+    """What a change wrote. For a skill only its files hold it, unless they were changed later."""
     if change.after is not None or change.kind == "memory" or change.after_digest is None:
         return change.after
     later = changes(store, kind="skill", target=change.target, limit=_MOST_KNOWN)
@@ -280,7 +282,7 @@ def _changes_table(found: list[Change], *, title: str) -> Table:
         columns=_CHANGES,
         rows=[_change_row(one) for one in found],
         empty=_NOTHING_YET,
-        note="Who wrote what, in which session. A change can be undone: what came after it stays.",
+        note="Who wrote what, in which session. Undoing a change keeps later ones.",
     )
 
 
@@ -292,7 +294,7 @@ def _change_row(one: Change) -> tuple[TableCell, ...]:
         TableCell(one.id, href=change_link(one.id)),
         TableCell(one.at, shown=moment(one.at)),
         TableCell(
-            one.state, shown="waits" if one.state == "staged" else one.state, tone=_STATES.get(one.state, "quiet")
+            one.state, shown="pending" if one.state == "staged" else one.state, tone=_STATES.get(one.state, "quiet")
         ),
         TableCell(one.actor),
         TableCell(one.action),
@@ -309,7 +311,7 @@ def _skills_table(store: Store, config: Config, redactor: Redactor) -> Table:
     except (CannotDo, UsageError) as error:
         return Table(name="skills", title="Skills", columns=_SKILLS, rows=[], empty=str(error))
     rows = [_skill_row(one, author(store, one), counted.get(one.id, SkillUsage()), redactor) for one in found]
-    empty = "No skills yet: a review writes them, and so do you with `seasoned skill create NAME --from FILE`."
+    empty = "No skills yet. Reviews write them; you can too, with `seasoned skill create NAME --from FILE`."
     return Table(name="skills", title="Skills", columns=_SKILLS, rows=rows, empty=empty)
 
 
@@ -332,8 +334,8 @@ def _reviews_table(found: list[Review]) -> Table:
         title="Reviews",
         columns=_REVIEWS,
         rows=[_review_row(one) for one in found],
-        empty="No session was reviewed yet: `seasoned review SESSION` looks back on one.",
-        note="What looked back on sessions, what came of it, and what it cost. “Nothing” is an honest answer.",
+        empty="No reviews yet. `seasoned review SESSION` reviews one.",
+        note="What each review kept and cost. “Nothing” is a valid result.",
     )
 
 

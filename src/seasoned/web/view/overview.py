@@ -1,4 +1,4 @@
-"""The first page: what the agents do, how often calls fail, what comes back, and what waits for a person."""
+"""The overview: sessions, error rates, recurring errors, and what waits for a decision."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _figures(agents: list[dict[str, Any]], rate: Estimate) -> list[dict[str, Any
         {
             "name": "Cost",
             "value": dollars(cost if priced else None),
-            "note": f"known of {number(priced)} sessions" if priced else "no session says what it cost",
+            "note": f"known of {number(priced)} sessions" if priced else "no session recorded its cost",
             "href": "usage",
         },
     ]
@@ -195,10 +195,10 @@ def _mistakes(store: Store) -> Table:
         )
     return Table(
         name="mistakes",
-        title="Errors that come back",
+        title="Recurring errors",
         columns=_MISTAKE_COLUMNS,
         rows=rows,
-        empty="No error came back in a second session, as far as sessions were looked through.",
+        empty="No error occurred in more than one session so far.",
     )
 
 
@@ -279,7 +279,7 @@ def _experiments(database: Database) -> Table:
         title="Experiments",
         columns=_EXPERIMENT_COLUMNS,
         rows=rows,
-        empty="No experiment runs: the page Experiments says how to find out whether a warm start helps.",
+        empty="No experiment is running. The Experiments page says how to find out whether a warm start helps.",
     )
 
 

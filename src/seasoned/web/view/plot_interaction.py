@@ -1,4 +1,4 @@
-"""Plots that answer to a pointer: a click picks out a row, a span drawn over time or positions is summed up."""
+"""Interactive plots: a click highlights a row, dragging over dates or positions adds up a span."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SUM = (
 
 
 def with_interaction(plot: Plot) -> Plot:
-    """The same plot with what can be chosen in it; one that nothing can be chosen in stays as it is."""
+    """The plot with a selection, if it has something to select."""
     spec = plot.spec
     if spec is None:
         return plot
@@ -34,7 +34,7 @@ def _first_row(spec: charts.Spec) -> dict[str, Any]:
 
 
 def _with_choice(spec: charts.Spec) -> charts.Spec:
-    """A row that is clicked stands out; with the shift key several do, and a click beside them ends it."""
+    """A click highlights a row, shift-click several; a click elsewhere clears the selection."""
     chosen = {"name": "chosen", "select": {"type": "point", "fields": ["label"]}}
     dimmed = {"condition": {"param": "chosen", "value": 1}, "value": _DIM}
     layers = [_dimmed(layer, dimmed) for layer in spec["layer"]]

@@ -1,4 +1,4 @@
-"""The page of the schedule: whether it is kept, what runs next, and what came of the last runs."""
+"""The schedule page: whether the scheduler runs, what runs next, and the results of the last runs."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _shown(book: Book, now: float) -> SchedulePage:
         title="Last runs",
         columns=_RUNS,
         rows=[_run(names.get(one.job_id, "removed"), one) for one in runs],
-        empty="Nothing ran yet: a run leaves a line here, whatever came of it.",
+        empty="No runs yet. Every run is listed here, whatever its result.",
     )
     return SchedulePage(health(book.database, now), jobs, table)
 
@@ -112,14 +112,16 @@ def _run(name: str, run: JobRun) -> tuple[TableCell, ...]:
 
 
 def measure(service: ConfirmService) -> None:
-    """Let `/metrics` say whether the schedule is kept: a dead scheduler says nothing by itself."""
+    """Report in `/metrics` whether a scheduler runs: a dead one cannot report anything."""
     alive = Gauge("seasoned_schedule_alive", "Schedulers that are alive.", registry=service.metrics.registry)
     overdue = Gauge(
-        "seasoned_schedule_overdue_seconds", "How long the most overdue slot waits.", registry=service.metrics.registry
+        "seasoned_schedule_overdue_seconds",
+        "How long the most overdue run has been due.",
+        registry=service.metrics.registry,
     )
 
     def now() -> ScheduleHealth:
-        # Whoever collects comes from any thread, and a connection belongs to one.
+        # Metrics are collected from any thread, and a connection belongs to one.
         database = open_database(service.config)
         try:
             return health(database, service.clock())

@@ -56,7 +56,7 @@ def begin_review(works: WorkRegistry, service: ConfirmService, session: Session)
 
 def _review(service: ConfirmService, session: Session, tell: TellProgress) -> WorkResult:
     if find_spec("pydantic_ai") is None:
-        raise CannotDo("A review needs the agent: pip install 'seasoned[agent]'.")
+        raise CannotDo("A review needs the agent. Run: pip install 'seasoned[agent]'")
     # Imported here: the library of models takes a second, and most servers never review.
     from seasoned.agent.loop.context import Context
     from seasoned.agent.loop.model import choose_model
@@ -66,7 +66,7 @@ def _review(service: ConfirmService, session: Session, tell: TellProgress) -> Wo
     config = service.config
     settings = settings_of(config)
     choice = choose_model(config, settings.model, None)
-    tell(f"{choice.name} looks back on {len(session.messages)} messages")
+    tell(f"{choice.name} reviews {len(session.messages)} messages")
     context = Context(
         home=config.home,
         secrecy=service.secrecy,
@@ -105,7 +105,7 @@ class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
     ref: str
     title: str
     turns: list[ShownMessage]
-    # Why there is no conversation; then the calls come from the store.
+    # Why there is no conversation; the calls then come from the store.
     gone: str
     calls: list[ShownCall]
     # A class and a title for each call, or for each few where there are many.
@@ -169,7 +169,7 @@ async def make_template(request: Request, here: Here) -> Response:
 
 @router.post("/session-review")
 async def review(request: Request, here: Here) -> Response:
-    """Lets a model look back on the session, beside the pages."""
+    """Review the session with a model, in the background."""
     form = await read_change(request, here)
     ref = form.get("session", "")
     conversations = _conversations(request)
@@ -193,7 +193,7 @@ async def _gaps(request: Request, ref: str, found: Session | str) -> dict[int, L
 
 
 def template_name(ref: str) -> str:
-    """How a template of this session is called if nobody says otherwise."""
+    """The default name of a template made from this session."""
     agent, _, native_id = ref.partition(":")
     return f"{agent}-{native_id[:8]}"
 
@@ -211,7 +211,7 @@ def _row(store: Store, ref: str) -> DatabaseRow:
     found = store.row("page.ref", {"agent": agent, "native_id": native_id})
     row = None if found is None else store.row("page.session", {"id": found["id"]})
     if row is None:
-        raise NotFound(f"There is no session {ref[:80]!r}, or it was forgotten: see the list of sessions.")
+        raise NotFound(f"There is no session {ref[:80]!r}, or it was forgotten. See the list of sessions.")
     return row
 
 
@@ -233,7 +233,7 @@ def _shown(
         said = turns(found, calls, redactor, first=first)
         last = len(found.messages)
         end = said[-1].index + 1 if said else last
-        # What follows may be nothing but results, which stand with their calls.
+        # The rest may be only results, which are shown with their calls.
         is_more = any(message.role != "tool" for message in found.messages[end:])
         following = end if is_more else None
     children = store.rows("page.children", {"agent": row["agent"], "native_id": row["native_id"], "limit": _CHILDREN})
@@ -293,7 +293,7 @@ def _figures(row: dict[str, Any], ref: str, compactions: int) -> list[dict[str, 
         {
             "name": "Cost",
             "value": dollars(row["cost_usd"]),
-            "note": "" if row["cost_usd"] is not None else "nobody said what it cost",
+            "note": "" if row["cost_usd"] is not None else "the cost was not recorded",
             "href": None,
         },
     ]
@@ -323,7 +323,7 @@ def _call_table(ref: str, calls: Sequence[DatabaseRow], only: str, limit: int) -
         for call in wanted[:limit]
     ]
     note = f"The first {limit} of {len(wanted)}: the files hold all." if len(wanted) > limit else ""
-    empty = "No calls of this kind." if calls else "No calls: nothing in this session can fail."
+    empty = "No calls of this kind." if calls else "No calls in this session."
     return Table(name="calls", title="Calls", columns=_CALL_COLUMNS, rows=rows, empty=empty, note=note)
 
 

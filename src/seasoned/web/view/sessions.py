@@ -123,7 +123,7 @@ def params(wanted: SessionFilter, sort: str, after: str | None, limit: int) -> d
 
 
 def find(store: Store, wanted: SessionFilter, sort: str, given: dict[str, Any]) -> list[Any]:
-    """Few that may hold the words are looked at one by one; for many, the list is gone down until a page is full."""
+    """If few sessions may match, check each one; if many, walk down the list until a page is full."""
     ids = maybe_holding(store, wanted.q)
     if ids is None:
         return store.rows(f"page.by_{sort}", given)
@@ -142,7 +142,7 @@ def _table(
 ) -> Table:
     shown = rows[:limit]
     after = f"{float(shown[-1][sort])!r}_{shown[-1]['id']}" if len(rows) > limit else None
-    empty = "No sessions match: take a word or a filter away."
+    empty = "No sessions match. Remove a word or a filter."
     if wanted.is_all:
         empty = (
             "No sessions yet: `seasoned scan` reads the histories that your agents keep, `seasoned scan PATH` others."

@@ -1,4 +1,4 @@
-"""The page of settings: what is in force and from where, what `doctor` finds, where things lie, who is connected."""
+"""The settings page: the settings in force, the checks of `doctor`, file locations, and connected agents."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CONNECTED = (Column("agent", "agent"), Column("connected", "state"), Column("ho
 
 
 class SettingsPage(msgspec.Struct, frozen=True):
-    """What is looked at with every page."""
+    """What is checked for every request of the page."""
 
     settings: list[Setting]
     checks: list[Check]
@@ -43,7 +43,7 @@ class SettingsPage(msgspec.Struct, frozen=True):
 
 @router.get("/settings")
 async def show(request: HTTPRequest, here: Here) -> Response:
-    """How things stand."""
+    """Show settings, checks and locations."""
     service = service_of(request)
     redactor = redactor_of(request)
     found = await histories_of(request).read(lambda _: _found(service.config, redactor))
@@ -79,7 +79,7 @@ async def _stored(request: HTTPRequest, *, is_asked: bool = False) -> CacheLooku
     config = service_of(request).config
     now = await histories_of(request).read(revision)
     return await look_up(
-        request, "doctor", "Looking through the store", now, lambda _: store_checks(config), is_asked=is_asked
+        request, "doctor", "Checking the store", now, lambda _: store_checks(config), is_asked=is_asked
     )
 
 
@@ -102,7 +102,7 @@ def _checks_table(checks: list[Check], redactor: Redactor) -> Table:
         title="Checks",
         columns=_CHECKS,
         rows=rows,
-        empty="Nothing was looked at.",
+        empty="Nothing was checked.",
         note="The same as `seasoned doctor`.",
     )
 
@@ -114,7 +114,7 @@ def _settings_table(found: list[Setting], redactor: Redactor) -> Table:
         title="Settings in force",
         columns=_SETTINGS,
         rows=rows,
-        empty="There are none.",
+        empty="No settings.",
         note="The same as `seasoned config show`. Secrets are never part of it.",
     )
 
@@ -144,7 +144,8 @@ def _connected_table(found: list[tuple[str, bool]]) -> Table:
         columns=_CONNECTED,
         rows=rows,
         empty="No agent can be connected.",
-        note="A connected agent begins warm, is guarded and reviewed. Connecting shows every change first.",
+        note="Sessions of a connected agent start warm, ask before risky actions and are reviewed. "
+        "Connecting shows every change first.",
     )
 
 
@@ -157,4 +158,4 @@ def _places_table(found: list[tuple[str, Path, bool]]) -> Table:
         )
         for what, path, is_there in found
     ]
-    return Table(name="places", title="Where things lie", columns=_PLACES, rows=rows, empty="Nowhere.")
+    return Table(name="places", title="Files and folders", columns=_PLACES, rows=rows, empty="None.")

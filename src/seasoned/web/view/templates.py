@@ -1,4 +1,4 @@
-"""The page of templates: what is in them, from where, how it is rendered, what it does, and one click to retire it."""
+"""The templates page: examples, their sources, their rendering and effect, and how to retire them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _EXAMPLE_COLUMNS = (
 )
 _MOST_SOURCES = 20
 _MOST_LEARNED_FROM = 300
-_NONE_YET = "No templates yet: `seasoned template build --auto` learns them from good sessions of at least 30 messages."
+_NONE_YET = "No templates yet. `seasoned template build --auto` builds them from good sessions of at least 30 messages."
 
 
 class ShownExample(msgspec.Struct, frozen=True):
@@ -97,7 +97,7 @@ class TemplatePage(msgspec.Struct, frozen=True):
 async def show_list(request: HTTPRequest, here: Here, type: str = "", tag: str = "") -> Response:
     """Every template, newest first."""
     if type and type not in _TYPES:
-        raise UsageError(f"No task type {type[:40]!r}: it is one of {', '.join(_TYPES)}.")
+        raise UsageError(f"There is no task type {type[:40]!r}. Choose one of {', '.join(_TYPES)}.")
 
     def ask(store: Store) -> tuple[Table, Any]:
         library, use = current(store, now=histories_of(request).now(store)), use_of(store)
@@ -172,12 +172,12 @@ async def change_one(request: HTTPRequest, here: Here, name: str, example_id: st
 
 def _state(verb: str) -> State:
     if verb not in ("retire", "restore"):
-        raise NotFound("There is nothing of this name to be done with a template.")
+        raise NotFound("There is no such action for a template.")
     return "retired" if verb == "retire" else "active"
 
 
 def _reason(request: HTTPRequest, form: Mapping[str, str], verb: str) -> str:
-    """Why, in the words of whoever decides; without a secret in them."""
+    """The reason given by the person, redacted."""
     given = form.get("reason", "").strip()[:500]
     return redactor_of(request).text(given) if given else f"{verb}d by hand on the page"
 
@@ -252,7 +252,7 @@ def _rendered(store: Store, template: Template, library: Library, format: str, f
     rendered = render(block, wanted, manner)
     if rendered.is_empty:
         return None
-    # Whoever copies it from the page will be known by its opening line when the session is read.
+    # A session that a person pastes this into is recognised by its opening line.
     remember_block(store, block.digest, rendered.example_ids, now=time.time())
     return rendered
 
@@ -264,7 +264,7 @@ def _text(rendered: Rendered) -> str:
 
 
 def _table(rows: list[tuple[TableCell, ...]], *, has_any: bool) -> Table:
-    empty = "No template is like that: choose another type." if has_any else _NONE_YET
+    empty = "No templates of this type. Choose another one." if has_any else _NONE_YET
     return Table(name="templates", title="All templates", columns=_COLUMNS, rows=rows, empty=empty)
 
 
@@ -290,7 +290,7 @@ def _examples(shown: TemplatePage) -> Table:
         title="Examples",
         columns=_EXAMPLE_COLUMNS,
         rows=rows,
-        empty="It holds no examples, only notes.",
+        empty="It has no examples, only notes.",
     )
 
 

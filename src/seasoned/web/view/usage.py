@@ -97,7 +97,7 @@ def _cost(name: str, title: str, unit: str, period: str, days: Sequence[UsageDay
     return Plot(
         f"cost-{name}",
         f"Cost by {period}, {title}",
-        f"Dollars for each {period} in UTC. Drag over bars to sum them up. What has no known price is in no bar.",
+        f"Dollars for each {period} in UTC. Drag over bars to add them up. Without a known price, usage is not shown.",
         "What subscriptions cost: only prices by token are known.",
         _bars(rows, _COST, "'$' + format(datum.total, ',.2f')") if known else None,
         (),
@@ -128,8 +128,8 @@ def _tokens(name: str, title: str, unit: str, period: str, days: Sequence[UsageD
     return Plot(
         f"tokens-{name}",
         f"Tokens by {period}, {title}",
-        f"Input and output tokens for each {period} in UTC. Drag over bars to sum them up.",
-        "Tokens that were read from a cache, which cost less: the tables by session hold them apart.",
+        f"Input and output tokens for each {period} in UTC. Drag over bars to add them up.",
+        "Tokens read from a cache, which cost less; the tables by session list them separately.",
         _bars(rows, _TOKEN_AXIS, "format(datum.total, ',') + ' tokens'", is_split=True) if rows else None,
         (),
         (),
@@ -139,7 +139,7 @@ def _tokens(name: str, title: str, unit: str, period: str, days: Sequence[UsageD
 
 
 def _slots(days: Sequence[str]) -> int:
-    """How many bars would stand side by side, also where days are missing between them."""
+    """How many bars the plot has, including days without usage."""
     known = sorted({date.fromisoformat(day).toordinal() for day in days})
     steps = [after - before for before, after in pairwise(known)]
     return (known[-1] - known[0]) // min(steps, default=1) + 2
@@ -201,7 +201,7 @@ _SESSIONS = (
     Column("cost_usd", "cost", is_number=True),
     Column("last_at", "last", is_whole=True),
 )
-_NO_REQUESTS = "Nothing went through the gateway: point the base URL of an agent at it, under `/v1` of this address."
+_NO_REQUESTS = "No requests went through the gateway yet. Set an agent's base URL to `/v1` of this address."
 _NO_SESSIONS = "No sessions yet: `seasoned scan` reads the histories of your agents."
 
 
@@ -262,7 +262,7 @@ def _since(days: int | None) -> float:
 
 
 async def _through(request: HTTPRequest, by: GroupBy, since: float) -> CacheLookup[list[UsageTotal]]:
-    """What went through the gateway, summed up beside the pages: there may be millions of requests."""
+    """What went through the gateway, summed in the background: there may be millions of requests."""
     service = service_of(request)
     row = await service.store.read(lambda book: book.database.row("gateway.newest_at"))
     newest = None if row is None else row["at"]
@@ -324,7 +324,7 @@ def _gateway_table(by: GroupBy, found: Sequence[UsageTotal], limit: int) -> Tabl
         columns=(Column(by, by), *_GATEWAY),
         rows=rows,
         empty=_NO_REQUESTS,
-        note=f"As providers count. What no price is known for is counted apart, never as zero.{more}",
+        note=f"As counted by providers. Requests without a known price are counted separately, never as zero.{more}",
     )
 
 
@@ -366,7 +366,7 @@ def _recorded_table(by: str, parts: Sequence[UsagePart], after: str | None, limi
         columns=(Column(by, by), *_RECORDED),
         rows=cells,
         empty=_NO_SESSIONS,
-        note="Out of the agents' own histories; sessions that went through the gateway are in both tables.",
+        note="From the agents' own histories; sessions that went through the gateway are in both tables.",
         after=str(first + limit) if len(parts) > first + limit else None,
         is_later=first > 0,
     )
@@ -376,7 +376,7 @@ def _place(after: str | None) -> int:
     if after is None:
         return 0
     if not (after.isascii() and after.isdecimal() and len(after) < 9):
-        raise UsageError("This is no place in the list: go to its first page.")
+        raise UsageError("This page of the list does not exist. Go to its first page.")
     return int(after)
 
 
@@ -409,7 +409,7 @@ def _by_session(store: Store, since: float, after: str | None, limit: int) -> Ta
         columns=_SESSIONS,
         rows=cells,
         empty=_NO_SESSIONS,
-        note="The dearest first; those whose cost nobody knows come last.",
+        note="Most expensive first; sessions with unknown cost come last.",
         after=f"{shown[-1]['cost']!r}_{shown[-1]['id']}" if len(rows) > limit else None,
         is_later=after is not None,
     )
@@ -462,7 +462,7 @@ def _figures(through: Sequence[UsageTotal], own_days: Sequence[UsagePart], days:
 
 
 def _cost_text(cost: float | None) -> str:
-    """`$1.23`, with more digits where it is little; unknown where nobody said."""
+    """`$1.23`, with more digits for small amounts; "unknown" if it is not known."""
     if cost is None:
         return "unknown"
     return f"${cost:,.2f}" if cost >= 0.1 or not cost else f"${cost:.4f}"
