@@ -13,7 +13,7 @@ import pytest
 from seasoned.store import open_store
 from seasoned.template.library.storage import count_use, load, save, snapshot
 from tests.cli.run import answer, seasoned
-from tests.template.test_exchange import HERMES, WARM_V2
+from tests.template.library.test_exchange import HERMES, WARM_V2
 
 EVERY_FORMAT = ["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"]
 

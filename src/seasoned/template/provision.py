@@ -110,6 +110,7 @@ def _records(value: object) -> list[Mapping[str, Any]]:
 
 
 BUDGET = 1500
+# Items of the Responses API that only an agent writes.
 _ANSWERS = ("function_call", "reasoning", "computer_call", "local_shell_call", "web_search_call")
 _IN_MEMORY = 4096
 Messages = Sequence[Mapping[str, Any]] | str

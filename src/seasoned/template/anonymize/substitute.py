@@ -170,10 +170,13 @@ class TextAnonymizer(Substitutes):
         is_published = False
         for at, segment in enumerate(segments):
             before = segments[at - 1] if at else ""
+            # The folder of a person.
             if before in ("home", "Users") and at > 1 and segments[at - 2] in ("", "C:", "c:", "export"):
                 done.append(segment if segment.lower() in ANYONE else self.person(segment))
+            # Folders of the system and published packages keep their names.
             elif depth or is_published:
                 done.append(segment if at < depth or before in RUN_FROM else self._common(segment))
+            # Modules of Go begin with a host.
             elif (
                 at < 2
                 and (host := HOST.compiled.match(segment))
@@ -278,6 +281,7 @@ class TextAnonymizer(Substitutes):
             return self.id(text, like_drawn) if looks_drawn(text) else text
         if is_hex(text):
             return self.id(text, like_hex)
+        # `ABC-123` is a ticket, `UTF-8` is a standard.
         if (ticket := TICKET.compiled.match(text)) is not None:
             return text if ticket.group(1)[:-1] in NORM else ticket.group(1) + self.figures(ticket.group(2))
         if (user := USER_ID.compiled.match(text)) is not None and (

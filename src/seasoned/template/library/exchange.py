@@ -158,6 +158,7 @@ class _ImportCheck:
         self, outline: TemplateOutline, drafts: Iterable[HermesExample | str], shape: HermesShape, name: str
     ) -> ImportedTemplate:
         found = list(drafts)
+        # Hermes keeps real values: its examples are redacted and anonymized as mined calls are.
         vocabulary = Vocabulary()
         for draft in found:
             if isinstance(draft, HermesExample):
@@ -228,6 +229,7 @@ class _ImportCheck:
         rate = example.error_rate
         return msgspec.structs.replace(
             example,
+            # Written with sorted keys, so that equal examples have equal ids.
             arguments=_encode(arguments).decode(),
             pattern=self._redactor.text(example.pattern)[:_MOST_TEXT_CHARS],
             support=_bounded(example.support),
@@ -235,6 +237,7 @@ class _ImportCheck:
             first_seen=self._time(example.first_seen),
             last_seen=self._time(example.last_seen),
             schema_hash=schema_hash if schema_hash is not None and _HASH.match(schema_hash) else None,
+            # A file can claim to be trusted more; it is not.
             tier="imported",
             error_rate=rate if rate is not None and 0 <= rate <= 1 else None,
             repaired=repaired,
@@ -249,6 +252,7 @@ class _ImportCheck:
         text = _text_of(arguments)
         if len(text) > MOST_ARGUMENT_CHARS:
             return "too long"
+        # Before anything is shortened or replaced: both could hide what the text says.
         if any(map(speaks_to_reader, (draft.intent, draft.result))):
             return "unclean"
         call = _call(draft.tool, text, self._redactor.text(draft.result))

@@ -45,6 +45,7 @@ class TemplateOutline(msgspec.Struct, frozen=True):
 
 def shape_of(content: Mapping[str, Any]) -> HermesShape | None:
     """Which of the three formats it has; None if it has none of them."""
+    # By its fields: the version that a file names is missing in some and wrong in others.
     if isinstance(content.get("patterns"), list):
         return "warm-v2"
     examples = content.get("examples")

@@ -44,6 +44,7 @@ def auto(store: Store, *, now: float, redactor: Redactor, options: MiningOptions
     plans = [plan for kind in get_args(TaskType) if (plan := _planned(store, kind, now, options)) is not None]
     saved = []
     for plan, mined in zip(plans, _mined(store, plans, now, redactor), strict=True):
+        # A session is young by its end; single calls of a long one can still be too old.
         made = None if mined is None else _without_old(store, mined, plan.options, now)
         known = plan.known
         if made is not None and (known is None or (made.examples, made.notes) != (known.examples, known.notes)):

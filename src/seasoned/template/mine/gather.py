@@ -69,6 +69,7 @@ def _lessons(worked: WorkedCalls) -> dict[int, Repair]:
 def teaches(repair: Repair, calls: Sequence[JudgedCall]) -> bool:
     """Whether what changed in the call repaired it, and not an edit in between, another try, or luck."""
     failed, repaired = calls[repair.failed], calls[repair.repaired]
+    # A failure of the environment, or the same call again, teaches nothing about writing it.
     if failed.fault == "environment" or failed.raw_arguments == repaired.raw_arguments:
         return False
     if not repair.changed or repair.how.startswith(_ELSEWHERE):
@@ -104,5 +105,6 @@ def _ends_turn(calls: Sequence[JudgedCall], at: int, following: int) -> bool:
     """Whether the user spoke before the next call: enough messages lie between them, and the words differ."""
     if following != at + 1 or calls[at].intent == calls[following].intent:
         return False
+    # Turns are not stored: an answer and a request in between take at least three messages.
     together = sum(other.message == calls[at].message for other in calls[max(0, at - 20) : at + 1])
     return calls[following].message >= calls[at].message + together + 3

@@ -237,6 +237,7 @@ class _TemplateBuilder:
         groups = in_turn(group(self._candidates, self._options), self._failures)
         if not groups:
             return ()
+        # Imported here, as the other parts that read word lists: sessions without anything to keep do not need them.
         from seasoned.template.anonymize.vocabulary import vocabulary_of
 
         vocabulary = vocabulary_of(self._tracks)

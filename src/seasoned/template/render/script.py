@@ -69,6 +69,7 @@ def shown(block: Block) -> list[ShownExample]:
     return [found for found in map(_shown, block.examples) if found is not None]
 
 
+# The same examples are rendered for many sessions, and several times while a block is filled.
 @lru_cache(maxsize=4096)
 def _shown(example: Example) -> ShownExample | None:
     arguments = clean_arguments(example.arguments)

@@ -121,7 +121,7 @@ def test_a_crash_in_the_middle_of_saving_leaves_the_old_version_whole(tmp_path: 
     path = tmp_path / "seasoned.db"
     with open_store(path) as store:
         save(store, template(description="old"))
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     done = subprocess.run(
         [sys.executable, "-c", _DYING, str(path)],
         env={**os.environ, "PYTHONPATH": str(root)},

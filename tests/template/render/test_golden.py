@@ -1,4 +1,4 @@
-"""What a model will see, in files that a person can read. `python -m tests.template.test_render_golden` writes them."""
+"""What a model will see, in files that a person can read. `python -m tests.template.render.test_golden` writes them."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from seasoned.template.render import prefill_file, render
 from seasoned.template.render.placebo import placebo
 from tests.template.blocks import drawn_block
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BLOCKS = 200 if os.environ.get("SEASONED_TORTURE") else 20
 
 
