@@ -15,7 +15,7 @@ from seasoned.template.admission.hostile import arguments_speak
 from seasoned.template.admission.neutral import shortened
 from seasoned.template.anonymize.people import is_name, people_in
 from seasoned.template.anonymize.shape import PIECE, day_of, in_figures, in_words, like_uuid, other_day
-from seasoned.template.anonymize.span import (
+from seasoned.template.anonymize.substitute import (
     ACCOUNT_NAMES,
     CODE,
     CODES,
@@ -39,12 +39,12 @@ from seasoned.template.anonymize.span import (
     SUBSTITUTION,
     TWO_WORDS,
     UNIT,
+    TextAnonymizer,
     has_figures,
     is_quantity,
     like_ip,
     whole_lines,
 )
-from seasoned.template.anonymize.substitute import TextAnonymizer
 from seasoned.template.anonymize.vocabulary import Vocabulary
 from seasoned.template.anonymize.word_lists import (
     ANYONE,
