@@ -141,7 +141,7 @@ def _of_layer(layer: Layer, place: WorkingFolder, question: Question) -> Iterato
         if word in layer.text and text_rule.compiled.search(layer.text) and not _only_shows(layer.steps):
             yield finding
     if ">" in layer.text:
-        for found in _REDIRECT.compiled.finditer(_without_quotes(HEREDOC.sub("\n", layer.text))):
+        for found in _REDIRECT.compiled.finditer(_without_quotes(HEREDOC.compiled.sub("\n", layer.text))):
             yield from path.written(found["target"], place)
 
 

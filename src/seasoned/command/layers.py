@@ -16,6 +16,7 @@ import msgspec
 
 from seasoned.command.parse import PATCH, Step, names, parse
 from seasoned.command.rows import group
+from seasoned.lazy_regex import LazyRegex
 
 MOST_CHARACTERS = 20_000
 MOST_STEPS = 500
@@ -24,34 +25,32 @@ _MOST_GUESSES = 8
 _MOST_SUM = 3 * MOST_CHARACTERS
 _RUNNING = names("run exec ssh rsh debug")
 _SSH_VALUES = names("-b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w")
-HEREDOC = re.compile(
-    r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
-)
-_LITERAL_DOCUMENT = re.compile(
+HEREDOC = LazyRegex(r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_LITERAL_DOCUMENT = LazyRegex(
     r"<<-?[ \t]*(['\"])([A-Za-z_]\w*)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
-_HERE_STRING = re.compile(r"<<<[ \t]*((?:'[^']*'|\"(?:\\.|[^\"\\])*\"|[^\s'\";|&<>()])+)")
-_ASSIGNED = re.compile(
+_HERE_STRING = LazyRegex(r"<<<[ \t]*((?:'[^']*'|\"(?:\\.|[^\"\\])*\"|[^\s'\";|&<>()])+)")
+_ASSIGNED = LazyRegex(
     r"(?:^|[;&|\n(]|\b(?:export|local|readonly|declare|do|then))[ \t]*"
     r"([A-Za-z_]\w{0,60})=(?:'([^'\n]*)'|\"([^\"\n`]*)\"|([^\s;&|'\"`()]*))"
 )
-_LOOPED = re.compile(r"\bfor[ \t]+([A-Za-z_]\w{0,60})[ \t]+in[ \t]+((?:[^;\n\\]|\\.|\\\n){1,500})")
-_MADE = re.compile(r"\b([A-Za-z_]\w{0,60})=\"?(?:\$\(|`)mktemp\b")
-_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
-_ESCAPED_QUOTE = re.compile(r"'(?:\\.|[^'\\])*'", re.DOTALL)
-_ARM = re.compile(r"(?<=[\w*\"'])\)(?=\s)")
+_LOOPED = LazyRegex(r"\bfor[ \t]+([A-Za-z_]\w{0,60})[ \t]+in[ \t]+((?:[^;\n\\]|\\.|\\\n){1,500})")
+_MADE = LazyRegex(r"\b([A-Za-z_]\w{0,60})=\"?(?:\$\(|`)mktemp\b")
+_VARIABLE = LazyRegex(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+_ESCAPED_QUOTE = LazyRegex(r"'(?:\\.|[^'\\])*'", re.DOTALL)
+_ARM = LazyRegex(r"(?<=[\w*\"'])\)(?=\s)")
 _RUNNERS = names(
     "system popen run call check_call check_output Popen getoutput getstatusoutput create_subprocess_shell"
     " execSync spawn spawnSync execFileSync shell_exec passthru"
 )
-_CODE_RUNS = re.compile(
+_CODE_RUNS = LazyRegex(
     r"(?:\b(?:system|exec|execSync|spawn|spawnSync|popen|shell_exec|passthru|qx"
     r"|execFileSync)\s*[({]?\s*\[?\s*|%x[({]|`)"
     r"(?:'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|([^`)}]*))"
 )
 # Options of find and fd behind which a command follows.
 FIND_RUNS = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
-_CODE_OPTION = re.compile(r"-[A-Za-z]*[cerE]|--eval|--print|--command|eval")
+_CODE_OPTION = LazyRegex(r"-[A-Za-z]*[cerE]|--eval|--print|--command|eval")
 
 
 class Layer(msgspec.Struct, frozen=True):
@@ -87,23 +86,25 @@ def layers(command: str) -> Iterator[Layer]:
 
 def _layer(text: str) -> Layer:
     readable = _expanded(text) if "$" in text else text
-    given = tuple(found[3] for found in HEREDOC.finditer(readable)) if "<<" in readable else ()
+    given = tuple(found[3] for found in HEREDOC.compiled.finditer(readable)) if "<<" in readable else ()
     if "<<<" in readable:
-        given += tuple(" ".join(parse(f"echo {text}")[0].words) for text in _HERE_STRING.findall(readable))
+        given += tuple(" ".join(parse(f"echo {text}")[0].words) for text in _HERE_STRING.compiled.findall(readable))
     steps = parse(readable)
     if len(steps) > MOST_STEPS:
         return Layer(readable, (), unread="steps")
     # The text of a quoted here-document is not expanded: backticks in it run nothing.
-    expanded = _LITERAL_DOCUMENT.sub("\n", readable) if "<<" in readable else readable
+    expanded = _LITERAL_DOCUMENT.compiled.sub("\n", readable) if "<<" in readable else readable
     expanded = PATCH.compiled.sub("", expanded) if "*** Begin Patch" in expanded else expanded
     return Layer(readable, steps, given, tuple(substitutions(expanded)))
 
 
 def _expanded(text: str) -> str:
     """The text with variables that it sets itself put in, once, and the shell's own blank as a blank."""
-    values = {name: one or two or bare for name, one, two, bare in _ASSIGNED.findall(text)} if "=" in text else {}
-    values |= dict.fromkeys(_MADE.findall(text), "/tmp/made")
-    looped = ((name, listed.replace("\\\n", " ")) for name, listed in _LOOPED.findall(text))
+    values = (
+        {name: one or two or bare for name, one, two, bare in _ASSIGNED.compiled.findall(text)} if "=" in text else {}
+    )
+    values |= dict.fromkeys(_MADE.compiled.findall(text), "/tmp/made")
+    looped = ((name, listed.replace("\\\n", " ")) for name, listed in _LOOPED.compiled.findall(text))
     values |= {name: listed for name, listed in looped if "$" not in listed and "`" not in listed}
     values["IFS"] = " "
 
@@ -111,7 +112,7 @@ def _expanded(text: str) -> str:
         known = values.get(found[1] or found[2])
         return found[0] if known is None or "$" in known or len(known) > 500 else known
 
-    grown = _VARIABLE.sub(value, text)
+    grown = _VARIABLE.compiled.sub(value, text)
     return grown if len(grown) <= 2 * MOST_CHARACTERS else text
 
 
@@ -137,7 +138,7 @@ def code_in(step: Step) -> str | None:
     """The code that an interpreter is given as an argument: `python -c …`."""
     if step.program not in group("code_programs"):
         return None
-    found = [step.words[at + 1] for at, word in enumerate(step.words[:-1]) if _CODE_OPTION.fullmatch(word)]
+    found = [step.words[at + 1] for at, word in enumerate(step.words[:-1]) if _CODE_OPTION.compiled.fullmatch(word)]
     return found[0] if found else None
 
 
@@ -145,7 +146,7 @@ def commands_in_code(code: str) -> Iterator[str]:
     """Shell commands that a piece of code runs, as far as they stand in it as text."""
     tree = parse_code(code)
     if tree is None:
-        for one, two, bare in _CODE_RUNS.findall(code[:MOST_CHARACTERS]):
+        for one, two, bare in _CODE_RUNS.compiled.findall(code[:MOST_CHARACTERS]):
             yield one or two or bare
         return
     for node in ast.walk(tree):
@@ -191,8 +192,8 @@ def _inside(layer: Layer) -> Iterator[str]:
             for text in layer.given:
                 yield from commands_in_code(text)
     yield from layer.substitutions
-    if "case " in layer.text and _ARM.search(layer.text):
-        yield _ARM.sub(" ;", layer.text)
+    if "case " in layer.text and _ARM.compiled.search(layer.text):
+        yield _ARM.compiled.sub(" ;", layer.text)
 
 
 def _arguments(step: Step) -> Iterator[str]:
@@ -256,7 +257,7 @@ def substitutions(command: str) -> Iterator[str]:
         elif here == '"':
             quoted = not quoted
         elif here == "'" and not quoted:
-            closed = _ESCAPED_QUOTE.match(command, at) if command[at - 1 : at] == "$" else None
+            closed = _ESCAPED_QUOTE.compiled.match(command, at) if command[at - 1 : at] == "$" else None
             at = closed.end() - 1 if closed else command.find("'", at + 1)
             if at < 0:
                 return

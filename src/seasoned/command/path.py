@@ -13,6 +13,7 @@ import msgspec
 from seasoned.command.layers import FIND_RUNS
 from seasoned.command.parse import Step, names
 from seasoned.command.rows import Finding, group
+from seasoned.lazy_regex import LazyRegex
 
 # Stands for a working folder that is not known: nothing with a name is in it or above it.
 _UNKNOWN_FOLDER = "/\0"
@@ -26,27 +27,27 @@ _TEMPORARY = (
     "/run/user/",
 )
 _CACHES = ("~/.cache/", "~/.npm/", "~/Library/Caches/")
-_HOME = re.compile(r"(?:\$HOME|\$\{HOME\}|%USERPROFILE%|\$env:HOME|\$env:USERPROFILE)(?=/|\\|\Z)")
-_HERE = re.compile(r"(?:\$PWD|\$\{PWD\}|\$\(pwd\))(?=/|\Z)")
-_TEMPORARY_VARIABLE = re.compile(r"\$\{?(?:TMPDIR|TMP|TEMP|RUNNER_TEMP|tmp\w*|temp\w*)\b", re.IGNORECASE)
+_HOME = LazyRegex(r"(?:\$HOME|\$\{HOME\}|%USERPROFILE%|\$env:HOME|\$env:USERPROFILE)(?=/|\\|\Z)")
+_HERE = LazyRegex(r"(?:\$PWD|\$\{PWD\}|\$\(pwd\))(?=/|\Z)")
+_TEMPORARY_VARIABLE = LazyRegex(r"\$\{?(?:TMPDIR|TMP|TEMP|RUNNER_TEMP|tmp\w*|temp\w*)\b", re.IGNORECASE)
 _ALL = names("* ./* . ./ .* .git ./.git .git/ ** ./** ./.* {*,.*} {.,}* .[!.]* .??* $PWD")
-_DEVICE = re.compile(
+_DEVICE = LazyRegex(
     r"/dev/(?!null\b|zero\b|std(?:in|out|err)\b|tty\b|fd/|shm/|random\b|urandom\b|full\b|tcp/|udp/|ptmx\b|pts/)\w"
 )
-_GUARDED = re.compile(
+_GUARDED = LazyRegex(
     r"(?:\A|/)(?:authorized_keys2?|\.claude/settings(?:\.local)?\.json"
     r"|\.hermes/config\.yaml|\.codex/(?:hooks\.json|config\.toml)"
     r"|\.seasoned/(?:policy\.toml|confirm\.key|(?:config|hermes)\.toml|seasoned\.db(?:-wal|-shm)?|secrets/[^/]+))\Z"
     r"|\A/etc/(?:sudoers|passwd|shadow|group|gshadow|ssh/|pam\.d/|security/|doas\.conf)"
 )
-_OPEN_MODE = re.compile(
+_OPEN_MODE = LazyRegex(
     r"0?[0-7]{0,2}[0-7][2367]|[2-7][0-7]{3}|(?:[ug]*[oa][ugoa]*[+=][rxXst]*w\S*)|[ugoa]*\+[rwxX]*s\S*"
     r"|(?:\S*,)?[oa]\+\S*w\S*"
 )
-_TIGHT_MODE = re.compile(r"0?[0-7]00|[ugoa]*-\w+|go=|go-\w+(?:,\S+)?|u=\w*,go=")
-_ASKING_KEYGEN = re.compile(r"-[RFlyeiBHYDKLrM]\w*|-\w*[lyFR]|--help")
+_TIGHT_MODE = LazyRegex(r"0?[0-7]00|[ugoa]*-\w+|go=|go-\w+(?:,\S+)?|u=\w*,go=")
+_ASKING_KEYGEN = LazyRegex(r"-[RFlyeiBHYDKLrM]\w*|-\w*[lyFR]|--help")
 _NOT_FILES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/")
-_SYSTEM = re.compile(r"/(?:etc|usr|bin|sbin|boot|dev|sys|proc|lib)(?:/|\Z)")
+_SYSTEM = LazyRegex(r"/(?:etc|usr|bin|sbin|boot|dev|sys|proc|lib)(?:/|\Z)")
 _CREATES = names("tee cp mv install ln rsync touch mkdir")
 _FIND_CHOOSES = names("-name -iname -path -ipath -regex -mtime -mmin -newer -size -empty -user")
 _KEY_MAKERS = names("genrsa genpkey req ecparam gendsa rand")
@@ -61,13 +62,17 @@ class WorkingFolder(msgspec.Struct, frozen=True):
     def after(self, step: Step) -> WorkingFolder:
         """Where a `cd` leads; one that cannot be followed changes nothing."""
         target = next((word for word in step.words if not word.startswith("-")), "~")
-        if step.program not in ("cd", "pushd") or "$" in _HOME.sub("", _HERE.sub("", target)) or "-" in step.words:
+        if (
+            step.program not in ("cd", "pushd")
+            or "$" in _HOME.compiled.sub("", _HERE.compiled.sub("", target))
+            or "-" in step.words
+        ):
             return self
         return msgspec.structs.replace(self, here=self.resolve(target))
 
     def resolve(self, target: str) -> str:
         """The absolute path of a target, without `..` where that is known."""
-        path = _HERE.sub(self.here, _HOME.sub("~", target.strip("\"'").replace("\\", "/")), count=1)
+        path = _HERE.compiled.sub(self.here, _HOME.compiled.sub("~", target.strip("\"'").replace("\\", "/")), count=1)
         if path.startswith(("~", "$", "%")) or re.match(r"[A-Za-z]:/", path):
             return path if ".." not in path else "~/.."
         return normpath(join(self.here, path)) if path else self.here
@@ -79,7 +84,7 @@ class WorkingFolder(msgspec.Struct, frozen=True):
             return True
         if path.startswith("/private/tmp") or any(path.startswith(each) for each in _TEMPORARY):
             return not re.fullmatch(r"/(?:private/|var/|dev/)?(?:tmp|folders|shm|private/var/folders)/?[*.]*", path)
-        if _TEMPORARY_VARIABLE.match(path):
+        if _TEMPORARY_VARIABLE.compiled.match(path):
             return True
         if not path.startswith(self.folder + "/"):
             return False
@@ -125,9 +130,9 @@ def written(target: str, place: WorkingFolder) -> Iterator[Finding]:
 def guarded(target: str, place: WorkingFolder) -> Iterator[Finding]:
     """Files that say who may do what, and devices."""
     path = place.resolve(target)
-    if _GUARDED.search(path):
+    if _GUARDED.compiled.search(path):
         yield Finding("modify_permissions", f"changes {target!r}, which says who may do what", "guarded file")
-    elif _DEVICE.match(path):
+    elif _DEVICE.compiled.match(path):
         yield Finding("delete_data", f"writes over the device {target!r}", "device")
 
 
@@ -139,7 +144,7 @@ def outside(target: str, place: WorkingFolder) -> Iterator[Finding]:
     if path.startswith(("~", "$HOME", "${HOME")) or not (
         path.startswith((place.folder + "/", *_TEMPORARY)) or path == place.folder or path[:1] != "/"
     ):
-        is_system = bool(_SYSTEM.match(path))
+        is_system = bool(_SYSTEM.compiled.match(path))
         yield Finding("", "writes outside the working folder", "write outside", never_example=is_system)
 
 
@@ -190,9 +195,9 @@ def _mode(given: _PathRule) -> Iterator[Finding]:
         return
     mode, paths, place = words[0], words[1:], given.place
     temporary = bool(paths) and all(place.resolve(path).startswith(_TEMPORARY) for path in paths)
-    if _OPEN_MODE.fullmatch(mode) and not temporary:
+    if _OPEN_MODE.compiled.fullmatch(mode) and not temporary:
         yield Finding("modify_permissions", f"opens files up to everyone or to another user ({mode})", "chmod open")
-    elif not _TIGHT_MODE.fullmatch(mode) and any(_is_elsewhere(path, place) for path in paths):
+    elif not _TIGHT_MODE.compiled.fullmatch(mode) and any(_is_elsewhere(path, place) for path in paths):
         yield Finding("modify_permissions", "changes permissions outside the working folder", "chmod outside")
 
 
@@ -227,7 +232,7 @@ def _mirror(given: _PathRule) -> Iterator[Finding]:
 
 def _make_key(given: _PathRule) -> Iterator[Finding]:
     words = given.step.words
-    if any(_ASKING_KEYGEN.fullmatch(word) for word in words):
+    if any(_ASKING_KEYGEN.compiled.fullmatch(word) for word in words):
         return
     pairs = pairwise(words)
     file = next((value for option, value in pairs if re.fullmatch(r"-\w*f", option)), "")

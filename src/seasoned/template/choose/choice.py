@@ -16,7 +16,6 @@ from typing import TypeVar
 
 import msgspec
 
-from seasoned.command.risk import needs_person
 from seasoned.template.block import Block
 from seasoned.template.choose.offered import Offered, matches
 from seasoned.template.choose.ranking import RankedTemplate, Ranking, SessionNeeds
@@ -281,6 +280,8 @@ def _take(
 @lru_cache(maxsize=4096)
 def _may_be_shown(tool: str, arguments: str) -> bool:
     """A template may be older than a rule about what needs a person, or come from elsewhere."""
+    from seasoned.command.risk import needs_person
+
     return not needs_person(tool, msgspec.json.decode(arguments, type=dict))
 
 

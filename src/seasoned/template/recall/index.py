@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from seasoned.command.rows import COMPILED
 from seasoned.insight.mistake.recurrence import program_of
 from seasoned.insight.mistake.repair import Repair, repairs
 from seasoned.insight.mistake.signature import signature
@@ -45,7 +46,7 @@ def fill(store: Store, *, within_seconds: float | None = None) -> int:
 
 def _follow_rules(store: Store) -> None:
     """Queue all sessions again when the rules of what may be shown have changed since the last time."""
-    rules = digest(_VERSION, phrases_text())
+    rules = digest(_VERSION, phrases_text(), COMPILED.read_text(encoding="utf-8"))
     known = store.row("recall.rules")
     if known is None or known["digest"] != rules:
         with store.write():
@@ -98,7 +99,7 @@ def _failures(track: Track, repaired_by: dict[int, Repair]) -> Iterator[dict[str
                 "program": program_of(call) or "",
                 "repaired_by": None if repaired is None else repaired.call_id,
                 "how": None if repair is None else repair.how,
-                "speaks": None if repaired is None else speaking(repaired.arguments, repaired.result),
+                "speaks": None if repaired is None else speaking(repaired.tool, repaired.arguments, repaired.result),
             }
 
 

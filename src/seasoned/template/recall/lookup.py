@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from seasoned.command.risk import needs_person
 from seasoned.command.tool import tool_of
 from seasoned.errors import UsageError
 from seasoned.insight.mistake.signature import SILENT, UNSAID, said
@@ -225,14 +224,20 @@ def _sessions(rows: Sequence[DatabaseRow]) -> int:
     return len({row["session_id"] for row in rows})
 
 
-def speaking(arguments: dict[str, Any], result: str | None) -> str | None:
-    """Which part of a call addresses its reader: `arguments`, `result`, or None."""
-    # Imported here: repairs were checked when they were stored, and a hook asks for nothing else.
+def speaking(tool: str, arguments: dict[str, Any], result: str | None) -> str | None:
+    """What keeps a call, or part of it, from being given: `person`, `arguments`, `result`, or nothing."""
+    # Imported here: repairs were checked when they were kept, and a hook asks for nothing else.
+    from seasoned.command.risk import needs_person
     from seasoned.template.admission.hostile import arguments_speak, speaks_to_reader
 
+    if needs_person(tool, arguments):
+        return "person"
     if arguments_speak(arguments):
         return "arguments"
     return "result" if result and speaks_to_reader(result) else None
+
+
+_OMITTED = {"person": "needs_person", "arguments": "hostile"}
 
 
 class _RecallFilter:
@@ -260,11 +265,8 @@ class _RecallFilter:
                 # Another process has just forgotten the session.
                 continue
             arguments = msgspec.json.decode(call["arguments"])
-            speaks = speaking(arguments, call["result"]) if row["speaks"] == "unknown" else row["speaks"]
-            if needs_person(call["tool"], arguments):
-                why: str | None = "needs_person"
-            else:
-                why = "hostile" if speaks == "arguments" else self._staleness(call, row["time"])
+            speaks = speaking(call["tool"], arguments, call["result"]) if row["speaks"] == "unknown" else row["speaks"]
+            why = _OMITTED[speaks] if speaks in _OMITTED else self._staleness(call, row["time"])
             if why is None:
                 result = WITHHELD if speaks == "result" else call["result"]
                 return RecalledCall(
