@@ -10,6 +10,7 @@ import pytest
 from seasoned.history.formats import recognise
 from seasoned.history.reader import codex
 from seasoned.session import Marks, Session, SessionRef, Usage
+from tests.each_case import each_case
 from tests.history.codex_lines import SESSION, CodexFile
 
 
@@ -18,7 +19,7 @@ def read_one(file: CodexFile, path: Path) -> Session:
     return session
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("output", "marks"),
     [
         ("Chunk ID: a1\nWall time: 0.1 seconds\nProcess exited with code 3\nOutput:\noops", Marks(exit_code=3)),

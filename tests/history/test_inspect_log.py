@@ -11,6 +11,7 @@ import pytest
 from seasoned.errors import SourceError
 from seasoned.history.reader import inspect_log
 from seasoned.session import Marks, Message, Result, SessionRef, ToolCall, Unreadable, Usage
+from tests.each_case import each_case
 from tests.history.small_formats import INSPECT_SAMPLE, document, inspect_archive, read
 
 
@@ -40,7 +41,7 @@ def test_a_sample_without_a_uuid_has_the_same_id_in_both_kinds_of_file(tmp_path:
     assert (archived.succeeded, written.succeeded) == (False, False)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("scores", "label"),
     [
         ({"a": {"value": "C"}, "b": {"value": 1}}, True),

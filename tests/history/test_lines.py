@@ -9,6 +9,7 @@ import pytest
 
 from seasoned.errors import SourceError
 from seasoned.history.json_file import JsonLine, decode, json_lines, split_objects
+from tests.each_case import each_case
 
 
 def test_places_are_byte_offsets_and_blank_lines_are_passed_over(tmp_path: Path) -> None:
@@ -35,7 +36,7 @@ def test_what_cannot_be_opened_is_a_source_error(tmp_path: Path) -> None:
         list(json_lines(tmp_path))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("line", "pieces"),
     [
         (b'{"a":1}\n', [b'{"a":1}']),

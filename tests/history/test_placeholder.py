@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_ai.messages import (
@@ -26,12 +25,13 @@ from seasoned.history.coerce import placeholder, text_of
 from seasoned.history.reader import claude_code
 from seasoned.history.reader.seasoned_db import read_message
 from seasoned.session import SessionRef
+from tests.each_case import each_case
 from tests.history.claude_lines import ClaudeFile
 
 DATA = base64.b64encode(bytes(34_100)).decode()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("part", "line"),
     [
         (

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from seasoned.history.formats import ORDER, named, take_sample
+from tests.each_case import each_case
 from tests.history.small_formats import FIXTURES, write
 
 
-@pytest.mark.parametrize("name", FIXTURES)
+@each_case("name", FIXTURES)
 def test_the_first_reader_that_says_yes_is_the_right_one(name: str, tmp_path: Path) -> None:
     reader, path = write(tmp_path, name)
     sample = take_sample(path)
     assert next((other.NAME for other in map(named, ORDER) if other.recognises(sample)), None) == reader.NAME
 
 
-@pytest.mark.parametrize("name", FIXTURES)
+@each_case("name", FIXTURES)
 def test_reading_changes_nothing_and_gives_the_same_twice(name: str, tmp_path: Path) -> None:
     reader, path = write(tmp_path, name)
     before = path.read_bytes(), path.stat().st_mtime_ns

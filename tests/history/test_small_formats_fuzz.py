@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from seasoned.errors import SourceError
 from seasoned.history.formats import Format, named, take_sample
 from seasoned.session import Session
+from tests.each_case import each_case
 from tests.history.small_formats import FIXTURES, document, lines, read, write
 
 MODULES = sorted({module for module, _, _ in FIXTURES.values()})
@@ -52,7 +53,7 @@ def calls_of(sessions: list[Session]) -> list[tuple[str, str]]:
     return [(call.id, call.tool) for session in sessions for call in session.calls()]
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each_case("module", MODULES)
 @OFTEN
 @given(data=st.binary(max_size=300))
 def test_arbitrary_bytes(module: str, data: bytes) -> None:
@@ -119,7 +120,7 @@ def _tree(data: bytes) -> tuple[Any, bool]:
         return [json.loads(line) for line in data.splitlines()], True
 
 
-@pytest.mark.parametrize("name", sorted(TREES))
+@each_case("name", sorted(TREES))
 @OFTEN
 @given(data=st.data())
 def test_wrong_types_at_any_place(name: str, data: st.DataObject) -> None:
@@ -129,7 +130,7 @@ def test_wrong_types_at_any_place(name: str, data: st.DataObject) -> None:
     check_survives(named(FIXTURES[name][0]), packed)
 
 
-@pytest.mark.parametrize("name", sorted(TREES))
+@each_case("name", sorted(TREES))
 @OFTEN
 @given(data=st.data(), depth=st.sampled_from([100, 400, 600, 900]), key=st.sampled_from(["", "text", "content"]))
 def test_deep_nesting_at_any_place(name: str, data: st.DataObject, depth: int, key: str) -> None:
@@ -142,7 +143,7 @@ def test_deep_nesting_at_any_place(name: str, data: st.DataObject, depth: int, k
     check_survives(named(FIXTURES[name][0]), packed.replace(b'"@deep@"', deep))
 
 
-@pytest.mark.parametrize("name", sorted(TREES))
+@each_case("name", sorted(TREES))
 @OFTEN
 @given(data=st.data())
 def test_a_file_that_was_cut_keeps_what_lies_before(name: str, data: st.DataObject) -> None:
@@ -156,7 +157,7 @@ def test_a_file_that_was_cut_keeps_what_lies_before(name: str, data: st.DataObje
     assert answered <= known or name.startswith(("otel", "sharegpt"))
 
 
-@pytest.mark.parametrize("name", LINES)
+@each_case("name", LINES)
 def test_a_bad_line_is_told_and_the_lines_around_it_survive(name: str, tmp_path: Path) -> None:
     parts = TREES[name].splitlines(keepends=True)
     before = read(tmp_path, name)
@@ -168,13 +169,13 @@ def test_a_bad_line_is_told_and_the_lines_around_it_survive(name: str, tmp_path:
         assert told == sum([len(session.unreadable) for session in before]) + 1
 
 
-@pytest.mark.parametrize("name", LINES)
+@each_case("name", LINES)
 def test_objects_glued_on_one_line_are_both_read(name: str, tmp_path: Path) -> None:
     glued = TREES[name].replace(b"}\n{", b"}{", 1)
     assert calls_of(read(tmp_path, name, glued)) == calls_of(read(tmp_path, name))
 
 
-@pytest.mark.parametrize("name", sorted(TREES))
+@each_case("name", sorted(TREES))
 def test_broken_characters_cost_no_call(name: str, tmp_path: Path) -> None:
     expected = calls_of(read(tmp_path, name))
     for mark in (b"\\ud800", b"\\u0000", b"\xff"):
@@ -193,7 +194,7 @@ def test_a_line_of_five_megabytes_is_read(tmp_path: Path) -> None:
     assert found == {"call_a": 5 << 20, "call_b": None}
 
 
-@pytest.mark.parametrize("name", sorted(TREES))
+@each_case("name", sorted(TREES))
 def test_missing_ids_are_made_from_the_position(name: str, tmp_path: Path) -> None:
     def without(tree: Any) -> Any:
         if isinstance(tree, dict):
@@ -210,7 +211,7 @@ def test_missing_ids_are_made_from_the_position(name: str, tmp_path: Path) -> No
 _ID_KEYS = {"id", "tool_call_id", "call_id", "toolcallid", "session_id", "sessionid", "task_id", "trial", "uuid"}
 
 
-@pytest.mark.parametrize("name", sorted(FIXTURES))
+@each_case("name", sorted(FIXTURES))
 def test_what_cannot_be_opened_is_a_source_error(name: str, tmp_path: Path) -> None:
     reader, path = write(tmp_path, name)
     path.unlink()

@@ -8,6 +8,7 @@ from seasoned.errors import UsageError
 from seasoned.insight.cohort import bucket_names, cohort
 from seasoned.insight.cohort_verdict import verdict
 from seasoned.insight.trials import early_type, trials_of
+from tests.each_case import each_case
 from tests.insight.tracks import call, track
 
 
@@ -88,10 +89,9 @@ def test_the_first_turns_decide_the_early_type() -> None:
     assert early_type([call(i, ".", message=i) for i in range(9)]) == "file-heavy"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "sessions",
     [[], [track("")], [track("???")], [track("x")], [track("..x" * 40)], [track("...", str(i)) for i in range(40)]],
-    ids=["none", "no calls", "none counts", "one call", "one session", "nothing failed"],
 )
 def test_too_little_is_said_to_be_too_little(sessions: list[object]) -> None:
     found = cohort(trials_of(sessions))  # type: ignore[arg-type]

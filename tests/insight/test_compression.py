@@ -24,6 +24,7 @@ from seasoned.scan.scan import ScanTarget, scan
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Interval
 from seasoned.stats.proportion import ratio_ends, ratio_floor
+from tests.each_case import each_case
 
 Z90 = 1.6448536269514722
 
@@ -133,7 +134,7 @@ def test_a_continuation_without_its_parent_says_so() -> None:
     assert found.before.counted == 0 and found.after.counted == 60
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "after", "preserved"),
     [
         ((300, 1000), (290, 1000), True),  # the upper end is within the tolerance
@@ -153,7 +154,7 @@ def test_the_rule(before: tuple[int, int], after: tuple[int, int], preserved: bo
     assert (found.reason is None) == (preserved is not None)
 
 
-@pytest.mark.parametrize(("before", "after"), [(19, 500), (500, 19), (0, 30), (30, 0), (0, 0)])
+@each_case(("before", "after"), [(19, 500), (500, 19), (0, 30), (30, 0), (0, 0)])
 def test_fewer_than_twenty_calls_on_a_side_are_never_judged(before: int, after: int) -> None:
     found = judge(counts(0, before), counts(0, after))
     assert found.preserved is None

@@ -23,6 +23,7 @@ from seasoned.insight.page.frame import plot_data
 from seasoned.insight.page.plots import Plot, plots
 from seasoned.insight.page.rows import short_number, visible
 from seasoned.insight.report import Report
+from tests.each_case import each_case
 from tests.insight.planted_report import HOSTILE, SCRIPT, empty_report, hostile_report, small_report
 
 PAGE = Path(charts.__file__).parent
@@ -116,7 +117,7 @@ def test_no_attribute_runs_or_loads_anything() -> None:
         assert (attributes.get("href") or "#").startswith("#"), attributes
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each_case("text", HOSTILE)
 def test_hostile_text_is_shown_as_text(text: str) -> None:
     shown = "".join(parsed().texts["th"])
     assert visible(text, 20)[:19] in shown
@@ -227,7 +228,7 @@ def test_what_is_visible_hides_and_turns_nothing(text: str) -> None:
     assert len(visible(text, 10).encode("unicode-escape")) <= 10 * 12
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("value", "text"),
     [(0, "0"), (999, "999"), (1000, "1.0k"), (1234, "1.2k"), (9960, "10k"), (123_456, "123k"), (999_600, "1.0M")],
 )

@@ -12,6 +12,7 @@ from seasoned.insight.mistake.call_target import runs_of, target_of
 from seasoned.insight.mistake.repair import Repair, repairs
 from seasoned.insight.track import JudgedCall
 from seasoned.session import ToolCall
+from tests.each_case import each_case
 
 _NOT_READ = "File has not been read yet. Read it first before writing to it."
 _MISSING = "File does not exist."
@@ -105,7 +106,7 @@ def test_tests_that_pass_after_an_edit_are_repaired_by_it() -> None:
     assert (found.how, found.calls, found.via) == ("after `Edit`", 2, ("Edit",))
 
 
-@pytest.mark.parametrize(
+@each_case(
     "narrower",
     [
         "pytest tests/test_b.py",
@@ -128,7 +129,7 @@ def test_a_check_of_more_repairs_a_check_of_less() -> None:
     assert repairs(in_order(bash("go test -run TestA ./x", "failed", "FAIL"), bash("go test -run TestB ./x"))) == ()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "reason", "after", "how"),
     [
         ("git push origin x", "rejected", "git pull --rebase && git push origin x", "with `git pull` before it"),
@@ -151,7 +152,7 @@ def test_a_command_is_repaired_by_one_that_does_the_same(before: str, reason: st
     assert only(bash(before, "failed", reason), bash(after)).how == how
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("before", "after"),
     [
         ("cat /etc/nope.conf", "cat /etc/hosts"),
@@ -236,7 +237,7 @@ def test_a_repair_must_come_within_the_window() -> None:
     assert repairs(calls, within=9) == ()
 
 
-@pytest.mark.parametrize("counts_as", ["declined", "unclear", "cancelled", "interrupted", "trivial"])
+@each_case("counts_as", ["declined", "unclear", "cancelled", "interrupted", "trivial"])
 def test_what_is_neither_ok_nor_failed_repairs_nothing_and_hides_nothing(counts_as: str) -> None:
     calls = [bash("make", "failed", "error"), bash("make", counts_as), bash("make")]
     assert [one.repaired for one in repairs(in_order(*calls))] == [2]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.insight.mistake.signature import LONGEST, mask, signature
 from seasoned.insight.track import JudgedCall
+from tests.each_case import each_case
 
 HOSTILE = st.text(
     alphabet=st.sampled_from("ab fF09:/\\.'\"`-…[]()<>,@#_=\n\t\x1b\x00\u202e\ud800é中") | st.characters(), max_size=300
@@ -20,7 +20,7 @@ def failed(reason: str, result: str | None = None, tool: str = "Bash") -> Judged
     return JudgedCall(0, 1, tool, "terminal", "failed", "failed", "call", result=result, reason=reason)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "masked"),
     [
         ("File not found: /home/ann/project/missing2.txt", "File not found: …"),
@@ -50,7 +50,7 @@ def test_what_varies_is_masked_and_the_rest_is_kept(text: str, masked: str) -> N
     assert mask(text) == masked
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("reason", "result", "expected"),
     [
         ("The tool answered with an error.", "Error: user not found", "user not found"),
@@ -154,7 +154,7 @@ def test_a_signature_is_short_printable_the_same_each_time_and_never_empty(reaso
     assert signature(call) == found
 
 
-@pytest.mark.parametrize(
+@each_case(
     "piece",
     ["a", "/", "'", "a/", "0a", "a.a", "…/", "-", "1:", "[redacted:", ": a", "`'", "a@b://", "1 … ", "\x1b[", "E: "],
 )

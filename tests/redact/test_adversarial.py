@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from seasoned.redact import Redactor
+from tests.each_case import each_case
 
 MB = 1_000_000
 BAIT = [
@@ -30,7 +29,7 @@ def seconds(redactor: Redactor, text: str) -> float:
     return min(taken)
 
 
-@pytest.mark.parametrize("bait", BAIT)
+@each_case("bait", BAIT)
 def test_twice_the_bait_takes_about_twice_the_time(bait: str) -> None:
     redactor = Redactor(b"k" * 32)
     small, large = bait * (MB // 20 // len(bait)), bait * (MB // 10 // len(bait))

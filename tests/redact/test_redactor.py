@@ -6,12 +6,12 @@ import json
 import pickle
 from random import Random
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seasoned.redact import Hit, Redactor
 from seasoned.redact.redactor import TAG
+from tests.each_case import each_case
 from tests.redact.corpus_secret import TOKENS, pem
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -51,7 +51,7 @@ def test_own_strings_and_expressions_are_redacted() -> None:
     assert own.text(done) == done
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("name", "value", "secret"),
     [
         ("password", "hunter2", True),
@@ -140,7 +140,7 @@ def _shows_none(done: str, secrets: list[str]) -> None:
             assert secret[at : at + 12] not in done or "PRIVATE" in secret[at : at + 16] or at < 4
 
 
-@pytest.mark.parametrize("limit", range(0, 260, 7))
+@each_case("limit", range(0, 260, 7))
 def test_tags_are_never_cut_in_half(limit: int) -> None:
     text = f"first {TOKEN} then password=hunter2x and maria77@acme-corp.io " * 3
     for done in (R.head(text, limit), R.tail(text, limit)):

@@ -6,10 +6,9 @@ import re
 import string
 from random import Random
 
-import pytest
-
 from seasoned.redact import Redactor
 from seasoned.redact.rules import RULES
+from tests.each_case import each_case
 from tests.redact.examples import EXAMPLES
 
 ALPHABETS = {
@@ -35,7 +34,7 @@ def test_every_rule_has_a_positive_and_a_negative_example() -> None:
     assert len(RULES) == len(EXAMPLES)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: _name(rule.kind, rule.anchors[0]))
+@each_case("rule", RULES)
 def test_the_rule_finds_its_example_and_leaves_the_near_miss(rule: object) -> None:
     kind, anchors, pattern, group, _ = rule  # type: ignore[misc]
     positive, negative = (_fill(example) for example in EXAMPLES[_name(kind, anchors[0])])

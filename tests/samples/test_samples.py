@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.each_case import each_case
+
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "src/seasoned/samples"
 BY_HAND = {"__init__.py", "README.md"}
@@ -100,7 +102,7 @@ def test_every_line_is_json_except_the_one_that_was_cut() -> None:
     assert len(broken) == 1
 
 
-@pytest.mark.parametrize("name", _histories())
+@each_case("name", _histories())
 def test_every_result_has_its_call_before_it_and_comes_once(name: str) -> None:
     calls, results = _calls_and_results(SAMPLES / name)
     assert calls

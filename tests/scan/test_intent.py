@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from seasoned.outcome.correction import corrects
 from seasoned.scan.intent import asks_leave, corrections, intents
 from seasoned.session import Message, Session, SessionRef, ToolCall
+from tests.each_case import each_case
 
 
 def _session(*messages: Message) -> Session:
@@ -50,9 +49,7 @@ def test_words_are_found_above_results_and_notes_of_programs() -> None:
     assert found == {"a": "Rename the module", "b": "Rename the module"}
 
 
-@pytest.mark.parametrize(
-    "assent", ["yes", "Yes, please go on.", "ok", "continue", "y", "Sounds good!", "Yes, that's correct."]
-)
+@each_case("assent", ["yes", "Yes, please go on.", "ok", "continue", "y", "Sounds good!", "Yes, that's correct."])
 def test_assent_means_what_was_proposed(assent: str) -> None:
     found = _found(
         Message("user", "Where is order 12?"),
@@ -85,7 +82,7 @@ def test_a_call_that_is_spelled_out_in_the_text_is_not_said() -> None:
     assert found == {"a": "Cancel my order", "b": "Cancel my order"}
 
 
-@pytest.mark.parametrize(
+@each_case(
     "words",
     [
         "I would move it to week 14. Do you confirm this change?",
@@ -102,7 +99,7 @@ def test_a_question_for_leave_is_known(words: str) -> None:
     assert asks_leave(words)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "words",
     [
         "Where is my parcel?",
@@ -151,12 +148,12 @@ NO_CORRECTIONS = [
 ]
 
 
-@pytest.mark.parametrize("text", CORRECTIONS)
+@each_case("text", CORRECTIONS)
 def test_a_correction_is_recognised(text: str) -> None:
     assert corrects(text)
 
 
-@pytest.mark.parametrize("text", NO_CORRECTIONS)
+@each_case("text", NO_CORRECTIONS)
 def test_other_words_are_no_correction(text: str) -> None:
     assert not corrects(text)
 

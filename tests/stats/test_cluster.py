@@ -15,6 +15,7 @@ from seasoned.errors import UsageError
 from seasoned.stats import cluster
 from seasoned.stats.cluster import pool, rate
 from seasoned.stats.proportion import wilson
+from tests.each_case import each_case
 from tests.stats.data import CLUSTERS, check_sound
 
 METHODS = ["wilson", "linear", "bootstrap"]
@@ -58,8 +59,8 @@ def test_one_long_cluster_weighs_as_few() -> None:
     assert odd.freedom == pytest.approx(1450**2 / (9 * 50**2 + 1000**2) - 1)
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(
+@each_case("method", METHODS)
+@each_case(
     ("failures", "totals", "value", "reason"),
     [
         ([], [], None, "no trials"),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.each_case import each_case
 from tests.stats.data import check_sound, slope
 
 
@@ -56,7 +57,7 @@ def test_without_positions_a_slope_is_the_change_from_first_to_last() -> None:
     assert found.value == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("failed", "strata", "reason"),
     [
         ([], None, "more than one position"),

@@ -18,6 +18,7 @@ from seasoned.errors import RuleBroken, StoreError
 from seasoned.store import Database, Store, open_database, open_store
 from seasoned.store.query import queries, query, with_percent_names
 from tests.databases import PostgresServer
+from tests.each_case import each_case
 
 LOCAL = frozenset(
     ("call", "export", "forget", "guard", "learned", "message", "mining", "review", "run", "session", "source")
@@ -271,7 +272,7 @@ def test_a_query_that_only_sqlite_understands_fails_that_test(postgres_server: P
             postgres_server.execute(f"PREPARE one AS {_numbered(statement)}")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("statement", "translated"),
     [
         ("SELECT :a, :b_2", "SELECT %(a)s, %(b_2)s"),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from seasoned.store.database import without_password
+from tests.each_case import each_case
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("address", "shown"),
     [
         ("postgresql://u:secret@host:5432/x", "postgresql://u:***@host:5432/x"),

@@ -10,6 +10,7 @@ import pytest
 
 from seasoned.store import migration, open_store, postgres
 from seasoned.store.migration import MIGRATIONS, VERSION, migrate, statements
+from tests.each_case import each_case
 
 TABLES = Path(migration.__file__).parent / "table"
 GUARD = """
@@ -29,7 +30,7 @@ def _schema(path: Path) -> list[tuple[str, ...]]:
         return connection.execute("SELECT type, name, tbl_name FROM sqlite_master ORDER BY 1, 2").fetchall()
 
 
-@pytest.mark.parametrize("version", range(1, VERSION))
+@each_case("version", range(1, VERSION))
 def test_a_store_of_each_older_version_opens_and_keeps_what_it_had(tmp_path: Path, version: int) -> None:
     old, new = tmp_path / "old.db", tmp_path / "new.db"
     with closing(sqlite3.connect(old, isolation_level=None)) as connection:

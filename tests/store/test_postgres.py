@@ -16,6 +16,7 @@ from seasoned.store import open_database
 from seasoned.store.migration import Migration
 from seasoned.store.postgres import MIGRATIONS, VERSION, PostgresStore
 from tests.databases import PostgresServer
+from tests.each_case import each_case
 
 SECRET = "p@ss/wörd:1"
 
@@ -290,7 +291,7 @@ def test_the_right_password_opens_it_and_is_nowhere_in_what_it_shows(postgres_se
     postgres_server.execute("DROP OWNED BY with_password; DROP ROLE with_password")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "url",
     [
         "postgresql://u:plainsecret@host/x",
