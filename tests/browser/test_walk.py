@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+# A folder for screenshots of every page.
 SHOTS = os.environ.get("SEASONED_SHOTS")
-"""A folder for pictures of every page, for people to look at."""
 EACH_KIND = 2
 
 
@@ -53,8 +53,12 @@ def walk(
     most: int,
     accessible: bool = True,
     first: Sequence[str] = (hostile.REF,),
+    then: tuple[int, str] | None = None,
 ) -> Counter[str]:
-    """From the first page along the links, a few of each kind of page; how many of each were seen."""
+    """From the first page along the links, a few of each kind of page; how many of each were seen.
+
+    `then` is a second width and colour scheme, to which each page changes after it was checked in the first.
+    """
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     try:
         walker = Walk(context.new_page(), site.url)
@@ -72,6 +76,10 @@ def walk(
             walker.go(address)
             if accessible:
                 walker.check_accessible()
+            if then is not None:
+                walker.change_to(*then)
+                walker.check_accessible()
+                walker.change_to(width, scheme)
             if SHOTS:
                 name = address.removeprefix(f"{path}/").replace("/", "_").replace(":", "_")[:60]
                 walker.page.screenshot(path=Path(SHOTS) / f"{name}-{width}-{scheme}.png", full_page=True)
@@ -83,11 +91,8 @@ def walk(
         context.close()
 
 
-@pytest.mark.parametrize(("width", "scheme"), ALL_SIGHTS[:2])
-def test_every_page_is_calm_and_accessible_on_a_desk_by_day_and_on_a_phone_at_night(
-    browser: Browser, found: Site, width: int, scheme: str
-) -> None:
-    seen = walk(browser, found, width, scheme, most=1)
+def test_every_page_is_calm_and_accessible_wide_and_light_and_narrow_and_dark(browser: Browser, found: Site) -> None:
+    seen = walk(browser, found, *ALL_SIGHTS[0], most=1, then=ALL_SIGHTS[1])
     assert set(seen) >= {page.path for page, _ in PAGES}
     assert seen["sessions"] >= 2 and seen["templates"] >= 2 and seen["experiments"] >= 2
 

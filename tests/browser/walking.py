@@ -13,8 +13,8 @@ AXE = Path(__file__).parent / "axe" / "axe.min.js"
 _RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "resultTypes": ["violations"]}
 _GRAVE = ("serious", "critical")
 ALL_SIGHTS = ((1280, "light"), (390, "dark"), (1280, "dark"), (390, "light"))
+# Widths and colour schemes to check a page in: each of them once, or all pairs with SEASONED_TORTURE.
 SIGHTS = ALL_SIGHTS if os.environ.get("SEASONED_TORTURE") else ALL_SIGHTS[:2]
-"""Widths and colour schemes to look at a page in: each of them once, or all pairs where there is time."""
 
 
 class Walk:
@@ -60,9 +60,18 @@ class Walk:
         self.page.goto(address)
         for plot in self.page.query_selector_all(".plot"):
             plot.wait_for_selector("svg")
-        assert self.problems == [], address
+        self._check_width()
+
+    def change_to(self, width: int, scheme: str) -> None:
+        """Give the open page another width and colour scheme, as turning a phone or the evening does."""
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.emulate_media(color_scheme=scheme)
+        self._check_width()
+
+    def _check_width(self) -> None:
+        assert self.problems == [], self.page.url
         sticks_out = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        assert sticks_out <= 0, f"{address} sticks out by {sticks_out} pixels"
+        assert sticks_out <= 0, f"{self.page.url} sticks out by {sticks_out} pixels"
 
     def check_accessible(self) -> None:
         """No serious fault of accessibility on the page that is open."""
