@@ -22,8 +22,8 @@ import msgspec
 
 import seasoned
 from seasoned.agent.loop.model import ModelChoice, choose_model, local_file
+from seasoned.app.experiment import ExperimentPlan, run_all
 from seasoned.app.player import Player
-from seasoned.cli.experiment.show import Wanted, run_all
 from seasoned.config import Config, load
 from seasoned.errors import CannotDo, SeasonedError
 from seasoned.experiment.analysis.analyse import Analysis, AnalysisPlan
@@ -118,9 +118,9 @@ def _make(asked: argparse.Namespace) -> None:
                     continue
                 # Each set has its part of what is left: where it is too little, all of them are run in part.
                 minutes = left * share.seconds / sum(one.seconds for one in shares[at:])
-                wanted = Wanted(design=share.design, parallel=asked.parallel, minutes=minutes, is_agreed=True)
+                plan = ExperimentPlan(design=share.design, parallel=asked.parallel, minutes=minutes)
                 try:
-                    run_all(config, secrecy, wanted, share.tasks, player, model=choice.name)
+                    run_all(config, secrecy, plan, share.tasks, player, model=choice.name)
                 except CannotDo as error:
                     _say(f"{share.tasks.name}: {error}")
     names = [name for name in asked.sets.split(",") if name]

@@ -48,7 +48,7 @@ def test_an_experiment_learns_runs_and_says_what_it_found(tmp_path: Path) -> Non
         again = _run(tmp_path, *words, url=server.base_url)
         assert len(server.heard) == heard, "what is there is not run again"
     assert "Learning on the train part" in done.stderr
-    assert "calls of the model (at most" in done.stderr
+    assert "model calls (at most" in done.stderr
     answer = json.loads(done.stdout)
     assert answer["schema"] == "seasoned/experiment/1"
     by_arm = {arm["arm"]: arm["measures"]["success"]["value"] for arm in answer["arms"]}
@@ -68,7 +68,7 @@ def test_an_experiment_learns_runs_and_says_what_it_found(tmp_path: Path) -> Non
 def test_who_asks_for_one_that_is_not_there_is_told_both_ways_to_make_one(tmp_path: Path) -> None:
     ways = "`seasoned experiment run` makes one on tasks, `seasoned experiment begin` one on live sessions."
     first = _seasoned(tmp_path, "experiment", "show", "nope", expect=1).stderr
-    assert f"No experiment 'nope': there are none yet. {ways}" in first
+    assert f"No experiment 'nope'. {ways}" in first
     assert ways in _seasoned(tmp_path, "experiment", "list").stdout
     _seasoned(tmp_path, "experiment", "begin", "autumn")
     assert f"No experiment 'nope', only 'autumn'. {ways}" in _seasoned(
@@ -125,7 +125,7 @@ def test_a_model_that_is_unreachable_stops_with_what_was_saved(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["nowhere.yaml"], 1, "is no file and no set"),
+        (["nowhere.yaml"], 1, "neither a file nor a task set"),
         (["{file}", "--arms", "cold,template:gone"], 1, "names no template"),
         (["{file}", "--arms", "cold,warmish"], 2, "There is no arm 'warmish'"),
         (["{file}", "--arms", "cold"], 2, "at least two arms"),

@@ -75,7 +75,7 @@ def test_without_a_model_it_says_in_one_sentence_what_to_do(home: Path, samples:
 def test_a_dry_run_shows_what_would_be_sent_and_writes_nothing(home: Path, samples: Path) -> None:
     plan = answer("review", CLAUDE, samples, "--dry-run", "--topic", "skills", "--staging")
     assert plan["schema"] == "seasoned/review-plan/1" and plan["model"] is None
-    assert plan["problem"].startswith("There is no model")
+    assert plan["problem"].startswith("No model is configured")
     assert plan["bytes"] == len(plan["text"].encode()) and 0 < plan["tokens"] < plan["bytes"]
     assert "# Review: skills" in plan["text"] and plan["whole_messages"] == 24 < plan["messages"]
     assert plan["memory_folder"] == str(home / ".seasoned/memory") and plan["staging"] is True

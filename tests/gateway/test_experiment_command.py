@@ -85,7 +85,7 @@ def test_what_cannot_be_begun_or_shown_is_said(home: Path) -> None:
     assert "ARM:2" in _seasoned(home, "experiment", "begin", "autumn", "--arms", "cold,warm:much", expect=2).stderr
     begun = _seasoned(home, "experiment", "begin", "autumn", "--arms", "cold,template:orders:3").stdout
     assert 'experiment = "autumn"' in begun
-    assert "leave --model" in _seasoned(home, "experiment", "show", "autumn", "--model", "m", expect=2).stderr
+    assert "Drop --model" in _seasoned(home, "experiment", "show", "autumn", "--model", "m", expect=2).stderr
     assert "nothing to compare yet" in _seasoned(home, "experiment", "show", "autumn").stdout
 
 

@@ -8,25 +8,19 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import asdict
 
-from seasoned.agent.loop.model import ModelChoice, choose_model
-from seasoned.agent.loop.record import RecordedConversation, load_recorded
 from seasoned.agent.loop.stream_events import CallFinished, CallStarted, ContextCompressed, Event, TextEvent, Turn
-from seasoned.app.scheduler import agent_jobs
-from seasoned.app.stores import own_store
-from seasoned.begin.settings import takes_part
+from seasoned.app.chat import ChatPlan, plan_chat
 from seasoned.cli.options import json_option
 from seasoned.cli.output import console, print_json, printable
-from seasoned.config import Config, load
+from seasoned.config import load
 from seasoned.errors import CannotDo, UsageError
-from seasoned.redact.key import Secrecy, load_key
-from seasoned.template.library.storage import load as load_template
 from seasoned.text import plural
 
 if TYPE_CHECKING:
@@ -34,70 +28,18 @@ if TYPE_CHECKING:
     from rich.status import Status
 
     from seasoned.agent.loop.conversation import Conversation
-    from seasoned.agent.loop.runtime import Confirm, Question
+    from seasoned.agent.loop.runtime import Question
     from seasoned.agent.review.background import Reviewer
 
 _COLOURS = {"ok": "green", "failed": "red", "unclear": "yellow"}
-_HELP = """/new    begin a new conversation
+_HELP = """/new    start a new conversation
 /exit   leave (also Ctrl-D)
 /help   show this
-Ctrl-C ends the turn that is under way."""
+Ctrl-C stops the current turn."""
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What was asked for on the command line, checked before anything heavy is imported."""
-
-    config: Config
-    secrecy: Secrecy
-    choice: ModelChoice
-    folder: Path
-    toolsets: tuple[str, ...] | None
-    warm: str | None
-    recorded: RecordedConversation | None
-
-    @staticmethod
-    def make(
-        *,
-        model: str | None,
-        base_url: str | None,
-        warm: str | None,
-        resume: str | None,
-        folder: Path,
-        toolsets: tuple[str, ...] | None,
-    ) -> Plan:
-        """The plan, or the reason why it cannot be carried out."""
-        config = load()
-        recorded = _recorded(config, resume) if resume is not None else None
-        if recorded is not None and model is None:
-            model, base_url = recorded.about.model, base_url or recorded.about.base_url
-        choice = choose_model(config, model, base_url)
-        if warm is not None and warm != "auto":
-            with own_store(config) as store:
-                load_template(store, warm)
-        if warm is None and takes_part(config, "chat"):
-            warm = "auto"
-        secrecy = Secrecy(load_key(config.home), config.redact)
-        return Plan(config, secrecy, choice, folder, toolsets, warm, recorded)
-
-    def start(self, confirm: Confirm | None = None, tell: Callable[[str], None] = lambda line: None) -> Conversation:
-        """The conversation. Importing what it needs takes a second."""
-        from seasoned.agent.loop.runtime import deny
-        from seasoned.agent.loop.start import ConversationOptions, start
-
-        wish = ConversationOptions(choice=self.choice, folder=self.folder, toolsets=self.toolsets, warm=self.warm)
-        config, secrecy, jobs = self.config, self.secrecy, agent_jobs(self.config, self.secrecy)
-        confirm = confirm or deny
-        return start(config, secrecy, wish, recorded=self.recorded, confirm=confirm, tell=tell, jobs=jobs)
-
-
-def _recorded(config: Config, text: str) -> RecordedConversation:
-    with own_store(config) as store:
-        return load_recorded(store, text)
-
-
-def talk_once(plan: Plan, prompt: str, *, as_json: bool) -> None:
-    """One turn. Nobody is asked here: what must be allowed goes to the confirmation service, or is denied."""
+def talk_once(plan: ChatPlan, prompt: str, *, as_json: bool) -> None:
+    """One turn. No question is asked here: what needs permission goes to the confirmation service, or is denied."""
     called: list[dict[str, Any]] = []
     screen = None if as_json else Screen(console(), console(stderr=True))
     conversation = plan.start() if screen is None else plan.start(tell=screen.note)
@@ -125,7 +67,7 @@ def talk_once(plan: Plan, prompt: str, *, as_json: bool) -> None:
 
 
 def _answer(
-    plan: Plan, conversation: Conversation, turn: Turn, called: list[dict[str, Any]], note: str | None
+    plan: ChatPlan, conversation: Conversation, turn: Turn, called: list[dict[str, Any]], note: str | None
 ) -> dict[str, Any]:
     warmth = conversation.warmth
     return {
@@ -145,7 +87,7 @@ def _answer(
     }
 
 
-def talk(plan: Plan) -> None:
+def talk(plan: ChatPlan) -> None:
     """Turn after turn, until the user leaves."""
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401  arrows and history at the prompt
@@ -153,7 +95,7 @@ def talk(plan: Plan) -> None:
     out = console()
     screen = Screen(out, out)
     asking = _Asking(screen)
-    # While the user types the first words, what the conversation needs is imported.
+    # Importing the agent takes a second; meanwhile the user types.
     with ThreadPoolExecutor(max_workers=1) as loader, asyncio.Runner() as runner:
         started = loader.submit(plan.start, asking, screen.note)
         _greet(plan, out)
@@ -166,11 +108,11 @@ def talk(plan: Plan) -> None:
             if leaves:
                 return
             started = loader.submit(replace(plan, recorded=None).start, asking, screen.note)
-            out.print("A new conversation.", style="dim")
+            out.print("New conversation.", style="dim")
 
 
 def _talk(
-    plan: Plan,
+    plan: ChatPlan,
     screen: Screen,
     started: Future[Conversation],
     runner: asyncio.Runner,
@@ -197,9 +139,7 @@ def _talk(
         if said == "/help":
             screen.out.print(_HELP)
         elif said.startswith("/") and " " not in said:
-            screen.out.print(
-                f"There is no command {printable(said)!r}: /help shows them.", style="yellow", markup=False
-            )
+            screen.out.print(f"Unknown command {printable(said)!r}. /help lists them.", style="yellow", markup=False)
         elif said:
             if conversation is None:
                 conversation = started.result()
@@ -212,7 +152,7 @@ def _talk(
                 reviewer.after_turn(conversation, turn)
 
 
-def _reviewer(plan: Plan, conversation: Conversation) -> Reviewer:
+def _reviewer(plan: ChatPlan, conversation: Conversation) -> Reviewer:
     from seasoned.agent.review.background import start_reviewer
 
     return start_reviewer(plan.config, conversation, plan.choice)
@@ -224,14 +164,14 @@ def _close(started: Future[Conversation], screen: Screen) -> None:
         screen.warn(note)
 
 
-def _greet(plan: Plan, out: Console) -> None:
+def _greet(plan: ChatPlan, out: Console) -> None:
     from rich.text import Text
 
     warm = f" · warm: {plan.warm}" if plan.warm else ""
     out.print(Text(f"{plan.choice.name} · {plan.folder.resolve()}{warm} · /help", style="dim"))
     if plan.recorded is not None:
         about = plan.recorded.about
-        told = f"Going on with {about.ref.native_id}: {plan.recorded.title or 'untitled'}"
+        told = f"Continuing {about.ref.native_id}: {plan.recorded.title or 'untitled'}"
         out.print(Text(printable(f"{told} ({plural(len(plan.recorded.bodies), 'message')})"), style="dim"))
 
 
@@ -251,7 +191,7 @@ def _run(conversation: Conversation, prompt: str, hear: Callable[[Event], None],
     async def turn() -> Turn:
         loop = asyncio.get_running_loop()
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-            # Not everywhere can a loop hear signals; there Ctrl-C cancels the turn from outside.
+            # Not every loop can handle signals; there Ctrl-C cancels the turn from outside.
             loop.add_signal_handler(signal.SIGINT, conversation.stop)
         try:
             return await conversation.turn(prompt, on_event=hear)
@@ -278,7 +218,7 @@ class _Asking:
         out = self._screen.out
         out.print(Text(f"\n{question.tool} {printable(told)[:2000]}", style="bold"))
         out.print(Text(f"It {printable(question.reason)}.", style="yellow"))
-        # Ctrl-C says no here; the loop hears of it too, afterwards, and ends the turn.
+        # Ctrl-C means no here. The loop sees it too, afterwards, and ends the turn.
         heard_by = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             return input("Allow it? [y/N] ").strip().lower() in ("y", "yes")
@@ -322,10 +262,12 @@ class Screen:
             self._wait()
         elif isinstance(event, ContextCompressed):
             self.pause()
-            self._print_beside(Text("The context was nearly full: the conversation goes on with a summary.", "dim"))
+            self._print_beside(
+                Text("The context was nearly full, so the conversation continues with a summary.", "dim")
+            )
 
     def end(self, turn: Turn) -> None:
-        """What the turn took, and why it stopped where it did not end by itself."""
+        """What the turn took, and why it stopped if it did not end by itself."""
         from rich.text import Text
 
         self.pause()
@@ -342,14 +284,14 @@ class Screen:
             self.warn(note)
 
     def tell(self, lines: Iterable[str]) -> None:
-        """What happened in the background meanwhile."""
+        """What happened in the background."""
         from rich.text import Text
 
         for line in lines:
             self._print_beside(Text(printable(line), style="dim"))
 
     def note(self, line: str) -> None:
-        """What is waited for, from whichever thread."""
+        """A line about what is being waited for; may come from any thread."""
         self.pause()
         self.warn(line)
 
@@ -359,7 +301,7 @@ class Screen:
         self._print_beside(Text(printable(text), style="yellow"))
 
     def pause(self) -> None:
-        """Take away the line that says what is waited for."""
+        """Remove the line that says what is being waited for."""
         if self._status is not None:
             self._status.stop()
             self._status = None
@@ -395,22 +337,20 @@ def _told(arguments: dict[str, Any]) -> str:
 
 @click.command()
 @click.option("--model", help="openai:NAME, anthropic:NAME, local, local:/path/model.gguf, or a name at --base-url.")
-@click.option("--base-url", help="A server that speaks as OpenAI's does, such as http://127.0.0.1:11434/v1.")
-@click.option(
-    "--warm", metavar="NAME|auto", help="Begin with the examples of a template, or of the one that fits best."
-)
-@click.option("--resume", metavar="SESSION", help="Take up a recorded conversation again.")
+@click.option("--base-url", help="An OpenAI-compatible server, such as http://127.0.0.1:11434/v1.")
+@click.option("--warm", metavar="NAME|auto", help="Begin with the examples of a template, or of the best one.")
+@click.option("--resume", metavar="SESSION", help="Continue a recorded conversation.")
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     default=Path(),
-    help="The working folder; file tools cannot leave it. By default the present one.",
+    help="The working folder, which file tools cannot leave. Default: the current one.",
 )
-@click.option("--toolsets", help="Toolsets by name, with commas between them; `none` for no tools.")
+@click.option("--toolsets", help="Toolset names separated by commas; `none` for no tools.")
 @click.option(
     "--once",
     metavar="PROMPT",
-    help="One turn without questions: what must be allowed is denied, or put to `confirm_url`. `-` reads it.",
+    help="One turn without questions: what needs permission is denied, or sent to `confirm_url`. `-` reads the prompt.",
 )
 @json_option
 def chat(
@@ -423,15 +363,17 @@ def chat(
     once: str | None,
     as_json: bool,
 ) -> None:
-    """Talk to an agent with tools; every conversation is recorded and judged.
+    """Chat with an agent that has tools.
+
+    Every conversation is recorded and judged.
 
     \b
     Example: seasoned chat --warm auto
     """
     if as_json and once is None:
-        raise UsageError("--json is for one turn: give the prompt with --once.")
+        raise UsageError("--json works for one turn. Give the prompt with --once.")
     names = None if toolsets is None else tuple(name for name in toolsets.split(",") if name and name != "none")
-    plan = Plan.make(model=model, base_url=base_url, warm=warm, resume=resume, folder=folder, toolsets=names)
+    plan = plan_chat(load(), model=model, base_url=base_url, warm=warm, resume=resume, folder=folder, toolsets=names)
     if once is None:
         talk(plan)
     else:

@@ -8,12 +8,15 @@ from pathlib import Path
 import click
 import msgspec
 
-from seasoned.cli.experiment.show import Wanted, print_assignment, print_list, print_shown, run_and_report
-from seasoned.cli.experiment.show import begin as begin_live
+from seasoned.app import experiment as experiments
+from seasoned.app.experiment import ExperimentPlan
+from seasoned.app.extras import require_numbers
+from seasoned.cli.experiment import show as output
 from seasoned.cli.options import Commands, json_option, yes_option
 from seasoned.cli.output import print_json, table
+from seasoned.config import load
 from seasoned.errors import UsageError
-from seasoned.experiment.run.design import Design, check_design, new_design, read_design
+from seasoned.experiment.run.design import check_design, new_design, read_design
 from seasoned.experiment.task.task_file import BUILT_IN, PARTS, load_tasks
 
 _PARTS = click.Choice(["train", "former", "development", "confirmation"])
@@ -24,34 +27,43 @@ _MEASURES = click.Choice(
     )
 )
 _ARMS = "cold,warm,placebo,rule"
-_LIVE_ARMS = "Arms; template:NAME shows a template, cold-… nothing, any other what fits; ARM:2 weighs twice as much."
+_LIVE_ARMS = "The arms: template:NAME shows a template, cold-… nothing, any other what fits. ARM:2 weighs twice."
 
 
 @click.group(cls=Commands)
 def experiment() -> None:
-    """Prove whether a warm start helps: the same tasks under several arms, on your own model."""
+    """Measure whether a warm start helps.
+
+    The same tasks run under several arms, on your own model; or live sessions are divided between arms.
+    """
 
 
 @experiment.command()
 @click.argument("tasks", required=False)
 @click.option(
-    "--arms", default=_ARMS, show_default=True, metavar="ARM,ARM", help="Arms; template:NAME shows a template."
+    "--arms",
+    default=_ARMS,
+    show_default=True,
+    metavar="ARM,ARM",
+    help="The arms to compare; template:NAME shows a template.",
 )
-@click.option("--part", type=_PARTS, default="confirmation", show_default=True, help="Which part of the tasks.")
-@click.option("--name", help="Of the experiment; by default set and part.")
-@click.option("--design", "file", type=click.Path(path_type=Path), help="An experiment file, in the place of all this.")
-@click.option("--model", help="As in chat: openai:NAME, anthropic:NAME, local or local:/path/model.gguf.")
-@click.option("--base-url", help="Address of an OpenAI-compatible server.")
+@click.option("--part", type=_PARTS, default="confirmation", show_default=True, help="The part of the tasks to run.")
+@click.option("--name", help="The name of the experiment. Default: task set and part.")
+@click.option("--design", "file", type=click.Path(path_type=Path), help="Read all of this from an experiment file.")
+@click.option("--model", help="The model, as for `chat`: openai:NAME, anthropic:NAME, local or local:/path/model.gguf.")
+@click.option("--base-url", help="The address of an OpenAI-compatible server.")
 @click.option("--primary", type=_MEASURES, default="executed", show_default=True, help="The measure that decides.")
-@click.option("--repeats", default=1, show_default=True, help="Runs of each task under each arm.")
-@click.option("--banks", default=2, show_default=True, help="Fixed orders of the examples.")
-@click.option("-k", "k", default=3, show_default=True, help="Examples that are shown at most.")
-@click.option("--temperature", default=0.0, show_default=True, help="Of the model.")
-@click.option("--samples", default=4, show_default=True, help="Tries of each train task until it is done.")
-@click.option("--seed", default=0, show_default=True, help="Of the model, the same for all arms.")
-@click.option("--parallel", default=1, show_default=True, type=click.IntRange(1, 64), help="Runs at once.")
-@click.option("--minutes", type=float, help="Begin no further run after so many minutes.")
-@click.option("--dollars", type=float, help="Begin no further run when so much was spent.")
+@click.option("--repeats", default=1, show_default=True, help="Run each task under each arm this often.")
+@click.option("--banks", default=2, show_default=True, help="Use this many fixed orders of the examples.")
+@click.option("-k", "k", default=3, show_default=True, help="Show at most this many examples.")
+@click.option("--temperature", default=0.0, show_default=True, help="The sampling temperature of the model.")
+@click.option("--samples", default=4, show_default=True, help="Try each train task up to this often.")
+@click.option("--seed", default=0, show_default=True, help="The seed of the model, the same for all arms.")
+@click.option(
+    "--parallel", default=1, show_default=True, type=click.IntRange(1, 64), help="Make this many runs at once."
+)
+@click.option("--minutes", type=float, help="Start no further run after this many minutes.")
+@click.option("--dollars", type=float, help="Start no further run after spending this much.")
 @yes_option
 @json_option
 def run(
@@ -75,10 +87,11 @@ def run(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Run the TASKS (conventions, plain, multi-step, a file or a folder) under several arms.
+    """Run tasks under several arms.
 
-    Says first how many calls that takes, and how long as far as it is known. Whatever stops it, the same command
-    goes on where it ended. Arms that show examples learn them first, from real runs on the train part.
+    TASKS is a built-in set (conventions, plain, multi-step), a file or a folder. Announces first how many model calls
+    it takes, and how long if that is known. After an interruption, the same command continues. Arms that show examples
+    learn them first, from real runs on the train part.
 
     \b
     Example: seasoned experiment run conventions --part development --arms cold,warm,placebo --minutes 20
@@ -87,7 +100,9 @@ def run(
     if file is not None:
         design = read_design(file)
     elif tasks is None:
-        raise UsageError("Name the tasks to run (conventions, plain, multi-step, a file or a folder), or a --design.")
+        raise UsageError(
+            "Name the tasks to run (conventions, plain, multi-step, a file or a folder), or give a --design."
+        )
     else:
         subject = tasks if tasks in BUILT_IN else Path(tasks).stem
         design = new_design(
@@ -103,56 +118,53 @@ def run(
             samples=samples,
             seed=seed,
         )
-    wanted = Wanted(
-        design=_named(design, name),
-        model=model,
-        base_url=base_url,
-        parallel=parallel,
-        minutes=minutes,
-        dollars=dollars,
-        is_agreed=yes,
-    )
-    run_and_report(wanted, as_json=as_json)
-
-
-def _named(design: Design, name: str | None) -> Design:
-    return design if name is None else check_design(msgspec.structs.replace(design, name=name))
+    if file is not None and name is not None:
+        design = check_design(msgspec.structs.replace(design, name=name))
+    require_numbers("experiment")
+    plan = ExperimentPlan(design=design, parallel=parallel, minutes=minutes, dollars=dollars)
+    observer = output.TerminalObserver(is_agreed=yes)
+    used = experiments.run_experiment(load(), plan, model=model, base_url=base_url, observer=observer)
+    output.print_found(design.name, model=used, output=None, as_json=as_json)
 
 
 @experiment.command("list")
 @json_option
 def list_(as_json: bool) -> None:
-    """List the experiments and how far each has come.
+    """List experiments and how far each has come.
 
     \b
     Example: seasoned experiment list
     """
-    print_list(as_json=as_json)
+    output.print_list(as_json=as_json)
 
 
 @experiment.command()
 @click.argument("name")
-@click.option("--model", help="Only the runs with this model.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the page with the plots to this file.")
+@click.option("--model", help="Only runs with this model.")
+@click.option(
+    "-o", "--output", "page", type=click.Path(path_type=Path), help="Write the page with the plots to this file."
+)
 @json_option
-def show(name: str, model: str | None, output: Path | None, as_json: bool) -> None:
-    """Show what an experiment found: every arm, every contrast, what may be said and what may not.
+def show(name: str, model: str | None, page: Path | None, as_json: bool) -> None:
+    """Show what an experiment found.
 
-    Of one that runs on live sessions it shows what is known so far: who was assigned and shown a block, outcomes with
-    intervals that hold however often one looks, and what each example does.
+    Every arm, every contrast, what may be said and what may not. For live sessions, what is known so far: assignments,
+    outcomes with intervals that stay valid however often you look, and what each example does.
 
     \b
     Example: seasoned experiment show conventions-confirmation -o conventions.html
     Example: seasoned experiment show autumn
     """
-    print_shown(name, model=model, output=output, as_json=as_json)
+    output.print_shown(name, model=model, output=page, as_json=as_json)
 
 
 @experiment.command()
 @click.argument("tasks")
 @json_option
 def tasks(tasks: str, as_json: bool) -> None:
-    """Check a task file, a folder of them or a set by name, and count what is in it.
+    """Check a task file and count its tasks.
+
+    TASKS is a built-in set, a file or a folder.
 
     \b
     Example: seasoned experiment tasks conventions
@@ -174,28 +186,42 @@ def tasks(tasks: str, as_json: bool) -> None:
 @experiment.command()
 @click.argument("name")
 @click.option("--arms", default="cold,warm", show_default=True, metavar="ARM,ARM", help=_LIVE_ARMS)
-@click.option("--holdout", default=0.0, show_default=True, help="The part of all sessions that is left alone.")
+@click.option("--holdout", default=0.0, show_default=True, help="The share of all sessions that is left alone.")
 @json_option
 def begin(name: str, arms: str, holdout: float, as_json: bool) -> None:
-    """Begin an experiment on live sessions, or go on with other weights. The first arm is the control, shown nothing.
+    """Begin an experiment on live sessions.
+
+    For a name that exists, continue with other weights. The first arm is the control, which is shown nothing.
 
     \b
     Example: seasoned experiment begin autumn --arms cold,warm --holdout 0.05
     Example: seasoned experiment begin autumn --arms cold,template:code:2
     """
-    begin_live(name, arms, holdout=holdout, as_json=as_json)
+    split = experiments.begin(load(), name, arms, holdout=holdout)
+    if as_json:
+        answer = {"name": name, "split": split.digest, "control": split.control, "shares": split.shares}
+        print_json("experiment-begun", {**answer, "holdout": holdout})
+        return
+    click.echo(f"Sessions are divided between {', '.join(split.shares)}; {split.control} is the control.")
+    click.echo(f'Set experiment = "{name}" under [warm] in config.toml, and restart the gateway and Hermes.')
 
 
 @experiment.command()
 @click.argument("name")
 @click.argument("session")
-@click.option("--arms", metavar="ARM,ARM", help="Begin an experiment with these arms; ARM:2 weighs twice as much.")
-@click.option("--holdout", default=0.0, show_default=True, help="The part of all sessions that is left alone.")
+@click.option("--arms", metavar="ARM,ARM", help="Begin an experiment with these arms; ARM:2 weighs twice.")
+@click.option("--holdout", default=0.0, show_default=True, help="The share of all sessions that is left alone.")
 @json_option
 def assign(name: str, session: str, arms: str | None, holdout: float, as_json: bool) -> None:
-    """Assign a live SESSION to an arm of the experiment NAME: by chance, and always the same.
+    """Assign a live session to an arm.
+
+    By chance, and always the same for the same session.
 
     \b
     Example: seasoned experiment assign autumn claude-code:1e038fbf --arms cold,warm
     """
-    print_assignment(name, session, arms=arms, holdout=holdout, as_json=as_json)
+    found = experiments.assign(load(), name, session, arms=arms, holdout=holdout)
+    if as_json:
+        print_json("assignment", {"experiment": name, "session": session, "arm": found.arm, "split": found.split})
+    else:
+        click.echo(found.arm)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 from textwrap import shorten
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +12,9 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from seasoned.agent.review.due import settings_of
+from seasoned.app import review as reviewing
+from seasoned.app.extras import require
 from seasoned.confirm.service.service import ConfirmService, service_of
 from seasoned.errors import CannotDo, NotFound
 from seasoned.insight.page.rows import number
@@ -22,6 +24,7 @@ from seasoned.store import DatabaseRow, Store
 from seasoned.template.example import check_name
 from seasoned.template.library.storage import save
 from seasoned.template.mine.build import create
+from seasoned.text import plural
 from seasoned.web.background_work import BackgroundWork, TellProgress, WorkRegistry, WorkResult, works_of
 from seasoned.web.display import day_and_time, dollars, percent, session_link, template_link
 from seasoned.web.history_store import histories_of
@@ -41,8 +44,6 @@ from seasoned.web.view.conversation import (
     whole_text,
 )
 
-_BAD = ("failed", "budget", "time", "interrupted")
-
 
 def name_of(ref: str) -> str:
     """The name of the work that reviews this session."""
@@ -55,27 +56,12 @@ def begin_review(works: WorkRegistry, service: ConfirmService, session: Session)
 
 
 def _review(service: ConfirmService, session: Session, tell: TellProgress) -> WorkResult:
-    if find_spec("pydantic_ai") is None:
-        raise CannotDo("A review needs the agent. Run: pip install 'seasoned[agent]'")
-    # Imported here: the library of models takes a second, and most servers never review.
-    from seasoned.agent.loop.context import Context
-    from seasoned.agent.loop.model import choose_model
-    from seasoned.agent.review.due import settings_of
-    from seasoned.agent.review.run import review_session
-
-    config = service.config
-    settings = settings_of(config)
-    choice = choose_model(config, settings.model, None)
-    tell(f"{choice.name} reviews {len(session.messages)} messages")
-    context = Context(
-        home=config.home,
-        secrecy=service.secrecy,
-        memory_folder=config.memory_folder,
-        skill_folder=config.skill_folder,
-        staging=settings.staging,
-    )
-    done = review_session(config, settings, context, session, "both", choice)
-    if done.state in _BAD:
+    require("A review", "agent", "pydantic_ai")
+    choice = reviewing.choose_reviewer(service.config)
+    tell(f"{choice.name} reviews {plural(len(session.messages), 'message')}")
+    staging = settings_of(service.config).staging
+    done = reviewing.review(service.config, session, "both", choice, staging=staging)
+    if done.state in reviewing.BAD_STATES:
         raise CannotDo(done.said or f"The review ended: {done.state}.")
     return WorkResult(done.said or "Nothing to save.", "learned")
 

@@ -1,0 +1,251 @@
+"""Runs experiments on tasks, and divides live sessions between the arms of one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol
+
+import msgspec
+
+from seasoned.app.stores import kept_secrecy, shared_database
+from seasoned.config import Config
+from seasoned.errors import CannotDo, NotFound, UsageError
+from seasoned.experiment.live.assignment import (
+    ArmShare,
+    Assignment,
+    Split,
+    assign_logged,
+    keep_split,
+    load_split,
+    new_split,
+)
+from seasoned.experiment.run.arm import BUILT_IN, Material, arms_named
+from seasoned.experiment.run.design import Design
+from seasoned.experiment.run.run_store import keep_design, load_material, recent_records
+from seasoned.experiment.run.runner import (
+    PlannedRun,
+    RoundBudget,
+    RoundEstimate,
+    RoundProgress,
+    RoundResult,
+    RunAgent,
+    estimate,
+    left_of,
+    make_runs,
+    units_of,
+)
+from seasoned.experiment.run.train import learn, make_train_runs, train_units
+from seasoned.experiment.task.task_file import TaskSet, load_tasks
+from seasoned.redact.key import Secrecy
+from seasoned.store import Database, open_store
+from seasoned.template.library.storage import load as load_template
+from seasoned.template.library.storage import snapshot
+from seasoned.text import plural
+
+# With a model that was never run, this many runs are made first, to estimate how long the others will take.
+_PROBES = 3
+
+
+class ExperimentPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """An experiment on tasks, with its limits."""
+
+    design: Design
+    parallel: int = 1
+    minutes: float | None = None
+    dollars: float | None = None
+
+
+class Observer(Protocol):
+    """What a caller shows of an experiment while it runs."""
+
+    def announce(self, what: str, expected: RoundEstimate, plan: ExperimentPlan) -> None:
+        """Called before a round begins; raises to stop it."""
+
+    def say(self, text: str) -> None:
+        """One sentence about what happened."""
+
+    def progress(self, title: str) -> AbstractContextManager[Callable[[RoundProgress], None]]:
+        """Shows how far a round has come."""
+
+
+class Quiet:
+    """Shows nothing."""
+
+    def announce(self, what: str, expected: RoundEstimate, plan: ExperimentPlan) -> None:
+        """Nothing is shown, and the round begins."""
+
+    def say(self, text: str) -> None:
+        """Nothing is shown."""
+
+    def progress(self, title: str) -> AbstractContextManager[Callable[[RoundProgress], None]]:
+        """Nothing is shown."""
+        return nullcontext(lambda progress: None)
+
+
+QUIET = Quiet()
+
+
+def run_experiment(
+    config: Config, plan: ExperimentPlan, *, model: str | None, base_url: str | None, observer: Observer
+) -> str:
+    """Run an experiment to its end or to its budget; returns the model's name, under which its runs are stored."""
+    # Imported here: the agent library takes a second, and comes with an extra.
+    from seasoned.agent.loop.model import choose_model
+    from seasoned.app.player import Player
+
+    tasks = load_tasks(plan.design.tasks)
+    choice = choose_model(config, model, base_url)
+    secrecy = kept_secrecy(config)
+    with Player(config, secrecy, choice) as player:
+        run_all(config, secrecy, plan, tasks, player, model=choice.name, observer=observer)
+    return choice.name
+
+
+def run_all(
+    config: Config,
+    secrecy: Secrecy,
+    plan: ExperimentPlan,
+    tasks: TaskSet,
+    run_agent: RunAgent,
+    *,
+    model: str,
+    observer: Observer = QUIET,
+) -> RoundResult:
+    """Learn what the arms show, announce what the runs will take, and make them."""
+    design, begun = plan.design, time.time()
+    if not tasks.of(design.part):
+        raise UsageError(f"{tasks.name!r} has no tasks in the part {design.part!r}. Choose another --part.")
+    with open_store(config.store_path) as store:
+        library = snapshot(store)
+        arms = arms_named(design.arms, library)
+        keep_design(store, design, tasks.digest, now=begun)
+    material = _learned(config, secrecy, plan, tasks, run_agent, model=model, observer=observer)
+    material = msgspec.structs.replace(material, library=library)
+    units = units_of(design, tasks, arms, material, model=model)
+    if not units:
+        raise CannotDo("No arm has anything to show for these tasks: nothing was learned from the train part.")
+    observer.announce("The experiment", _expected(config, units, run_agent), plan)
+    spent = time.time() - begun
+    seconds = None if plan.minutes is None else max(0.0, 60 * plan.minutes - spent)
+    with observer.progress(f"{design.name}, {model}") as tell:
+        finished = make_runs(
+            config.store_path,
+            units,
+            run_agent,
+            budget=RoundBudget(seconds, plan.dollars),
+            parallel=plan.parallel,
+            on_progress=tell,
+        )
+    if finished.left:
+        observer.say(f"{plural(finished.left, 'run')} left: {finished.reason}. Run the same command to continue.")
+    return finished
+
+
+def _learned(
+    config: Config,
+    secrecy: Secrecy,
+    plan: ExperimentPlan,
+    tasks: TaskSet,
+    run_agent: RunAgent,
+    *,
+    model: str,
+    observer: Observer,
+) -> Material:
+    """What was learned on the train part, now or before."""
+    design = plan.design
+    roles = {BUILT_IN[name].role for name in design.arms if name in BUILT_IN} - {None}
+    if not roles:
+        return Material()
+    with open_store(config.store_path) as store:
+        known = load_material(store, task_set=tasks.name, tasks_digest=tasks.digest, model=model)
+    if known:
+        return Material(known)
+    parts: tuple[Any, ...] = ("train", "former") if "stale" in roles else ("train",)
+    units = train_units(config.store_path, design, tasks, model=model, sample=0, secrecy=secrecy, parts=parts)
+    if not units:
+        raise UsageError(f"{tasks.name!r} has no tasks in the part 'train', which arms that show examples need.")
+    tries = plural(design.samples, "time")
+    observer.announce(
+        f"Learning on the train part (each task up to {tries})", _expected(config, units, run_agent), plan
+    )
+    with observer.progress(f"learning, {model}") as tell:
+        finished = make_train_runs(
+            config.store_path,
+            design,
+            tasks,
+            run_agent,
+            model=model,
+            secrecy=secrecy,
+            parts=parts,
+            budget=RoundBudget(None if plan.minutes is None else 60 * plan.minutes, plan.dollars),
+            parallel=plan.parallel,
+            clock=time.time,
+            on_progress=tell,
+        )
+    if finished.left:
+        raise CannotDo(f"Learning is not finished ({finished.reason}). Run the same command to continue.")
+    with open_store(config.store_path) as store:
+        found = learn(store, tasks, secrecy, model=model, now=time.time())
+    for role in sorted(found):
+        observer.say(f"Learned: {plural(len(found[role].examples), 'example')} ({role}).")
+    if not found:
+        raise CannotDo(
+            "Nothing was learned, because no task of the train part succeeded. Try more --samples or a larger model."
+        )
+    return Material(found)
+
+
+def _expected(config: Config, units: Sequence[PlannedRun], run_agent: RunAgent) -> RoundEstimate:
+    """What the remaining runs will take."""
+    for is_known in (False, True):
+        with open_store(config.store_path) as store:
+            left = left_of(store, units, units[0].experiment)
+            expected = estimate(left, recent_records(store, units[0].model))
+        if is_known or not left or expected.seconds is not None:
+            break
+        make_runs(config.store_path, left[:_PROBES], run_agent)
+    return expected
+
+
+def shares_of(arms: str) -> list[ArmShare]:
+    """Arms and their weights, written as `cold,warm:2`."""
+    found = []
+    for text in [one.strip() for one in arms.split(",")]:
+        # A template's name follows a colon too: `template:code`.
+        arm, colon, weight = text.rpartition(":")
+        try:
+            found.append(ArmShare(text) if not colon or arm == "template" else ArmShare(arm, float(weight)))
+        except ValueError:
+            raise UsageError(f"{text!r} is not a valid arm. Write ARM or ARM:2.") from None
+    return found
+
+
+def begin(config: Config, name: str, arms: str, *, holdout: float) -> Split:
+    """Divide live sessions between these arms from now on."""
+    with shared_database(config) as database, open_store(config.store_path) as store:
+        split = new_split(name, shares_of(arms), holdout=holdout, salt=_known_salt(database, name))
+        for arm in split.shares:
+            if arm.startswith("template:"):
+                load_template(store, arm.removeprefix("template:"))
+        keep_split(database, split, now=time.time())
+    return split
+
+
+def _known_salt(database: Database, name: str) -> str | None:
+    # With other weights the salt stays, so that few sessions would change their arm.
+    try:
+        return load_split(database, name).salt
+    except NotFound:
+        return None
+
+
+def assign(config: Config, name: str, session: str, *, arms: str | None, holdout: float) -> Assignment:
+    """The arm of a live session; it is logged, so that it never changes."""
+    with shared_database(config) as database:
+        if arms is not None:
+            keep_split(database, new_split(name, shares_of(arms), holdout=holdout), now=time.time())
+        found = assign_logged(database, load_split(database, name), session, now=time.time())
+    assert found is not None, "only a review is in no arm"
+    return found

@@ -1,0 +1,102 @@
+"""Reviews: a model looks back on a session and keeps what it taught in memory and skills."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Literal
+
+import msgspec
+
+from seasoned.agent.loop.context import Context
+from seasoned.agent.loop.model import ModelChoice, choose_model
+from seasoned.agent.review.due import ReviewSettings, settings_of
+from seasoned.agent.review.ledger import Review, ReviewSpending, over_budget, reviews, spent_today
+from seasoned.agent.review.prompt import make_ready
+from seasoned.app.stores import kept_secrecy, redaction_key, store_or_empty
+from seasoned.config import Config
+from seasoned.errors import CannotDo
+from seasoned.redact.key import Secrecy
+from seasoned.session import Session
+from seasoned.store.search import find_session
+
+Topic = Literal["memory", "skills", "both"]
+# States of a review that ended without a result.
+BAD_STATES = ("failed", "budget", "time", "interrupted")
+
+
+class ReviewPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What a review would send and where it would write, without asking a model."""
+
+    session: str
+    topic: Topic
+    model: str | None
+    problem: str | None
+    messages: int
+    whole_messages: int
+    bytes: int
+    tokens: int
+    memory_folder: str
+    skill_folder: str
+    staging: bool
+    text: str
+
+
+def choose_reviewer(config: Config, model: str | None = None, base_url: str | None = None) -> ModelChoice:
+    """The model that reviews: the one given, else the one configured for reviews, else the usual one."""
+    return choose_model(config, model or (None if base_url else settings_of(config).model), base_url)
+
+
+def review(config: Config, session: Session, topic: Topic, choice: ModelChoice, *, staging: bool) -> Review:
+    """Ask the model, and keep what it learned; with `staging`, its changes wait for a person."""
+    # Imported here: the agent library takes a second, and comes with an extra.
+    from seasoned.agent.review.run import review_session
+
+    context = _context(config, kept_secrecy(config), staging=staging)
+    return review_session(config, settings_of(config), context, session, topic, choice)
+
+
+def plan(
+    config: Config, session: Session, topic: Topic, *, model: str | None, base_url: str | None, staging: bool
+) -> ReviewPlan:
+    """What a review would send. It writes nothing, not even a new redaction key."""
+    settings = settings_of(config)
+    try:
+        name, missing = choose_reviewer(config, model, base_url).name, None
+    except CannotDo as error:
+        name, missing = None, str(error)
+    context = _context(config, Secrecy(redaction_key(config)[0], config.redact), staging=staging)
+    ready = make_ready(session, context, topic=topic, own=config.home / "review", window=config.context_length)
+    with store_or_empty(config) as store:
+        spent = spent_today(store, now=time.time())
+    return ReviewPlan(
+        session=str(session.ref),
+        topic=topic,
+        model=name,
+        problem=missing or over_budget(settings, spent, expected=ready.tokens),
+        messages=ready.digest.messages,
+        whole_messages=ready.digest.whole,
+        bytes=len(ready.text.encode("utf-8", "replace")),
+        tokens=ready.tokens,
+        memory_folder=str(config.memory_folder),
+        skill_folder=str(config.skill_folder),
+        staging=staging or settings.staging,
+        text=ready.text,
+    )
+
+
+def past_reviews(
+    config: Config, session: str | None, limit: int
+) -> tuple[list[Review], ReviewSpending, ReviewSettings]:
+    """Past reviews, of one session or of all, what today's took, and the limits of a day."""
+    now = time.time()
+    with store_or_empty(config) as store:
+        if session is not None:
+            row = find_session(store, session)
+            session = f"{row['agent']}:{row['native_id']}"
+        found = reviews(store, session=session, limit=limit, now=now)
+        return found, spent_today(store, now=now), settings_of(config)
+
+
+def _context(config: Config, secrecy: Secrecy, *, staging: bool) -> Context:
+    folders: dict[str, Any] = {"memory_folder": config.memory_folder, "skill_folder": config.skill_folder}
+    return Context(home=config.home, secrecy=secrecy, staging=staging, **folders)
