@@ -84,7 +84,7 @@ def test_one_session_makes_a_template_of_ten_examples_at_most() -> None:
     found = answer("template", "create", one, "--name", "one")
     assert found["sources"] == [f"hermes:{one}"] and 0 < len(found["examples"]) <= 10
     assert answer("template", "create", one)["name"] == f"hermes-{one[:8]}"
-    assert "nearest are" in seasoned("template", "create", "nobody", expect=1).stderr
+    assert "most similar are" in seasoned("template", "create", "nobody", expect=1).stderr
 
 
 @pytest.mark.usefixtures("built")

@@ -189,7 +189,7 @@ def test_wrong_arguments_give_an_error_that_a_model_can_act_on(
 def test_what_is_not_known_is_an_answer_and_no_error(home: Path) -> None:
     result = talk(lambda client: client.call_tool("recall", {"tool": "no_such_tool"}))
     assert not result.is_error
-    assert "No call of 'no_such_tool'" in text(result)
+    assert "No known call of 'no_such_tool'" in text(result)
     assert result.structured_content["worked"] == []
 
 
