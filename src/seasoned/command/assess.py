@@ -41,6 +41,7 @@ _PIPED = Finding("", "runs what it is piped", "| sh", asks_locally=False)
 _UNSEEN_SQL = Finding("migrate_database", "runs SQL that was not read", "unseen SQL")
 _CHANGING_SQL = Finding("", "changes data in a database", "SQL", asks_locally=False)
 _FORKS = Finding("", "starts processes without end", "fork bomb")
+# Longer arguments are matched by their beginning and end.
 _MOST_ARGUMENTS = 4000
 _REDIRECT = LazyRegex(r"(?<![<>&=\-])(?:\d|&)?>{1,2}[|&]?[ \t]*['\"]?(?P<target>[^\s'\"<>|&;()]+)")
 _FORK_BOMB = LazyRegex(r"(?<![\w:.])(?P<name>[\w:.]{1,100})\s*\(\s*\)\s*\{[^}]{0,200}(?P=name)\s*\|\s*(?P=name)")
@@ -68,13 +69,16 @@ _TEXT_RULES = (
     ),
 )
 _FROM_FILE = LazyRegex(r"(?<![<\d])<(?![<(&])[ \t]*(?!/dev/null)[^\s<>|&;]+")
+# Databases that others share: SQL from a file or a pipe that was not read may change their schema.
 _SQL_SERVERS = names("psql mysql mariadb sqlcmd cockroach")
+# `yarn prisma migrate` runs prisma.
 _MODULE_RUNNERS = names("npm pnpm yarn bun corepack")
 _RUN_WORDS = names("exec dlx x")
 _EVALUATES = names("eval source .")
 _DECODERS = names("base64 base32 xxd uudecode")
 _DECODING = LazyRegex(r"(?:^| )(?:-\w*[dDr]\w*|--decode|--revert)(?= |$)")
 _QUOTED = LazyRegex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
+# A command of these alone prints the text that a rule found; it does not run it.
 _SHOWING = names("echo printf grep rg egrep cat less head tail sed awk git ag ack")
 
 

@@ -20,6 +20,7 @@ from seasoned.lazy_regex import LazyRegex
 
 MOST_CHARACTERS = 20_000
 MOST_STEPS = 500
+# Limits against commands that are built to exhaust the reader; beyond them a layer is marked as unread.
 _MOST_LAYERS = 60
 _MOST_GUESSES = 8
 _MOST_SUM = 3 * MOST_CHARACTERS
@@ -30,6 +31,7 @@ _LITERAL_DOCUMENT = LazyRegex(
     r"<<-?[ \t]*(['\"])([A-Za-z_]\w*)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 _HERE_STRING = LazyRegex(r"<<<[ \t]*((?:'[^']*'|\"(?:\\.|[^\"\\])*\"|[^\s'\";|&<>()])+)")
+# Variables that the command sets itself are filled in, so that `d=/srv; rm -rf $d` is seen as what it is.
 _ASSIGNED = LazyRegex(
     r"(?:^|[;&|\n(]|\b(?:export|local|readonly|declare|do|then))[ \t]*"
     r"([A-Za-z_]\w{0,60})=(?:'([^'\n]*)'|\"([^\"\n`]*)\"|([^\s;&|'\"`()]*))"
@@ -38,11 +40,13 @@ _LOOPED = LazyRegex(r"\bfor[ \t]+([A-Za-z_]\w{0,60})[ \t]+in[ \t]+((?:[^;\n\\]|\
 _MADE = LazyRegex(r"\b([A-Za-z_]\w{0,60})=\"?(?:\$\(|`)mktemp\b")
 _VARIABLE = LazyRegex(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
 _ESCAPED_QUOTE = LazyRegex(r"'(?:\\.|[^'\\])*'", re.DOTALL)
+# The end of a pattern in `case … in a) cmd;;`: what follows is a command.
 _ARM = LazyRegex(r"(?<=[\w*\"'])\)(?=\s)")
 _RUNNERS = names(
     "system popen run call check_call check_output Popen getoutput getstatusoutput create_subprocess_shell"
     " execSync spawn spawnSync execFileSync shell_exec passthru"
 )
+# Calls by which code of other languages than Python starts a shell.
 _CODE_RUNS = LazyRegex(
     r"(?:\b(?:system|exec|execSync|spawn|spawnSync|popen|shell_exec|passthru|qx"
     r"|execFileSync)\s*[({]?\s*\[?\s*|%x[({]|`)"
@@ -67,6 +71,7 @@ class Layer(msgspec.Struct, frozen=True):
 
 def layers(command: str) -> Iterator[Layer]:
     """A command, then those inside it, each once."""
+    # Depth first, so that what is found comes in the order in which it stands there.
     waiting, seen, total = [command], set[str](), 0
     while waiting:
         text = waiting.pop()

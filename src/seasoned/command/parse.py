@@ -43,6 +43,7 @@ class Step(msgspec.Struct, frozen=True):
         return ""
 
 
+# Options in front of the subcommand that take a value: `git -C x push` pushes.
 _OPTIONS_WITH_VALUE = {
     "git": frozenset({"-C", "-c", "--git-dir", "--work-tree"}),
     "docker": frozenset({"-H", "--context"}),
@@ -53,9 +54,11 @@ _OPTIONS_WITH_VALUE = {
     "yarn": frozenset({"--cwd"}),
     "cargo": frozenset({"--manifest-path"}),
 }
+# Words of the shell itself that may stand in front of a program.
 _KEYWORDS = frozenset(
     {"if", "then", "elif", "else", "while", "until", "do", "!", "{", "}", "done", "fi", "esac", "time"}
 )
+# Programs that run the one behind them, with those of their options that take a value.
 _WRAPPERS = {
     "sudo": names("-u -g -h -p -C -D -R -T -r -t -U --user --group --chdir"),
     "env": frozenset({"-u", "-C"}),
@@ -74,9 +77,11 @@ _WRAPPERS = {
     "uvx": frozenset({"--from", "--with", "-p", "--python"}),
     "rtk": frozenset[str](),
 }
+# Project tools that run a program after one word: `uv run pytest`.
 _RUNNERS = {"uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "hatch": "run", "rye": "run", "bundle": "exec"}
 _NUMBER = LazyRegex(r"[\d.]+[smhd]?\Z")
 _ASSIGNMENT = LazyRegex(r"[A-Za-z_]\w*\+?=")
+# The body of a here-document is input, not a command; what follows its mark on the first line stays.
 _HEREDOC = LazyRegex(
     r"<<-?[ \t]*(['\"]?)([A-Za-z_][\w-]*)\1([^\n]*)\n.*?(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -100,6 +105,7 @@ _ESCAPED = {
     "double": LazyRegex(r"\\(?P<plain>[\"\\$`])"),
     "single": LazyRegex(r"\\(?:(?P<code>x[0-9a-fA-F]{1,2}|[0-7]{1,3})|(?P<plain>.))", re.DOTALL),
 }
+# Longer commands are cut: nothing this long is written by hand.
 _MAX = 20_000
 
 
@@ -227,6 +233,7 @@ def deciding(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """The steps whose failure would be the failure of the whole: what the shell's exit status tells about."""
     if not steps:
         return ()
+    # With `set -e` every step decides, with `pipefail` every part of a pipe.
     everything = any(
         step.program == "set" and any(w.startswith("-") and "e" in w for w in step.words) for step in steps
     )

@@ -26,24 +26,29 @@ _TEMPORARY = (
     "/dev/shm/",
     "/run/user/",
 )
+# What a program keeps there it can fetch again.
 _CACHES = ("~/.cache/", "~/.npm/", "~/Library/Caches/")
 _HOME = LazyRegex(r"(?:\$HOME|\$\{HOME\}|%USERPROFILE%|\$env:HOME|\$env:USERPROFILE)(?=/|\\|\Z)")
 _HERE = LazyRegex(r"(?:\$PWD|\$\{PWD\}|\$\(pwd\))(?=/|\Z)")
 _TEMPORARY_VARIABLE = LazyRegex(r"\$\{?(?:TMPDIR|TMP|TEMP|RUNNER_TEMP|tmp\w*|temp\w*)\b", re.IGNORECASE)
+# Targets that mean all of the working folder, or its history.
 _ALL = names("* ./* . ./ .* .git ./.git .git/ ** ./** ./.* {*,.*} {.,}* .[!.]* .??* $PWD")
 _DEVICE = LazyRegex(
     r"/dev/(?!null\b|zero\b|std(?:in|out|err)\b|tty\b|fd/|shm/|random\b|urandom\b|full\b|tcp/|udp/|ptmx\b|pts/)\w"
 )
+# Files that say who may do what, and what agents must ask about: ours and those of other agents.
 _GUARDED = LazyRegex(
     r"(?:\A|/)(?:authorized_keys2?|\.claude/settings(?:\.local)?\.json"
     r"|\.hermes/config\.yaml|\.codex/(?:hooks\.json|config\.toml)"
     r"|\.seasoned/(?:policy\.toml|confirm\.key|(?:config|hermes)\.toml|seasoned\.db(?:-wal|-shm)?|secrets/[^/]+))\Z"
     r"|\A/etc/(?:sudoers|passwd|shadow|group|gshadow|ssh/|pam\.d/|security/|doas\.conf)"
 )
+# Modes that let everyone write, or run as another user.
 _OPEN_MODE = LazyRegex(
     r"0?[0-7]{0,2}[0-7][2367]|[2-7][0-7]{3}|(?:[ug]*[oa][ugoa]*[+=][rxXst]*w\S*)|[ugoa]*\+[rwxX]*s\S*"
     r"|(?:\S*,)?[oa]\+\S*w\S*"
 )
+# Modes that only take rights away.
 _TIGHT_MODE = LazyRegex(r"0?[0-7]00|[ugoa]*-\w+|go=|go-\w+(?:,\S+)?|u=\w*,go=")
 _ASKING_KEYGEN = LazyRegex(r"-[RFlyeiBHYDKLrM]\w*|-\w*[lyFR]|--help")
 _NOT_FILES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/")
@@ -178,6 +183,7 @@ def _find(given: _PathRule) -> Iterator[Finding]:
     )
     if not removes:
         return
+    # Paths stand before the first condition; without one, find starts here.
     starts = []
     for word in words:
         if (word.startswith("-") and word not in ("-L", "-H", "-P")) or word in ("(", "!", "\\("):

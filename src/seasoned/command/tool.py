@@ -71,7 +71,9 @@ def output_form(call: ToolCall) -> OutputForm:
     return found
 
 
+# Under which name agents pass a command; the first one present counts.
 _COMMAND_KEYS = ("command", "cmd", "script", "commands", "CommandLine", "commandLine", "input", "code")
+# Codex reaches its shell through JavaScript: `exec_command({cmd: "…"})`.
 _IN_CODE = LazyRegex(r"""exec_command\(\s*\{[^}]*?\bcmd["']?\s*:\s*(["'`])((?:\\.|(?!\1).)*)\1""", re.DOTALL)
 
 _ESCAPE = LazyRegex(r"\\(.)", re.DOTALL)
@@ -121,6 +123,7 @@ def _step_kind(step: Step) -> str | None:
 def shell_kind(command: str) -> Literal["code", "file", "research"] | None:
     """What a shell command is about; None when its programs say nothing (`echo`, `sleep`)."""
     steps = parse(command)
+    # `cat x | python` is about python only if nothing in front of the pipe says more.
     heads = [_step_kind(step) for step in steps if step.join != "|" and step.program != "cd"]
     kinds = heads if any(heads) else [_step_kind(step) for step in steps]
     if "code" in kinds:

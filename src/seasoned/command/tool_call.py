@@ -24,10 +24,13 @@ _SQL_KEYS = names("sql query statement statements queries")
 # Names of values that are read as commands, code or SQL.
 READ_KEYS = _COMMAND_KEYS | _CODE_KEYS | _SQL_KEYS
 _FOLDER_KEYS = ("cwd", "workdir", "working_directory", "working_dir", "folder", "directory")
+# Under these names file tools of all agents take the path they write to.
 _PATH_KEYS = ("file_path", "path", "filename", "target_file", "notebook_path", "file", "destination", "target")
+# A call can pack any number of objects; so many are read.
 _MOST_TEXTS = 50
 _SHELL_WORDS = names("bash shell sh zsh terminal powershell cmd exec")
 _WRITING = names("write edit patch create replace insert delete move apply update multiedit save put append str rename")
+# Tools that type into a running program: their text may be a command or SQL.
 _TYPES = LazyRegex(
     r"(?:^|_)(?:write_stdin|write_bash|send_keys|send_input|process|shell_input|terminal_input|type_text)(?:$|_)|stdin"
 )
@@ -48,6 +51,7 @@ _REMOTE_NAME = LazyRegex(r"__|[./:]")
 # The rest of this block is about examples alone.
 _DELETES_FILE = LazyRegex(r"(?m)^\*\*\* Delete File: ")
 _ID = LazyRegex(r"(?i)(?:\A|[a-z_-])(?:id|number|no|ref|reference|key|code)\Z")
+# Arguments by which a call says yes to a question that its tool would ask a person.
 _ANSWERS = names(
     "force forced confirm confirmed confirmation yes assume_yes auto_approve auto_confirm approved skip_confirmation"
     " skip_checks no_confirm no_verify override permanent permanently hard hard_delete purge bypass privileged"
@@ -87,6 +91,7 @@ def findings(tool: str, arguments: Mapping[str, Any], place: WorkingFolder) -> I
     looks = words[0] in group("looking") or words[0] in group("asking")
     if not looks:
         yield from _of_name(words, remote=bool(_REMOTE_NAME.compiled.search(tool)))
+    # A tool of an SSH server runs elsewhere, whatever it is called: `mcp__ssh__exec`.
     server = frozenset(_BETWEEN.compiled.split(tool[:300].lower())) - frozenset(words)
     if "ssh" in server and not looks:
         yield Finding("exec_remote", "runs something on another machine", "tool name")

@@ -11,8 +11,10 @@ import msgspec
 from seasoned.outcome.recorded_label import CIRCULAR
 from seasoned.outcome.verdict import Outcome
 
+# Enough for the second digit of a 95 % interval.
 _RESAMPLES = 1000
 _LEVEL = 0.95
+# One session says nothing about others.
 _FEWEST_SESSIONS = 2
 
 

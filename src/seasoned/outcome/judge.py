@@ -26,6 +26,7 @@ _RUNNING = Verdict("unclear", "none", "none", "It was still running, and its end
 _DECLINED = Verdict("failed", "flag", "user_declined", "A person, a policy or a permission said no.")
 # Agents that put a non-zero exit code into the text, so that its absence speaks as well.
 _SHOWS_CODE = frozenset({"claude-code"})
+# Agents whose tools all answer in JSON: every field is the tool's own word.
 _JSON_AGENTS = frozenset({"hermes", "seasoned"})
 
 
@@ -42,6 +43,7 @@ def judge(call: ToolCall, *, agent: str) -> Verdict:
     if call.result is None:
         return _NO_RESULT
     marks = call.result.marks
+    # What the source recorded outranks everything else, the strongest mark first.
     if marks.declined:
         return _DECLINED
     if marks.interrupted:
@@ -116,6 +118,7 @@ def _by_text(call: ToolCall, agent: str) -> Verdict:
             fault, reason = fault_of(call, text)
             return msgspec.structs.replace(verdict, fault=fault, reason=reason or verdict.reason)
         return verdict
+    # Some agents wrap the results of all their tools like those of a shell.
     way = output_form(call)
     if way != "shell" and text.startswith(HEADERS):
         body = open_shell(text)

@@ -47,6 +47,7 @@ def _in_fields(call: ToolCall) -> bool | None:
     return judge(call, agent="hermes").verdict == "failed"
 
 
+# Fields that the label of Hermes is read from.
 _HERMES_KEYS = frozenset({"exit_code", "success", "error", "status", "exit_code_meaning"})
 _CODEX_LINE = LazyRegex(r"^(?:Process exited with code -?\d+|Exit code: -?\d+)\n?", re.MULTILINE)
 _CODEX_HEADER = LazyRegex(
@@ -59,6 +60,7 @@ _TRAILER = LazyRegex(
     r"\s*(?:<exited with (?:exit )?code -?\d+>|<(?:command|shell)[^>\n]*(?:completed|exited) with exit code -?\d+>"
     r"|\[(?:The c|C)ommand (?:completed|finished|exited) with exit code -?\d+\.?\])\s*\Z"
 )
+# Marks that Claude Code leaves in the text itself; `strict` takes them away as well.
 _STRICT_LINE = LazyRegex(r"\A(?:Error: )?Exit code:? -?\d+[^\n]*\n?")
 _STRICT_TAG = LazyRegex(r"</?tool_use_error>")
 

@@ -17,6 +17,7 @@ class UnwrappedOutput(msgspec.Struct, frozen=True):
     running: bool = False
 
 
+# Codex writes a block of headers in front of every output, in versions that differ in their order.
 _CODEX_HEADER = LazyRegex(
     r"\A(?:Command: (?:[^\n]*\n){1,40}?(?=Chunk ID|Wall time|Process ))?(?:(?:Chunk ID|Wall time"
     r"|Process exited with code|Process running with session ID|Original token count"
@@ -27,6 +28,7 @@ _CODEX_CODE = LazyRegex(r"^(?:Process exited with code|Exit code:?) (-?\d+)", re
 _PLAIN_CODE = LazyRegex(r"\A(?:Error: )?Exit code:? (-?\d+)\b[^\n]*\n?")
 _RETURN_CODE = LazyRegex(r"\A\s*<returncode>(-?\d+)</returncode>\s*(?:<output>\n?)?")
 _SANDBOX = LazyRegex(r"\Afailed in sandbox \w+ with execution error: [^\n]*?exit code: (-?\d+), stdout: ")
+# Codes at the end of the text, as OpenHands and Copilot write them.
 _TRAILING = (
     LazyRegex(r"\s*<exited with (?:exit )?code (-?\d+)>\s*\Z"),
     LazyRegex(r"\s*<(?:command|shell)[^>\n]*(?:completed|exited) with exit code (-?\d+)>\s*\Z"),
@@ -37,6 +39,7 @@ _GEMINI = LazyRegex(
     re.MULTILINE,
 )
 _GEMINI_HEAD = LazyRegex(r"\A(?:Command: [^\n]*\n(?:Directory: [^\n]*\n)?)?(?:Output|Stdout): ?")
+# Notes for the model at the end of a result; a few may follow each other.
 _MOST_NOTES = 8
 _CWD = LazyRegex(r"\n?Shell cwd was reset to [^\n]*\s*\Z")
 _PROMPT = LazyRegex(r"\n\((?:Open file|Current directory): [^\n]*\)\s*(?:\n[^\n]*\$ ?)?\s*\Z")

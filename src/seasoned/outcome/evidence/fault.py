@@ -40,8 +40,10 @@ _CALL = (
     *("missing", "required", "mismatch", "undefined", "cannot find", "already exists", "usage:", "must ", "fail"),
     *("error", "exceed", "conflict", "fatal", "denied", "✖", "issues:", "problem"),
 )
+# A line that begins so is worth showing as the reason.
 _TELLING = LazyRegex(r"(?:\S+: )?(?:error|fatal|fail|\w*Error\b)", re.IGNORECASE)
 _WORD = LazyRegex(r"[^\W\d_]{2}")
+# Long outputs say what went wrong at their start or end.
 _WINDOW = 1500
 
 

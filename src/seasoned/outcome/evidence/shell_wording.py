@@ -26,6 +26,7 @@ _SHOW = names(
     " mkdir touch cp mv rm ln chmod chown tmux screen open xargs man whatis help sqlite3 psql seq yes local return"
     " declare trap wait unset shift"
 )
+# The same for programs whose subcommand decides.
 _SHOW_SUB = {
     "git": names(
         "show diff log blame grep cat-file status branch ls-files ls-tree ls-remote reflog remote rev-parse rev-list"
@@ -36,6 +37,7 @@ _SHOW_SUB = {
     "kubectl": names("logs get describe"),
     "npm": names("view info show ls list"),
 }
+# Programs that print nothing when all went well.
 _QUIET = names(
     "mkdir touch cp mv rm rmdir ln chmod chown cd export set sleep kill true : echo printf sed tee git go gofmt"
     " goimports cat tar unzip rsync tsc mypy ruff eslint prettier source . make cargo ls head tail sort jq curl find"
@@ -108,6 +110,7 @@ def _silence(deciders: tuple[Step, ...], command: str) -> Verdict:
 
 
 _CLIS = frozenset(_SHOW_SUB) - {"git"}  # git has its own rules
+# Programs from which silence is suspicious when errors were thrown away.
 _PRINTERS = names("ls cat head tail jq curl awk find stat git python python3 node cut sort")
 _MUTED = LazyRegex(r"(?:2|&)>\s*/dev/null")
 

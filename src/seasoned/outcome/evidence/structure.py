@@ -9,7 +9,9 @@ import msgspec
 
 from seasoned.outcome.verdict import Fault, Verdict
 
+# The standard decoder reads what msgspec refuses: control characters, and text behind the value.
 _DECODER = json.JSONDecoder(strict=False)
+# Values of `status` by what they say about the call.
 _REFUSED = frozenset({"blocked", "denied", "rejected", "declined", "approval_required", "pending_approval"})
 _FAILED = frozenset({"error", "failed", "failure", "fail", "timeout", "timed_out", "not_found", "exception"})
 _INTERRUPTED = frozenset({"interrupted", "cancelled", "canceled", "aborted"})

@@ -16,6 +16,7 @@ from seasoned.outcome.verdict import Fault, Outcome, Verdict
 # end; on a line of their own near either end of a text; or the whole of a short text.
 Where = Literal["start", "edge", "end", "tail", "line", "whole"]
 
+# How far from either end words may stand to count, in lines and characters.
 _FIRST_LINES = 4
 _LAST_LINES = 10
 _WINDOW = 6000
