@@ -212,7 +212,7 @@ def test_the_agent_can_ask_and_look_and_begin_but_has_no_tool_that_decides(
     first, second, third = returned(conversation.history)
     assert "'status': 'pending'" in first
     assert "'may_go_on': True" in second
-    assert "redeemed already" in third
+    assert "already redeemed" in third
     assert service.look(person.seen[0]["id"])["redeemed_at"] is not None
 
 

@@ -318,7 +318,7 @@ def test_a_head_is_posted_signed_or_added_to_a_file(ada: str, home: Path, monkey
 def test_who_decides_is_warned_of_what_a_request_holds(service: Serving) -> None:
     asked = answer("confirm", "submit", "send_email", "Send it", "--details", '{"command": "rm -rf /srv/logs"}')
     shown = " ".join(seasoned("confirm", "show", asked["id"]).stdout.split())
-    assert "Beware: what it holds needs delete_data" in shown
+    assert "Beware: its details need delete_data" in shown
 
 
 def test_allowing_an_action_needs_an_admin_and_never_works_for_the_ten(service: Serving) -> None:
@@ -384,8 +384,8 @@ def test_the_first_admins_policy_is_agreed_to_and_no_other_one_lets_anybody_appr
         asked = found.ask(action="delete_data")
     (home / ".seasoned" / "policy.toml").write_text("single_operator = true\n")
     refused = seasoned("confirm", "approve", asked["id"], "--as", "ada", expect=3)
-    assert "not the policy that was agreed to" in refused.stderr
-    assert "agreed to" in seasoned("confirm", "serve", "--port", "0", expect=3).stderr
+    assert "not the approved policy" in refused.stderr
+    assert "approved policy" in seasoned("confirm", "serve", "--port", "0", expect=3).stderr
     missing = seasoned("confirm", "serve", "--port", "0", "--policy", home / "nowhere.toml", expect=3)
     assert "does not exist" in missing.stderr
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from seasoned.command.action import CHANGE_POLICY, HIGH_RISK, check_action, is_high_risk
 from seasoned.errors import UsageError
+from tests.confirm.cases import check_each
 
 TEN = (
     "deploy_production delete_data transfer_funds modify_permissions shutdown_service wipe_database exec_remote"
@@ -24,78 +25,86 @@ def test_changing_the_policy_is_one_of_the_ten() -> None:
     assert CHANGE_POLICY in HIGH_RISK
 
 
-@pytest.mark.parametrize(
-    "spelled",
-    [
-        "deploy_production",
-        "Deploy_Production ",
-        "deploy-production",
-        "DEPLOY PRODUCTION",
-        "deployProduction",
-        "DeployProduction",
-        "deployproduction",
-        "deploy.production",
-        "deploy__production",
-        "_deploy_production_",
-        "deploy/production",
-        "depl0y_pr0duct10n",
-        "deploy_productlon",
-        "\uff44\uff45\uff50\uff4c\uff4f\uff59_production",
-        "deploy\u00a0production",
-        "\tdeploy_production\n",
-    ],
-)
-def test_another_spelling_is_the_same_action(spelled: str) -> None:
-    assert check_action(spelled) == "deploy_production"
-    assert is_high_risk(spelled)
+def test_another_spelling_is_the_same_action() -> None:
+    def check(spelled: str) -> None:
+        assert check_action(spelled) == "deploy_production"
+        assert is_high_risk(spelled)
+
+    check_each(
+        [
+            "deploy_production",
+            "Deploy_Production ",
+            "deploy-production",
+            "DEPLOY PRODUCTION",
+            "deployProduction",
+            "DeployProduction",
+            "deployproduction",
+            "deploy.production",
+            "deploy__production",
+            "_deploy_production_",
+            "deploy/production",
+            "depl0y_pr0duct10n",
+            "deploy_productlon",
+            "\uff44\uff45\uff50\uff4c\uff4f\uff59_production",
+            "deploy\u00a0production",
+            "\tdeploy_production\n",
+        ],
+        check,
+    )
 
 
-@pytest.mark.parametrize(
-    ("spelled", "name"),
-    [
-        ("rnodify_permissions", "modify_permissions"),
-        ("modify_perrnissi0ns", "modify_permissions"),
-        ("vvipe_database", "wipe_database"),
-        ("wipe_data8ase", "wipe_database"),
-        ("clelete_data", "delete_data"),
-        ("r_n_odify_permissions", "modify_permissions"),
-    ],
-)
-def test_letters_that_look_like_another_side_by_side_are_that_one(spelled: str, name: str) -> None:
-    assert check_action(spelled) == name
+def test_letters_that_look_like_another_side_by_side_are_that_one() -> None:
+    def check(spelled: str, name: str) -> None:
+        assert check_action(spelled) == name
+
+    check_each(
+        [
+            ("rnodify_permissions", "modify_permissions"),
+            ("modify_perrnissi0ns", "modify_permissions"),
+            ("vvipe_database", "wipe_database"),
+            ("wipe_data8ase", "wipe_database"),
+            ("clelete_data", "delete_data"),
+            ("r_n_odify_permissions", "modify_permissions"),
+        ],
+        check,
+    )
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "d\u0435ploy_production",
-        "deploy\u200b_production",
-        "deploy_production\u0301",
-        "\u202edeploy_production",
-        "",
-        " ",
-        "*",
-        "deploy*",
-        "9lives",
-        "a" * 65,
-        "a" * 10_000,
-        "a\x00b",
-        "send;email",
-    ],
-)
-def test_what_is_no_name_is_refused_and_counts_as_high_risk(name: str) -> None:
-    with pytest.raises(UsageError):
-        check_action(name)
-    assert is_high_risk(name)
+def test_what_is_no_name_is_refused_and_counts_as_high_risk() -> None:
+    def check(name: str) -> None:
+        with pytest.raises(UsageError):
+            check_action(name)
+        assert is_high_risk(name)
+
+    check_each(
+        [
+            "d\u0435ploy_production",
+            "deploy\u200b_production",
+            "deploy_production\u0301",
+            "\u202edeploy_production",
+            "",
+            " ",
+            "*",
+            "deploy*",
+            "9lives",
+            "a" * 65,
+            "a" * 10_000,
+            "a\x00b",
+            "send;email",
+        ],
+        check,
+    )
 
 
-@pytest.mark.parametrize(
-    ("spelled", "name"),
-    [("send_email", "send_email"), ("Send-Email", "send_email"), ("sendEmail", "send_email"), ("a" * 64, "a" * 64)],
-)
-def test_other_names_have_one_spelling_too(spelled: str, name: str) -> None:
-    assert check_action(spelled) == name
-    assert not is_high_risk(spelled)
+def test_other_names_have_one_spelling_too() -> None:
+    def check(spelled: str, name: str) -> None:
+        assert check_action(spelled) == name
+        assert not is_high_risk(spelled)
+
+    check_each(
+        [("send_email", "send_email"), ("Send-Email", "send_email"), ("sendEmail", "send_email"), ("a" * 64, "a" * 64)],
+        check,
+    )
 
 
 @given(st.text(max_size=80))

@@ -9,13 +9,11 @@ import pytest
 from seasoned.confirm.audit.chain import (
     FIRST,
     AuditHead,
-    check_head,
     entries_of_request,
-    export_head,
     read_head,
-    read_heads,
     verify_chain,
 )
+from seasoned.confirm.audit.export import add_head, check_heads, read_heads
 from seasoned.confirm.audit.verify import rebuild, verify
 from seasoned.errors import CannotDo, UsageError
 from seasoned.store import Database
@@ -46,7 +44,7 @@ def test_an_audit_that_nobody_touched_holds(scene: Scene) -> None:
 def test_an_empty_audit_holds(any_database: Database) -> None:
     assert verify(any_database).ok
     assert read_head(any_database) == AuditHead(0, FIRST)
-    assert check_head(any_database, read_head(any_database)).ok
+    assert check_heads(any_database, [read_head(any_database)]).ok
 
 
 @pytest.mark.parametrize(
@@ -101,10 +99,10 @@ def _cut(scene: Scene, count: int) -> None:
 
 def test_a_cut_end_is_seen_by_an_exported_head(scene: Scene) -> None:
     exported = read_head(scene.database)
-    assert check_head(scene.database, exported).ok
+    assert check_heads(scene.database, [exported]).ok
     _cut(scene, 3)
     assert verify_chain(scene.database).ok, "the chain alone cannot tell"
-    found = check_head(scene.database, exported)
+    found = check_heads(scene.database, [exported])
     assert (found.ok, found.first_bad) == (False, exported.seq - 2)
     assert "cut off" in found.reason
 
@@ -114,15 +112,15 @@ def test_an_audit_written_anew_is_seen_by_an_exported_head(scene: Scene) -> None
     _cut(scene, 2)
     scene.ask("delete_data")
     scene.ask("delete_data")
-    found = check_head(scene.database, exported)
+    found = check_heads(scene.database, [exported])
     assert (found.ok, found.first_bad) == (False, exported.seq)
-    assert "written anew" in found.reason
+    assert "rewritten" in found.reason
 
 
 def test_an_exported_head_holds_while_the_audit_grows(scene: Scene) -> None:
     exported = read_head(scene.database)
     scene.ask("delete_data")
-    assert check_head(scene.database, exported).ok
+    assert check_heads(scene.database, [exported]).ok
 
 
 def test_a_cut_end_is_also_seen_by_requests_that_have_moved_on(scene: Scene) -> None:
@@ -161,22 +159,24 @@ def test_a_deleted_request_is_named(scene: Scene) -> None:
 
 def test_heads_are_exported_to_a_file_line_by_line(scene: Scene, tmp_path: Path) -> None:
     file = tmp_path / "heads"
-    first = export_head(scene.database, file, now=1.0)
+    first = read_head(scene.database, now=1.0)
+    add_head(first, file)
     scene.ask("delete_data")
-    second = export_head(scene.database, file, now=2.0)
+    second = read_head(scene.database, now=2.0)
+    add_head(second, file)
     assert read_heads(file) == [first, second]
     assert second.seq == first.seq + 1
     assert file.stat().st_mode & 0o777 == 0o600
-    assert all(check_head(scene.database, one).ok for one in read_heads(file))
+    assert all(check_heads(scene.database, [one]).ok for one in read_heads(file))
 
 
 def test_a_file_of_heads_that_cannot_be_used_is_said(scene: Scene, tmp_path: Path) -> None:
     with pytest.raises(CannotDo, match="cannot be written"):
-        export_head(scene.database, tmp_path / "no" / "heads", now=1.0)
+        add_head(read_head(scene.database), tmp_path / "no" / "heads")
     with pytest.raises(CannotDo, match="cannot be read"):
         read_heads(tmp_path / "none")
     (tmp_path / "wrong").write_text("{}\n", "utf-8")
-    with pytest.raises(UsageError, match="no head"):
+    with pytest.raises(UsageError, match="not an exported head"):
         read_heads(tmp_path / "wrong")
 
 

@@ -15,6 +15,7 @@ from seasoned.confirm.request.seal import Seal
 from seasoned.errors import CannotDo, Conflict, NotFound, Refused, RuleBroken, TooMany, UsageError
 from seasoned.store import Database
 from tests.confirm.books import SECRECY, START, TWO, Scene
+from tests.confirm.cases import check_each
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 ALLOW = '[[allow]]\naction = "send_email"\n[[allow]]\naction = "tidy_up"\nsession = "s-1"\n'
@@ -105,34 +106,38 @@ def test_a_decision_is_taken_once(scene: Scene) -> None:
     assert scene.book.look(scene.ben, request.id).resolved_by == "anna"
 
 
-@pytest.mark.parametrize("field", ["action", "description"])
-def test_what_is_required_is_named_when_it_is_missing(scene: Scene, field: str) -> None:
-    with pytest.raises(UsageError, match=field):
-        scene.book.submit(scene.agent, NewRequest(**{"action": "x", "description": "y"} | {field: " "}))
+def test_what_is_required_is_named_when_it_is_missing(scene: Scene) -> None:
+    def check(field: str) -> None:
+        with pytest.raises(UsageError, match=field):
+            scene.book.submit(scene.agent, NewRequest(**{"action": "x", "description": "y"} | {field: " "}))
+
+    check_each(["action", "description"], check)
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("details", {"a": [{"b": math.nan}]}),
-        ("details", {"a": 2**53}),
-        ("details", {"a": "\ud800"}),
-        ("details", {"\ud800": 1}),
-        ("details", {1: 2}),
-        ("details", {"a": object()}),
-        ("details", {"a": "x" * 1_000_001}),
-        ("details", []),
-        ("description", "\ud800"),
-        ("description", "a\0b"),
-        ("description", "x" * 10_001),
-        ("session_key", "\0"),
-        ("requester", "x" * 201),
-    ],
-)
-def test_what_cannot_be_kept_exactly_is_refused_with_its_field(scene: Scene, field: str, value: Any) -> None:
-    with pytest.raises(UsageError, match=field):
-        scene.ask(**{"label" if field == "requester" else field: value})
-    assert scene.book.pending_count() == 0
+def test_what_cannot_be_kept_exactly_is_refused_with_its_field(scene: Scene) -> None:
+    def check(field: str, value: Any) -> None:
+        with pytest.raises(UsageError, match=field):
+            scene.ask(**{"label" if field == "requester" else field: value})
+        assert scene.book.pending_count() == 0
+
+    check_each(
+        [
+            ("details", {"a": [{"b": math.nan}]}),
+            ("details", {"a": 2**53}),
+            ("details", {"a": "\ud800"}),
+            ("details", {"\ud800": 1}),
+            ("details", {1: 2}),
+            ("details", {"a": object()}),
+            ("details", {"a": "x" * 1_000_001}),
+            ("details", []),
+            ("description", "\ud800"),
+            ("description", "a\0b"),
+            ("description", "x" * 10_001),
+            ("session_key", "\0"),
+            ("requester", "x" * 201),
+        ],
+        check,
+    )
 
 
 def test_a_secret_is_never_written_in_the_clear_and_a_person_sees_it_until_the_decision(scene: Scene) -> None:
@@ -166,7 +171,7 @@ def test_nobody_approves_what_cannot_be_opened_but_it_can_be_denied(scene: Scene
     request = scene.ask()
     other = Book(scene.database, policy=scene.policy, seal=Seal(b"x" * 32), secrecy=SECRECY, clock=scene.clock)
     assert not other.look(scene.anna, request.id).is_exact
-    with pytest.raises(CannotDo, match="cannot be opened"):
+    with pytest.raises(CannotDo, match="cannot be decrypted"):
         other.decide(scene.anna, request.id, approve=True)
     assert other.look(scene.anna, request.id).status == "pending"
     assert other.decide(scene.anna, request.id, approve=False).status == "denied"
@@ -226,7 +231,7 @@ def test_all_agents_together_do_not_flood_people_with_one_action(any_database: D
 def test_one_agent_does_not_flood_people_with_many_actions(scene: Scene) -> None:
     for number in range(60):
         scene.ask(f"action_{number}")
-    with pytest.raises(TooMany, match="'hermes' asked for anything at all 60 times in 3600 seconds"):
+    with pytest.raises(TooMany, match="'hermes' made requests 60 times in 3600 seconds"):
         scene.ask("action_60")
     other = scene.person("codex", "agent")
     assert scene.book.submit(other, NewRequest(action="action_60", description="d")).request.status == "pending"
@@ -236,7 +241,7 @@ def test_what_an_allow_list_approved_counts_for_no_limit(any_database: Database)
     scene = Scene(any_database, ALLOW + "[rate]\ncount = 1\ntotal = 2\nrequester_total = 3\n")
     assert {scene.ask("send_email").status for _ in range(9)} == {"auto_approved"}
     assert [scene.ask(action).status for action in ("a", "b", "c")] == ["pending"] * 3
-    with pytest.raises(TooMany, match="anything at all 3 times"):
+    with pytest.raises(TooMany, match="made requests 3 times"):
         scene.ask("d")
 
 
@@ -261,15 +266,17 @@ def test_a_repeated_submission_does_not_count_against_the_limit(scene: Scene) ->
     assert len({scene.book.submit(scene.agent, asked).request.id for _ in range(30)}) == 1
 
 
-@pytest.mark.parametrize("wrong", ["", "nope", "\0", "ä", "' OR 1=1 --", "x" * 5000])
-def test_an_unknown_id_is_not_found(scene: Scene, wrong: str) -> None:
-    for act in (
-        lambda: scene.book.look(scene.anna, wrong),
-        lambda: scene.book.decide(scene.anna, wrong, approve=True),
-        lambda: scene.book.redeem(scene.agent, wrong, digest="d"),
-    ):
-        with pytest.raises(NotFound):
-            act()
+def test_an_unknown_id_is_not_found(scene: Scene) -> None:
+    def check(wrong: str) -> None:
+        for act in (
+            lambda: scene.book.look(scene.anna, wrong),
+            lambda: scene.book.decide(scene.anna, wrong, approve=True),
+            lambda: scene.book.redeem(scene.agent, wrong, digest="d"),
+        ):
+            with pytest.raises(NotFound):
+                act()
+
+    check_each(["", "nope", "\0", "ä", "' OR 1=1 --", "x" * 5000], check)
 
 
 def test_expiry_happens_on_read_and_by_the_timer(scene: Scene) -> None:
@@ -337,14 +344,14 @@ def test_single_operator_lets_the_same_person_but_never_an_agent_approve(any_dat
 def test_single_operator_does_not_let_a_credential_decide_what_it_asked(any_database: Database) -> None:
     scene = Scene(any_database, "single_operator = true\n")
     scene.agent = scene.person("root", "admin", person="anna")
-    with pytest.raises(Refused, match="asked for this itself"):
+    with pytest.raises(Refused, match="made this request"):
         scene.approve(scene.ask(), scene.agent)
 
 
 def test_a_policy_may_name_who_decides(any_database: Database) -> None:
     scene = Scene(any_database, '[action.deploy_production]\napprovers = ["ben"]\n')
     request = scene.ask()
-    with pytest.raises(Refused, match="does not name"):
+    with pytest.raises(Refused, match="not among"):
         scene.approve(request)
     assert scene.approve(request, scene.ben).status == "approved"
 
@@ -355,7 +362,7 @@ def test_a_forged_credential_is_refused(scene: Scene) -> None:
     with pytest.raises(Refused, match="agent"):
         scene.approve(request, forged)
     unknown = Credential(id="nobody", name="anna", role="admin", person="anna", created_at=START)
-    with pytest.raises(Refused, match="not one of this store"):
+    with pytest.raises(Refused, match="not belong to this store"):
         scene.approve(request, unknown)
 
 
@@ -372,11 +379,11 @@ def test_one_refused_attempt_does_not_hide_another(scene: Scene) -> None:
     request = scene.ask()
     with pytest.raises(Refused, match="digest differs"):
         scene.book.redeem(scene.agent, request.id, digest="0" * 64)
-    with pytest.raises(Refused, match="a person decides"):
+    with pytest.raises(Refused, match="people decide"):
         scene.approve(request, scene.agent)
     reasons = [entry.document["reason"] for entry in scene.book.audit(5) if entry.event == "refused"]
     assert len(reasons) == 2
-    assert "a person decides" in reasons[0]
+    assert "people decide" in reasons[0]
 
 
 def test_changes_can_be_followed_from_a_sequence_number(scene: Scene) -> None:

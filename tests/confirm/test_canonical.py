@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from seasoned.confirm.request.canonical_json import MOST_DEPTH, canonical, check_text, request_bytes, request_digest
 from seasoned.errors import UsageError
+from tests.confirm.cases import check_each
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 VALUE = st.recursive(
@@ -73,10 +74,12 @@ def test_another_content_has_another_digest(one: dict[str, Any], other: dict[str
     assert request_digest(**ASKED | {"details": one}) != request_digest(**ASKED | {"details": other})
 
 
-@pytest.mark.parametrize("field", sorted(ASKED))
-def test_every_field_is_bound(field: str) -> None:
-    other = {"details": {"b": 2}, "action": "wipe_database"}.get(field, "other")
-    assert request_digest(**ASKED | {field: other}) != request_digest(**ASKED)
+def test_every_field_is_bound() -> None:
+    def check(field: str) -> None:
+        other = {"details": {"b": 2}, "action": "wipe_database"}.get(field, "other")
+        assert request_digest(**ASKED | {field: other}) != request_digest(**ASKED)
+
+    check_each(sorted(ASKED), check)
 
 
 def test_true_one_and_the_text_1_are_three_things() -> None:
@@ -87,23 +90,25 @@ def test_an_action_has_one_spelling() -> None:
     assert request_digest(**ASKED | {"action": "Delete-Data"}) == request_digest(**ASKED)
 
 
-@pytest.mark.parametrize(
-    ("value", "place"),
-    [
-        ({"a": {"b": [0, math.inf]}}, r"x\.a\.b\[1\]"),
-        ({"a": -(2**53)}, r"x\.a "),
-        ({"a": 1e20}, r"x\.a "),
-        ({"a": 10**400}, r"x\.a "),
-        ({"a": "\udfff"}, r"x\.a"),
-        ({"\udfff": 1}, "x"),
-        ({None: 1}, "x has the key None"),
-        ({"a": {1, 2}}, r"x\.a is a set"),
-        ({"a": b"bytes"}, r"x\.a is a bytes"),
-    ],
-)
-def test_what_has_no_one_spelling_is_refused_with_its_place(value: Any, place: str) -> None:
-    with pytest.raises(UsageError, match=place):
-        canonical(value, field="x")
+def test_what_has_no_one_spelling_is_refused_with_its_place() -> None:
+    def check(value: Any, place: str) -> None:
+        with pytest.raises(UsageError, match=place):
+            canonical(value, field="x")
+
+    check_each(
+        [
+            ({"a": {"b": [0, math.inf]}}, r"x\.a\.b\[1\]"),
+            ({"a": -(2**53)}, r"x\.a "),
+            ({"a": 1e20}, r"x\.a "),
+            ({"a": 10**400}, r"x\.a "),
+            ({"a": "\udfff"}, r"x\.a"),
+            ({"\udfff": 1}, "x"),
+            ({None: 1}, "x has the key None"),
+            ({"a": {1, 2}}, r"x\.a is a set"),
+            ({"a": b"bytes"}, r"x\.a is a bytes"),
+        ],
+        check,
+    )
 
 
 def test_what_is_nested_too_deep_is_refused() -> None:
@@ -120,7 +125,9 @@ def test_a_request_of_more_than_a_megabyte_is_refused() -> None:
         request_bytes(**ASKED | {"details": {"a": "x" * 1_000_000}})
 
 
-@pytest.mark.parametrize("text", [None, 1, b"x", "a\0", "\ud800", "x" * 11, " "])
-def test_a_text_that_not_every_database_can_hold_is_refused(text: object) -> None:
-    with pytest.raises(UsageError, match="field"):
-        check_text(text, "field", most=10, least=1)
+def test_a_text_that_not_every_database_can_hold_is_refused() -> None:
+    def check(text: object) -> None:
+        with pytest.raises(UsageError, match="field"):
+            check_text(text, "field", most=10, least=1)
+
+    check_each([None, 1, b"x", "a\0", "\ud800", "x" * 11, " "], check)

@@ -27,6 +27,7 @@ from seasoned.confirm.request.allow_list import allow_list, is_allowed
 from seasoned.errors import Conflict, NotFound, Refused, Unauthorised, UsageError
 from seasoned.store import Database
 from tests.confirm.books import START, Scene, raw, without_guards
+from tests.confirm.cases import check_each
 
 WORDS = "correct horse battery"
 CHANGES: list[Change] = [
@@ -55,7 +56,7 @@ def test_a_change_is_made_by_a_grant_once_and_audited(scene: Scene, change: Chan
     authority = granted(scene, change)
     assert policy_change(scene.book, change, authority=authority).by == "hermes"
     assert [entry.event for entry in scene.book.audit(2)] == [event, "redeemed"]
-    with pytest.raises(Conflict, match="redeemed already"):
+    with pytest.raises(Conflict, match="already redeemed"):
         policy_change(scene.book, change, authority=authority)
     assert verify(scene.database).ok
 
@@ -89,7 +90,7 @@ def test_a_change_that_fails_leaves_its_grant_unused(scene: Scene) -> None:
 def test_the_first_admin_is_made_once_and_changes_things_by_passphrase(scene: Scene) -> None:
     root, token = first_admin(scene.database, "root", WORDS, now=START)
     assert authenticate(scene.database, token, now=START) == root
-    with pytest.raises(Refused, match="admin already"):
+    with pytest.raises(Refused, match="already an admin"):
         first_admin(scene.database, "mallory", WORDS, now=START)
     done = policy_change(scene.book, CHANGES[1], authority=ByPassphrase("root", WORDS))
     assert done.token is not None and done.credential is not None
@@ -102,7 +103,7 @@ def test_the_first_admin_is_made_once_and_changes_things_by_passphrase(scene: Sc
 
 def test_an_approver_with_a_passphrase_is_no_admin(scene: Scene) -> None:
     set_passphrase(scene.database, scene.anna, WORDS, now=START)
-    with pytest.raises(Refused, match="no admin"):
+    with pytest.raises(Refused, match="not an admin"):
         policy_change(scene.book, CHANGES[0], authority=ByPassphrase("anna", WORDS))
 
 
@@ -110,11 +111,19 @@ def test_a_passphrase_is_not_printed() -> None:
     assert WORDS not in repr(ByPassphrase("root", WORDS))
 
 
-@pytest.mark.parametrize("action", sorted(HIGH_RISK))
-@pytest.mark.parametrize("spell", [str, str.upper, lambda name: name.replace("_", "-"), lambda name: f" {name} "])
-def test_the_ten_are_refused_when_they_are_written(scene: Scene, action: str, spell: Any) -> None:
-    with pytest.raises(Refused, match="always needs a person"):
-        policy_change(scene.book, AddAllowed(action=spell(action)), authority=ByPassphrase("root", WORDS))
+def test_the_ten_are_refused_when_they_are_written(scene: Scene) -> None:
+    def check(action: str, spell: Any) -> None:
+        with pytest.raises(Refused, match="always needs a person"):
+            policy_change(scene.book, AddAllowed(action=spell(action)), authority=ByPassphrase("root", WORDS))
+
+    check_each(
+        [
+            (action, spell)
+            for action in sorted(HIGH_RISK)
+            for spell in [str, str.upper, lambda name: name.replace("_", "-"), lambda name: f" {name} "]
+        ],
+        check,
+    )
 
 
 def test_the_ten_are_passed_over_when_they_are_used(any_database: Database) -> None:
@@ -166,13 +175,14 @@ def test_a_session_key_with_a_secret_is_redacted_and_still_matches(scene: Scene)
     assert scene.ask("send_email", session_key="run " + secret.replace("a1", "a2")).status == "pending"
 
 
-@pytest.mark.parametrize(
-    "change",
-    [AddAllowed(action="send_email", expires_at=START - 1), AddAllowed(action="send_email", session_key="")],
-)
-def test_what_would_never_hold_is_refused(scene: Scene, change: Change) -> None:
-    with pytest.raises(UsageError):
-        policy_change(scene.book, change, authority=granted(scene, change))
+def test_what_would_never_hold_is_refused(scene: Scene) -> None:
+    def check(change: Change) -> None:
+        with pytest.raises(UsageError):
+            policy_change(scene.book, change, authority=granted(scene, change))
+
+    check_each(
+        [AddAllowed(action="send_email", expires_at=START - 1), AddAllowed(action="send_email", session_key="")], check
+    )
 
 
 def test_a_policy_is_replaced_under_its_digest_only(scene: Scene) -> None:

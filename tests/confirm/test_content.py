@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from seasoned.confirm.notify.message import compose
 from seasoned.confirm.request.content import need_in
 from seasoned.store import Database
 from tests.confirm.books import SECRECY, Scene
+from tests.confirm.cases import check_each
 
 ALLOW = '[[allow]]\naction = "send_email"\n'
 HIDDEN: list[tuple[dict[str, Any], str]] = [
@@ -27,7 +27,7 @@ HIDDEN: list[tuple[dict[str, Any], str]] = [
     ({"commands": ["ls"] * 90 + ["rm -rf /srv/data"]}, "delete_data"),
     ({"folder": "/srv", "command": "rm -rf /srv/data"}, "delete_data"),
     ({"cwd": "/srv", "command": "ls; rm -rf /srv/data"}, "delete_data"),
-    ({"rows": [{"a": 1}] * 600, "note": "more than anybody looks through"}, "delete_data"),
+    ({"rows": [{"a": 1}] * 600, "note": "more than is searched"}, "delete_data"),
 ]
 HARMLESS: list[dict[str, Any]] = [
     {},
@@ -37,23 +37,28 @@ HARMLESS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("details", "action"), HIDDEN)
-def test_what_needs_one_of_the_ten_is_never_approved_by_an_allow_list(
-    any_database: Database, details: dict[str, Any], action: str
-) -> None:
+def test_what_needs_one_of_the_ten_is_never_approved_by_an_allow_list(any_database: Database) -> None:
     scene = Scene(any_database, ALLOW)
-    request = scene.ask("send_email", details=details)
-    assert request.status == "pending"
-    assert request.finding.startswith(f"what it holds needs {action}")
-    assert request.details == details, "what is shown is what was asked"
-    assert scene.book.look(scene.anna, request.id).finding == request.finding
-    assert scene.book.audit(1)[0].document["needs"].startswith(action)
+
+    def check(details: dict[str, Any], action: str) -> None:
+        scene.clock.forward(3600)
+        request = scene.ask("send_email", details=details)
+        assert request.status == "pending"
+        assert request.finding.startswith(f"its details need {action}")
+        assert request.details == details, "what is shown is what was asked"
+        assert scene.book.look(scene.anna, request.id).finding == request.finding
+        assert scene.book.audit(1)[0].document["needs"].startswith(action)
+
+    check_each(HIDDEN, check)
 
 
-@pytest.mark.parametrize("details", HARMLESS)
-def test_what_needs_nobody_is_still_approved_by_the_allow_list(any_database: Database, details: dict[str, Any]) -> None:
+def test_what_needs_nobody_is_still_approved_by_the_allow_list(any_database: Database) -> None:
     scene = Scene(any_database, ALLOW)
-    assert scene.ask("send_email", details=details).status == "auto_approved"
+
+    def check(details: dict[str, Any]) -> None:
+        assert scene.ask("send_email", details=details).status == "auto_approved"
+
+    check_each(HARMLESS, check)
 
 
 def test_a_stored_allow_rule_does_not_help_either(any_database: Database) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from seasoned.config import Config
-from seasoned.confirm.audit.chain import check_heads, read_head, read_heads
-from seasoned.confirm.audit.export import send_head
+from seasoned.confirm.audit.chain import read_head
+from seasoned.confirm.audit.export import check_heads, read_heads, send_head
 from seasoned.confirm.notify.http import NotSent
 from seasoned.confirm.policy import AuditRule, Policy
 from seasoned.errors import CannotDo, UsageError

@@ -27,7 +27,7 @@ def test_second_approval_by_the_same_person_refused(any_database: Database) -> N
     scene.approve(request)
     phone = scene.person("anna-phone", "approver", person="anna")
     for who in (scene.anna, phone):
-        with pytest.raises(Refused, match="has voted"):
+        with pytest.raises(Refused, match="already voted"):
             scene.approve(request, who)
     assert scene.book.look(scene.anna, request.id).status == "pending"
 
@@ -120,7 +120,7 @@ def test_restart_fails_closed(database_config: Config) -> None:
             with pytest.raises(Conflict):
                 book.redeem(scene.agent, request.id, digest=request.digest)
         assert book.look(scene.agent, approved.id).redeemed_at == grant.redeemed_at
-        with pytest.raises(Refused, match="has voted"):
+        with pytest.raises(Refused, match="already voted"):
             scene.approve(half)
         scene.clock.forward(300)
         assert [one.id for one in book.expire_due()] == [half.id]

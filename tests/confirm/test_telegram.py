@@ -95,7 +95,7 @@ def test_what_does_not_fit_is_cut_and_the_message_says_so(telegram: TelegramServ
     text = telegram.messages[1]["text"]
     plain = text.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
     assert len(plain.encode("utf-16-le")) // 2 <= 4096
-    assert "more characters" in plain and "read the whole before you approve" in plain
+    assert "more characters" in plain and "read all of it before you approve" in plain
 
 
 @pytest.mark.parametrize(("verb", "status", "title"), [("a", "approved", "Approved"), ("d", "denied", "Denied")])
@@ -320,7 +320,7 @@ def test_telegram_is_not_asked_where_it_calls_us(telegram: TelegramServer, scene
         (Mood(wait_seconds=2.0), "no answer within"),
         (Mood(body=b'{"ok": true, "result": {"message_id": 1}}', drips=0.1), "not complete"),
         (Mood(302, headers={"location": "http://127.0.0.1:1/"}), "redirects"),
-        (Mood(body=b"<html>hotel wifi</html>"), "not Telegram's"),
+        (Mood(body=b"<html>hotel wifi</html>"), "not from Telegram's"),
         (Mood(body=b'{"ok": true, "result": true}'), "no message_id"),
     ],
     ids=["error", "blocked", "hang-up", "time-out", "drip", "redirect", "another page", "no id"],

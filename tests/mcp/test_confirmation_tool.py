@@ -81,7 +81,7 @@ def test_an_approval_is_redeemed_once_and_only_for_the_details_that_were_approve
     assert waited["may_redeem"]
     assert (other.is_error, "digest differs" in text(other)) == (True, True)
     assert first.structured_content["granted"]
-    assert (second.is_error, "redeemed already" in text(second)) == (True, True)
+    assert (second.is_error, "already redeemed" in text(second)) == (True, True)
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ class _HeldArguments:
         given.apply_defaults()
         self._given = given
         self._leave_out = leave_out
-        # Checked before they are copied: copying an object with behaviour of its own could run anything.
+        # Checked before they are copied: copying an object with custom behaviour could run anything.
         self._shown(given.arguments)
         self._copy = {
             name: value if name in leave_out else copy.deepcopy(value) for name, value in given.arguments.items()

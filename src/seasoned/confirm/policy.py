@@ -1,4 +1,4 @@
-"""What a person has laid down about confirmations in `policy.toml`. It can add to the ten actions, never take away."""
+"""The policy file `policy.toml`: limits, approvers, channels, addresses. It can never exempt one of the ten actions."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _SAFE_ADDRESS = re.compile(r"https://[^/]|http://(?:127\.0\.0\.1|localhost|\[::1
 
 
 class AuditRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the head of the audit is sent, so that nobody can write all of it anew without being found out."""
+    """Where the head of the audit is exported, so that rewriting the whole audit is noticed."""
 
+    # A file, or an address that takes signed webhooks.
     export: Annotated[str, msgspec.Meta(min_length=1, max_length=1000)] | None = None
-    """A file, or an address that takes signed webhooks."""
     every_seconds: Annotated[float, msgspec.Meta(gt=0, le=86_400 * 366)] = 3600
 
 
 def check_export(to: str) -> str | None:
-    """Why heads cannot be sent there; elsewhere than on this machine somebody on the way could hold one back."""
+    """Why heads cannot be sent there; None if they can. Unencrypted addresses must be on this machine."""
     if "://" not in to or _SAFE_ADDRESS.match(to):
         return None
     return "expected a file, or an address that begins with https://."
@@ -48,16 +48,16 @@ ChannelKind = Literal["telegram", "discord", "webhook"]
 
 
 class AllowRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An action that needs no person, in one session or in all; never one of the ten."""
+    """An action that is approved without asking, in one session or in all; never one of the ten."""
 
     action: str
+    # The session key; without it the rule applies to all sessions.
     session: _Text | None = None
-    """The session's key; without one the rule holds for all."""
+    # When it ends; without it, when it is removed.
     expires: datetime | None = None
-    """When it ends. Without a time it holds until it is taken out."""
 
     def covers(self, action: str, session_key: str, now: float) -> bool:
-        """Whether the rule speaks about this action, in this session, at this time."""
+        """Whether the rule applies to this action, in this session, at this time."""
         if action in HIGH_RISK or action != self.action:
             return False
         in_time = self.expires is None or now < self.expires.timestamp()
@@ -65,32 +65,32 @@ class AllowRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ActionRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What differs for one action; what is left out is as for the others."""
+    """Settings of one action; those left out are as for the others."""
 
     count: _Count | None = None
     total: _Count | None = None
     window_seconds: _Seconds | None = None
     timeout_seconds: _Timeout | None = None
+    # How many people must approve; one denial is enough to deny.
     approvals: _Votes = 1
-    """How many people must agree; any denial wins."""
+    # Names of the credentials that may decide; empty means every approver.
     approvers: tuple[_Text, ...] = ()
-    """Names of the credentials that may decide; without any, every approver may."""
 
 
 class RateRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How many requests may come in a stretch of time: no agent uses up another's, and people are not flooded."""
+    """How many requests may be submitted in a window, so that no agent blocks another and people can keep up."""
 
+    # By one requester for one action.
     count: _Count = 10
-    """Of one requester for one action."""
+    # By all requesters for one action; five times `count` by default.
     total: _Count | None = None
-    """Of all requesters for one action; five times the count where nothing is said."""
+    # By one requester for all actions; six times `count` by default.
     requester_total: _Count | None = None
-    """Of one requester for all actions; six times the count where nothing is said."""
     window_seconds: _Seconds = 3600
 
 
 class RateLimit(msgspec.Struct, frozen=True):
-    """One limit that a request is under: of this requester, of this action, or of both together."""
+    """One limit for a request: for its requester, for its action, or for both together."""
 
     of_action: bool
     of_requester: bool
@@ -107,46 +107,46 @@ class TimeoutRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Channel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A way to reach people, and who of them may decide by it."""
+    """A way to reach people, and which of them may decide over it."""
 
     kind: ChannelKind
+    # The chat (Telegram), the channel (Discord) or the URL (webhook); by default the one in the configuration.
     to: str = ""
-    """The chat (Telegram), the channel (Discord) or the address (webhook); else that of the configuration."""
+    # The file with the bot's token or the webhook's secret; by default the configured secret. Never in the policy.
     token_file: Path | None = None
-    """The file with the bot's token or the webhook's secret, else one of the secrets; a policy never holds it."""
+    # The API's address, for a server of your own.
     api_url: str | None = None
-    """Another address of the service, for a server of one's own."""
+    # Discord: the key that it signs button presses with.
     public_key: str | None = None
-    """Discord: the key with which it signs what people press."""
+    # Ids of people on this channel, with the names of their approver credentials. Only they decide.
     people: dict[str, _Text] = {}
-    """The id of a person on this channel -> the name of the approver's credential; nobody else decides."""
+    # Whether messages contain a one-time link for each person; only for channels that no one else reads.
     links: bool = False
-    """Whether its messages carry a one-time link for each of these people; only where nobody else reads them."""
 
 
 class Listen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the service listens: loopback, unless TLS or `allow_plain` says otherwise."""
+    """Where the service listens: loopback, unless there is TLS or `allow_plain` is set."""
 
     host: _Text = "127.0.0.1"
     port: _Port = 7327
+    # A Unix socket as well, which identifies the user at the other end.
     socket: Path | None = None
-    """A Unix socket as well, which tells who is on the other side."""
+    # User ids at the other end of the Unix socket, with the names of the credentials they act as without a token.
     peers: dict[str, _Text] = {}
-    """User ids at the other end of the Unix socket -> the name of the credential that they act as without a token."""
     tls_certificate: Path | None = None
     tls_key: Path | None = None
+    # Listen beyond loopback without TLS, for instance behind a proxy that has it.
     allow_plain: bool = False
-    """Listen beyond loopback without TLS, for instance behind a proxy that has it."""
+    # The address that links in notifications begin with.
     public_url: str | None = None
-    """The address that links in notifications begin with."""
 
 
 class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything that is laid down. Questions are asked of its functions, which know the ten."""
+    """The whole policy. Use its methods: they never exempt one of the ten actions."""
 
     single_operator: bool = False
+    # How long an approval can be redeemed.
     redeem_seconds: _Seconds = 300
-    """How long an approval may be used, once."""
     timeout: TimeoutRule = TimeoutRule()
     rate: RateRule = RateRule()
     audit: AuditRule = AuditRule()
@@ -156,36 +156,28 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     listen: Listen = Listen()
 
     @property
-    def default_timeout(self) -> float:
-        return self.timeout.default_seconds
-
-    @property
-    def min_timeout(self) -> float:
-        return self.timeout.min_seconds
-
-    @property
-    def max_timeout(self) -> float:
-        return self.timeout.max_seconds
-
-    @property
     def channels(self) -> tuple[str, ...]:
         """The names of the channels, in the file's order."""
         return tuple(self.channel)
 
     def timeout_seconds(self, action: str, asked: object = None) -> float:
-        """How long a request waits: what was asked for, within bounds; what is no number gives the action's default."""
+        """How long a request waits: the given number within bounds, or the action's default if it is not a number."""
         rule = self.action.get(action)
-        usual = rule.timeout_seconds if rule is not None and rule.timeout_seconds is not None else self.default_timeout
+        usual = (
+            rule.timeout_seconds
+            if rule is not None and rule.timeout_seconds is not None
+            else self.timeout.default_seconds
+        )
         given = finite_number(asked)
-        return float(min(max(usual if given is None else given, self.min_timeout), self.max_timeout))
+        return float(min(max(usual if given is None else given, self.timeout.min_seconds), self.timeout.max_seconds))
 
     def rate_limits(self, action: str) -> tuple[RateLimit, ...]:
-        """How many requests may come within how many seconds, the narrowest first; every one of them holds."""
+        """The rate limits of an action, narrowest first; all of them apply."""
         rule = self.action.get(action, ActionRule())
         count = rule.count or self.rate.count
         window = rule.window_seconds or self.rate.window_seconds
         total = rule.total or (5 * count if rule.count else self.rate.total or 5 * count)
-        # Whoever grants one action more often than that means it.
+        # A higher limit for one action is meant to be usable.
         of_requester = self.rate.requester_total or max(6 * self.rate.count, count)
         return (
             RateLimit(True, True, count, window),
@@ -194,15 +186,15 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     def quorum(self, action: str) -> int:
-        """How many people must agree."""
+        """How many people must approve."""
         return self.action.get(action, ActionRule()).approvals
 
     def approvers(self, action: str) -> frozenset[str] | None:
-        """Who may decide about an action; None where every approver may."""
+        """Who may decide about an action; None means every approver."""
         return frozenset(self.action.get(action, ActionRule()).approvers) or None
 
     def allows(self, action: str, session_key: str, now: float) -> AllowRule | None:
-        """The rule by which an action needs no person; never one for the ten, whatever the rules say."""
+        """The rule that allows an action without asking; never for one of the ten."""
         try:
             name = check_action(action)
         except UsageError:
@@ -212,25 +204,25 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return next((rule for rule in self.allow if rule.covers(name, session_key, now)), None)
 
     def gives_up(self) -> str | None:
-        """What the single-operator mode gives up, as a sentence for people; None where the mode is off."""
+        """What the single-operator mode gives up, as text for people; None if the mode is off."""
         return GIVES_UP if self.single_operator else None
 
 
 GIVES_UP = (
-    "Single-operator mode: the person who runs the agent may also approve what it asks for, so nobody else looks at"
-    " it; whoever holds that person's terminal, phone or passphrase can approve anything. The agent's own credential"
+    "Single-operator mode: the person who runs the agent may also approve what it asks for, without a second"
+    " person; anyone with that person's terminal, phone or passphrase can approve anything. The agent's own credential"
     " still approves nothing."
 )
 DEFAULT = Policy()
 
 
 def load_policy(path: Path) -> Policy:
-    """The policy in a file, or the default where there is none. What cannot be understood is refused with its place."""
+    """The policy in a file, or the default if there is none. Errors name the line."""
     return load_with_digest(path)[0]
 
 
 def load_with_digest(path: Path) -> tuple[Policy, str]:
-    """The same with the SHA-256 of the very bytes that were read: a file can be another one at the next look."""
+    """The same, with the SHA-256 of the bytes that were read: the file could change before it is hashed again."""
     data = policy_bytes(path)
     digest = sha256(data).hexdigest()
     if not data:
@@ -238,11 +230,11 @@ def load_with_digest(path: Path) -> tuple[Policy, str]:
     try:
         return read_policy(data.decode("utf-8"), file=path), digest
     except UnicodeDecodeError as error:
-        raise UsageError(f"cannot read the policy {str(path)!r}: {error}; it must be a text in UTF-8.") from error
+        raise UsageError(f"cannot read the policy {str(path)!r}: {error}; it must be UTF-8 text.") from error
 
 
 def policy_bytes(path: Path) -> bytes:
-    """What a policy file holds; nothing where there is none."""
+    """The bytes of a policy file; empty if there is none."""
     try:
         with path.open("rb") as handle:
             found = os.fstat(handle.fileno())
@@ -250,21 +242,21 @@ def policy_bytes(path: Path) -> bytes:
     except FileNotFoundError:
         return b""
     except OSError as error:
-        raise UsageError(f"cannot read the policy {str(path)!r}: {error.strerror}; mend its rights.") from error
+        raise UsageError(f"cannot read the policy {str(path)!r}: {error.strerror}; fix its permissions.") from error
     if os.name == "posix" and found.st_mode & stat.S_IWOTH:
-        raise UsageError(f"{str(path)!r} can be written by every user of the machine; run chmod 600 on it.")
+        raise UsageError(f"{str(path)!r} can be written by every user of this machine; run `chmod 600` on it.")
     if len(data) > _MOST_BYTES:
         raise UsageError(f"{str(path)!r} is too long; a policy has at most {_MOST_BYTES} bytes.")
     return data
 
 
 def read_policy(text: str, *, file: Path) -> Policy:
-    """The policy that a text lays down; `file` is where it lies, for messages and for paths in it."""
+    """The policy in a text; `file` is its path, for messages and for relative paths in it."""
     try:
         raw = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(f"{str(file)!r} is no TOML: {error}; mend that line.") from error
-    return _Reading(file, text).policy(raw)
+        raise UsageError(f"{str(file)!r} is not valid TOML: {error}; fix that line.") from error
+    return _PolicyReader(file, text).policy(raw)
 
 
 _HEADER = re.compile(r"\s*\[\[?\s*(?P<path>[^\[\]#]+?)\s*\]")
@@ -278,7 +270,7 @@ _Keys = tuple[str | int, ...]
 
 
 def _lines(text: str) -> dict[_Keys, int]:
-    """Where each table and key stands, for messages: a rough reading that never fails."""
+    """The line of each table and key, for messages: a rough parse that never fails."""
     found: dict[_Keys, int] = {}
     table: _Keys = ()
     for number, line in enumerate(text.splitlines(), start=1):
@@ -292,15 +284,15 @@ def _lines(text: str) -> dict[_Keys, int]:
     return found
 
 
-class _Reading:
-    """One file on its way to a policy: it knows where everything stands."""
+class _PolicyReader:
+    """Reads one file into a policy, and names the line of every mistake."""
 
     def __init__(self, file: Path, text: str) -> None:
         self.file = file
         self.text = text
 
     def wrong(self, keys: _Keys, what: str) -> UsageError:
-        """An error that names the file, the line where one is known, and the key."""
+        """An error that names the file, the line if it is known, and the key."""
         lines = _lines(self.text)
         line = next((lines[keys[:end]] for end in range(len(keys), 0, -1) if keys[:end] in lines), None)
         place = f", line {line}" if line is not None else ""
@@ -308,7 +300,7 @@ class _Reading:
         return UsageError(f"{str(self.file)!r}{place}: {name + ': ' if name else ''}{what}")
 
     def policy(self, raw: dict[str, Any]) -> Policy:
-        """The whole, each part first by its type and then by what types cannot say."""
+        """Convert each part to its type, then check what types cannot express."""
         raw = dict(raw)
         actions = {name: self.value(("action", name), each, ActionRule) for name, each in self.tables(raw, "action")}
         channels = {name: self.channel(name, each) for name, each in self.tables(raw, "channel")}
@@ -345,7 +337,7 @@ class _Reading:
             if unknown := _UNKNOWN.fullmatch(said):
                 known = ", ".join(sorted(_fields(kind, keys)))
                 keys = (*keys, unknown["name"])
-                raise self.wrong(keys, f"unknown key {unknown['name']!r}; known are {known}.") from error
+                raise self.wrong(keys, f"unknown key {unknown['name']!r}; known keys: {known}.") from error
             raise self.wrong(keys, f"{said[:1].lower()}{said[1:].replace('`', '')}.") from error
 
     def path(self, kind: type, value: Any) -> Any:
@@ -363,20 +355,20 @@ class _Reading:
         name = self.name(("allow", at, "action"), rule.action)
         if name in HIGH_RISK:
             raise self.wrong(
-                ("allow", at, "action"), f"{name!r} always needs a person and cannot be allowed; take the rule out."
+                ("allow", at, "action"), f"{name!r} always needs a person and cannot be allowed; remove the rule."
             )
         if rule.expires is not None and rule.expires.tzinfo is None:
             raise self.wrong(("allow", at, "expires"), "expected a time with its zone, such as 2030-01-31T18:00:00Z.")
         return msgspec.structs.replace(rule, action=name)
 
-    def audit(self, wish: AuditRule) -> AuditRule:
-        if wish.export is None:
-            return wish
-        if (wrong := check_export(wish.export)) is not None:
+    def audit(self, rule: AuditRule) -> AuditRule:
+        if rule.export is None:
+            return rule
+        if (wrong := check_export(rule.export)) is not None:
             raise self.wrong(("audit", "export"), wrong)
-        if "://" in wish.export:
-            return wish
-        return msgspec.structs.replace(wish, export=str(self.file.parent / Path(wish.export).expanduser()))
+        if "://" in rule.export:
+            return rule
+        return msgspec.structs.replace(rule, export=str(self.file.parent / Path(rule.export).expanduser()))
 
     def actions(self, rules: dict[str, ActionRule]) -> dict[str, ActionRule]:
         named: dict[str, ActionRule] = {}
@@ -384,7 +376,7 @@ class _Reading:
             keys: _Keys = ("action", spelled)
             name = self.name(keys, spelled)
             if name in named:
-                raise self.wrong(keys, f"{name!r} is there twice, in two spellings; keep one.")
+                raise self.wrong(keys, f"{name!r} appears twice, in two spellings; keep one.")
             people = len(set(rule.approvers))
             if rule.approvers and (people < len(rule.approvers) or people < rule.approvals):
                 raise self.wrong((*keys, "approvers"), f"expected at least {rule.approvals} different names.")
@@ -397,13 +389,15 @@ class _Reading:
             raw = {"kind": name, **raw}
         channel = self.value(keys, raw, Channel)
         if channel.links and channel.kind != "webhook" and len(set(channel.people.values())) > 1:
-            # Everybody in the chat would hold everybody's link, and one of them could vote for all.
-            raise self.wrong((*keys, "links"), "a chat with links has one person; give each a channel of their own.")
+            # All people in the chat would see all links, and one of them could vote for the others.
+            raise self.wrong(
+                (*keys, "links"), "a chat with links must have one person; give each person a separate channel."
+            )
         return channel
 
 
 def _fields(kind: type, keys: _Keys) -> tuple[str, ...]:
-    """The keys that a table knows, found by the way that leads to it."""
+    """The keys that a table knows."""
     nested: dict[str | int, type] = {
         "allow": AllowRule,
         "timeout": TimeoutRule,
@@ -417,12 +411,12 @@ def _fields(kind: type, keys: _Keys) -> tuple[str, ...]:
 
 
 def check_agreed(database: Database, file: Path, digest: str) -> None:
-    """Nothing, if a policy of this digest was agreed to, or none was yet; CannotDo otherwise."""
+    """Return if this policy file was approved, or none was yet; otherwise raise CannotDo."""
     row = database.row("service.agreed_policy")
     if row is None:
         return
     if msgspec.json.decode(row["document"])["sha256"] != digest:
         raise CannotDo(
-            f"{str(file)!r} is not the policy that was agreed to: put it into force with "
-            "`seasoned confirm policy use`, or bring the agreed one back."
+            f"{str(file)!r} is not the approved policy: apply it with "
+            "`seasoned confirm policy use`, or restore the approved one."
         )

@@ -19,11 +19,11 @@ from seasoned.confirm.service.listen import (
     SWITCH_SECONDS,
     address_of,
     allow_many_connections,
-    answer,
     bind,
     check_certificate,
     open_log,
     run_loop,
+    serve_until_stopped,
     server_for,
 )
 from seasoned.gateway.account.cost import pricing
@@ -157,7 +157,7 @@ def serve(
         # Headers of an answer are the upstream's, its date too.
         server = server_for(service.app, listen, tls=tls, keep_alive_seconds=_KEEP_ALIVE_SECONDS, date_header=False)
         run_loop(
-            answer(
+            serve_until_stopped(
                 [server],
                 [listener],
                 running=[_run_service(service)],

@@ -319,7 +319,7 @@ def verify(heads: Path | None, as_json: bool) -> None:
     Example: seasoned confirm verify --heads /mnt/elsewhere/heads.jsonl
     """
     with open_book() as book:
-        from seasoned.confirm.audit.chain import check_heads, read_heads
+        from seasoned.confirm.audit.export import check_heads, read_heads
         from seasoned.confirm.audit.verify import verify as verify_audit
 
         found = verify_audit(book.database)
@@ -350,7 +350,8 @@ def head(to: str | None, as_json: bool) -> None:
     Example: seasoned confirm head --to https://keeper.example.org/heads
     """
     with open_book() as book:
-        from seasoned.confirm.audit.chain import add_head, read_head
+        from seasoned.confirm.audit.chain import read_head
+        from seasoned.confirm.audit.export import add_head
 
         found = read_head(book.database, now=time.time())
     is_url = to is not None and "://" in to

@@ -1,34 +1,143 @@
-"""The head of the audit on its way out of an agent's reach: a line in a file, or a signed webhook."""
+"""Exports the head of the audit out of an agent's reach: as a line in a file, or as a signed webhook.
+
+The head is the number and hash of the newest row. With an exported head, `confirm verify` notices that the audit was
+cut off or rewritten as a whole, which the chain alone cannot show.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 import msgspec
 
-from seasoned.confirm.audit.chain import AuditHead, add_head
-from seasoned.confirm.notify.http import call, check, open_client
-from seasoned.confirm.notify.webhook import sign
-from seasoned.confirm.policy import check_export
-from seasoned.errors import CannotDo, UsageError
+from seasoned.confirm.audit.chain import FIRST, AuditCheck, AuditHead, verify_chain
+from seasoned.confirm.policy import AuditRule, check_export
+from seasoned.errors import CannotDo, SeasonedError, UsageError
+from seasoned.store import Database
 
 SCHEMA = "seasoned/confirm-head/1"
+# How soon a changed policy is noticed.
+_LOOK_SECONDS = 0.25
+_log = logging.getLogger("seasoned.confirm")
 
 
 def send_head(present: AuditHead, to: str, *, secret: str | None) -> None:
-    """Add the head to a file, or post it, signed as every webhook is; CannotDo where it was not taken.
+    """Append the head to a file, or post it as a signed webhook; CannotDo if it was not accepted.
 
     A receiver that writes each body as one line has a file that `confirm verify --heads` reads.
     """
     if "://" not in to:
         add_head(present, Path(to))
         return
+    # Here, so that `confirm verify` and exports to files work without the HTTP client.
+    from seasoned.confirm.notify.http import call, check, open_client
+    from seasoned.confirm.notify.webhook import sign
+
     if (wrong := check_export(to)) is not None:
         raise UsageError(f"the head cannot be sent to {to!r}: {wrong}")
     if secret is None:
-        raise CannotDo("the head is not sent without a signature: put the secret 'webhook_secret' in place.")
+        raise CannotDo("the head is not sent without a signature: set the secret 'webhook_secret'.")
     body = msgspec.json.encode({"schema": SCHEMA, **msgspec.structs.asdict(present)})
-    # The same head has the same id, by which a receiver knows a copy.
+    # The same head has the same id, so a receiver recognises a copy.
     headers = sign(secret, message_id=f"head-{present.seq}-{present.hash[:16]}", now=present.at, body=body)
     with open_client() as client:
         check(call(client, "POST", to, body=body, headers=headers, hide=secret), hide=secret)
+
+
+def add_head(present: AuditHead, file: Path) -> None:
+    """Append one line to a file of heads; it is on the disk when this returns."""
+    line = msgspec.json.encode(present) + b"\n"
+    try:
+        handle = os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+        try:
+            os.write(handle, line)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise CannotDo(f"the head cannot be written to {str(file)!r}: {error.strerror}") from error
+
+
+def read_heads(file: Path) -> list[AuditHead]:
+    """The heads that were exported to a file, oldest first."""
+    try:
+        return [msgspec.json.decode(line, type=AuditHead) for line in file.read_bytes().splitlines() if line.strip()]
+    except OSError as error:
+        raise CannotDo(f"{str(file)!r} cannot be read: {error.strerror}") from error
+    except msgspec.DecodeError as error:
+        raise UsageError(f"{str(file)!r} has a line that is not an exported head: {error}") from error
+
+
+def check_heads(database: Database, exported: Iterable[AuditHead]) -> AuditCheck:
+    """Whether the audit still contains every exported head; the first that it does not contain is named."""
+    found = verify_chain(database)
+    if not found.ok:
+        return found
+    checks = (_check_head(database, one, found) for one in exported)
+    return next((one for one in checks if not one.ok), found)
+
+
+def _check_head(database: Database, exported: AuditHead, found: AuditCheck) -> AuditCheck:
+    if exported.seq == 0:
+        if exported.hash == FIRST:
+            return found
+        return AuditCheck(False, found.rows, 1, "the exported head does not belong to this audit")
+    row = database.row("confirm.audit_row", {"seq": exported.seq})
+    if row is None:
+        reason = f"the exported head is row {exported.seq}, the audit ends at {found.rows}: its end was cut off"
+        return AuditCheck(False, found.rows, found.rows + 1, reason)
+    if row["hash"] != exported.hash:
+        reason = f"row {exported.seq} is not the one that was exported: the audit was rewritten at or before it"
+        return AuditCheck(False, found.rows, exported.seq, reason)
+    return found
+
+
+class AuditExporter:
+    """Exports the head while the service runs, wherever the policy says; health and metrics show what happened."""
+
+    def __init__(
+        self,
+        read_head: Callable[[], Awaitable[AuditHead]],
+        rule: Callable[[], AuditRule],
+        secret: Callable[[], str | None],
+    ) -> None:
+        self._read_head = read_head
+        self._rule = rule
+        self._secret = secret
+        self.exported: AuditHead | None = None
+        self.problem: str | None = None
+        self.failures = 0
+
+    async def run(self) -> None:
+        """Export at once and then at every interval; failures are retried sooner, with growing pauses."""
+        from seasoned.confirm.notify.outbox import DEFAULT_RETRIES
+
+        last: AuditRule | None = None
+        attempts, due = 0, 0.0
+        while True:
+            rule = self._rule()
+            if rule != last:
+                # A new destination has nothing yet.
+                last, attempts, due, self.problem = rule, 0, 0.0, None
+            if rule.export is not None and time.monotonic() >= due:
+                attempts = 0 if await self._export(rule.export) else attempts + 1
+                wait = rule.every_seconds
+                due = time.monotonic() + (min(wait, DEFAULT_RETRIES.wait_seconds(attempts)) if attempts else wait)
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _export(self, to: str) -> bool:
+        try:
+            present = await self._read_head()
+            await asyncio.to_thread(lambda: send_head(present, to, secret=self._secret()))
+        except SeasonedError as error:
+            self.failures += 1
+            self.problem = str(error)
+            _log.warning("the head of the audit was not exported, trying again: %s", error)
+            return False
+        self.exported, self.problem = present, None
+        return True

@@ -1,4 +1,4 @@
-"""The path of each request rebuilt from the audit alone, and compared with what the tables say."""
+"""Replays each request from the audit alone, and compares the result with the tables."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _STATUS: dict[str, Status] = {
 
 
 class ReplayedRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A request as the audit tells it."""
+    """A request as the audit records it."""
 
     status: Status
     digest: str
     requester: str
+    # Persons who agreed, in order.
     approvals: tuple[str, ...] = ()
-    """Persons who agreed, in order."""
     denials: tuple[str, ...] = ()
     resolved_by: str | None = None
     redeemed_at: float | None = None
@@ -34,7 +34,7 @@ class ReplayedRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rebuild(entries: Iterable[AuditEntry]) -> ReplayedRequest | None:
-    """How a request stands after these entries of its own; None where they do not begin with its submission."""
+    """The state of a request after its entries; None if they do not begin with its submission."""
     found: ReplayedRequest | None = None
     for entry in entries:
         found = step(found, entry)
@@ -42,7 +42,7 @@ def rebuild(entries: Iterable[AuditEntry]) -> ReplayedRequest | None:
 
 
 def step(before: ReplayedRequest | None, entry: AuditEntry) -> ReplayedRequest | None:
-    """The request after one more entry."""
+    """The state of a request after one more entry."""
     document = entry.document
     if entry.event in ("submitted", "auto_approved"):
         return ReplayedRequest(
@@ -66,19 +66,19 @@ def step(before: ReplayedRequest | None, entry: AuditEntry) -> ReplayedRequest |
 
 
 def verify(database: Database) -> AuditCheck:
-    """Whether the chain holds, and whether every request stands as its audit says; the first bad row otherwise."""
-    told: dict[str, ReplayedRequest | None] = {}
+    """Check the chain, and that every request is in the state that the audit records; else name the first bad row."""
+    recorded: dict[str, ReplayedRequest | None] = {}
 
     def observe(entry: AuditEntry) -> None:
         if entry.request_id is not None:
-            told[entry.request_id] = step(told.get(entry.request_id), entry)
+            recorded[entry.request_id] = step(recorded.get(entry.request_id), entry)
 
     found = verify_chain(database, observe)
     if not found.ok:
         return found
     bad: list[tuple[int, str]] = []
-    for request_id in _doubtful(database, told):
-        # Looked at again in one transaction: it may have changed between the two readings.
+    for request_id in _doubtful(database, recorded):
+        # Read again in one transaction: it may have changed between the two readings.
         with database.write():
             rows = database.rows("confirm.request_state", {"id": request_id})
             again = rebuild(entries_of_request(database, request_id))
@@ -92,28 +92,28 @@ def verify(database: Database) -> AuditCheck:
     return found
 
 
-def _doubtful(database: Database, told: dict[str, ReplayedRequest | None]) -> list[str]:
-    """Requests of which the tables and the audit seem to tell different stories."""
+def _doubtful(database: Database, recorded: dict[str, ReplayedRequest | None]) -> list[str]:
+    """Requests whose state in the tables seems to differ from the audit."""
     found = []
     seen = set()
     for row in database.each("confirm.request_states"):
         seen.add(str(row["id"]))
-        if _difference(row, told.get(str(row["id"]))) is not None:
+        if _difference(row, recorded.get(str(row["id"]))) is not None:
             found.append(str(row["id"]))
-    return found + sorted(told.keys() - seen)
+    return found + sorted(recorded.keys() - seen)
 
 
-def _difference(row: DatabaseRow | None, told: ReplayedRequest | None) -> str | None:
+def _difference(row: DatabaseRow | None, recorded: ReplayedRequest | None) -> str | None:
     if row is None:
-        return "is in the audit, and no longer in the table: it was deleted" if told is not None else None
-    if told is None:
+        return "is in the audit, and no longer in the table: it was deleted" if recorded is not None else None
+    if recorded is None:
         return "has no beginning in the audit: it was not submitted through the service"
-    votes = (len(told.approvals), len(told.denials))
+    votes = (len(recorded.approvals), len(recorded.denials))
     for name, kept, said in (
-        ("status", row["status"], told.status),
-        ("digest", row["digest"], told.digest),
-        ("resolved_by", row["resolved_by"], told.resolved_by),
-        ("redeemed_at", row["redeemed_at"], told.redeemed_at),
+        ("status", row["status"], recorded.status),
+        ("digest", row["digest"], recorded.digest),
+        ("resolved_by", row["resolved_by"], recorded.resolved_by),
+        ("redeemed_at", row["redeemed_at"], recorded.redeemed_at),
         ("votes for and against", (int(row["approvals"]), int(row["denials"])), votes),
     ):
         if kept != said:

@@ -95,7 +95,7 @@ class CancellableCall:
 async def in_thread(work: Callable[[CancellableCall], _T]) -> _T:
     """Run blocking calls in a thread. Cancelling the task cancels the call, so no thread is left behind."""
     call = CancellableCall()
-    # Its own thread: a wait can take an hour, and the program's shared threads are few.
+    # A separate thread: a wait can take an hour, and the program's shared threads are few.
     thread = ThreadPoolExecutor(1, thread_name_prefix="seasoned-confirm")
     try:
         return await asyncio.get_running_loop().run_in_executor(thread, copy_context().run, work, call)

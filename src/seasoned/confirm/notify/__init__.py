@@ -1,1 +1,1 @@
-"""How people hear of a request and answer it: Telegram, Discord, signed webhooks. Whoever answers is checked."""
+"""Notifies people of requests and receives their decisions: Telegram, Discord, signed webhooks, one-time links."""

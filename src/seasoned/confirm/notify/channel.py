@@ -1,4 +1,4 @@
-"""A channel to people: a channel of the policy together with the secrets that sending and incoming_secret need."""
+"""Channels of the policy together with the secrets for sending and for checking incoming calls."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ _INCOMING: dict[ChannelKind, str] = {"telegram": "telegram_secret", "webhook": "
 
 
 class ConfiguredChannel(msgspec.Struct, frozen=True, kw_only=True):
-    """One channel, ready to be used. What it prints of itself holds no secret."""
+    """One channel with its secrets, which its repr leaves out."""
 
     name: str
     kind: ChannelKind
+    # The chat, the channel, or for a webhook the address.
     to: str
-    """The chat, the channel, or for a webhook the address."""
+    # The address of the API; for a webhook the address again.
     url: str
-    """Where the service's own interface lies; for a webhook the address again."""
+    # The bot's token, or what a webhook is signed with.
     token: str
-    """The bot's token, or what a webhook is signed with."""
+    # What proves an incoming call: Telegram's secret header, an incoming webhook's secret, Discord's public key.
     incoming_secret: str = ""
-    """What proves an incoming call: Telegram's secret header, an incoming webhook's secret, Discord's public key."""
+    # Where people reach the service; without it messages have no links.
     public_url: str = ""
-    """Where people reach the service; without it messages hold no address."""
+    # Whether messages contain a one-time link for each person.
     has_links: bool = False
-    """Whether messages carry a one-time link for each person."""
     people: dict[str, str] = {}
 
     def __repr__(self) -> str:
-        return f"Way(name={self.name!r}, kind={self.kind!r})"
+        return f"ConfiguredChannel(name={self.name!r}, kind={self.kind!r})"
 
 
 def load_channels(
@@ -62,7 +62,7 @@ def _load(
     token = _read(channel.token_file) or secret(_TOKENS[channel.kind], config.home, environment)
     if not to or not token:
         missing = "an address (`to`)" if not to else f"a token (`token_file`, or the secret {_TOKENS[channel.kind]!r})"
-        raise UsageError(f"channel {name!r} of the policy lacks {missing}; add it, or take the channel out.")
+        raise UsageError(f"channel {name!r} of the policy lacks {missing}; add it, or remove the channel.")
     if channel.kind == "discord":
         incoming_secret = channel.public_key or config.discord_public_key or ""
     else:
@@ -87,5 +87,5 @@ def _read(file: Path | None) -> str | None:
         return file.read_text("utf-8").strip() or None
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"the token file {str(file)!r} cannot be read ({error}); check its path and rights."
+            f"the token file {str(file)!r} cannot be read ({error}); check its path and permissions."
         ) from error

@@ -1,4 +1,4 @@
-"""What a person pressed or sent, turned into a decision: who it was is checked here, for every channel."""
+"""Turns what a person pressed or sent into a decision. Who it was is checked here, for every channel."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from seasoned.errors import CannotDo, Conflict, NotFound, Refused, StoreError
 from seasoned.store import Database
 
 Outcome = Literal["decided", "counted", "already", "refused", "unknown"]
-NOT_ALLOWED = "Not allowed: you are not among those who may decide here. The request is unchanged."
-_HEARD_SECONDS = 30 * 86_400.0
+NOT_ALLOWED = "Not allowed: you may not decide here. The request is unchanged."
+_REMEMBER_SECONDS = 30 * 86_400.0
 _log = logging.getLogger("seasoned.confirm")
 
 
 class DecisionReply(msgspec.Struct, frozen=True):
-    """What came of an incoming decision, and the sentence that the person is told."""
+    """The outcome of an incoming decision, and the text for the person."""
 
     outcome: Outcome
     sentence: str
+    # The status of the request, as far as the person may know.
     status: Status | None = None
-    """How the request stands, as far as the person may know."""
 
 
 def credential_of(book: Book, channel: str, person: str) -> Credential | None:
-    """The approver's credential that the policy names for a person on a channel; None for everybody else."""
+    """The approver credential that the policy names for a person on a channel; None for others."""
     listed = book.policy.channel.get(channel)
     name = listed.people.get(person) if listed is not None else None
     if name is None:
@@ -47,7 +47,7 @@ def credential_of(book: Book, channel: str, person: str) -> Credential | None:
 def decide_as(
     book: Book, *, channel: str, person: str, request_id: str, approve: bool, via: str, reason: str = ""
 ) -> DecisionReply:
-    """Decide for the person that a channel vouches for. Whoever the policy does not name changes nothing."""
+    """Decide for a person that a channel has identified. People that the policy does not name change nothing."""
     who = credential_of(book, channel, person)
     if who is None:
         _log.warning("channel %r: person %r tried to decide %r and may not", channel, person, request_id)
@@ -55,43 +55,43 @@ def decide_as(
     try:
         request = book.decide(who, request_id, approve=approve, reason=reason, via=via)
     except NotFound:
-        return DecisionReply("unknown", "There is no such request.")
+        return DecisionReply("unknown", "Unknown request.")
     except Refused as error:
         return DecisionReply("refused", f"Not allowed: {error}")
     except StoreError:
-        # It can be tried again, unlike all that is answered here.
+        # This can be retried, unlike the outcomes below.
         raise
     except CannotDo as error:
         return DecisionReply("refused", f"Not possible: {error}")
     except Conflict as error:
         return DecisionReply("already", f"Nothing was changed: {error}", cast("Status", error.status))
-    return _told(request)
+    return _reply_for(request)
 
 
 def once(
     book: Book, *, channel: str, message_id: str, body: bytes, now: float, decide: Callable[[], DecisionReply]
 ) -> DecisionReply:
-    """Hear a message once: the same one again gets the first answer, and the same id with other words is refused."""
+    """Handle a message once: a repeated one gets the first reply, and the same id with another content is refused."""
     digest = hashlib.sha256(body).hexdigest()
     key = {"channel": channel, "message_id": message_id}
     row = book.database.row("notify.heard", key)
     if row is not None:
         if row["digest"] != digest:
-            return DecisionReply("refused", "This id was used before, with another content. Nothing was changed.")
+            return DecisionReply("refused", "This id was used before with another content. Nothing was changed.")
         return msgspec.json.decode(row["answer"], type=DecisionReply)
     answer = decide()
-    # A crash before this line is harmless: the book itself takes no second decision.
-    hear(book.database, channel=channel, message_id=message_id, digest=digest, answer=answer, now=now)
+    # A crash before this line is harmless: the book accepts no second decision.
+    remember(book.database, channel=channel, message_id=message_id, digest=digest, answer=answer, now=now)
     return answer
 
 
-def hear(
+def remember(
     database: Database, *, channel: str, message_id: str, digest: str, answer: DecisionReply | None, now: float
 ) -> bool:
-    """Keep that a message was heard; False where it was before. What is a month old is forgotten."""
+    """Remember a message; False if it was known. Messages older than a month are forgotten."""
     text = "" if answer is None else msgspec.json.encode(answer).decode()
     with database.write():
-        database.run("notify.forget_heard", {"before": now - _HEARD_SECONDS})
+        database.run("notify.forget_heard", {"before": now - _REMEMBER_SECONDS})
         return bool(
             database.run(
                 "notify.hear",
@@ -100,7 +100,7 @@ def hear(
         )
 
 
-def _told(request: Request) -> DecisionReply:
+def _reply_for(request: Request) -> DecisionReply:
     if request.status == "pending":
         agreed = sum(vote.approve for vote in request.votes)
         return DecisionReply("counted", f"Counted: {agreed} of {request.quorum} approvals.", request.status)

@@ -1,4 +1,4 @@
-"""Discord by its HTTP interface: a message with two buttons; what people press comes back signed with Ed25519."""
+"""Discord through its HTTP API: a message with two buttons; presses come back signed with Ed25519."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ class _ButtonData(msgspec.Struct):
 
 
 class Interaction(msgspec.Struct):
-    """What Discord tells: a ping, or a pressed button."""
+    """An interaction from Discord: a ping, or a pressed button."""
 
     id: str
     type: int
     channel_id: str = ""
     data: _ButtonData = msgspec.field(default_factory=_ButtonData)
+    # In a server.
     member: _DiscordMember | None = None
-    """In a server."""
+    # In a direct message.
     user: _DiscordUser | None = None
-    """In a direct message."""
 
     @property
     def sender(self) -> _DiscordUser | None:
@@ -57,7 +57,7 @@ class Interaction(msgspec.Struct):
 
 
 class Discord:
-    """Shows requests in one channel. One message a request; it always says how the request stands."""
+    """Shows requests in one channel, with one message for each that always has the current status."""
 
     edits_message = True
 
@@ -66,7 +66,7 @@ class Discord:
         self._client = client
 
     def send(self, message: Notification, message_id: str | None) -> str | None:
-        """Send it, or bring the message that stands at this place up to date; where it stands now."""
+        """Send a message, or edit the one with this id; returns its id."""
         said: dict[str, Any] = {
             "content": "",
             "embeds": [
@@ -77,7 +77,7 @@ class Discord:
                 }
             ],
             "components": _buttons(message),
-            # Whatever the text says, it calls nobody.
+            # The text must not mention anyone, whatever it contains.
             "allowed_mentions": {"parse": []},
         }
         folder = f"{self.channel.url}/channels/{self.channel.to}/messages"
@@ -85,12 +85,12 @@ class Discord:
             said |= {"nonce": message.id[:25], "enforce_nonce": True}
             number = self._ask("POST", folder, said).get("id")
             if not isinstance(number, str) or not number:
-                raise NotSent("Discord's answer holds no id; check the address of its interface.")
+                raise NotSent("Discord's answer has no id; check the address of its API.")
             return number
         try:
             self._ask("PATCH", f"{folder}/{message_id}", said)
         except NotSent as error:
-            # Somebody took the message away: there is nothing left to bring up to date.
+            # The message was deleted: there is nothing to edit.
             if error.status != 404:
                 raise
         return message_id
@@ -106,7 +106,7 @@ class Discord:
 def is_from_discord(
     channels: Sequence[ConfiguredChannel], *, signature: str, timestamp: str, body: bytes, now: float
 ) -> list[ConfiguredChannel]:
-    """The channels with whose key this was signed, just now; none for anything else."""
+    """The channels whose key this was signed with, within the last minutes."""
     try:
         at = int(timestamp)
         signed = bytes.fromhex(signature)
@@ -120,7 +120,7 @@ def is_from_discord(
 def receive_interaction(
     book: Book, channels: Sequence[ConfiguredChannel], body: bytes, *, now: float
 ) -> dict[str, Any] | None:
-    """One interaction that is known to be Discord's: the decision it makes, and the answer; None for no such thing."""
+    """Handle one interaction that is known to come from Discord; returns the reply, or None for other kinds."""
     try:
         heard = msgspec.json.decode(body, type=Interaction)
     except (msgspec.DecodeError, RecursionError):
@@ -135,7 +135,7 @@ def receive_interaction(
     if not (heard.id.isascii() and heard.id.isdigit()):
         return None
     if channel is None or sender is None or sender.bot or verb not in (_APPROVE, _DENY) or not request_id:
-        return _whisper(NOT_ALLOWED)
+        return _private_reply(NOT_ALLOWED)
     answer = once(
         book,
         channel=channel.name,
@@ -151,7 +151,7 @@ def receive_interaction(
             via="discord",
         ),
     )
-    return _whisper(answer.sentence)
+    return _private_reply(answer.sentence)
 
 
 def _is_signed(public_key: str, signature: bytes, signed: bytes) -> bool:
@@ -162,7 +162,7 @@ def _is_signed(public_key: str, signature: bytes, signed: bytes) -> bool:
     return True
 
 
-def _whisper(sentence: str) -> dict[str, Any]:
+def _private_reply(sentence: str) -> dict[str, Any]:
     content = escape_markdown(sentence)[:2000]
     said = {"content": content, "flags": _ONLY_FOR_THEM, "allowed_mentions": {"parse": []}}
     return {"type": _ANSWER, "data": said}

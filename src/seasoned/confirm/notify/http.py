@@ -1,4 +1,4 @@
-"""One call to the other side: small time-outs, no redirects, and no secret in what is said about a failure."""
+"""Calls to receivers of notifications: short time-outs, no redirects, and no secret in error messages."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ _BOT = re.compile(r"/bot[^/\s]+")
 
 
 class NotSent(CannotDo):
-    """The other side did not take it; the sender tries again unless that is pointless."""
+    """The receiver did not accept it; it is retried unless that is pointless."""
 
     def __init__(self, reason: str, *, status: int | None = None, wait_seconds: float = 0.0) -> None:
         super().__init__(reason)
         self.status = status
+        # How long the receiver asks us to wait.
         self.wait_seconds = wait_seconds
-        """How long the other side asks us to wait."""
 
     @property
     def is_final(self) -> bool:
-        """The receiver says that it is gone for good."""
+        """Whether the receiver says that it is gone for good."""
         return self.status == 410
 
 
 class HttpReply(msgspec.Struct, frozen=True):
-    """What the other side said."""
+    """The receiver's answer."""
 
     status: int
     body: bytes
     headers: dict[str, str]
 
     def value(self) -> dict[str, Any]:
-        """The answer as a JSON object; an empty one where it is none."""
+        """The answer as a JSON object; empty if it is not one."""
         try:
             found = msgspec.json.decode(self.body)
         except (msgspec.DecodeError, RecursionError):
@@ -54,7 +54,7 @@ class HttpReply(msgspec.Struct, frozen=True):
 
 
 class _WithoutToken(logging.Filter):
-    """The client writes every address to its log, and Telegram's hold the token."""
+    """The client logs every address, and Telegram's contain the token."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if isinstance(record.args, tuple):
@@ -69,12 +69,12 @@ _WITHOUT_TOKEN = _WithoutToken()
 
 @cache
 def _trust() -> ssl.SSLContext:
-    """Whose certificates are believed. Reading them takes long, and every channel believes the same."""
+    """The trusted certificates. Reading them takes long, so all channels share them."""
     return httpx2.create_ssl_context()
 
 
 def open_client(*, connect_seconds: float = CONNECT_SECONDS, answer_seconds: float = ANSWER_SECONDS) -> httpx2.Client:
-    """A client that follows no redirect: an address that moved is a person's to change."""
+    """A client that follows no redirects: a moved address must be changed by a person."""
     logging.getLogger("httpx2").addFilter(_WITHOUT_TOKEN)
     timeout = httpx2.Timeout(answer_seconds, connect=connect_seconds)
     return httpx2.Client(timeout=timeout, follow_redirects=False, verify=_trust())
@@ -90,7 +90,7 @@ def call(
     answer_seconds: float | None = None,
     hide: str = "",
 ) -> HttpReply:
-    """Send, and the answer of any status; NotSent where none came, came too slowly, or was endless."""
+    """Send, and return the answer of any status; NotSent if none came, or it was too slow or too long."""
     seconds = client.timeout.read if answer_seconds is None else answer_seconds
     limit = time.monotonic() + (seconds or ANSWER_SECONDS)
     timeout = httpx2.Timeout(seconds, connect=client.timeout.connect)
@@ -101,22 +101,22 @@ def call(
             for piece in answer.iter_bytes():
                 size += len(piece)
                 if size > _MOST_BYTES:
-                    raise NotSent("the answer has no end; check the address.")
+                    raise NotSent("the answer is too long; check the address.")
                 if time.monotonic() > limit:
-                    raise NotSent(f"the answer was not complete after {seconds:g} s; it is tried again.")
+                    raise NotSent(f"the answer was not complete after {seconds:g} s; it will be retried.")
                 pieces.append(piece)
             return HttpReply(answer.status_code, b"".join(pieces), dict(answer.headers))
     except httpx2.TimeoutException as error:
-        raise NotSent(f"no answer within {seconds:g} s ({type(error).__name__}); it is tried again.") from error
+        raise NotSent(f"no answer within {seconds:g} s ({type(error).__name__}); it will be retried.") from error
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError, ValueError) as error:
-        # The client's own words can hold the whole address.
+        # The client's message can contain the whole address.
         raise NotSent(
             f"no connection ({type(error).__name__}: {_without(str(error), hide)}); check the address."
         ) from None
 
 
 def check(reply: HttpReply, *, hide: str = "") -> HttpReply:
-    """The reply, or NotSent with what the other side says about it."""
+    """The reply if it is a success; otherwise NotSent with the receiver's message."""
     if 200 <= reply.status < 300:
         return reply
     if 300 <= reply.status < 400:
@@ -131,7 +131,7 @@ def check(reply: HttpReply, *, hide: str = "") -> HttpReply:
 
 
 def _wait_seconds(said: dict[str, Any], reply: HttpReply) -> float:
-    """Telegram says it in `parameters`, Discord beside its message, others in a header."""
+    """Telegram has it in `parameters`, Discord beside its message, others in a header."""
     parameters = said.get("parameters")
     inner = parameters.get("retry_after") if isinstance(parameters, dict) else None
     for given in (inner, said.get("retry_after"), reply.headers.get("retry-after")):

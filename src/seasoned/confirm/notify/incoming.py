@@ -1,4 +1,4 @@
-"""What comes in from Telegram, Discord and webhooks. A call proves by itself where it is from, or changes nothing."""
+"""Endpoints for Telegram, Discord and webhooks. A call that does not prove its origin changes nothing."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _T = TypeVar("_T")
 
 
 class Ask(Protocol):
-    """Runs something with a book, in a thread where a book may be used."""
+    """Runs a function with a book, in a thread that may use one."""
 
     def __call__(self, do: Callable[[Book], _T], /) -> Awaitable[_T]: ...
 
 
 def router(ask: Ask, channels: Callable[[], Mapping[str, ConfiguredChannel]], clock: Callable[[], float]) -> APIRouter:
-    """The three addresses that others call. `channels` is asked each time, since a policy can change."""
+    """The three endpoints. `channels` is called each time, since the policy can change."""
     routes = APIRouter(include_in_schema=False)
 
     def of(kind: str) -> Sequence[ConfiguredChannel]:
@@ -40,12 +40,12 @@ def router(ask: Ask, channels: Callable[[], Mapping[str, ConfiguredChannel]], cl
     async def hear_telegram(request: HttpRequest) -> JSONResponse:
         known = is_from_telegram(of("telegram"), _only(request, SECRET_HEADER))
         if not known:
-            return _error(401, "This is not from Telegram: the secret header is missing or wrong.")
+            return _error(401, "Not from Telegram: the secret header is missing or wrong.")
         body = await read_body(request, MOST_BYTES)
         if body is None:
             return _error(413, "The update is too long.")
         reply = await ask(lambda book: receive_update(book, known, body, now=clock()))
-        # Telegram repeats whatever it gets no 200 for, so that a malformed update gets one too.
+        # Telegram repeats an update until it gets a 200, so a malformed one gets it too.
         return JSONResponse(reply or {})
 
     @routes.post("/confirm/discord")
@@ -56,9 +56,9 @@ def router(ask: Ask, channels: Callable[[], Mapping[str, ConfiguredChannel]], cl
         signature, timestamp = _only(request, SIGNATURE_HEADER), _only(request, TIMESTAMP_HEADER)
         known = is_from_discord(of("discord"), signature=signature, timestamp=timestamp, body=body, now=clock())
         if not known:
-            return _error(401, "This is not from Discord: its signature is missing, wrong or old.")
+            return _error(401, "Not from Discord: the signature is missing, wrong or old.")
         reply = await ask(lambda book: receive_interaction(book, known, body, now=clock()))
-        return JSONResponse(reply) if reply is not None else _error(400, "The interaction is of an unknown kind.")
+        return JSONResponse(reply) if reply is not None else _error(400, "Unknown kind of interaction.")
 
     @routes.post("/confirm/hook")
     async def hear_hook(request: HttpRequest) -> JSONResponse:
@@ -72,13 +72,13 @@ def router(ask: Ask, channels: Callable[[], Mapping[str, ConfiguredChannel]], cl
             return _error(401, str(error))
         except UsageError as error:
             return _error(400, str(error))
-        return _told(answer)
+        return _decision(answer)
 
     return routes
 
 
 async def read_body(request: HttpRequest, most: int) -> bytes | None:
-    """The body as it came, or None where it is longer than it may be."""
+    """The body, or None if it is too long."""
     found = bytearray()
     async for piece in request.stream():
         found += piece
@@ -88,12 +88,12 @@ async def read_body(request: HttpRequest, most: int) -> bytes | None:
 
 
 def _only(request: HttpRequest, name: str) -> str:
-    """A header that came once; twice is as good as not at all."""
+    """The value of a header that was sent exactly once; else empty."""
     given = request.headers.getlist(name)
     return given[0] if len(given) == 1 else ""
 
 
-def _told(answer: DecisionReply) -> JSONResponse:
+def _decision(answer: DecisionReply) -> JSONResponse:
     said: dict[str, Any] = {"schema": "seasoned/confirm-hook/1", **msgspec.to_builtins(answer)}
     return JSONResponse(said, status_code=_STATUS[answer.outcome])
 

@@ -1,4 +1,4 @@
-"""One-time links: looking at one shows the request, and only its form decides, once, for one person, for a while."""
+"""One-time links: the page shows the request, and its form decides, once, for one person, until it expires."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _PAGE = """<!doctype html>
 _FORM = """<form method="post" action="">
 <input type="hidden" name="token" value="{token}">
 <input type="hidden" name="check" value="{check}">
-<label for="reason">Reason (kept, and shown to whoever asked)</label>
+<label for="reason">Reason (stored, and shown to the requester)</label>
 <input id="reason" name="reason" maxlength="1000" autocomplete="off">
 <button name="decision" value="approve">Approve</button>
 <button name="decision" value="deny">Deny</button>
@@ -74,7 +74,7 @@ _FORM = """<form method="post" action="">
 
 
 def page_of_request(request: Request, *, token: str, check: str, is_spent: bool) -> str:
-    """The exact request for the person it is for, with a form as long as it can still be decided by this link."""
+    """The page with the exact request, and a form while it can still be decided with this link."""
     rows = [
         ("Action", request.action),
         ("Description", request.description),
@@ -92,9 +92,9 @@ def page_of_request(request: Request, *, token: str, check: str, is_spent: bool)
     details = json.dumps(request.details, ensure_ascii=False, indent=2, sort_keys=True, default=str)
     parts = [f"<dl>\n{shown}</dl>", f"<h2>Details</h2>\n<pre>{_text(details)}</pre>"]
     if request.status != "pending":
-        parts.append("<p>It is decided already. There is nothing left to do.</p>")
+        parts.append("<p>Already decided. There is nothing left to do.</p>")
     elif is_spent:
-        parts.append("<p>This link was used already. Use another channel to decide.</p>")
+        parts.append("<p>This link was already used. Decide another way.</p>")
     else:
         parts.append(_FORM.format(token=html.escape(token), check=html.escape(check)))
     return page("Confirmation needed" if request.status == "pending" else "Confirmation", "\n".join(parts))
@@ -121,15 +121,15 @@ _STATUS = {"decided": 200, "counted": 200, "already": 409, "refused": 403, "unkn
 
 
 class Link(msgspec.Struct, frozen=True, array_like=True):
-    """What a link is good for. The person is one of a channel: whoever is taken off it loses the link too."""
+    """What a link stands for. A person who is removed from the channel can no longer use it."""
 
     version: int
     request_id: str
     channel: str
     person: str
     expires_at: float
+    # Random, so that every link is different.
     number: str
-    """By chance, so that every link is its own."""
 
     @property
     def hash(self) -> str:
@@ -137,7 +137,7 @@ class Link(msgspec.Struct, frozen=True, array_like=True):
 
 
 def make_link(key: bytes, *, request_id: str, channel: str, person: str, expires_at: float) -> str:
-    """A token that stands for one person, one request and one use."""
+    """A token for one person, one request and one use."""
     link = Link(_VERSION, request_id, channel, person, expires_at, secrets.token_urlsafe(16))
     payload = _encode(msgspec.json.encode(link))
     return f"{payload}.{_mac(key, 'link', payload)}"
@@ -148,47 +148,47 @@ def link_url(public_url: str, token: str) -> str:
 
 
 def read_link(key: bytes, token: str, *, now: float) -> Link:
-    """What a token of ours says; NotFound for any other, Refused for one that is too old."""
+    """The link in a token; NotFound if we did not make it, Refused if it is too old."""
     payload, _, given = token.partition(".")
     expected = _mac(key, "link", payload)
     if len(token) > _MOST_TOKEN or not hmac.compare_digest(expected.encode(), given.encode("utf-8", "replace")):
-        raise NotFound("There is no such link: check that the whole of it was copied.")
+        raise NotFound("Unknown link: check that it was copied completely.")
     try:
         link = msgspec.json.decode(_decode(payload), type=Link)
     except (msgspec.DecodeError, binascii.Error, ValueError) as error:
-        raise NotFound("There is no such link: check that the whole of it was copied.") from error
+        raise NotFound("Unknown link: check that it was copied completely.") from error
     if link.version != _VERSION or now >= link.expires_at:
-        raise Refused("This link is too old: use another channel to decide.")
+        raise Refused("This link has expired: decide another way.")
     return link
 
 
 def check_value(key: bytes, token: str) -> str:
-    """What the form must send back: only whoever was shown the page of this very link has it."""
+    """What the form must send back; only the page of this link contains it."""
     return _mac(key, "form", token)
 
 
 def show(book: Book, key: bytes, token: str, *, now: float) -> str:
-    """The page of a link. It changes nothing, however often it is fetched."""
+    """The page of a link. Fetching it changes nothing."""
     link = read_link(key, token, now=now)
     who = credential_of(book, link.channel, link.person)
     if who is None:
-        raise Refused("This link's person may no longer decide here.")
+        raise Refused("The person of this link may no longer decide here.")
     request = book.look(who, link.request_id)
     is_spent = book.database.row("notify.is_spent", {"hash": link.hash}) is not None
     return page_of_request(request, token=token, check=check_value(key, token), is_spent=is_spent)
 
 
 def use(book: Book, key: bytes, token: str, form: dict[str, str], *, now: float) -> DecisionReply:
-    """Decide by a link. It is spent before it decides, so that it can never do so twice."""
+    """Decide with a link. It is marked as used before it decides, so that it never does so twice."""
     link = read_link(key, token, now=now)
     is_ours = hmac.compare_digest(form.get("token", "").encode(), token.encode())
     is_checked = hmac.compare_digest(form.get("check", "").encode(), check_value(key, token).encode())
     if not (is_ours and is_checked):
-        raise Refused("The form is not the one of this link: open the link again, and decide there.")
+        raise Refused("The form does not belong to this link: open the link again.")
     if form.get("decision") not in ("approve", "deny"):
-        raise UsageError("The form says neither approve nor deny: open the link again.")
+        raise UsageError("Neither approve nor deny was chosen: open the link again.")
     if not _spend(book, link, now):
-        raise Refused("This link was used already: use another channel to decide.")
+        raise Refused("This link was already used: decide another way.")
     try:
         return decide_as(
             book,
@@ -200,14 +200,14 @@ def use(book: Book, key: bytes, token: str, form: dict[str, str], *, now: float)
             reason=form.get("reason", "")[:_MOST_REASON],
         )
     except (StoreError, UsageError):
-        # Nothing was decided: the person may try again.
+        # Nothing was decided, so the person may try again.
         with book.database.write():
             book.database.run("notify.give_back", {"hash": link.hash})
         raise
 
 
 def router(ask: Ask, key: bytes, clock: Callable[[], float]) -> APIRouter:
-    """The pages of links. They need no other credential, and take none."""
+    """The pages of links. They need no other credential."""
     routes = APIRouter(include_in_schema=False)
 
     @routes.api_route(PATH + "/{token}", methods=["GET", "HEAD"])
@@ -217,7 +217,7 @@ def router(ask: Ask, key: bytes, clock: Callable[[], float]) -> APIRouter:
 
     @routes.post(PATH + "/{token}")
     async def use_link(request: HttpRequest) -> HTMLResponse:
-        # A form on somebody else's page is no decision, even if it holds all the right values.
+        # A form on another site must not decide, even if it has all the right values.
         if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return _html(403, page_of_sentence("Not allowed", "The form was sent from another site."))
         body = await read_body(request, _MOST_FORM)
@@ -231,8 +231,8 @@ def router(ask: Ask, key: bytes, clock: Callable[[], float]) -> APIRouter:
 
 def _token(request: HttpRequest) -> str:
     """The token in the address."""
-    # As a parameter of the routes FastAPI would make a model of it at the first request, and hush a warning about that
-    # with the filters of the whole process, which another thread may put back at that very moment.
+    # Not a route parameter: FastAPI would build a model for it at the first request and change the warning filters of
+    # the whole process meanwhile, which is not safe with threads.
     token: str = request.path_params["token"]
     return token
 
@@ -260,7 +260,7 @@ def _used(answer: DecisionReply) -> tuple[int, str]:
 
 
 def _fields(body: bytes) -> dict[str, str]:
-    """The fields of a form; one that is there twice is there not at all, so that nobody reads the other one."""
+    """The fields of a form. A field that appears twice is dropped, so that no reader picks the other one."""
     try:
         found = parse_qs(body.decode("ascii"), keep_blank_values=True, strict_parsing=True, max_num_fields=8)
     except ValueError:

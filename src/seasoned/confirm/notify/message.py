@@ -1,4 +1,4 @@
-"""What people read of a request: all that matters, in little room, so that no text can pass for another."""
+"""Turns a request into short text for people, in which no part can imitate another."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ _TITLES = {
 
 
 class LabelledText(msgspec.Struct, frozen=True):
-    """One line of a message: a label of ours, and a text that may come from anybody."""
+    """One line of a message: our label, and text that may come from an agent."""
 
     label: str
     text: str
 
 
 class MessageText(msgspec.Struct, frozen=True):
-    """A message before it has a format."""
+    """A message before it is formatted."""
 
     title: str
     parts: tuple[LabelledText, ...]
+    # Our notes about what is not shown.
     notes: tuple[str, ...]
-    """Sentences of ours about what is not shown."""
 
 
 def compose(request: Request, redactor: Redactor) -> MessageText:
-    """A request for a chat. Secrets leave as tags: a chat's own server is nobody who was asked to approve."""
+    """The text of a request for a chat. Secrets become tags: the chat's server must not see them."""
     described = redactor.text(request.description)
     details = redactor.value(request.details)
     description, is_short = shorten(visible(described), MOST_DESCRIPTION)
@@ -63,14 +63,14 @@ def compose(request: Request, redactor: Redactor) -> MessageText:
     notes = []
     if request.status == "pending":
         if is_short or is_cut:
-            notes.append("Not all of it is shown here: read the whole before you approve.")
+            notes.append("Shortened: read all of it before you approve.")
         if described != request.description or details != request.details:
-            notes.append("Secrets are shown as tags; the digest is over the original.")
+            notes.append("Secrets are shown as tags; the digest covers the original.")
     return MessageText(_TITLES[request.status], tuple(parts), tuple(notes))
 
 
 def visible(text: str) -> str:
-    """The text with characters that hide, reorder or imitate written out, so that it cannot show other than it is."""
+    """The text with invisible and reordering characters spelled out, so that it cannot look like something else."""
     return "".join(
         f"\\u{{{ord(each):x}}}" if unicodedata.category(each) in _HIDDEN and each not in "\n\t" else each
         for each in text
@@ -78,7 +78,7 @@ def visible(text: str) -> str:
 
 
 def shorten(text: str, most: int) -> tuple[str, bool]:
-    """The head of a text with what is missing counted, and whether anything is."""
+    """The start of a text with the number of missing characters, and whether any are missing."""
     if len(text) <= most:
         return text, False
     return f"{text[:most]}… ({len(text) - most} more characters)", True
@@ -92,7 +92,7 @@ def as_html(wording: MessageText) -> str:
 
 
 def as_markdown(wording: MessageText) -> str:
-    """For Discord: every sign that could mean something is escaped, so that mentions and links stay text."""
+    """For Discord: all punctuation is escaped, so that mentions and links stay text."""
     lines = [f"**{part.label}:** {escape_markdown(part.text)}" for part in wording.parts]
     return "\n".join([*lines, *(f"*{escape_markdown(note)}*" for note in wording.notes)])
 

@@ -69,10 +69,10 @@ class RequestDelivery:
             self._sender.send(self._notification(row, now), sent)
 
     def _find(self, request_id: str) -> Request:
-        # Without a credential: the policy says who is told.
+        # Without a credential: the policy says who gets notifications.
         found = self._book.database.row("confirm.request", {"id": request_id})
         if found is None:
-            raise NotFound(f"there is no request {request_id!r}")
+            raise NotFound(f"unknown request {request_id!r}")
         return request_from_row(self._book.database, found, self._book.seal)
 
     def _notification(self, row: DatabaseRow, request: Request) -> Notification:

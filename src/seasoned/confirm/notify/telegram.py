@@ -1,4 +1,4 @@
-"""Telegram by its Bot API: a message with two buttons, edited when it is decided; a press counts by its sender's id."""
+"""Telegram through its Bot API: a message with two buttons, edited when it is decided; presses count by sender id."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from seasoned.confirm.request.book import Book
 from seasoned.errors import SeasonedError
 
 SECRET_HEADER = "x-telegram-bot-api-secret-token"
+# Telegram allows longer polls, but one that is under channel holds up stopping.
 POLL_SECONDS = 10
-"""Telegram allows longer polls, but one that is under channel holds up stopping."""
 _GONE = ("message is not modified", "message to edit not found", "message can't be edited")
 _APPROVE, _DENY = "a", "d"
 _log = logging.getLogger("seasoned.confirm")
@@ -47,14 +47,14 @@ class _Press(msgspec.Struct):
 
 
 class Update(msgspec.Struct):
-    """What Telegram tells: here only a pressed button matters."""
+    """An update from Telegram; only pressed buttons matter here."""
 
     update_id: int
     callback_query: _Press | None = None
 
 
 class Telegram:
-    """Shows requests in one chat. One message a request; it always says how the request stands."""
+    """Shows requests in one chat, with one message for each that always has the current status."""
 
     edits_message = True
 
@@ -63,7 +63,7 @@ class Telegram:
         self._client = client
 
     def send(self, message: Notification, message_id: str | None) -> str | None:
-        """Send it, or bring the message that stands at this place up to date; where it stands now."""
+        """Send a message, or edit the one with this id; returns its id."""
         said: dict[str, Any] = {
             "chat_id": self.channel.to,
             "text": as_html(message.text) + _links(message),
@@ -75,7 +75,7 @@ class Telegram:
             result = self.ask("sendMessage", said).get("result")
             number = result.get("message_id") if isinstance(result, dict) else None
             if not isinstance(number, int):
-                raise NotSent("Telegram's answer holds no message_id; check the address of its interface.")
+                raise NotSent("Telegram's answer has no message_id; check the address of its API.")
             return str(number)
         try:
             self.ask("editMessageText", {**said, "message_id": int(message_id)})
@@ -85,7 +85,7 @@ class Telegram:
         return message_id
 
     def ask(self, method: str, said: dict[str, Any], *, answer_seconds: float | None = None) -> dict[str, Any]:
-        """One method of the Bot API."""
+        """Call one method of the Bot API."""
         reply = call(
             self._client,
             "POST",
@@ -96,17 +96,17 @@ class Telegram:
         )
         found = check(reply, hide=self.channel.token).value()
         if found.get("ok") is not True:
-            raise NotSent("what answers is not Telegram's interface; check its address.", status=reply.status)
+            raise NotSent("the answer is not from Telegram's API; check its address.", status=reply.status)
         return found
 
     def set_webhook(self, url: str) -> None:
-        """Have Telegram call this address, with the secret by which its calls are known."""
+        """Make Telegram call this address, with the secret that identifies its calls."""
         said = {"url": url, "secret_token": self.channel.incoming_secret, "allowed_updates": ["callback_query"]}
         self.ask("setWebhook", said)
 
 
 def is_from_telegram(channels: Sequence[ConfiguredChannel], given: str | None) -> list[ConfiguredChannel]:
-    """The channels whose secret header this is; without a secret nothing is believed."""
+    """The channels whose secret header this is; channels without a secret never match."""
     sent = (given or "").encode()
     return [
         channel
@@ -118,7 +118,7 @@ def is_from_telegram(channels: Sequence[ConfiguredChannel], given: str | None) -
 def receive_update(
     book: Book, channels: Sequence[ConfiguredChannel], body: bytes, *, now: float
 ) -> dict[str, Any] | None:
-    """One update: the decision it makes, and the method that answers the press; None where there is nothing to say."""
+    """Handle one update; returns the method that answers the press, or None."""
     try:
         update = msgspec.json.decode(body, type=Update)
     except (msgspec.DecodeError, RecursionError):
@@ -150,7 +150,7 @@ def receive_update(
 
 
 class Poller:
-    """Asks Telegram for presses where it cannot call us. Give it every channel that shares one token."""
+    """Polls Telegram for presses if it cannot call us. Takes all channels that share one token."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class Poller:
         self._offset = 0
 
     def run(self, stop: threading.Event) -> None:
-        """Poll until told to stop. An update is let go of only after it was heard."""
+        """Poll until stopped. An update is acknowledged only after it was handled."""
         wait = 1.0
         book = self._open_book()
         try:
@@ -180,7 +180,7 @@ class Poller:
                         self.poll(book, chat)
                         wait = 1.0
                     except SeasonedError as error:
-                        _log.warning("Telegram was not heard: %s", error)
+                        _log.warning("polling Telegram failed: %s", error)
                         asked = error.wait_seconds if isinstance(error, NotSent) else 0.0
                         stop.wait(max(wait, asked))
                         wait = min(2 * wait, 60.0)
@@ -188,7 +188,7 @@ class Poller:
             book.database.close()
 
     def poll(self, book: Book, chat: Telegram) -> int:
-        """One long poll; how many updates it brought."""
+        """One long poll; returns the number of updates."""
         said = {"offset": self._offset, "timeout": self._poll_seconds, "allowed_updates": ["callback_query"]}
         found = chat.ask("getUpdates", said, answer_seconds=self._poll_seconds + 5.0).get("result")
         updates = found if isinstance(found, list) else []
@@ -204,7 +204,7 @@ class Poller:
         try:
             chat.ask(reply.pop("method"), reply)
         except NotSent as error:
-            # The decision stands; only the word about it is lost, and the message itself is edited anyway.
+            # The decision stands; only the reply is lost, and the message is edited anyway.
             _log.warning("a press on Telegram was not answered: %s", error)
 
 
@@ -225,5 +225,5 @@ def _buttons(message: Notification) -> list[list[dict[str, str]]]:
 
 
 def _links(message: Notification) -> str:
-    # An address of ours holds nothing that HTML could take for a sign.
+    # Our addresses contain no character that is special in HTML.
     return "".join(f"\n{person}: {url}" for person, url in message.links.items())

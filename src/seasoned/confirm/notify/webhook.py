@@ -1,4 +1,4 @@
-"""Webhooks in the manner of Standard Webhooks: id, time and HMAC-SHA256, both for those we send and those we hear."""
+"""Webhooks as in Standard Webhooks: id, time and HMAC-SHA256, for those we send and those we receive."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class WebhookDecision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     request: str
     person: str
+    # No default: what is not stated is not approved.
     approve: bool
-    """There is no default: what is not said is not agreed to."""
     reason: str = ""
+    # Needed only where the policy has several webhooks.
     channel: str = ""
-    """Needed only where the policy has several webhooks."""
 
 
 class Webhook:
-    """Tells an address of every event, signed."""
+    """Sends every event to an address, signed."""
 
     edits_message = False
 
@@ -47,7 +47,7 @@ class Webhook:
         self._clock = clock
 
     def send(self, message: Notification, message_id: str | None) -> str | None:
-        """Send one event. The receiver knows a copy by `webhook-id`."""
+        """Send one event. The receiver recognises a copy by `webhook-id`."""
         said = {"schema": "seasoned/confirm-event/1", "type": f"confirm.{message.event}", "data": message.data}
         if message.links:
             said["links"] = message.links
@@ -58,7 +58,7 @@ class Webhook:
 
 
 def sign(secret: str, *, message_id: str, now: float, body: bytes) -> dict[str, str]:
-    """The three headers that prove a body's origin and age."""
+    """The three headers that prove the origin and age of a body."""
     timestamp = str(int(now))
     return {
         "webhook-id": message_id,
@@ -68,7 +68,7 @@ def sign(secret: str, *, message_id: str, now: float, body: bytes) -> dict[str, 
 
 
 def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float) -> str:
-    """The id of a webhook that was signed with this secret, just now; anything else is Unauthorised."""
+    """The id of a webhook that was signed with this secret within the last minutes; else Unauthorised."""
     message_id = headers.get("webhook-id", "")
     timestamp = headers.get("webhook-timestamp", "")
     signatures = headers.get("webhook-signature", "")
@@ -77,9 +77,9 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float) 
     if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) < 15):
         raise Unauthorised("webhook-timestamp must be whole seconds since 1970.")
     if abs(now - int(timestamp)) > FRESH_SECONDS:
-        raise Unauthorised(f"The webhook is older or newer than {FRESH_SECONDS:g} s: check the clocks, and sign anew.")
+        raise Unauthorised(f"The webhook is older or newer than {FRESH_SECONDS:g} s: check the clocks.")
     expected = f"v1,{_mac(_key(secret), message_id, timestamp, body)}".encode()
-    # Every one is compared, so that time tells nothing.
+    # All are compared, so that timing reveals nothing.
     matches = [hmac.compare_digest(expected, each.encode("utf-8", "replace")) for each in signatures.split(" ")[:16]]
     if not any(matches):
         raise Unauthorised("The webhook's signature does not match: check the secret.")
@@ -89,24 +89,22 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float) 
 def receive_webhook(
     book: Book, channels: Sequence[ConfiguredChannel], headers: Mapping[str, str], body: bytes, *, now: float
 ) -> DecisionReply:
-    """A decision that came by webhook: signature first, then body; what is not exactly right decides nothing."""
-    believed = {
-        channel.name: message_id for channel in channels if (message_id := _believed(channel, headers, body, now))
-    }
-    if not believed:
+    """Handle a decision by webhook: signature first, then body; anything not exactly right decides nothing."""
+    verified = {one.name: message_id for one in channels if (message_id := _verified_id(one, headers, body, now))}
+    if not verified:
         raise Unauthorised("The webhook's signature does not match any secret, or is not fresh.")
     try:
         ruling = msgspec.json.decode(body, type=WebhookDecision)
     except (msgspec.DecodeError, RecursionError) as error:
         raise UsageError(f"The webhook's body is wrong ({error}): send request, person and approve.") from error
-    names = [ruling.channel] if ruling.channel else list(believed)
-    if len(names) != 1 or names[0] not in believed:
-        raise UsageError(f"Say which channel it is for: `channel` must be one of {sorted(believed)}.")
+    names = [ruling.channel] if ruling.channel else list(verified)
+    if len(names) != 1 or names[0] not in verified:
+        raise UsageError(f"Say which channel it is for: `channel` must be one of {sorted(verified)}.")
     name = names[0]
     return once(
         book,
         channel=name,
-        message_id=believed[name],
+        message_id=verified[name],
         body=body,
         now=now,
         decide=lambda: decide_as(
@@ -121,7 +119,7 @@ def receive_webhook(
     )
 
 
-def _believed(channel: ConfiguredChannel, headers: Mapping[str, str], body: bytes, now: float) -> str | None:
+def _verified_id(channel: ConfiguredChannel, headers: Mapping[str, str], body: bytes, now: float) -> str | None:
     try:
         return verify(channel.incoming_secret, headers, body, now=now)
     except Unauthorised:
@@ -134,13 +132,13 @@ def _mac(key: bytes, message_id: str, timestamp: str, body: bytes) -> str:
 
 
 def _key(secret: str) -> bytes:
-    """What the secret stands for: Base64 behind `whsec_`, else its own bytes."""
+    """The key in a secret: Base64 after `whsec_`, otherwise its bytes."""
     key = secret.encode()
     if secret.startswith(_PREFIX):
         try:
             key = base64.b64decode(secret.removeprefix(_PREFIX), validate=True)
         except (binascii.Error, ValueError) as error:
-            raise UsageError("The webhook's secret is no Base64 behind 'whsec_': make a new one.") from error
+            raise UsageError("The webhook's secret is not valid Base64 after 'whsec_': make a new one.") from error
     if len(key) < _LEAST_BYTES:
         raise UsageError(f"The webhook's secret has {len(key)} bytes: use at least {_LEAST_BYTES}.")
     return key

@@ -1,15 +1,14 @@
-"""Changing who may do what is itself a high-risk action: it needs a person, and is audited.
+"""Changing permissions is itself a high-risk action: it needs a person, and is audited.
 
-Two ways lead to it, and no third:
+There are exactly two ways:
 
-- **A grant.** Anybody with a credential asks for `modify_permissions` with the change as details (`ask_change`); a
-  person approves it; the change is made in the same transaction in which the approval is redeemed. The digest binds
-  the approval to this very change.
-- **An admin at the terminal**, proven by the passphrase. An admin's token alone is not enough: it lies in a file or an
-  environment that an agent of the same user may read, and a passphrase does not.
+- **A grant.** Any credential asks for `modify_permissions` with the change as details (`ask_change`); a person approves
+  it; the change happens in the same transaction that redeems the approval. The digest binds it to this very change.
+- **An admin at the terminal**, with the passphrase. An admin's token alone is not enough: it lies in a file or an
+  environment variable that an agent of the same user may read.
 
-The first admin is made by `first_admin`, which works as long as there is none. Agents' credentials decide nothing, so
-`credential.make` gives them out without either.
+`first_admin` makes the first admin, and works only while there is none. Agents' credentials decide nothing, so
+`credential.make` makes them without either.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class AddAllowed(msgspec.Struct, frozen=True, kw_only=True, tag="add_allowed"):
-    """Let an action through without a person, for all sessions or one; never one of the ten."""
+    """Allow an action without asking, for all sessions or one; never one of the ten."""
 
     action: str
     session_key: str | None = None
@@ -43,13 +42,13 @@ class AddAllowed(msgspec.Struct, frozen=True, kw_only=True, tag="add_allowed"):
 
 
 class RemoveAllowed(msgspec.Struct, frozen=True, kw_only=True, tag="remove_allowed"):
-    """Take something off the stored allow-list."""
+    """Remove an entry from the stored allow-list."""
 
     id: str
 
 
 class MakeCredential(msgspec.Struct, frozen=True, kw_only=True, tag="make_credential"):
-    """Give somebody a credential; its token is in the answer, once."""
+    """Make a credential; the result contains its token, once."""
 
     name: str
     role: Role
@@ -57,16 +56,16 @@ class MakeCredential(msgspec.Struct, frozen=True, kw_only=True, tag="make_creden
 
 
 class RevokeCredential(msgspec.Struct, frozen=True, kw_only=True, tag="revoke_credential"):
-    """End a credential."""
+    """Revoke a credential."""
 
     name: str
 
 
 class ReplacePolicy(msgspec.Struct, frozen=True, kw_only=True, tag="replace_policy"):
-    """Put another policy file into force. The caller writes the file after this has succeeded, not before."""
+    """Approve a new policy file. The caller writes the file after this has succeeded, not before."""
 
+    # Digest of the new file, so that the audit records which one it was.
     sha256: str
-    """Of the new file's bytes, so that the audit says which one it was."""
     summary: str
 
 
@@ -74,7 +73,7 @@ Change = AddAllowed | RemoveAllowed | MakeCredential | RevokeCredential | Replac
 
 
 class ByGrant(msgspec.Struct, frozen=True):
-    """Authority by an approved request for this change, redeemed with it."""
+    """Authority of an approved request for this change, which is redeemed with it."""
 
     who: Credential
     request_id: str
@@ -91,7 +90,7 @@ class ByPassphrase(msgspec.Struct, frozen=True):
 
 
 class ChangeResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a change."""
+    """The result of a change."""
 
     change: Change
     by: str
@@ -101,20 +100,20 @@ class ChangeResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def ask_change(change: Change) -> NewRequest:
-    """The request that a person must approve before this change can be made by a grant."""
+    """The request that a person must approve for this change."""
     return NewRequest(
         action=CHANGE_POLICY, description=f"Change who may do what: {_sentence(change)}", details=_details(change)
     )
 
 
 def policy_change(book: Book, change: Change, *, authority: ByGrant | ByPassphrase) -> ChangeResult:
-    """Make a change, by one of the two ways; Refused, Unauthorised or Conflict otherwise, and nothing is changed."""
+    """Make a change with one of the two authorities; otherwise Refused, Unauthorised or Conflict, and no change."""
     _check(change)
     now = float(book.clock())
     if isinstance(authority, ByPassphrase):
         admin = authenticate_passphrase(book.database, authority.name, authority.passphrase, now=now)
         if admin.role != "admin":
-            raise Refused(f"{admin.name!r} is no admin: ask for {CHANGE_POLICY!r}, or let an admin do it")
+            raise Refused(f"{admin.name!r} is not an admin: ask for {CHANGE_POLICY!r}, or let an admin do it")
         with writing(book.database) as chain:
             return _apply(book, chain, change, by=current(book.database, admin).name, now=now)
     asked = ask_change(change)
@@ -140,15 +139,15 @@ def first_admin(
     person: str | None = None,
     policy_sha256: str | None = None,
 ) -> tuple[Credential, str]:
-    """The first admin, with a passphrase; Refused as soon as there is one.
+    """Make the first admin, with a passphrase; Refused if there is one.
 
-    `policy_sha256`: of the policy file as it stands. It counts as agreed to, so that from now on only an admin or an
-    approved request puts another one into force.
+    `policy_sha256`: digest of the present policy file. It counts as approved; from now on only an admin or an approved
+    request can change it.
     """
     verifier = make_verifier(passphrase)
     with writing(database) as chain:
         if active_admins(database):
-            raise Refused("there is an admin already: further credentials are made by one, or by an approved request")
+            raise Refused("there is already an admin: ask an admin for more credentials, or submit a request")
         made, token = credential.add(database, chain, name, "admin", now=now, person=person, by=TERMINAL)
         keep_verifier(database, chain, made, verifier, now=now)
         if policy_sha256 is not None:
@@ -161,7 +160,7 @@ def _check(change: Change) -> None:
     if isinstance(change, AddAllowed):
         allow_list.check_allowable(change.action)
     elif isinstance(change, ReplacePolicy) and not _SHA256.fullmatch(change.sha256):
-        raise UsageError(f"sha256 is the digest of the new policy file, not {change.sha256!r}")
+        raise UsageError(f"sha256 must be the digest of the new policy file, not {change.sha256!r}")
 
 
 def _apply(book: Book, chain: Chain, change: Change, *, by: str, now: float) -> ChangeResult:

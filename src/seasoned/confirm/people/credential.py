@@ -1,4 +1,4 @@
-"""Who may do what: credentials by role. A token is shown once; only its hash is kept."""
+"""Credentials: an agent, approver or admin with a token. The token is shown once; only its hash is stored."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from seasoned.confirm.request.request import new_id
 from seasoned.errors import Conflict, NotFound, Refused, Unauthorised, UsageError
 from seasoned.store import Database, DatabaseRow
 
+# Agents ask and redeem; approvers decide; admins decide, and change permissions.
 Role = Literal["agent", "approver", "admin"]
-"""An agent asks and redeems; an approver decides; an admin decides, and changes who may do what."""
 ROLES: tuple[Role, ...] = get_args(Role)
 TERMINAL = "system:terminal"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
 _TOKEN = re.compile(r"ssn_(?:agent|approver|admin)_[A-Za-z0-9_-]{43}")
-_NOBODY = "no valid credential: send `Authorization: Bearer ssn_…`, made with `seasoned confirm token make`"
+_INVALID = "no valid credential: send `Authorization: Bearer ssn_…`, from `seasoned confirm token make`"
 
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True):
-    """A principal. The same credential never decides what it asked itself, and names are never given out twice."""
+    """Who acts. A credential never decides its own requests, and a name is never used twice."""
 
     id: str
     name: str
     role: Role
+    # The owner. Two credentials of one person have one vote.
     person: str
-    """Whom it belongs to. Two credentials of one person have one vote."""
     created_at: float
     revoked_at: float | None = None
 
@@ -39,9 +39,9 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True):
 def make(
     database: Database, name: str, role: Role, *, now: float, person: str | None = None, by: str = TERMINAL
 ) -> tuple[Credential, str]:
-    """A new credential and its token `ssn_<role>_…`, shown this once. Audited. The person is the name by default.
+    """A new credential and its token `ssn_<role>_…`, shown only now. Audited. The person is the name by default.
 
-    Doors that make approvers or admins for somebody go through `change.policy_change`, which asks for authority.
+    Entry points that create approvers or admins use `change.policy_change`, which requires authority.
     """
     with writing(database) as chain:
         return add(database, chain, name, role, now=now, person=person, by=by)
@@ -50,14 +50,12 @@ def make(
 def add(
     database: Database, chain: Chain, name: str, role: Role, *, now: float, person: str | None, by: str
 ) -> tuple[Credential, str]:
-    """The same inside a transaction that is open."""
+    """The same inside an open transaction."""
     if role not in ROLES:
-        raise UsageError(f"a credential is for one of {', '.join(ROLES)}, not {role!r}")
+        raise UsageError(f"a role must be one of {', '.join(ROLES)}, not {role!r}")
     name, person = _name(name, "name"), _name(name if person is None else person, "person")
     if database.row("confirm.credential_named", {"name": name}) is not None:
-        raise Conflict(
-            f"the name {name!r} is taken, and names are never given out twice: choose another", status="taken"
-        )
+        raise Conflict(f"the name {name!r} is taken, and names are never used twice: choose another", status="taken")
     token = f"ssn_{role}_{secrets.token_urlsafe(32)}"
     made = Credential(id=new_id(), name=name, role=role, person=person, created_at=float(now))
     database.run(
@@ -76,72 +74,72 @@ def add(
 
 
 def authenticate(database: Database, token: str, *, now: float) -> Credential:
-    """The credential of a token; raises Unauthorised for one that is unknown, malformed or revoked."""
+    """The credential of a token; Unauthorised if it is unknown, malformed or revoked."""
     if not isinstance(token, str) or not _TOKEN.fullmatch(token):
-        raise Unauthorised(_NOBODY)
+        raise Unauthorised(_INVALID)
     token_hash = _hash(token)
     row = database.row("confirm.credential_by_token", {"token_hash": token_hash})
     if row is None or not hmac.compare_digest(str(row["token_hash"]), token_hash):
-        raise Unauthorised(_NOBODY)
+        raise Unauthorised(_INVALID)
     found = from_row(row)
-    # Whenever it was revoked: a clock that was set back brings nothing back.
+    # Regardless of the time: setting the clock back must not restore a revoked credential.
     if found.revoked_at is not None:
-        raise Unauthorised(_NOBODY)
+        raise Unauthorised(_INVALID)
     return found
 
 
 def revoke(database: Database, name_or_id: str, *, by: str, now: float) -> Credential:
-    """End a credential: it cannot act any more. Votes already cast stand; what it asked can no longer be redeemed."""
+    """Revoke a credential. Its votes stay; its requests can no longer be redeemed."""
     with writing(database) as chain:
         return end(database, chain, name_or_id, by=by, now=now)
 
 
 def end(database: Database, chain: Chain, name_or_id: str, *, by: str, now: float) -> Credential:
-    """The same inside a transaction that is open. Revoking twice changes nothing."""
+    """The same inside an open transaction. Revoking twice changes nothing."""
     found = find(database, name_or_id)
     if found.revoked_at is not None:
         return found
     if found.role == "admin" and active_admins(database) == 1:
-        raise Conflict(f"{found.name!r} is the last admin: make another one before it is revoked", status="last")
+        raise Conflict(f"{found.name!r} is the last admin: make another one first", status="last")
     database.run("confirm.revoke", {"id": found.id, "now": float(now)})
     chain.append("credential_revoked", {"name": found.name, "role": found.role}, at=now, actor=by)
     return msgspec.structs.replace(found, revoked_at=float(now))
 
 
 def credentials(database: Database) -> list[Credential]:
-    """Every credential, the oldest first, revoked ones too."""
+    """All credentials, oldest first, including revoked ones."""
     return [from_row(row) for row in database.rows("confirm.credentials")]
 
 
 def active_admins(database: Database) -> int:
-    """How many admins can act."""
+    """The number of admins that are not revoked."""
     row = database.row("confirm.active_admins")
     return 0 if row is None else int(row["count"])
 
 
 def find(database: Database, name_or_id: str) -> Credential:
-    """The credential of this name or id."""
+    """The credential with this name or id."""
     if "\0" not in name_or_id and name_or_id.isascii():
         row = database.row("confirm.credential_named", {"name": name_or_id})
         row = row or database.row("confirm.credential", {"id": name_or_id})
         if row is not None:
             return from_row(row)
-    raise NotFound(f"there is no credential {name_or_id!r}: see `seasoned confirm token list`")
+    raise NotFound(f"unknown credential {name_or_id!r}: see `seasoned confirm token list`")
 
 
 def current(database: Database, who: Credential) -> Credential:
-    """The credential as it stands now: what a caller holds may be older than its revocation."""
+    """The credential as stored now: it may have been revoked since the caller got it."""
     row = database.row("confirm.credential", {"id": who.id})
     if row is None:
-        raise Refused(f"the credential {who.name!r} is not one of this store")
+        raise Refused(f"the credential {who.name!r} does not belong to this store")
     found = from_row(row)
     if found.revoked_at is not None:
-        raise Refused(f"the credential {found.name!r} was revoked: ask an admin for another one")
+        raise Refused(f"the credential {found.name!r} was revoked: ask an admin for a new one")
     return found
 
 
 def from_row(row: DatabaseRow) -> Credential:
-    """A row as a value, without what nobody needs to see."""
+    """A row as a value, without the hashes."""
     revoked_at = row["revoked_at"]
     return Credential(
         id=str(row["id"]),
@@ -156,12 +154,12 @@ def from_row(row: DatabaseRow) -> Credential:
 def _name(given: object, field: str) -> str:
     if not isinstance(given, str) or not _NAME.fullmatch(given):
         raise UsageError(
-            f"a {field} has up to 64 small letters, digits and . _ @ + -, and begins with a letter or digit, "
+            f"a {field} must have up to 64 lower-case letters, digits and . _ @ + -, and begin with a letter or digit, "
             f"not {given!r}"
         )
     return given
 
 
 def _hash(token: str) -> str:
-    # A token has 256 bits by chance: a slow hash would add nothing.
+    # A token has 256 random bits: a slow hash would add nothing.
     return sha256(token.encode()).hexdigest()

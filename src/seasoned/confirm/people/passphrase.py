@@ -1,7 +1,7 @@
-"""The approver at the terminal: proven by a passphrase that no file holds, only its argon2 verifier.
+"""Identifies an approver at the terminal by a passphrase; only its argon2 verifier is stored.
 
-An agent under the same user can start the same commands and read the same files. It does not know the passphrase; but
-it can read the verifier and try words against it for as long as it likes, so the passphrase must be a long one.
+An agent of the same user can run the same commands and read the same files, but does not know the passphrase. It can
+try words against the verifier for as long as it likes, so the passphrase must be long.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from seasoned.store import Database
 
 LEAST_CHARACTERS = 12
 _HASHER = PasswordHasher()
-_WRONG = "the passphrase is wrong, or {name!r} has none: nothing was decided"
+_WRONG = "the passphrase is wrong, or {name!r} has none: nothing was done"
 
 
 def set_passphrase(
     database: Database, who: Credential, passphrase: str, *, now: float, hasher: PasswordHasher = _HASHER
 ) -> None:
-    """Give a deciding credential a passphrase, or another one.
+    """Set or change the passphrase of an approver or admin.
 
-    `who` must have been authenticated just now, by its token or its old passphrase: the name alone would let anybody
-    at the same terminal make themselves an approver.
+    `who` must have been authenticated just now, by its token or its old passphrase: with the name alone, any program
+    at the same terminal could make itself an approver.
     """
     _check(passphrase)
     verifier = hasher.hash(passphrase)
@@ -37,15 +37,15 @@ def set_passphrase(
 
 
 def keep_verifier(database: Database, chain: Chain, who: Credential, verifier: str, *, now: float) -> None:
-    """The same inside a transaction that is open."""
+    """The same inside an open transaction."""
     if who.role == "agent":
-        raise Refused(f"{who.name!r} is an agent's credential: only those of approvers and admins have a passphrase")
+        raise Refused(f"{who.name!r} is an agent's credential: only approvers and admins have a passphrase")
     database.run("confirm.set_verifier", {"id": who.id, "verifier": verifier})
     chain.append("passphrase_set", {"name": who.name}, at=now, actor=who.name)
 
 
 def make_verifier(passphrase: str, *, hasher: PasswordHasher = _HASHER) -> str:
-    """What is kept instead of a passphrase."""
+    """The argon2 verifier that is stored instead of the passphrase."""
     _check(passphrase)
     return hasher.hash(passphrase)
 
@@ -53,12 +53,12 @@ def make_verifier(passphrase: str, *, hasher: PasswordHasher = _HASHER) -> str:
 def authenticate_passphrase(
     database: Database, name: str, passphrase: str, *, now: float, hasher: PasswordHasher = _HASHER
 ) -> Credential:
-    """The credential of this name, if the passphrase is its own; Unauthorised otherwise, and the attempt is audited."""
+    """The credential with this name, if the passphrase is right; otherwise Unauthorised, and the attempt is audited."""
     row = None
     if name.isascii() and "\0" not in name:
         row = database.row("confirm.credential_named", {"name": name})
-    # Somebody unknown takes as long as a wrong word, so that names cannot be told apart by the time.
-    verifier = row["verifier"] if row is not None and row["verifier"] is not None else _nobody(hasher)
+    # An unknown name takes as long as a wrong passphrase, so that timing does not reveal which names exist.
+    verifier = row["verifier"] if row is not None and row["verifier"] is not None else _unknown_verifier(hasher)
     try:
         hasher.verify(str(verifier), passphrase.encode("utf-8", "surrogatepass"))
         is_right = True
@@ -73,17 +73,17 @@ def authenticate_passphrase(
 
 
 @cache
-def _nobody(hasher: PasswordHasher) -> str:
+def _unknown_verifier(hasher: PasswordHasher) -> str:
     return hasher.hash(secrets.token_urlsafe(16))
 
 
 def _check(passphrase: str) -> None:
     if len(passphrase) < LEAST_CHARACTERS or len(set(passphrase)) < 5:
         raise UsageError(
-            f"a passphrase has at least {LEAST_CHARACTERS} characters, and more than a few different ones: "
-            "take four or more words"
+            f"a passphrase needs at least {LEAST_CHARACTERS} characters, and more than a few different ones: "
+            "use four or more words"
         )
     try:
         passphrase.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise UsageError("the passphrase holds half a character: type it again") from error
+        raise UsageError("the passphrase contains a lone surrogate: type it again") from error

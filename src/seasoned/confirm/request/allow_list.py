@@ -1,6 +1,6 @@
-"""The stored allow-list: actions that need no person, for all sessions or one, for ever or for a time.
+"""The stored allow-list: actions that are approved without asking, for all sessions or one, with or without an end.
 
-None of the ten high-risk actions is ever on it: refused when written, by the table too, and passed over when used.
+None of the ten high-risk actions is ever on it: they are refused here and by the table, and ignored when it is used.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ class AllowedAction(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     action: str
+    # The only session it applies to (redacted); None means all.
     session_key: str | None
-    """The one session that it holds for (redacted); None is all."""
     expires_at: float | None
     created_at: float
     created_by: str
@@ -37,12 +37,12 @@ def add(
     session_key: str | None = None,
     expires_at: float | None = None,
 ) -> AllowedAction:
-    """Allow an action, inside a transaction that is open. The session's key is redacted already."""
+    """Allow an action, inside an open transaction. The session key must be redacted already."""
     action = check_allowable(action)
     if session_key is not None:
         check_text(session_key, "session_key", most=500, least=1)
     if expires_at is not None and expires_at <= now:
-        raise UsageError("expires_at lies in the past: give a time to come, or none")
+        raise UsageError("expires_at is in the past: give a future time, or none")
     made = AllowedAction(
         id=new_id(),
         action=action,
@@ -62,21 +62,21 @@ def add(
 
 
 def remove(database: Database, chain: Chain, allowed_id: str, *, by: str, now: float) -> AllowedAction:
-    """Take an action off the list, inside a transaction that is open."""
+    """Remove an entry from the list, inside an open transaction."""
     rows = database.rows("confirm.remove_allowed", {"id": allowed_id})
     if not rows:
-        raise NotFound(f"there is nothing allowed under the id {allowed_id!r}: see `seasoned confirm allow list`")
+        raise NotFound(f"no allow-list entry has the id {allowed_id!r}: see `seasoned confirm allow list`")
     chain.append("allow_removed", {"id": allowed_id, "action": rows[0]["action"]}, at=now, actor=by)
     return _allowed(rows[0])
 
 
 def allow_list(database: Database) -> list[AllowedAction]:
-    """Everything that is stored, the oldest first, what has run out too."""
+    """All entries, oldest first, including expired ones."""
     return [_allowed(row) for row in database.rows("confirm.allowed")]
 
 
 def is_allowed(database: Database, action: str, session_key: str, *, now: float) -> bool:
-    """Whether the stored list lets this action through in this session now; never one of the ten."""
+    """Whether the stored list allows this action in this session now; never one of the ten."""
     if action in HIGH_RISK:
         return False
     key = {"action": action, "session_key": session_key, "now": float(now)}
@@ -84,7 +84,7 @@ def is_allowed(database: Database, action: str, session_key: str, *, now: float)
 
 
 def check_allowable(action: str) -> str:
-    """The action's one spelling, if a list may hold it."""
+    """The normalised name of an action that may be on the list; Refused for one of the ten."""
     name = check_action(action)
     if name in HIGH_RISK:
         raise Refused(f"{name!r} always needs a person: no allow-list can cover it")

@@ -1,18 +1,23 @@
-"""The book of requests: every change is one short transaction with its audit row and its notifications."""
+"""All requests of a store. Every change is one short transaction, together with its audit row and notifications."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from typing import get_args
 
+import msgspec
+
+from seasoned.command.action import check_action
+from seasoned.command.rows import Finding
 from seasoned.confirm.audit.chain import AuditEntry, Chain, newest_entries, read_head, writing
 from seasoned.confirm.people.authorization import check_pending, deciding_refusal, no_such_request, redeeming_refusal
 from seasoned.confirm.people.credential import Credential, current
 from seasoned.confirm.policy import Policy, RateLimit
 from seasoned.confirm.request.allow_list import is_allowed
-from seasoned.confirm.request.canonical_json import canonical, check_text
-from seasoned.confirm.request.prepare import PreparedRequest, prepare
+from seasoned.confirm.request.canonical_json import canonical, check_text, digest_of, request_bytes
+from seasoned.confirm.request.content import need_in
 from seasoned.confirm.request.request import (
     APPROVED,
     BY_ALLOW_LIST,
@@ -22,21 +27,86 @@ from seasoned.confirm.request.request import (
     Request,
     Status,
     Submitted,
+    finite_number,
     new_id,
 )
 from seasoned.confirm.request.row import new_request, request_from_row, unsealed, votes_of
 from seasoned.confirm.request.seal import Seal
 from seasoned.errors import Conflict, Refused, TooMany, UsageError
 from seasoned.redact.key import Secrecy
+from seasoned.redact.redactor import Redactor
 from seasoned.store import Database, DatabaseRow
 
+MOST_DESCRIPTION = 10_000
+MOST_LABEL = 200
+MOST_SESSION_KEY = 500
+MOST_IDEMPOTENCY_KEY = 255
+MOST_REASON = 2_000
+MOST_LISTED = 500
+# Requests that expire in one transaction.
+BATCH = 100
 
-def check_rate(
+
+class _PreparedRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A submission that was checked, redacted and hashed; only the store can still refuse it."""
+
+    # The credential that asks; the digest contains its name.
+    who: Credential
+    action: str
+    # The exact key; `shown` has the redacted one.
+    session_key: str
+    timeout_seconds: float | None
+    # The canonical bytes that the digest is made of.
+    written: bytes
+    digest: str
+    # Description, label and session key without secrets.
+    shown: dict[str, str]
+    # The details without secrets, in JSON.
+    details: str
+    need: Finding | None
+    idempotency_hash: str | None
+
+
+def _prepare(asked: NewRequest, who: Credential, redactor: Redactor) -> _PreparedRequest:
+    """Do everything that needs no store before a lock is taken; UsageError names the field that is wrong."""
+    check_text(asked.description, "description", most=MOST_DESCRIPTION, least=1)
+    check_text(asked.label, "requester", most=MOST_LABEL)
+    check_text(asked.session_key, "session_key", most=MOST_SESSION_KEY)
+    key = asked.idempotency_key
+    if key is not None:
+        check_text(key, "idempotency key", most=MOST_IDEMPOTENCY_KEY, least=1)
+    action = check_action(check_text(asked.action, "action", least=1))
+    written = request_bytes(
+        action=action,
+        description=asked.description,
+        details=asked.details,
+        session_key=asked.session_key,
+        requester=who.name,
+    )
+    return _PreparedRequest(
+        who=who,
+        action=action,
+        session_key=asked.session_key,
+        timeout_seconds=finite_number(asked.timeout_seconds),
+        written=written,
+        digest=digest_of(written),
+        shown={
+            "description": redactor.text(asked.description),
+            "label": redactor.text(asked.label),
+            "session_key": redactor.text(asked.session_key),
+        },
+        details=msgspec.json.encode(redactor.value(asked.details)).decode(),
+        need=need_in(asked.details),
+        idempotency_hash=None if key is None else sha256(key.encode()).hexdigest(),
+    )
+
+
+def _check_rate(
     database: Database, policy: Policy, who: Credential, action: str, *, asked_so_far: int, now: float
 ) -> None:
-    """Nothing, or TooMany that says which limit is reached. `asked_so_far`: at least as many requests as there are."""
+    """Raise TooMany if a limit is reached. `asked_so_far` is an upper bound of the number of requests."""
     for limit in policy.rate_limits(action):
-        # Counting takes longer the more there are, and fewer than the limit cannot reach it.
+        # Counting gets slower with the number of requests; fewer than the limit cannot exceed it.
         if asked_so_far < limit.most:
             continue
         since = now - limit.window_seconds
@@ -61,13 +131,9 @@ def _sentence(limit: RateLimit, who: Credential, action: str) -> str:
         return f"{who.name!r} asked for {action!r} {often}: wait, or put several into one request"
     if limit.of_action:
         return f"all requesters together asked for {action!r} {often}: wait, so that people can keep up"
-    return f"{who.name!r} asked for anything at all {often}: wait, or put several into one request"
+    return f"{who.name!r} made requests {often}: wait, or put several into one request"
 
 
-MOST_REASON = 2_000
-MOST_LISTED = 500
-BATCH = 100
-"""Requests that expire in one transaction."""
 Requests = list[Request]
 Changes = list[tuple[int, str]]
 Entries = list[AuditEntry]
@@ -75,7 +141,7 @@ _STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 class Book:
-    """All requests of one store. Open one for each thread: a connection belongs to the thread that made it."""
+    """All requests of one store. Use one in each thread: a connection belongs to the thread that opened it."""
 
     def __init__(
         self,
@@ -93,15 +159,12 @@ class Book:
         self.clock = clock
 
     def submit(self, who: Credential, asked: NewRequest) -> Submitted:
-        """Ask for a decision. Allow-listed: auto_approved (never a high-risk action). Else TooMany beyond the limit.
+        """Submit a request. An allow-listed one is auto_approved (never one of the ten); else TooMany beyond the limit.
 
         UsageError names the field that is wrong. The same idempotency key gives the same request (is_new False);
         with another content: Conflict.
         """
-        return self.keep(prepare(asked, who, self.redactor))
-
-    def keep(self, ready: PreparedRequest) -> Submitted:
-        """The same for what was made ready before."""
+        ready = _prepare(asked, who, self.redactor)
         need = ready.need
         with writing(self.database) as chain:
             now = self._now()
@@ -110,7 +173,7 @@ class Book:
                 return Submitted(again, False)
             by_list = need is None and self._is_allow_listed(ready, now)
             if not by_list:
-                check_rate(self.database, self.policy, who, ready.action, asked_so_far=chain.head.seq, now=now)
+                _check_rate(self.database, self.policy, who, ready.action, asked_so_far=chain.head.seq, now=now)
             request_id = new_id()
             timeout = self.policy.timeout_seconds(ready.action, ready.timeout_seconds)
             facts = {
@@ -149,7 +212,7 @@ class Book:
     def decide(
         self, who: Credential, request_id: str, *, approve: bool, reason: str = "", via: str = "http"
     ) -> Request:
-        """Cast a vote; the request may still be pending after it where the quorum is larger. One denial decides.
+        """Cast a vote. One denial decides; with a larger quorum the request may still be pending after an approval.
 
         NotFound; Refused: not an approver, the requester itself, the same person again, a revoked credential;
         Conflict(status) when it is already resolved or expired; CannotDo when what was asked cannot be opened.
@@ -193,21 +256,19 @@ class Book:
         raise wrong
 
     def redeem_in(self, chain: Chain, who: Credential, request_id: str, *, digest: str, now: float) -> Grant:
-        """The same inside a transaction that is open, so that what is granted can happen in it or not at all."""
+        """The same inside an open transaction, so that the granted change happens together with it or not at all."""
         wrong = redeeming_refusal(who, self._row(request_id), digest, now)
         if wrong is not None:
             raise wrong
         key = {"id": request_id, "requester": who.id, "digest": digest, "now": now}
         rows = self.database.rows("confirm.redeem", key)
         if not rows:
-            raise Conflict(
-                f"request {request_id!r} cannot be redeemed any more", status=self._row(request_id)["status"]
-            )
+            raise Conflict(f"request {request_id!r} can no longer be redeemed", status=self._row(request_id)["status"])
         chain.append("redeemed", {"digest": digest}, at=now, actor=who.name, request_id=request_id)
         return Grant(request_id, digest, now)
 
     def look(self, who: Credential, request_id: str) -> Request:
-        """One request; an agent sees its own only (NotFound for any other). Expires it if its time has come."""
+        """One request; an agent sees only its own (NotFound for others). Expires it if its time has come."""
         who = current(self.database, who)
         row = self._row(request_id)
         if who.role == "agent" and row["requester"] != who.id:
@@ -225,11 +286,11 @@ class Book:
         limit: int = 50,
         before: str | None = None,
     ) -> Requests:
-        """Requests, newest first; an agent's own only. `unused`: approved and never redeemed; `before`: an id."""
+        """Requests, newest first; for an agent only its own. `unused`: approved and never redeemed; `before`: an id."""
         if not 1 <= limit <= MOST_LISTED:
-            raise UsageError(f"limit is between 1 and {MOST_LISTED}, not {limit!r}")
+            raise UsageError(f"limit must be between 1 and {MOST_LISTED}, not {limit!r}")
         if status is not None and status not in _STATUSES:
-            raise UsageError(f"status is one of {', '.join(_STATUSES)}, not {status!r}")
+            raise UsageError(f"status must be one of {', '.join(_STATUSES)}, not {status!r}")
         if before is not None:
             self._row(before)
         who = current(self.database, who)
@@ -239,7 +300,7 @@ class Book:
         return [self._request(row) for row in rows]
 
     def expire_due(self) -> Requests:
-        """Expire every pending request whose time has come; those that this call expired."""
+        """Expire every pending request whose time has come. Returns those that this call expired."""
         now = self._now()
         due = [str(row["id"]) for row in self.database.rows("confirm.due", {"now": now})]
         batches = [due[start : start + BATCH] for start in range(0, len(due), BATCH)]
@@ -251,17 +312,17 @@ class Book:
         return None if row is None or row["at"] is None else float(row["at"])
 
     def pending_count(self) -> int:
-        """Requests that wait for a person and are still in time."""
+        """The number of pending requests that have not run out of time."""
         row = self.database.row("confirm.pending_count", {"now": self._now()})
         return 0 if row is None else int(row["count"])
 
     def changes_since(self, seq: int, *, limit: int = 1000) -> Changes:
-        """What happened after an audit sequence number: (seq, request id), the oldest first."""
+        """Changes after an audit sequence number: (seq, request id), oldest first."""
         rows = self.database.rows("confirm.audit_since", {"seq": seq, "limit": limit})
         return [(int(row["seq"]), str(row["request_id"])) for row in rows]
 
     def last_seq(self) -> int:
-        """The newest audit sequence number, to begin `changes_since` with."""
+        """The newest audit sequence number, to start `changes_since` with."""
         return read_head(self.database).seq
 
     def audit(self, limit: int = 50) -> Entries:
@@ -283,13 +344,13 @@ class Book:
         return request_from_row(self.database, row, self.seal)
 
     def _same(self, who: Credential) -> Credential:
-        """The credential as it stands now; the digest was made with its name, before the lock was taken."""
+        """The current credential; its name must still be the one that the digest contains."""
         found = current(self.database, who)
         if found.name != who.name:
-            raise Refused(f"the credential {who.name!r} is not one of this store")
+            raise Refused(f"the credential {who.name!r} does not belong to this store")
         return found
 
-    def _again(self, who: Credential, ready: PreparedRequest) -> Request | None:
+    def _again(self, who: Credential, ready: _PreparedRequest) -> Request | None:
         if ready.idempotency_hash is None:
             return None
         key = {"requester": who.id, "idempotency_hash": ready.idempotency_hash}
@@ -303,21 +364,21 @@ class Book:
             )
         return self._request(row)
 
-    def _is_allow_listed(self, ready: PreparedRequest, now: float) -> bool:
+    def _is_allow_listed(self, ready: _PreparedRequest, now: float) -> bool:
         return bool(self.policy.allows(ready.action, ready.session_key, now)) or is_allowed(
             self.database, ready.action, ready.shown["session_key"], now=now
         )
 
     def _has_voted(self, who: Credential, row: DatabaseRow) -> str | None:
         if any(vote.person == who.person for vote in votes_of(self.database, str(row["id"]))):
-            return f"{who.person!r} has voted on {row['id']!r} already: another person must agree"
+            return f"{who.person!r} has already voted on {row['id']!r}: another person must approve"
         return None
 
     def _vote(
         self, chain: Chain, who: Credential, row: DatabaseRow, *, approve: bool, reason: str, via: str, now: float
     ) -> Request:
         if approve:
-            # Nobody agrees to what cannot be shown, or is no longer what was asked.
+            # A person must not approve what cannot be shown, or what was changed after it was submitted.
             unsealed(row, self.seal)
         request_id = str(row["id"])
         said = {"person": who.person, "approve": int(approve), "reason": reason}
@@ -336,7 +397,7 @@ class Book:
     def _resolve(
         self, chain: Chain, request_id: str, status: Status, *, by: str, reason: str, via: str, now: float
     ) -> bool:
-        """The one step from pending to final, of which there is one winner."""
+        """The one step from pending to a final status. Of several attempts, one wins."""
         redeem_before = now + self.policy.redeem_seconds if status in APPROVED else None
         rows = self.database.rows(
             "confirm.resolve",
@@ -366,7 +427,7 @@ class Book:
             ]
 
     def _tell(self, request_id: str, event: str, now: float) -> None:
-        """Notifications in the same transaction: sent later, and never lost with a process."""
+        """Store notifications in the same transaction, so that a crash loses none; they are sent later."""
         for channel in self.policy.channels:
             key = {"id": new_id(), "request_id": request_id, "event": event}
             self.database.run("confirm.add_outbox", {**key, "channel": channel, "now": now})
@@ -374,7 +435,7 @@ class Book:
     def _note_refusal(
         self, chain: Chain, who: Credential, request_id: str, reason: str, *, via: str, now: float
     ) -> None:
-        """Attempts are worth knowing, once each kind: repeating one must not fill the audit, nor hide another."""
+        """Record a refused attempt, once for each reason: repeating one must not fill the audit or hide another."""
         facts = {"reason": reason}
         key = {"request_id": request_id, "actor": who.name, "document": canonical(facts, field="document").decode()}
         if self.database.row("confirm.refusal", key) is None:

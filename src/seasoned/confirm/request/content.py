@@ -1,4 +1,4 @@
-"""What the details of a request hold, whatever it calls itself: a command or tool call may need one of the ten."""
+"""Finds risky commands and tool calls in the details of a request, whatever action the request names."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ _TOOL_KEYS = ("tool", "tool_name", "name")
 _ARGUMENT_KEYS = ("arguments", "args", "tool_input", "input", "parameters")
 _MOST_OBJECTS = 500
 _PIECE = 40
+# Sorted, so that a submitted request and the same one read back share a cache entry.
 _encode = msgspec.json.Encoder(order="sorted").encode
-"""Sorted, so that what was submitted and what is read back from the seal are looked through once."""
-_TOO_MUCH = Finding("delete_data", "is more than can be looked through, so it may do the worst", "length")
+_TOO_MUCH = Finding("delete_data", "is too long to be searched, so it may do the worst", "length")
+# The requester could claim any working folder, so none is trusted: deleting by an absolute path is always found.
 _NOWHERE = WorkingFolder()
-"""A requester could name any folder as its own, so none is believed here: what is deleted by a whole path is found."""
 
 
 def need_in(details: Mapping[str, Any]) -> Finding | None:
-    """The worst of the ten that a command or tool call in the details needs; None where none is found."""
+    """The worst of the ten actions that a command or tool call in the details needs; None if there is none."""
     return _need_in(_encode(details)) if details else None
 
 
 def finding_of(action: str, need: Finding | None) -> str:
-    """A sentence for the one who decides, where the details need another action than the one that is asked for."""
+    """A warning for the approver, if the details need another action than the one that the request names."""
     if need is None or need.action == action:
         return ""
-    return f"what it holds needs {need.action}: it {need.why}"
+    return f"its details need {need.action}: it {need.why}"
 
 
 @lru_cache(maxsize=1024)
@@ -48,7 +48,7 @@ def _need_in(written: bytes) -> Finding | None:
 
 
 def _objects(details: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every object in the details, the outer ones first; one more than is looked through where there are too many."""
+    """Every object in the details, outer ones first; stops one beyond the limit."""
     found = [details]
     inner: list[Any] = list(details.values())
     while inner and len(found) <= _MOST_OBJECTS:
@@ -62,10 +62,10 @@ def _objects(details: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _calls(one: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The tool calls that an object can be read as, under whatever names agents write one."""
+    """The tool calls that an object can be read as, under the names that agents use."""
     for tool in (each for key in _TOOL_KEYS if isinstance(each := one.get(key), str)):
         yield from ((tool, given) for key in _ARGUMENT_KEYS if isinstance(given := one.get(key), dict))
-    # One by one: only the first values of a call are read, and a command could hide behind many others.
+    # One value at a time: only the first values of a call are read, and a command could hide behind many others.
     for key, value in one.items():
         if isinstance(value, str | list) and key.lower() in READ_KEYS:
             yield from (("", {key: piece}) for piece in _pieces(value))

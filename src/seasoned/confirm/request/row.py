@@ -1,4 +1,4 @@
-"""Rows of the store as requests: exact while they are pending, redacted from then on."""
+"""Turns rows of the store into requests."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from seasoned.store import Database, DatabaseRow
 
 
 def request_from_row(database: Database, row: DatabaseRow, seal: Seal) -> Request:
-    """The request in a row, with its votes; what cannot be unsealed stays redacted, and `is_exact` says so."""
+    """The request in a row, with its votes. What cannot be unsealed stays redacted, and `is_exact` says so."""
     exact = None
     if row["sealed"] is not None:
         try:
             exact = unsealed(row, seal)
         except CannotDo:
-            # Whoever looks still sees what is asked in outline; approving it is refused.
+            # It can still be shown redacted; approving it is refused.
             exact = None
-    # Made anew from what was sealed, so that nobody with the database alone can take the warning away.
+    # Computed from what was sealed, so that writing the database does not remove the warning.
     finding = "" if exact is None else finding_of(str(row["action"]), need_in(exact["details"]))
     return _request(row, exact, row["redeemed_at"], votes_of(database, str(row["id"])), finding)
 
 
 def new_request(row: DatabaseRow, written: bytes | None, need: Finding | None) -> Request:
-    """The request in a row that was just written, with the exact bytes of what was asked unless it is final."""
+    """The request in a row that was just written, with its exact bytes unless it is final."""
     if written is None:
         return _request(row, None, None, (), "")
     return _request(row, msgspec.json.decode(written), None, (), finding_of(str(row["action"]), need))
@@ -65,19 +65,19 @@ def _request(
 
 
 def unsealed(row: DatabaseRow, seal: Seal) -> dict[str, Any]:
-    """What was asked, to the letter; CannotDo where it is not what the digest was made of."""
+    """The exact request; CannotDo if it does not match its digest."""
     written = seal.open(str(row["id"]), bytes(row["sealed"]))
     exact: dict[str, Any] = msgspec.json.decode(written)
     if digest_of(written) != row["digest"] or exact["action"] != row["action"]:
         raise CannotDo(
-            f"request {row['id']!r} was changed in the database after it was asked: deny it, and look at "
+            f"request {row['id']!r} was changed in the database after it was submitted: deny it, and run "
             "`seasoned confirm verify`"
         )
     return exact
 
 
 def votes_of(database: Database, request_id: str) -> tuple[Vote, ...]:
-    """What was said about a request, the oldest first."""
+    """The votes on a request, oldest first."""
     return tuple(
         Vote(
             voter=str(row["voter_name"]),

@@ -1,6 +1,6 @@
-"""Exact arguments at rest: sealed with the service's key until a person has decided.
+"""Encrypts the exact arguments of a request with the service's key until a person has decided.
 
-Whoever runs as the same user can read the key file. Where that matters, the service runs as another user.
+A program of the same user can read the key file. Where that matters, run the service as another user.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _VERSION = b"\x01"
 
 
 class Seal:
-    """Seals bytes to one request, and gives keys of their own to other uses (links, webhooks)."""
+    """Encrypts bytes for one request, and derives separate keys for links and webhooks."""
 
     def __init__(self, key: bytes) -> None:
         if len(key) != LENGTH:
-            raise CannotDo(f"a service key has {LENGTH} bytes, not {len(key)}")
+            raise CannotDo(f"a service key must have {LENGTH} bytes, not {len(key)}")
         self._key = key
         self._cipher = AESGCM(self.derive("details at rest"))
 
@@ -35,12 +35,12 @@ class Seal:
         return "Seal(…)"
 
     def close(self, request_id: str, written: bytes) -> bytes:
-        """The bytes, readable only with the key and only as this request's."""
+        """Encrypt bytes; they can be read only with the key, and only as part of this request."""
         nonce = os.urandom(_NONCE)
         return _VERSION + nonce + self._cipher.encrypt(nonce, written, request_id.encode())
 
     def open(self, request_id: str, sealed: bytes) -> bytes:
-        """What was sealed; CannotDo where the key is another one, or somebody changed it."""
+        """Decrypt; CannotDo if the key is a different one or the bytes were changed."""
         nonce, rest = sealed[1 : 1 + _NONCE], sealed[1 + _NONCE :]
         try:
             if sealed[:1] != _VERSION:
@@ -48,51 +48,51 @@ class Seal:
             return self._cipher.decrypt(nonce, rest, request_id.encode())
         except (InvalidTag, ValueError) as error:
             raise CannotDo(
-                f"the exact arguments of request {request_id!r} cannot be opened: {NAME} is another key than the one "
-                "they were sealed with, or they were changed; deny the request and ask again"
+                f"the exact arguments of request {request_id!r} cannot be decrypted: {NAME} is not the key they were "
+                "encrypted with, or they were changed; deny the request and ask again"
             ) from error
 
     def derive(self, purpose: str) -> bytes:
-        """A key for one purpose; it says nothing about the service's key or about other purposes."""
+        """A key for one purpose; it reveals neither the service's key nor other derived ones."""
         return HKDF(algorithm=SHA256(), length=LENGTH, salt=None, info=f"seasoned confirm {purpose}".encode()).derive(
             self._key
         )
 
 
 def load_seal(home: Path) -> Seal:
-    """The seal of this home folder; its key is made on first use, once, whoever asks at the same time."""
+    """The seal of this home folder. The key is created on first use, once, even by processes that start together."""
     path = home / NAME
     try:
         if not path.exists():
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
             _make(path)
         if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-            raise CannotDo(f"{str(path)!r} can be read by others: run `chmod 600` on it, and think of a new key")
+            raise CannotDo(f"{str(path)!r} can be read by other users: run `chmod 600` on it, and consider a new key")
         key = path.read_bytes()
     except OSError as error:
         raise CannotDo(
-            f"the service's key {str(path)!r} cannot be used ({error.strerror}): check its rights"
+            f"the service's key {str(path)!r} cannot be used ({error.strerror}): check its permissions"
         ) from error
     if len(key) != LENGTH:
         raise CannotDo(
-            f"{str(path)!r} holds {len(key)} bytes where {LENGTH} belong: restore it, or move it away to have a new "
-            "one made (requests that are pending can then only be denied)"
+            f"{str(path)!r} has {len(key)} bytes instead of {LENGTH}: restore it, or move it away to create a new "
+            "one (pending requests can then only be denied)"
         )
     return Seal(key)
 
 
 def _make(path: Path) -> None:
-    """Write beside and link into place, so that nobody ever reads half a key or replaces one that is there."""
-    beside = path.with_name(f"{NAME}.{os.getpid()}.{os.urandom(4).hex()}")
-    handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    """Write a temporary file and link it, so that half a key is never read and an existing one never replaced."""
+    temporary = path.with_name(f"{NAME}.{os.getpid()}.{os.urandom(4).hex()}")
+    handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
         os.write(handle, os.urandom(LENGTH))
         os.fsync(handle)
     finally:
         os.close(handle)
     try:
-        os.link(beside, path)
+        os.link(temporary, path)
     except FileExistsError:
         pass
     finally:
-        beside.unlink()
+        temporary.unlink()

@@ -1,4 +1,4 @@
-"""The confirmation service as a web application, alone or as a part of a larger one."""
+"""The confirmation service as a web application, alone or as part of a larger one."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import seasoned
-from seasoned.confirm.service import overview, routes
+from seasoned.confirm.service import routes
 from seasoned.confirm.service.openapi import document
 from seasoned.confirm.service.request_body import TooLarge, TooSlow, field_of
 from seasoned.confirm.service.responses import say
 from seasoned.confirm.service.service import ConfirmService
 from seasoned.errors import CannotDo, Conflict, NotFound, Refused, SeasonedError, TooMany, Unauthorised, UsageError
 
+# The HTTP status of an error; the nearest class counts.
 STATUS: dict[type[SeasonedError], int] = {
     UsageError: 400,
     Unauthorised: 401,
@@ -34,15 +35,14 @@ STATUS: dict[type[SeasonedError], int] = {
     TooMany: 429,
     CannotDo: 503,
 }
-"""Which status an error gives; the nearest class counts."""
 _TITLE = "Seasoned confirmations"
-_DESCRIPTION = "A person decides: high-risk actions wait until somebody who may agrees, once, to exactly that."
+_DESCRIPTION = "High-risk actions wait until a person approves exactly that action, once."
 _log = logging.getLogger("seasoned.confirm")
 _access = logging.getLogger("seasoned.confirm.access")
 
 
 def create_app(service: ConfirmService) -> FastAPI:
-    """The service alone, with its document at `/openapi.json` for those who have a credential."""
+    """The service alone, with its OpenAPI document at `/openapi.json` for callers with a credential."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -66,15 +66,15 @@ def create_app(service: ConfirmService) -> FastAPI:
 def describe() -> dict[str, Any]:
     """The OpenAPI document, without a service."""
     app = FastAPI(title=_TITLE, version=seasoned.__version__, description=_DESCRIPTION)
-    for router in (routes.router, overview.router):
+    for router in (routes.router, routes.overview):
         app.include_router(router)
     return document(app)
 
 
 def attach(app: FastAPI, service: ConfirmService) -> None:
-    """Put the service into an application; whoever runs it also runs `service.running()`."""
+    """Add the service to an application, which must also run `service.running()`."""
     app.state.confirm = service
-    for router in (routes.router, overview.router, *service.notices.routers(service.store)):
+    for router in (routes.router, routes.overview, *service.notices.routers(service.store)):
         app.include_router(router)
     app.add_exception_handler(SeasonedError, _on_error)
     app.add_exception_handler(RequestValidationError, _on_wrong_parameter)
@@ -86,7 +86,7 @@ def attach(app: FastAPI, service: ConfirmService) -> None:
 
 
 def status_of(error: SeasonedError) -> int:
-    """The status that an error gives."""
+    """The HTTP status of an error."""
     return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
 
 
@@ -104,9 +104,9 @@ async def _on_error(_: Request, error: Exception) -> Response:
     elif isinstance(error, TooLarge | TooSlow):
         headers["connection"] = "close"
     if status >= 500:
-        # What it says may name paths or a database, which are nobody's business but the operator's.
+        # The message may name paths or a database, which only the operator should see.
         _log.error("%s", error)
-        values["error"] = "The store cannot be used at the moment: try again later, and look at the service's log."
+        values["error"] = "The store cannot be used at the moment: try again later, and see the service's log."
     return say("error", values, status=status, headers=headers)
 
 
@@ -119,7 +119,7 @@ async def _on_wrong_parameter(_: Request, error: Exception) -> Response:
 
 async def _on_http(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    said = {404: "There is no such address here.", 405: "This address does not take this method."}
+    said = {404: "Not found: see /openapi.json for the addresses of this service.", 405: "Method not allowed here."}
     values = {"error": said.get(error.status_code, str(error.detail))}
     return say("error", values, status=error.status_code, headers=dict(error.headers or {}))
 
@@ -129,11 +129,11 @@ async def _on_gone(_: Request, __: Exception) -> Response:
 
 
 async def _on_unexpected(_: Request, __: Exception) -> Response:
-    return say("error", {"error": "Something unexpected happened: look at the service's log."}, status=500)
+    return say("error", {"error": "Unexpected error: see the service's log."}, status=500)
 
 
 class _CountAnswers:
-    """Counts every answer and writes a line about it, without addresses, queries or tokens."""
+    """Counts every answer and logs a line about it, without addresses, queries or tokens."""
 
     def __init__(self, app: ASGIApp, service: ConfirmService) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""Who is asking: a bearer token, or the user id at the other end of the Unix socket; never a name that is only said."""
+"""Identifies the caller: by a bearer token, or by the user id at the other end of the Unix socket."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _MOST_TOKEN = 200
 
 
 class Bearer(SecurityBase):
-    """Gives the credential of a request; with none there is a 401 before anything else is looked at."""
+    """The credential of a request; without a valid one, 401 before anything else is read."""
 
     def __init__(self) -> None:
-        self.model = HTTPBearerModel(description="A token of `seasoned confirm token make`.")
+        self.model = HTTPBearerModel(description="A token from `seasoned confirm token make`.")
         self.scheme_name = "token"
 
     async def __call__(self, request: Request) -> Credential:
@@ -40,26 +40,26 @@ class Bearer(SecurityBase):
             def ask(book: Book) -> Credential:
                 return _peer(book, uid, name)
         else:
-            raise Unauthorised("No credential came with this: send the header 'Authorization: Bearer <token>'.")
+            raise Unauthorised("No credential: send the header 'Authorization: Bearer <token>'.")
         found = await service.store.read(ask)
         request.state.credential = found.name
         return found
 
 
 def token_of(request: Request) -> str | None:
-    """The token of the header, and of nowhere else; two headers are as good as a wrong one."""
+    """The token in the header; two such headers are an error."""
     given = values_of(request, b"authorization")
     if not given:
         return None
     scheme, _, token = given[0].decode("latin-1").partition(" ")
     token = token.strip()
     if len(given) > 1 or scheme.lower() != "bearer" or not 0 < len(token) <= _MOST_TOKEN or not token.isascii():
-        raise Unauthorised("The header Authorization is not of the form 'Bearer <token>': send one such header.")
+        raise Unauthorised("The Authorization header is not valid: send exactly one, as 'Bearer <token>'.")
     return token
 
 
 def peer_of(request: Request) -> int | None:
-    """The user id of the process at the other end, where the connection is one that tells it."""
+    """The user id of the process at the other end of a Unix socket; None for other connections."""
     uid = request.scope.get("state", {}).get("peer_uid")
     return uid if isinstance(uid, int) else None
 
@@ -67,12 +67,12 @@ def peer_of(request: Request) -> int | None:
 def _peer(book: Book, uid: int, name: str | None) -> Credential:
     if name is None:
         raise Unauthorised(
-            f"The policy maps user id {uid} to no credential: add it under listen.peers, or send a token."
+            f"The policy has no credential for user id {uid}: add it under listen.peers, or send a token."
         )
     found = next((one for one in credentials(book.database) if one.name == name and one.revoked_at is None), None)
     if found is None:
         raise Unauthorised(f"The credential {name!r} of user id {uid} does not exist or is revoked.")
     if uid == os.getuid() and found.role != "agent":
-        # Whatever runs under the service's own user id, agents too, could use it.
-        raise Refused(f"User id {uid} is the service's own: it may ask, but not decide. Use a token or another user.")
+        # Every program of the service's own user, agents included, could use it.
+        raise Refused(f"User id {uid} is the service's own: it may ask but not decide. Use a token or another user.")
     return found

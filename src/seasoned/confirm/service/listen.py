@@ -1,4 +1,4 @@
-"""Where the service listens: loopback, or with TLS; and a Unix socket that tells who is at the other end."""
+"""Listens on loopback, with TLS, or on a Unix socket that identifies the user at the other end."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SWITCH_SECONDS = 0.0005
 
 
 class _Protocol(HttpToolsProtocol):
-    """HTTP that also knows the user id at the other end of a Unix socket, as the kernel tells it."""
+    """HTTP that also knows the user id at the other end of a Unix socket, from the kernel."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -47,11 +47,11 @@ class _Protocol(HttpToolsProtocol):
         self._head_bytes = 0
 
     def data_received(self, data: bytes) -> None:
-        # The parser keeps a head of any length, and nobody has shown a token before it ends.
+        # The parser buffers headers of any length, and the caller is not authenticated before they end.
         self._head_bytes += len(data)
         super().data_received(data)
         if self._head_bytes > _MOST_HEAD_BYTES and not self.transport.is_closing():
-            self.send_400_response("The head of the request is too long.")
+            self.send_400_response("The headers of the request are too long.")
 
     def on_body(self, body: bytes) -> None:
         self._head_bytes = 0
@@ -63,7 +63,7 @@ class _Protocol(HttpToolsProtocol):
 
 
 def peer_uid(connection: socket.socket | None) -> int | None:
-    """The user id of the process that opened this connection; None where the kernel does not tell it."""
+    """The user id of the process that opened this connection; None where the kernel does not say."""
     if connection is None or connection.family != getattr(socket, "AF_UNIX", None) or sys.platform != "linux":
         return None
     _, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
@@ -71,17 +71,17 @@ def peer_uid(connection: socket.socket | None) -> int | None:
 
 
 class ColocatedApp(Protocol):
-    """What else answers at the same address, and lives as long as the service does."""
+    """Another application that answers at the same address and runs as long as the service."""
 
     def front(self, app: Any) -> Any:
-        """An application that takes its own requests and gives the rest to another."""
+        """An application that takes its own requests and passes the rest to `app`."""
 
     def running(self) -> AbstractAsyncContextManager[object]:
-        """Open while there are answers."""
+        """Open while requests are answered."""
 
 
 class ConfirmServer(uvicorn.Server):
-    """One listener; signals are for all of them together."""
+    """One listener. Signals are handled for all of them together."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -89,18 +89,18 @@ class ConfirmServer(uvicorn.Server):
 
 
 def check_listen(listen: Listen) -> list[tuple[Any, ...]]:
-    """The addresses to bind; refused where others could read the tokens on the way."""
+    """The addresses to bind; UsageError if tokens would be sent unencrypted to other machines."""
     try:
         found = socket.getaddrinfo(listen.host, listen.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (socket.gaierror, UnicodeError) as error:
-        raise UsageError(f"The address {listen.host!r} is not known here ({error}): give another one.") from error
+        raise UsageError(f"The address {listen.host!r} cannot be resolved ({error}): give another one.") from error
     if (listen.tls_certificate is None) != (listen.tls_key is None):
         raise UsageError("The certificate and its key belong together: give both or neither.")
     open_to_others = [entry[4][0] for entry in found if not _is_loopback(str(entry[4][0]))]
     if open_to_others and listen.tls_certificate is None and not listen.allow_plain:
         raise UsageError(
-            f"{listen.host!r} can be reached from other machines, and tokens would go over the line in the clear: "
-            "listen on 127.0.0.1, give a certificate and its key, or say --insecure-listen behind a proxy that has TLS."
+            f"{listen.host!r} can be reached from other machines, and tokens would be sent unencrypted: "
+            "listen on 127.0.0.1, give a certificate and its key, or use --insecure-listen behind a proxy with TLS."
         )
     return [entry for entry in found if entry[0] in (socket.AF_INET, socket.AF_INET6)]
 
@@ -110,7 +110,7 @@ def _is_loopback(address: str) -> bool:
 
 
 def bind(listen: Listen) -> socket.socket:
-    """The listening socket for TCP, on the first address that can be had."""
+    """The listening TCP socket, on the first address that is free."""
     problems = []
     for family, kind, protocol, _, address in check_listen(listen):
         made = socket.socket(family, kind, protocol)
@@ -125,17 +125,17 @@ def bind(listen: Listen) -> socket.socket:
         return made
     raise CannotDo(
         f"Cannot listen on {listen.host!r}, port {listen.port} ({'; '.join(problems)}): "
-        "stop what is there, or give another port."
+        "stop the program that uses it, or give another port."
     )
 
 
 def bind_unix(path: Path, *, shared: bool) -> socket.socket:
-    """The listening Unix socket, for its owner alone or, where others are mapped, for the group as well."""
+    """The listening Unix socket, for its owner or, if `shared`, also for the group."""
     if not hasattr(socket, "AF_UNIX"):
         raise CannotDo("This system has no Unix sockets: leave `socket` out of the policy.")
     _clear(path)
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    # The file must never exist with wider rights, not even for a moment.
+    # The file must never have wider permissions, not even for a moment.
     before = os.umask(0o117 if shared else 0o177)
     try:
         made.bind(str(path))
@@ -148,15 +148,15 @@ def bind_unix(path: Path, *, shared: bool) -> socket.socket:
 
 
 def _clear(path: Path) -> None:
-    """Take away what a service that was killed left behind, and nothing else."""
+    """Remove the socket that a killed service left behind, and nothing else."""
     try:
         found = path.lstat()
     except FileNotFoundError:
         return
     except OSError as error:
-        raise CannotDo(f"Cannot look at {str(path)!r} ({error.strerror}): check the folder.") from error
+        raise CannotDo(f"Cannot read {str(path)!r} ({error.strerror}): check the folder.") from error
     if not stat.S_ISSOCK(found.st_mode):
-        raise CannotDo(f"{str(path)!r} is there and no socket: move it away, or give another path.")
+        raise CannotDo(f"{str(path)!r} exists and is not a socket: move it away, or give another path.")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
             probe.connect(str(path))
@@ -167,7 +167,7 @@ def _clear(path: Path) -> None:
 
 
 def address_of(listener: socket.socket, *, tls: bool) -> str:
-    """The address that callers use."""
+    """The address for callers."""
     if listener.family == getattr(socket, "AF_UNIX", None):
         return f"unix:{listener.getsockname()}"
     host, port = listener.getsockname()[:2]
@@ -183,7 +183,7 @@ def serve(
     stopping: threading.Event | None = None,
     beside: ColocatedApp | None = None,
 ) -> None:
-    """Answer until a signal comes (or `stopping` is set), then finish what was begun and let all go who wait."""
+    """Serve until a signal comes (or `stopping` is set), then finish what was begun and answer all who wait."""
     tls = listen.tls_certificate is not None
     listeners: list[tuple[socket.socket, bool]] = []
     try:
@@ -201,14 +201,14 @@ def serve(
             # The gateway's streams must not wait 5 ms for a thread that computes.
             sys.setswitchinterval(SWITCH_SECONDS)
         run_loop(
-            answer(
+            serve_until_stopped(
                 [
                     server_for(
                         app if beside is None else beside.front(app),
                         listen,
                         tls=with_tls,
                         keep_alive_seconds=_KEEP_ALIVE_SECONDS,
-                        # Beside it there are answers of others, which have a date.
+                        # A gateway's answers carry the date of the upstream.
                         date_header=beside is None,
                     )
                     for _, with_tls in listeners
@@ -217,7 +217,7 @@ def serve(
                 running=[app.router.lifespan_context(app), *([] if beside is None else [beside.running()])],
                 ready=lambda: ready and ready(addresses),
                 stopping=stopping,
-                # Who waits is answered first: a server that stops waits for them.
+                # Waiting clients are answered first: the server waits for them before it stops.
                 before_stop=service.waiting.stop,
             )
         )
@@ -229,7 +229,7 @@ def serve(
 
 
 def fast_loop() -> asyncio.AbstractEventLoop:
-    """An event loop of uvloop, which sends head and body at once; the usual one where it is not installed."""
+    """A uvloop event loop; the standard one if uvloop is not installed."""
     try:
         import uvloop
     except ImportError:
@@ -239,7 +239,7 @@ def fast_loop() -> asyncio.AbstractEventLoop:
 
 
 def allow_many_connections() -> None:
-    """Everyone who waits holds a file open, and the usual limit of 1,024 is soon reached."""
+    """Raise the limit of open files: every waiting client holds one, and 1,024 are soon reached."""
     try:
         import resource
     except ImportError:
@@ -251,7 +251,7 @@ def allow_many_connections() -> None:
 
 
 def check_certificate(listen: Listen) -> None:
-    """Refuse a certificate that cannot be used, before anybody is told that the service is there."""
+    """Refuse a certificate that cannot be used, before the service announces itself."""
     assert listen.tls_certificate is not None
     try:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(listen.tls_certificate, listen.tls_key)
@@ -262,17 +262,17 @@ def check_certificate(listen: Listen) -> None:
 
 
 def run_loop(work: Coroutine[Any, Any, None]) -> None:
-    """Run until it is done, on the fast event loop where there is one."""
-    # What is loaded stays: looking through it again and again for what could go would be a part of every answer.
+    """Run a coroutine on the fast event loop."""
+    # Loaded modules stay; scanning them at every collection would slow down answers.
     gc.collect()
     gc.freeze()
-    # What an answer needs goes as soon as it is not needed; only what refers to itself waits to be looked for.
+    # Most objects of a request are freed by reference counting; only cycles wait for the collector.
     gc.set_threshold(20_000, 20, 100)
     with asyncio.Runner(loop_factory=fast_loop) as runner:
         runner.run(work)
 
 
-async def answer(
+async def serve_until_stopped(
     servers: Sequence[ConfirmServer],
     listeners: Sequence[socket.socket],
     *,
@@ -281,7 +281,7 @@ async def answer(
     stopping: threading.Event | None,
     before_stop: Callable[[], object] = lambda: None,
 ) -> None:
-    """Answer on every listener until a signal comes or `stopping` is set; `running` is open meanwhile."""
+    """Serve on every listener until a signal comes or `stopping` is set; `running` is open meanwhile."""
 
     def stop() -> None:
         before_stop()
@@ -334,7 +334,7 @@ def server_for(
             lifespan="off",
             log_config=None,
             access_log=False,
-            # Whom a proxy says it speaks for is nobody that this service knows.
+            # Forwarded headers could be forged, and nothing here needs them.
             proxy_headers=False,
             server_header=False,
             date_header=date_header,
@@ -348,7 +348,7 @@ def server_for(
 
 
 class _RedactingFormatter(logging.Formatter):
-    """Redacts the whole line, whatever a library puts into it."""
+    """Redacts whole log lines, whatever a library puts into them."""
 
     def __init__(self, secrecy: Secrecy) -> None:
         super().__init__("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%S%z")
@@ -359,7 +359,7 @@ class _RedactingFormatter(logging.Formatter):
 
 
 def open_log(secrecy: Secrecy) -> None:
-    """Errors of the server go where the service's own lines go, redacted; to the terminal where nothing was opened."""
+    """Send the server's errors to our own log, redacted; to the terminal if no log was opened."""
     ours = logging.getLogger("seasoned")
     if not ours.handlers:
         shown = logging.StreamHandler()

@@ -1,24 +1,24 @@
-"""Counters of one service in the form that Prometheus reads; no name of anybody, and nothing that was asked."""
+"""Prometheus metrics of one service, without names or contents of requests."""
 
 from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
+from seasoned.confirm.audit.export import AuditExporter
 from seasoned.confirm.request.request import Request
-from seasoned.confirm.service.audit_exporter import AuditExporter
 from seasoned.confirm.service.waiting import Waiters
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class ConfirmMetrics:
-    """What is counted, in a registry of its own so that two services in one process do not mix."""
+    """The metrics, in a separate registry, so that two services in one process do not mix."""
 
     def __init__(self, waiting: Waiters, heads: AuditExporter) -> None:
+        # Pages and the gateway add their own metrics to it.
         self.registry = CollectorRegistry()
-        """Others that are served beside it add theirs."""
         self._submitted = Counter(
-            "seasoned_confirm_submitted", "Requests taken in.", ["status"], registry=self.registry
+            "seasoned_confirm_submitted", "Requests submitted.", ["status"], registry=self.registry
         )
         self._votes = Counter("seasoned_confirm_votes", "Votes cast.", ["vote"], registry=self.registry)
         self._redeemed = Counter("seasoned_confirm_redeemed", "Grants given out.", registry=self.registry)
@@ -28,16 +28,16 @@ class ConfirmMetrics:
             ["method", "route", "status"],
             registry=self.registry,
         )
-        # Looking a counter up by its labels costs more than counting.
+        # Looking up a counter by its labels takes longer than counting.
         self._known: dict[tuple[str, str, int], Counter] = {}
         self._by_status: dict[str, Counter] = {}
         self._seconds = Histogram(
             "seasoned_confirm_http_seconds",
-            "Time until an answer, waiting left out.",
+            "Time until an answer, without waiting.",
             registry=self.registry,
             buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0),
         )
-        self._pending = Gauge("seasoned_confirm_pending", "Requests that wait for a person.", registry=self.registry)
+        self._pending = Gauge("seasoned_confirm_pending", "Pending requests.", registry=self.registry)
         waiters = Gauge("seasoned_confirm_waiting", "Connections that wait for a decision.", registry=self.registry)
         waiters.set_function(lambda: float(waiting.count))
         row = Gauge("seasoned_confirm_exported_row", "The audit row last exported.", registry=self.registry)
@@ -66,6 +66,6 @@ class ConfirmMetrics:
             self._seconds.observe(seconds)
 
     def text(self, pending_count: int) -> bytes:
-        """All of it, as it stands now."""
+        """All metrics as text."""
         self._pending.set(pending_count)
         return generate_latest(self.registry)

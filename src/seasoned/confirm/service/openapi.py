@@ -1,4 +1,4 @@
-"""The shapes of bodies and answers, for the OpenAPI document. What is sent is made elsewhere; tests compare the two."""
+"""Shapes of bodies and answers for the OpenAPI document. `responses.py` builds the answers; tests compare the two."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _Answer(BaseModel):
 
 
 class Problem(_Answer):
-    """Why something was not done; `field` is there where one field is wrong."""
+    """Why a request failed; `field` names the wrong field, if it is one."""
 
     schema_: Literal["seasoned/error/1"] = Field(alias="schema")
     error: str
@@ -24,7 +24,7 @@ class Problem(_Answer):
 
 
 class ConflictAnswer(_Answer):
-    """The request is no longer in the state for this; `status` is the one it is in."""
+    """The request is in another state already; `status` says which."""
 
     schema_: Literal["seasoned/error/1"] = Field(alias="schema")
     error: str
@@ -32,7 +32,7 @@ class ConflictAnswer(_Answer):
 
 
 class TooManyAnswer(_Answer):
-    """The limit of this action is used up."""
+    """A rate limit is reached."""
 
     schema_: Literal["seasoned/error/1"] = Field(alias="schema")
     error: str
@@ -41,7 +41,7 @@ class TooManyAnswer(_Answer):
 
 
 class SubmittedAnswer(_Answer):
-    """What a requester is told."""
+    """The answer to a submission."""
 
     schema_: Literal["seasoned/confirm-submitted/1"] = Field(alias="schema")
     id: str
@@ -55,7 +55,7 @@ class SubmittedAnswer(_Answer):
 
 
 class DecidedAnswer(_Answer):
-    """What one who decides is told; still pending where the quorum is larger."""
+    """The answer to a decision; still pending if more approvals are needed."""
 
     schema_: Literal["seasoned/confirm-decided/1"] = Field(alias="schema")
     id: str
@@ -67,7 +67,7 @@ class DecidedAnswer(_Answer):
 
 
 class RedeemedAnswer(_Answer):
-    """The grant: the right to do it, once, now."""
+    """The grant: permission to act once, now."""
 
     schema_: Literal["seasoned/confirm-redeemed/1"] = Field(alias="schema")
     id: str
@@ -77,7 +77,7 @@ class RedeemedAnswer(_Answer):
 
 
 class VoteShown(_Answer):
-    """What one person said."""
+    """One person's vote."""
 
     voter: str
     person: str
@@ -89,7 +89,7 @@ class VoteShown(_Answer):
 
 
 class RequestShown(_Answer):
-    """One request: exact while it is pending, redacted from then on."""
+    """One request: exact while it is pending, redacted afterwards."""
 
     id: str
     action: str
@@ -116,18 +116,18 @@ class RequestShown(_Answer):
     votes: list[VoteShown]
     quorum: int
     is_exact: bool
-    finding: str = Field(description="What its details need beside the action that is asked for, while it is pending.")
+    finding: str = Field(description="While pending: a warning that the details contain another risky action.")
     is_unused: bool
 
 
 class RequestAnswer(RequestShown):
-    """One request, as an answer of its own."""
+    """One request as an answer."""
 
     schema_: Literal["seasoned/confirm-request/1"] = Field(alias="schema")
 
 
 class RequestsAnswer(_Answer):
-    """Requests, the newest first."""
+    """Requests, newest first."""
 
     schema_: Literal["seasoned/confirm-requests/1"] = Field(alias="schema")
     count: int
@@ -135,7 +135,7 @@ class RequestsAnswer(_Answer):
 
 
 class AuditAnswer(_Answer):
-    """Entries of the audit, the newest first."""
+    """Entries of the audit, newest first."""
 
     schema_: Literal["seasoned/confirm-audit/1"] = Field(alias="schema")
     count: int
@@ -143,7 +143,7 @@ class AuditAnswer(_Answer):
 
 
 class HealthAnswer(_Answer):
-    """Whether the service works; the rest only for those who have a credential."""
+    """Whether the service works; more for callers with a credential."""
 
     schema_: Literal["seasoned/health/1"] = Field(alias="schema")
     status: Literal["ok", "failing"]
@@ -157,7 +157,7 @@ class HealthAnswer(_Answer):
         None, description="For admins: the newest notifications that have not arrived, and why."
     )
     export: dict[str, Any] | None = Field(
-        None, description="For admins: where the head of the audit goes, what arrived last, and why nothing does."
+        None, description="For admins: where the head of the audit is exported, the last success, and the last error."
     )
 
 
@@ -165,8 +165,8 @@ _WORDS: dict[int, str] = {
     400: "A field is wrong; `field` names it.",
     401: "No valid credential.",
     403: "The credential does not allow this.",
-    404: "There is no such request, or it is another requester's.",
-    408: "The body did not come in time.",
+    404: "No such request, or it belongs to another requester.",
+    408: "The body did not arrive in time.",
     413: "The body has more than 1,000,000 bytes.",
     503: "The store cannot be used at the moment.",
 }
@@ -174,7 +174,7 @@ _JSON = "application/json"
 
 
 def answers(*statuses: int, **models: Any) -> dict[int | str, dict[str, Any]]:
-    """The answers of one route: errors by their status, others as `on_200=(model, words)`."""
+    """The answers of one route: errors by status, others as `on_200=(model, description)`."""
     found: dict[int | str, dict[str, Any]] = {
         status: {"model": Problem, "description": _WORDS[status]} for status in (*statuses, 401, 503)
     }
@@ -183,7 +183,7 @@ def answers(*statuses: int, **models: Any) -> dict[int | str, dict[str, Any]]:
     return found
 
 
-CONFLICT = (ConflictAnswer, "It is already resolved, redeemed or too late; `status` says how it stands.")
+CONFLICT = (ConflictAnswer, "Already resolved, redeemed or too late; `status` says which.")
 
 
 def _body(schema: dict[str, Any], *, required: bool = True) -> dict[str, Any]:
@@ -199,13 +199,13 @@ SUBMISSION = _body(
         "type": "object",
         "required": ["action", "description"],
         "properties": {
-            "action": _text("What is to be done, such as `deploy_production`.", minLength=1, maxLength=64),
-            "description": _text("The same for a person, in a sentence.", minLength=1),
+            "action": _text("The action, such as `deploy_production`.", minLength=1, maxLength=64),
+            "description": _text("What it does, as a sentence for a person.", minLength=1),
             "details": {"type": ["object", "null"], "description": "The exact arguments."},
-            "requester": _text("A label; who asks is told by the credential.", type=["string", "null"]),
+            "requester": _text("A label; the credential says who asks.", type=["string", "null"]),
             "session_key": _text("The session that asks.", type=["string", "null"]),
             "timeout_seconds": {
-                "description": "Clamped to 30 to 3,600; what is no number means the default, 300.",
+                "description": "Clamped to 30 to 3,600; anything but a number means the default, 300.",
                 "default": 300,
             },
         },
@@ -218,7 +218,7 @@ REDEMPTION = _body(
     {
         "type": "object",
         "required": ["digest"],
-        "properties": {"digest": _text("SHA-256 (hex) of the canonical request that is about to be done.")},
+        "properties": {"digest": _text("SHA-256 (hex) of the canonical request that is about to be executed.")},
     }
 )
 EVENT = {
@@ -230,13 +230,13 @@ KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "description": "The same key gives the same request, however often it is sent.",
+    "description": "The same key gives the same request, however often it is submitted.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]+$"},
 }
 
 
 def document(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document; wrong parameters are a 400 here, so FastAPI's own 422 is taken out."""
+    """The OpenAPI document. Wrong parameters give 400 here, so FastAPI's 422 is removed."""
     if app.openapi_schema is None:
         made = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
         for path in made["paths"].values():
@@ -244,7 +244,7 @@ def document(app: FastAPI) -> dict[str, Any]:
                 operation["responses"].pop("422", None)
                 done = operation["responses"].get("200", {}).get("content", {})
                 if len(done) > 1:
-                    # FastAPI adds JSON to what is said to be something else.
+                    # FastAPI adds JSON to answers that are declared as something else.
                     done.pop(_JSON, None)
         for name in ("HTTPValidationError", "ValidationError"):
             made.get("components", {}).get("schemas", {}).pop(name, None)

@@ -1,4 +1,4 @@
-"""What comes in: read up to a limit, decoded strictly, and refused with the name of the field that is wrong."""
+"""Reads request bodies up to a limit, decodes them strictly, and names the field that is wrong."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from seasoned.errors import SeasonedError, UsageError
 
 
 def values_of(request: Request, name: bytes) -> list[bytes]:
-    """Every value of a header, whose name is given in small letters, in the order in which they came."""
+    """All values of a header, in order. The name is given in lower case."""
     return [value for key, value in request.scope["headers"] if key == name]
 
 
 MOST_BYTES = 1_000_000
 _READ_SECONDS = 30.0
+# This much of a body that is too long is read and discarded, so that the sender gets to read the answer.
 _DISCARDED_BYTES = 8 * MOST_BYTES
-"""So much of a body that is too long is still taken in and thrown away, for the sender to read the answer."""
 _KEY = re.compile(rb"[!-~]{1,200}\Z")
 _WHERE = re.compile(r" - at `\$\.?([^`]*)`\Z")
 _MISSING = re.compile(r"missing required field `([^`]+)`")
@@ -41,11 +41,11 @@ class FieldError(UsageError):
 
 
 class TooLarge(SeasonedError):
-    """The body is longer than a service should hold."""
+    """The body is too long."""
 
 
 class TooSlow(SeasonedError):
-    """The body did not come in time."""
+    """The body did not arrive in time."""
 
 
 class SubmitBody(msgspec.Struct, frozen=True):
@@ -92,18 +92,18 @@ async def read_new_request(request: Request) -> NewRequest:
 
 
 async def read_reason(request: Request) -> str:
-    """Why somebody decides so; no body means no reason."""
+    """The reason for a decision; no body means no reason."""
     content = await _read(request, may_be_empty=True)
     return (_decoded(content, _verdict).reason or "") if content else ""
 
 
 async def read_digest(request: Request) -> str:
-    """The digest of what is about to be done."""
+    """The digest of the action that is about to run."""
     return _decoded(await _read(request), _redemption).digest
 
 
 def idempotency_key(request: Request) -> str | None:
-    """The key under which a submission may be repeated."""
+    """The key that makes a repeated submission the same request."""
     given = values_of(request, b"idempotency-key")
     if not given:
         return None
@@ -113,7 +113,7 @@ def idempotency_key(request: Request) -> str | None:
 
 
 def field_of(error: UsageError) -> str | None:
-    """The field that an error is about; messages of the book begin with it."""
+    """The field that an error is about; messages begin with its name."""
     if isinstance(error, FieldError):
         return error.field
     found = _NAMED.match(str(error))
@@ -133,7 +133,7 @@ def _decoded(content: bytes, decoder: msgspec.json.Decoder[_T]) -> _T:
     except UnicodeDecodeError as error:
         raise FieldError("body", f"it is not valid UTF-8 ({error.reason}).") from error
     except RecursionError as error:
-        raise FieldError("body", "it is nested too deep; make it flatter.") from error
+        raise FieldError("body", "it is nested too deep; flatten it.") from error
     except msgspec.DecodeError as error:
         raise FieldError("body", f"{error}; send one JSON object in UTF-8.") from error
 
@@ -154,7 +154,7 @@ async def _read(request: Request, *, may_be_empty: bool = False) -> bytes:
                 size += len(parts[-1])
                 is_whole = not message.get("more_body")
     except TimeoutError as error:
-        raise TooSlow(f"The body did not come within {_READ_SECONDS:g} seconds: send it again.") from error
+        raise TooSlow(f"The body did not arrive within {_READ_SECONDS:g} seconds: send it again.") from error
     if size > MOST_BYTES:
         if not is_whole:
             await _discard(request)
@@ -179,7 +179,7 @@ async def _discard(request: Request) -> None:
 
 
 def _too_large() -> TooLarge:
-    return TooLarge(f"The body has more than {MOST_BYTES:,} bytes: send less, or say where the rest lies.")
+    return TooLarge(f"The body has more than {MOST_BYTES:,} bytes: send less, or a reference to the rest.")
 
 
 def _check_type(request: Request) -> None:
@@ -191,4 +191,4 @@ def _check_type(request: Request) -> None:
     if given.get_content_type() != "application/json" or str(charset).lower() not in ("utf-8", "utf8"):
         raise FieldError("Content-Type", "expected 'application/json', in UTF-8.")
     if request.headers.get("content-encoding", "identity").lower() != "identity":
-        raise FieldError("Content-Encoding", "send the body as it is, not compressed.")
+        raise FieldError("Content-Encoding", "send the body uncompressed.")

@@ -1,4 +1,4 @@
-"""What the service says: values as JSON, each answer with its schema, times also in their ISO form."""
+"""JSON answers of the service: each names its schema, and has times also as ISO text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def iso(moment: float | None) -> str | None:
-    """A moment as people and other programs write it, in UTC."""
+    """A time as ISO 8601 text in UTC."""
     if moment is None:
         return None
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -29,17 +29,17 @@ def iso(moment: float | None) -> str | None:
 def say(
     name: str, values: Mapping[str, Any], *, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """An answer in JSON that says which one it is."""
+    """A JSON answer with the name of its schema."""
     return as_json(_encode({"schema": f"seasoned/{name}/1", **values}), status=status, headers=headers)
 
 
 def as_json(content: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """An answer that is written out already."""
-    return _Json(content, status, headers)
+    """A JSON answer that is already encoded."""
+    return _JsonResponse(content, status, headers)
 
 
-class _Json(Response):
-    """JSON with the headers that every answer has; they are written out once and not for each."""
+class _JsonResponse(Response):
+    """JSON with the headers that every answer has."""
 
     def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
         more = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in (headers or {}).items()]
@@ -47,31 +47,31 @@ class _Json(Response):
 
 
 def submitted(request: Request, base_url: str) -> dict[str, Any]:
-    """What a requester is told about what it handed over."""
-    place = f"{base_url}/confirm/{request.id}"
+    """The answer to a submission."""
+    url = f"{base_url}/confirm/{request.id}"
     return {
         "id": request.id,
         "action": request.action,
         "status": request.status,
         "timeout_seconds": request.timeout_seconds,
         "message": _message(request),
-        "approve_url": f"{place}/approve",
-        "deny_url": f"{place}/deny",
+        "approve_url": f"{url}/approve",
+        "deny_url": f"{url}/deny",
         "digest": request.digest,
     }
 
 
 def _message(request: Request) -> str:
     if request.status == "auto_approved":
-        return "An allow-list covers this action: redeem it before you act."
+        return "The allow-list covers this action: redeem it before you act."
     if request.is_resolved:
-        return f"This was asked before and is {request.status}."
+        return f"This was submitted before and is {request.status}."
     wait = f"GET /confirm/{request.id}?wait=60"
-    return f"A person decides about this within {request.timeout_seconds:g} seconds; wait with {wait}."
+    return f"A person has {request.timeout_seconds:g} seconds to decide; wait with {wait}."
 
 
 def decided(request: Request) -> dict[str, Any]:
-    """What one who decides is told."""
+    """The answer to a decision."""
     return {
         "id": request.id,
         "action": request.action,
@@ -83,24 +83,24 @@ def decided(request: Request) -> dict[str, Any]:
 
 
 def redeemed(grant: Grant) -> dict[str, Any]:
-    """The right to act, once."""
+    """The answer to a redemption: permission to act once."""
     return {**msgspec.structs.asdict(grant), "redeemed_at_iso": iso(grant.redeemed_at)}
 
 
 def shown(request: Request) -> dict[str, Any]:
-    """Everything about a request that one who may see it is shown."""
+    """A request with everything that the service shows of it."""
     values = with_iso(msgspec.structs.asdict(request))
     values["votes"] = [with_iso(msgspec.structs.asdict(vote)) for vote in request.votes]
     values["is_unused"] = request.is_unused
     return values
 
 
+# The last request that was encoded: when many clients wait for one, all get the same bytes.
 _written: dict[str, tuple[Request, bytes]] = {}
-"""The last request that was written out: when many wait for one, all get the same bytes."""
 
 
 def look_of(request: Request) -> bytes:
-    """A request as an answer of its own, in JSON."""
+    """One request as a JSON answer."""
     known, content = _written.get("last", (None, b""))
     if known is not request:
         content = _encode({"schema": "seasoned/confirm-request/1", **shown(request)})
@@ -109,7 +109,7 @@ def look_of(request: Request) -> bytes:
 
 
 def with_iso(values: dict[str, Any]) -> dict[str, Any]:
-    """The same with every time also as text."""
+    """The same, with every time also as text."""
     return values | {f"{name}_iso": iso(values[name]) for name in _TIMES if name in values}
 
 
@@ -117,5 +117,5 @@ _TIMES = ("created_at", "expires_at", "resolved_at", "redeem_before", "redeemed_
 
 
 def event(request: Request) -> bytes:
-    """One event of a stream: how the request stands now."""
+    """One server-sent event with the request as it is now."""
     return b"event: status\ndata: " + look_of(request) + b"\n\n"

@@ -1,4 +1,4 @@
-"""The life of a request over HTTP: submit, look, wait, decide, redeem. GET changes nothing but expiry."""
+"""HTTP routes: submit, look, wait, decide, redeem; lists, audit, health and metrics. GET changes nothing but expiry."""
 
 from __future__ import annotations
 
@@ -6,23 +6,29 @@ import re
 from collections.abc import AsyncIterator
 from typing import Annotated
 
+import msgspec
 from fastapi import APIRouter, Depends, Path, Query
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response, StreamingResponse
 
+import seasoned
+from seasoned.confirm.notify.outbox import unsent
 from seasoned.confirm.people.credential import Credential
-from seasoned.confirm.request.request import Request
+from seasoned.confirm.request.book import Book
+from seasoned.confirm.request.request import Request, Status
 from seasoned.confirm.service import openapi, responses
 from seasoned.confirm.service.auth import Bearer
+from seasoned.confirm.service.metrics import CONTENT_TYPE
 from seasoned.confirm.service.openapi import answers
 from seasoned.confirm.service.request_body import read_digest, read_new_request, read_reason
 from seasoned.confirm.service.service import ConfirmService, service_of
-from seasoned.errors import Denied, NotFound
+from seasoned.errors import CannotDo, Denied, NotFound, Refused
 
 router = APIRouter(tags=["confirm"])
+overview = APIRouter(tags=["overview"])
 authenticated = Bearer()
 Who = Annotated[Credential, Depends(authenticated)]
-RequestId = Annotated[str, Path(description="The id that submitting gave.")]
+RequestId = Annotated[str, Path(description="The id from the submission.")]
 Wait = Annotated[float, Query(ge=0, le=3600, description="Seconds to wait for the decision.")]
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _HEARTBEAT_SECONDS = 15.0
@@ -36,15 +42,15 @@ _HEARTBEAT_SECONDS = 15.0
         403,
         408,
         413,
-        on_200=(openapi.SubmittedAnswer, "An allow-list covers it: approved without a person."),
-        on_202=(openapi.SubmittedAnswer, "Taken in, and kept: a person decides."),
+        on_200=(openapi.SubmittedAnswer, "The allow-list covers it: approved without asking."),
+        on_202=(openapi.SubmittedAnswer, "Stored: a person decides."),
         on_409=(openapi.ConflictAnswer, "The idempotency key was used for something else."),
-        on_429=(openapi.TooManyAnswer, "Too many requests: the sentence says of what."),
+        on_429=(openapi.TooManyAnswer, "A rate limit is reached; the message says which."),
     ),
     openapi_extra={**openapi.SUBMISSION, "parameters": [openapi.KEY]},
 )
 async def submit(request: HTTPRequest, who: Who) -> Response:
-    """Ask a person to agree to one action."""
+    """Ask a person to approve one action."""
     service = service_of(request)
     asked = await read_new_request(request)
     done = await service.store.write(lambda book: book.submit(who, asked))
@@ -61,20 +67,20 @@ _DECIDED = answers(
     404,
     408,
     413,
-    on_200=(openapi.DecidedAnswer, "The vote is kept; `status` says whether that decides it."),
+    on_200=(openapi.DecidedAnswer, "The vote is stored; `status` says whether that decides it."),
     on_409=openapi.CONFLICT,
 )
 
 
 @router.post("/confirm/{request_id}/approve", responses=_DECIDED, openapi_extra=openapi.VERDICT)
 async def approve(request: HTTPRequest, request_id: RequestId, who: Who) -> Response:
-    """Agree to exactly this action."""
+    """Approve exactly this action."""
     return await _decide(request, who, request_id, approve=True)
 
 
 @router.post("/confirm/{request_id}/deny", responses=_DECIDED, openapi_extra=openapi.VERDICT)
 async def deny(request: HTTPRequest, request_id: RequestId, who: Who) -> Response:
-    """Refuse it; one denial decides."""
+    """Deny it; one denial decides."""
     return await _decide(request, who, request_id, approve=False)
 
 
@@ -87,7 +93,7 @@ async def _decide(request: HTTPRequest, who: Credential, request_id: str, *, app
 async def decide(
     service: ConfirmService, who: Credential, request_id: str, *, approve: bool, reason: str, via: str
 ) -> Request:
-    """Cast a vote, and tell whoever waits for it."""
+    """Cast a vote, and wake the clients that wait for it."""
     checked = check_id(request_id)
     decided = await service.store.write(lambda book: book.decide(who, checked, approve=approve, reason=reason, via=via))
     service.metrics.voted(approve=approve)
@@ -110,7 +116,7 @@ async def decide(
     openapi_extra=openapi.REDEMPTION,
 )
 async def redeem(request: HTTPRequest, request_id: RequestId, who: Who) -> Response:
-    """Use an approval, once, for what was approved."""
+    """Use an approval, once, for exactly what was approved."""
     service = service_of(request)
     digest = await read_digest(request)
     checked = check_id(request_id)
@@ -119,7 +125,7 @@ async def redeem(request: HTTPRequest, request_id: RequestId, who: Who) -> Respo
     return responses.say("confirm-redeemed", responses.redeemed(grant))
 
 
-_SHOWN = (openapi.RequestAnswer, "The request as it stands.")
+_SHOWN = (openapi.RequestAnswer, "The request.")
 
 
 @router.get("/confirm/{request_id}", responses=answers(400, 404, on_200=_SHOWN))
@@ -145,13 +151,13 @@ async def _gone(request: HTTPRequest) -> None:
     responses=answers(400, 404)
     | {
         200: {
-            "description": "One event `status` for each change, each with the request; it ends when it is resolved.",
+            "description": "One event `status` for each change, with the request; ends when it is resolved.",
             "content": {"text/event-stream": {"schema": openapi.EVENT}},
         }
     },
 )
 async def events(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait = 3600.0) -> Response:
-    """How a request goes on, as server-sent events."""
+    """Changes of one request, as server-sent events."""
     service = service_of(request)
     checked = check_id(request_id)
     await service.waiting.look(who, checked)
@@ -170,7 +176,7 @@ async def _stream(
         yield responses.event(found)
         while not found.is_resolved and (left := ends - service.waiting.now()) > 0:
             news = await watch.next(min(left, _HEARTBEAT_SECONDS))
-            # A stream may last for an hour: a credential that was revoked meanwhile sees no more of it.
+            # A stream can last an hour: a credential that was revoked meanwhile must see no more of it.
             if news is not None:
                 if not await service.waiting.is_current(who):
                     return
@@ -187,7 +193,112 @@ async def _stream(
 
 
 def check_id(request_id: str) -> str:
-    """An id that could be one; all else is not there, whatever a database would make of it."""
+    """An id of the right form; anything else is NotFound, before it reaches a database."""
     if not _ID.match(request_id):
-        raise NotFound("There is no request with this id: look at `GET /confirm`.")
+        raise NotFound("No request has this id: see `GET /confirm`.")
     return request_id
+
+
+_SEES_ALL = ("approver", "admin")
+_MOST_UNSENT = 20
+Limit = Annotated[int, Query(ge=1, le=500, description="At most this many.")]
+
+
+@overview.get(
+    "/confirm", responses=answers(400, 404, on_200=(openapi.RequestsAnswer, "Requests; for an agent only its own."))
+)
+async def requests(
+    request: HTTPRequest,
+    who: Who,
+    status: Annotated[Status | None, Query(description="Only with this status.")] = None,
+    unused: Annotated[bool, Query(description="Only approved ones that were never redeemed.")] = False,
+    limit: Limit = 50,
+    before: Annotated[str | None, Query(description="Only those older than the request with this id.")] = None,
+) -> Response:
+    """Requests, newest first."""
+    older = None if before is None else check_id(before)
+    found = await service_of(request).store.read(
+        lambda book: book.list(who, status=status, unused=unused, limit=limit, before=older)
+    )
+    values = {"count": len(found), "requests": [responses.shown(one) for one in found]}
+    return responses.say("confirm-requests", values)
+
+
+@overview.get("/audit", responses=answers(400, 403, on_200=(openapi.AuditAnswer, "Entries of the audit.")))
+async def audit(request: HTTPRequest, who: Who, limit: Limit = 50) -> Response:
+    """What happened, newest first; for approvers and admins."""
+    if who.role not in _SEES_ALL:
+        raise Refused("The audit is for approvers and admins: ask one of them.")
+    found = await service_of(request).store.read(lambda book: book.audit(limit=limit))
+    entries = [responses.with_iso(msgspec.structs.asdict(entry)) for entry in found]
+    return responses.say("confirm-audit", {"count": len(entries), "entries": entries})
+
+
+@overview.get(
+    "/health",
+    responses={
+        200: {"model": openapi.HealthAnswer, "description": "It works."},
+        503: {"model": openapi.HealthAnswer, "description": "It does not; restart it, or see its log."},
+    },
+)
+async def health(request: HTTPRequest) -> Response:
+    """Whether the service works. Needs no credential, and says more with one."""
+    service = service_of(request)
+    try:
+        pending = await service.pending_count()
+        works = service.broken is None
+    except CannotDo:
+        pending, works = None, False
+    values: dict[str, object] = {
+        "status": "ok" if works else "failing",
+        "pending_count": pending,
+        "timestamp": responses.iso(service.clock()),
+    }
+    who = await _recognised(request) if works else None
+    if who is not None:
+        values |= {
+            "version": seasoned.__version__,
+            "database": "postgres" if service.config.database_url else "sqlite",
+            "waiting": service.waiting.count,
+            "single_operator": service.policy.gives_up(),
+        }
+    if who is not None and who.role == "admin":
+        values["unsent"] = await service.store.read(_unsent)
+        exported = service.heads.exported
+        values["export"] = {
+            "to": service.policy.audit.export,
+            "row": None if exported is None else exported.seq,
+            "at": None if exported is None else responses.iso(exported.at),
+            "problem": service.heads.problem,
+        }
+    return responses.say("health", values, status=200 if works else 503)
+
+
+async def _recognised(request: HTTPRequest) -> Credential | None:
+    try:
+        return await authenticated(request)
+    except (Denied, CannotDo):
+        return None
+
+
+def _unsent(book: Book) -> list[dict[str, object]]:
+    """Notifications that have not arrived, without their contents."""
+    return [msgspec.structs.asdict(one) for one in unsent(book.database, limit=_MOST_UNSENT)]
+
+
+@overview.get(
+    "/metrics",
+    responses=answers()
+    | {200: {"description": "Counters for Prometheus.", "content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def metrics(request: HTTPRequest, who: Who) -> Response:
+    """Metrics without names. Any credential may read them, so a collector needs no more rights than an agent."""
+    service = service_of(request)
+    pending = await service.pending_count()
+    return Response(service.metrics.text(pending), media_type=CONTENT_TYPE, headers={"cache-control": "no-store"})
+
+
+@overview.get("/openapi.json", include_in_schema=False)
+async def openapi_document(request: HTTPRequest, who: Who) -> Response:
+    """The OpenAPI document."""
+    return Response(msgspec.json.encode(openapi.document(request.app)), media_type="application/json")

@@ -1,4 +1,4 @@
-"""What one running service holds: its desk, its waiters, its counters and the policy in force."""
+"""One running service: store threads, waiting clients, metrics, notifications and the policy in force."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -14,14 +14,15 @@ from typing import TypeVar
 from fastapi import APIRouter
 from starlette.requests import Request
 
-from seasoned.config import Config
+from seasoned.config import Config, secret
+from seasoned.confirm.audit.chain import AuditHead, read_head
+from seasoned.confirm.audit.export import AuditExporter
 from seasoned.confirm.notify import incoming, link
 from seasoned.confirm.notify.channel import ConfiguredChannel, load_channels
 from seasoned.confirm.notify.notifier import Notifier
 from seasoned.confirm.policy import FILE, Policy, check_agreed, load_with_digest
 from seasoned.confirm.request.book import Book
 from seasoned.confirm.request.seal import load_seal
-from seasoned.confirm.service.audit_exporter import AuditExporter
 from seasoned.confirm.service.metrics import ConfirmMetrics
 from seasoned.confirm.service.store_threads import StoreThreads
 from seasoned.confirm.service.waiting import Waiters
@@ -29,14 +30,14 @@ from seasoned.errors import SeasonedError
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.store import Database, open_database
 
+# The purpose that the key for one-time links is derived for.
 LINK_PURPOSE = "links"
-"""What the key of links is derived for."""
 _T = TypeVar("_T")
 _log = logging.getLogger("seasoned.confirm")
 
 
 class Notifications:
-    """The channels of the policy in force, and the courier that serves them."""
+    """The channels of the policy in force, and the notifier that serves them."""
 
     def __init__(
         self,
@@ -55,28 +56,28 @@ class Notifications:
         self._notifier: Notifier | None = None
 
     def start(self) -> None:
-        """Begin to send, where there is anybody to tell."""
+        """Start sending, if the policy has channels."""
         if self.channels:
             self._notifier = Notifier(self._open_book, self.channels, link_key=self._link_key, clock=self._clock)
             self._notifier.start()
 
     def wake(self) -> None:
-        """Something was written: look at once."""
+        """Look for due notifications at once: something was written."""
         if self._notifier is not None:
             self._notifier.wake()
 
     async def stop(self) -> None:
-        """End after what is under way; the rest is sent at the next start."""
+        """Stop after the attempts under way; the rest is sent at the next start."""
         if self._notifier is not None:
             await asyncio.to_thread(self._notifier.stop)
             self._notifier = None
 
     async def renew(self, policy: Policy) -> None:
-        """Take up the channels of a changed policy; those that cannot be used leave the old ones in place."""
+        """Use the channels of a changed policy; if they cannot be used, the old ones stay."""
         try:
             channels = load_channels(policy, self._config)
         except SeasonedError as error:
-            _log.error("the channels stay as they were: %s", error)
+            _log.error("the channels were not changed: %s", error)
             return
         if channels != self.channels:
             await self.stop()
@@ -84,13 +85,10 @@ class Notifications:
             self.start()
 
     def routers(self, store: StoreThreads) -> tuple[APIRouter, APIRouter]:
-        """The pages of links, and the addresses that Telegram, Discord and webhooks call."""
+        """The pages of one-time links, and the endpoints that Telegram, Discord and webhooks call."""
 
-        def ask(do: Callable[[Book], _T], /) -> Awaitable[_T]:
-            return store.write(lambda book: do(book))
-
-        pages = link.router(ask, self._link_key, self._clock)
-        return pages, incoming.router(ask, lambda: self.channels, self._clock)
+        pages = link.router(store.write, self._link_key, self._clock)
+        return pages, incoming.router(store.write, lambda: self.channels, self._clock)
 
 
 _POLICY_SECONDS = 1.0
@@ -98,7 +96,7 @@ _log = logging.getLogger("seasoned.confirm")
 
 
 class ConfirmService:
-    """The parts of one service. `running` brings them to life and ends them."""
+    """The parts of one service. `running` starts and stops them."""
 
     def __init__(
         self,
@@ -112,12 +110,10 @@ class ConfirmService:
         self.config = config
         self.clock = clock
         self.secrecy = Secrecy(load_key(config.home), config.redact)
-        self.redactor = self.secrecy.redactor()
-        """For what is made ready in the event loop; each book has its own."""
         self.seal = load_seal(config.home)
         self._policy_file = None if policy is not None else policy_file or config.home / FILE
+        # SHA-256 of the bytes that the policy was read from.
         self._digest = ""
-        """Of the bytes that the policy was read from."""
         if policy is None:
             assert self._policy_file is not None
             policy, self._digest = load_with_digest(self._policy_file)
@@ -125,32 +121,37 @@ class ConfirmService:
         self.base_url = (base_url or self.policy.listen.public_url or "").rstrip("/")
         self.store = StoreThreads(lambda: open_database(config, durable=True, by_turns=True), self.make_book)
         self.waiting = Waiters(self.store, clock=clock)
-        self.heads = AuditExporter(config, self.store, lambda: self.policy.audit, clock=clock)
+        self.heads = AuditExporter(
+            self._read_head, lambda: self.policy.audit, lambda: secret("webhook_secret", config.home)
+        )
         self.metrics = ConfirmMetrics(self.waiting, self.heads)
         link_key = self.seal.derive(LINK_PURPOSE)
         self.notices = Notifications(config, self.policy, self.open_book, link_key=link_key, clock=clock)
+        # Which background task has ended with an error, for /health.
         self.broken: str | None = None
-        """What ended that should run as long as the service; health says it."""
         self._pending = (-1, 0.0, 0)
 
     async def pending_count(self) -> int:
-        """Requests that wait for a person; counted anew only after a change, or when one of them expires."""
+        """The number of pending requests; counted again only after a change or an expiry."""
         seq, until, count = self._pending
         if seq != await self.store.read(lambda book: book.last_seq()) or self.clock() >= until:
             seq, until, count = self._pending = await self.store.read(_count_pending)
         return count
 
     def make_book(self, database: Database) -> Book:
-        """A book on a connection, under the policy that is in force now."""
+        """A book on this connection, under the policy in force now."""
         return Book(database, policy=self.policy, seal=self.seal, secrecy=self.secrecy, clock=self.clock)
 
     def open_book(self) -> Book:
-        """A book on a connection of its own, for a thread that is not the desk's."""
+        """A book on a new connection, for a thread that is not one of the store threads."""
         return self.make_book(open_database(self.config, durable=True))
+
+    async def _read_head(self) -> AuditHead:
+        return await self.store.read(lambda book: read_head(book.database, now=self.clock()))
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Everything that must run while requests are answered."""
+        """Run everything that the service needs while it answers requests."""
         await self.store.start()
         try:
             await self._check_policy(self._digest)
@@ -181,7 +182,7 @@ class ConfirmService:
             _log.error("%s; restart the service", self.broken, exc_info=error)
 
     async def _watch_policy(self) -> None:
-        """Take up a changed policy file that was agreed to; any other leaves the last good one in force."""
+        """Load a changed policy file that was approved; with any other, the last good policy stays in force."""
         seen = self._stamp()
         while self._policy_file is not None:
             await asyncio.sleep(_POLICY_SECONDS)
@@ -192,15 +193,15 @@ class ConfirmService:
                 policy, digest = load_with_digest(self._policy_file)
                 await self._check_policy(digest)
             except SeasonedError as error:
-                _log.error("the policy stays as it was: %s", error)
+                _log.error("the policy was not changed: %s", error)
                 continue
             self.policy = policy
             self.store.renew()
             await self.notices.renew(self.policy)
-            _log.info("the policy was read anew")
+            _log.info("the policy was reloaded")
 
     async def _check_policy(self, digest: str) -> None:
-        """Changing the policy needs a person: after the first agreed one, a file that nobody agreed to is refused."""
+        """Refuse a policy file that no person approved, once there is an approved one."""
         if (file := self._policy_file) is not None:
             await self.store.read(lambda book: check_agreed(book.database, file, digest))
 
@@ -215,7 +216,7 @@ class ConfirmService:
 
 
 def _count_pending(book: Book) -> tuple[int, float, int]:
-    # The number first: what changes after it is seen at the next question.
+    # The sequence number first: a change after it shows at the next call.
     seq, due = book.last_seq(), book.next_expiry()
     return seq, math.inf if due is None else due, book.pending_count()
 

@@ -1,4 +1,4 @@
-"""Runs store work outside the event loop: several threads read, one writes, each with a connection of its own."""
+"""Runs store work outside the event loop: several threads read, one writes, each with a separate connection."""
 
 from __future__ import annotations
 

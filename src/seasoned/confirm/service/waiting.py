@@ -1,4 +1,4 @@
-"""Whoever waits for a decision: woken by this process at once, and by one look for all at what other processes did."""
+"""Clients that wait for a decision: woken at once by this process, and by one poll for what other processes did."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from seasoned.confirm.service.store_threads import StoreThreads
 from seasoned.errors import Denied, NotFound, Refused, SeasonedError, Unauthorised
 
 _POLL_SECONDS = 0.1
+# Requests live for at least 30 seconds, so a request of another process is noticed long before it expires.
 _EXPIRE_SECONDS = 1.0
-"""Requests live for 30 seconds at least, so whatever another process took in is seen long before it expires."""
 _PAGE = 1000
 _log = logging.getLogger("seasoned.confirm")
 
 
 class RequestWatcher:
-    """One who waits for news of one request."""
+    """One client that waits for changes of one request."""
 
     def __init__(self, who: Credential, stopping: asyncio.Event) -> None:
         self.who = who
@@ -38,7 +38,7 @@ class RequestWatcher:
         return self._stopping.is_set()
 
     async def next(self, seconds: float) -> Request | None:
-        """How the request stands after its next change; None when time is up or the service stops."""
+        """The request after its next change; None when time is up or the service stops."""
         if self.is_stopping:
             return None
         try:
@@ -49,55 +49,55 @@ class RequestWatcher:
 
 
 class ChangeSignal:
-    """Rings when any request changed; however often it rang meanwhile, it is heard once."""
+    """Set when any request changed; several changes count as one."""
 
     def __init__(self, stopping: asyncio.Event) -> None:
-        self._rung = asyncio.Event()
+        self._changed = asyncio.Event()
         self._stopping = stopping
 
-    def ring(self) -> None:
-        self._rung.set()
+    def set(self) -> None:
+        self._changed.set()
 
     @property
     def is_stopping(self) -> bool:
         return self._stopping.is_set()
 
-    async def heard(self, seconds: float) -> bool:
-        """Whether it rings before time is up."""
+    async def wait(self, seconds: float) -> bool:
+        """Whether something changes before time is up."""
         try:
             async with asyncio.timeout(seconds):
-                await self._rung.wait()
+                await self._changed.wait()
         except TimeoutError:
             return False
-        self._rung.clear()
+        self._changed.clear()
         return True
 
 
 class Waiters:
-    """All who wait, by the request that they wait for. Used from the event loop alone."""
+    """All waiting clients, by request. Used from the event loop only."""
 
     def __init__(self, store: StoreThreads, *, clock: Callable[[], float]) -> None:
         self._store = store
         self._clock = clock
         self._watches: defaultdict[str, set[RequestWatcher]] = defaultdict(set)
-        self._bells: set[ChangeSignal] = set()
+        self._signals: set[ChangeSignal] = set()
         self._stopping = asyncio.Event()
         self._checks: dict[str, asyncio.Future[bool]] = {}
         self._seq = 0
 
     @property
     def count(self) -> int:
-        """How many wait now."""
-        return sum(map(len, self._watches.values())) + len(self._bells)
+        """How many clients wait now."""
+        return sum(map(len, self._watches.values())) + len(self._signals)
 
     @staticmethod
     def now() -> float:
-        """The clock by which waiting is measured, which nobody sets."""
+        """The monotonic clock that waiting is measured by."""
         return asyncio.get_running_loop().time()
 
     @contextmanager
     def watch(self, who: Credential, request_id: str) -> Iterator[RequestWatcher]:
-        """Begin to wait before looking, so that no change falls in between."""
+        """Register before looking at the request, so that no change falls in between."""
         watch = RequestWatcher(who, self._stopping)
         self._watches[request_id].add(watch)
         try:
@@ -109,30 +109,30 @@ class Waiters:
 
     @contextmanager
     def listen(self) -> Iterator[ChangeSignal]:
-        """A bell for whoever shows all requests; it says that something changed, and not what."""
-        bell = ChangeSignal(self._stopping)
-        self._bells.add(bell)
+        """A signal for pages that show all requests: it says that something changed, not what."""
+        signal = ChangeSignal(self._stopping)
+        self._signals.add(signal)
         try:
-            yield bell
+            yield signal
         finally:
-            self._bells.discard(bell)
+            self._signals.discard(signal)
 
-    def _ring(self) -> None:
-        for bell in self._bells:
-            bell.ring()
+    def _signal_change(self) -> None:
+        for signal in self._signals:
+            signal.set()
 
     def tell(self, request: Request) -> None:
-        """Give news of a request to all who wait for it."""
+        """Give the changed request to all who wait for it."""
         for watch in self._watches.get(request.id, ()):
             watch.put(request)
-        self._ring()
+        self._signal_change()
 
     async def look(self, who: Credential, request_id: str) -> Request:
-        """How a request stands now."""
+        """The request as it is now."""
         return await self._store.read(lambda book: book.look(who, request_id))
 
     async def is_current(self, who: Credential) -> bool:
-        """Whether a credential still counts; all who wait with it and ask at once are answered by one look."""
+        """Whether a credential is still valid; simultaneous calls for the same one share a single query."""
         check = self._checks.get(who.id)
         if check is None:
             check = asyncio.ensure_future(self._store.read(lambda book: _is_current(book, who)))
@@ -143,7 +143,7 @@ class Waiters:
     async def until_resolved(
         self, who: Credential, request_id: str, seconds: float, gone: Callable[[], Awaitable[None]]
     ) -> Request:
-        """How a request stands once it is resolved, time is up, the one who asks is gone, or the service stops."""
+        """The request once it is resolved, time is up, the client is gone, or the service stops."""
         with self.watch(who, request_id) as watch:
             found = await self.look(who, request_id)
             if found.is_resolved or seconds <= 0:
@@ -165,19 +165,19 @@ class Waiters:
         return found
 
     async def start(self) -> None:
-        """Begin at the present end of the audit: what is older has been seen by whoever looks."""
+        """Start at the present end of the audit."""
         self._seq = await self._store.read(lambda book: book.last_seq())
 
     def stop(self) -> None:
-        """Let all go who wait, with what is known now."""
+        """Answer all who wait with what is known now."""
         self._stopping.set()
         for watches in self._watches.values():
             for watch in watches:
                 watch.put(None)
-        self._ring()
+        self._signal_change()
 
     async def poll(self) -> None:
-        """Look for what any process changed, once for all who wait."""
+        """Look for changes by any process, once for all who wait."""
         while True:
             await asyncio.sleep(_POLL_SECONDS)
             try:
@@ -195,19 +195,19 @@ class Waiters:
             if len(page) < _PAGE:
                 break
         if changed:
-            self._ring()
+            self._signal_change()
         for request_id in changed & self._watches.keys():
-            # Everyone here was shown this request before, so what one of them sees the others may see.
+            # All of them may see this request, so one query serves them all.
             for watch in list(self._watches.get(request_id, ())):
                 try:
                     self.tell(await self.look(watch.who, request_id))
                     break
                 except (NotFound, Denied):
-                    # Revoked while it waited: the others must hear of it all the same.
+                    # Revoked while it waited; the others must still get the change.
                     continue
 
     async def expire(self) -> None:
-        """End what nobody decided, at its time."""
+        """Expire requests that were not decided in time."""
         while True:
             try:
                 seconds = await self._expire_due()

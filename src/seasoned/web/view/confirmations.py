@@ -218,7 +218,7 @@ async def _changes(service: ConfirmService, request: HTTPRequest, here: Visitor)
         # What changed between the page and this stream is made up for by a first event.
         yield b"retry: 1000\n\nevent: change\ndata: \n\n"
         while not changes.is_stopping:
-            is_changed = await changes.heard(_HEARTBEAT_SECONDS)
+            is_changed = await changes.wait(_HEARTBEAT_SECONDS)
             if changes.is_stopping:
                 return
             try:
