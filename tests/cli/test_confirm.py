@@ -250,7 +250,7 @@ def test_agents_get_tokens_without_a_passphrase_and_lose_them_so(home: Path) -> 
     stored = (home / ".seasoned" / "seasoned.db").read_bytes()
     assert made["token"].encode() not in stored, "only the hash of a token is kept"
     taken = seasoned("confirm", "token", "make", "claude", expect=1)
-    assert "never given out twice" in taken.stderr
+    assert "never used twice" in taken.stderr
 
 
 def first_admin_at_the_terminal(*more: str) -> str:
@@ -275,7 +275,9 @@ def test_alone_with_an_agent_nobody_may_approve_until_the_policy_says_so(home: P
         asked = found.ask(action="delete_data")
     code, shown = typed("confirm", "approve", asked["id"])
     assert code == 1
-    assert "same person" in shown and "single_operator = true" in " ".join(shown.split())
+    assert "another person must decide" in " ".join(shown.split()) and "single_operator = true" in " ".join(
+        shown.split()
+    )
 
 
 def test_a_single_operator_sets_up_the_mode_first_and_then_decides_alone(home: Path) -> None:
@@ -426,7 +428,7 @@ def test_serve_alone_says_where_it_listens_and_what_single_operator_gives_up(hom
         (["show", "nothing"], 1, "no request 'nothing'"),
         (["allow", "add", "send_email", "--for", "soon"], 2, "not a valid length of time"),
         (["policy", "check", "/nowhere.toml"], 3, "does not exist"),
-        (["token", "revoke", "nobody"], 1, "no credential"),
+        (["token", "revoke", "nobody"], 1, "unknown credential"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_sentence(

@@ -90,7 +90,7 @@ def test_an_approval_is_redeemed_once_and_only_for_the_details_that_were_approve
         ("request_confirmation", {"action": "delete_data"}, "description"),
         ("request_confirmation", {**ASKED, "details": "all of it"}, "details"),
         ("request_confirmation", {**ASKED, "action": "lösche alles"}, "a-z"),
-        ("wait_confirmation", {"id": "nothing-like-it"}, "no request"),
+        ("wait_confirmation", {"id": "nothing-like-it"}, "unknown request"),
         ("wait_confirmation", {"id": "x", "wait_seconds": 1e9}, "wait_seconds"),
         ("redeem_confirmation", {}, "id"),
     ],

@@ -180,8 +180,10 @@ async def _stream(
             if news is not None:
                 if not await service.waiting.is_current(who):
                     return
-                found = news
-                yield responses.event(found)
+                # The poll may repeat what this process has already sent.
+                if news != found:
+                    found = news
+                    yield responses.event(found)
                 continue
             if watch.is_stopping:
                 return
