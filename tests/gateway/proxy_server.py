@@ -180,7 +180,9 @@ class World:
         self._folder = folder
         self._opened: list[Upstreams] = []
 
-    def upstreams(self, url: str = f"https://{NAME}", *more: str, user: str = "", **environment: str) -> Upstreams:
+    async def upstreams(
+        self, url: str = f"https://{NAME}", *more: str, user: str = "", **environment: str
+    ) -> Upstreams:
         address = f"http://{user}127.0.0.1:{self.proxy.port}"
         urls = [url, *more]
         settings = GatewaySettings(
@@ -188,13 +190,13 @@ class World:
             connect_seconds=self.connect_seconds,
         )
         made = Upstreams(settings, home=self._folder, environment={"ALL_PROXY": address, **environment})
-        made.open()
+        await made.open()
         self._opened.append(made)
         return made
 
-    def close(self) -> None:
+    async def close(self) -> None:
         for one in self._opened:
-            one.close()
+            await one.close()
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from seasoned.cli.main import app
 from seasoned.errors import UsageError
-from seasoned.gateway.proxy.tunnel import EnvironmentProxy, proxy_for
+from seasoned.gateway.proxy.environment_proxy import EnvironmentProxy, proxy_for
 from tests.gateway.proxy_server import NAME, chain_of
 
 SET = {"ALL_PROXY": "http://proxy.example:3128"}
@@ -105,7 +105,7 @@ def test_a_proxy_of_another_kind_is_refused_with_what_to_do(kind: str) -> None:
         proxy_for(NAME, 443, is_tls=True, environment={"all_proxy": f"{kind}://me:{SECRET}@proxy.example:1080"})
     said = str(caught.value)
     assert said.startswith(f"all_proxy names a {kind.lower()}:// proxy")
-    assert f"name {NAME!r} in NO_PROXY" in said
+    assert f"add {NAME!r} to NO_PROXY" in said
     assert SECRET not in said
 
 
@@ -129,7 +129,7 @@ def test_a_proxy_of_another_kind_is_refused_with_what_to_do(kind: str) -> None:
     ],
 )
 def test_what_is_no_address_is_refused_and_not_repeated(text: str) -> None:
-    with pytest.raises(UsageError, match="HTTPS_PROXY is no address of a proxy: write http://host:port") as caught:
+    with pytest.raises(UsageError, match="HTTPS_PROXY is not a valid proxy address. Write http://host:port") as caught:
         proxy_for(NAME, 443, is_tls=True, environment={"HTTPS_PROXY": text})
     assert all(SECRET not in repr(one) for one in chain_of(caught.value))
 
@@ -151,5 +151,5 @@ def test_the_gateway_does_not_start_with_a_proxy_that_it_cannot_use() -> None:
     done = CliRunner().invoke(app, ["gateway", "--port", "0"], env=environment)
     assert isinstance(done.exception, UsageError)
     assert "https_proxy names a socks5:// proxy" in str(done.exception)
-    assert "name 'api.openai.com' in NO_PROXY" in str(done.exception)
+    assert "add 'api.openai.com' to NO_PROXY" in str(done.exception)
     assert SECRET not in str(done.exception) + done.output

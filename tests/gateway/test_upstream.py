@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -52,10 +53,16 @@ def test_a_key_comes_from_the_environment_or_a_file(tmp_path: Path) -> None:
 def test_a_proxy_is_named_in_the_log_and_its_password_is_not(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     for environment in ({"https_proxy": "http://me:hidden@proxy.example"}, {"HTTPS_PROXY": ""}):
-        Upstreams(GatewaySettings(upstream=ALL), home=tmp_path, environment=environment).open()
+        upstreams = Upstreams(GatewaySettings(upstream=ALL), home=tmp_path, environment=environment)
+        asyncio.run(_open_and_close(upstreams))
     told = [record.getMessage() for record in caplog.records if record.name == "seasoned.gateway"]
     through = "is reached through Proxy('proxy.example:80')"
     assert told == [f"the upstream 'openai' {through}", f"the upstream 'anthropic' {through}"]
+
+
+async def _open_and_close(upstreams: Upstreams) -> None:
+    await upstreams.open()
+    await upstreams.close()
 
 
 @pytest.mark.parametrize(

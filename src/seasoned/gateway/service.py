@@ -114,7 +114,7 @@ class GatewayService:
     async def running(self) -> AsyncIterator[None]:
         """The pool is open and the clerk works; at the end what is left is written down."""
         self.clerk.start(needs_keys=self.settings.mode == "keys")
-        self._upstreams.open()
+        await self._upstreams.open()
         if self._telemetry is not None:
             self._telemetry.start()
         if self._provisioner is not None:
@@ -122,7 +122,7 @@ class GatewayService:
         try:
             yield
         finally:
-            self._upstreams.close()
+            await self._upstreams.close()
             if self._provisioner is not None:
                 self._provisioner.close()
             if self._telemetry is not None:

@@ -42,7 +42,7 @@ def request_headers(
 
     `is_ours`: the client came with a key of the gateway, which no upstream may see; it gets its own key instead.
     """
-    left_out = {b"host", b"content-length", *(CREDENTIALS if is_ours else ())}
+    left_out = {b"host", b"content-length", b"expect", *(CREDENTIALS if is_ours else ())}
     kept = []
     for name, value in passed_on(headers):
         # A key of ours in a place where nobody looks for one is still no upstream's business.

@@ -1,90 +1,128 @@
-"""Passes a request on to its upstream and brings the answer back as it comes, byte by byte."""
+"""Send a request to its upstream and return the answer piece by piece, unchanged."""
 
 from __future__ import annotations
 
+import io
 import logging
+import select
 from collections.abc import Mapping
+from contextvars import ContextVar
 from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
+from weakref import WeakSet
+
+import aiohttp
+from multidict import CIMultiDict
+from yarl import URL
 
 from seasoned.errors import CannotDo
-from seasoned.gateway.proxy.connection import (
-    ConnectionBroken,
-    ConnectionPool,
-    UpstreamAddress,
-    UpstreamConnection,
-    head_of,
-)
+from seasoned.gateway.proxy.environment_proxy import EnvironmentProxy, proxy_for
 from seasoned.gateway.proxy.headers import Headers, passed_on
-from seasoned.gateway.proxy.tunnel import PASSWORD_WANTED, EnvironmentProxy, proxy_for, refusal
 from seasoned.gateway.settings import Api, GatewaySettings, Upstream, key_for, upstream_for
 
+# Requests that may be sent twice without harm (RFC 9110, 9.2.2). A model that is asked twice is paid twice.
 _IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE")
-"""What comes to the same when it is done twice (RFC 9110, 9.2.2); a model that is asked twice is paid twice."""
+_AUTOMATIC_HEADERS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+_IDLE_SECONDS = 60.0
+_BUFFERED_BYTES = 128 * 1024
+_HEADER_BYTES = 64 * 1024
+_LARGE_BYTES = 1024 * 1024
+_PROXY_AUTHENTICATION_REQUIRED = 407
+_is_reused: ContextVar[bool] = ContextVar("seasoned_gateway_is_reused", default=False)
 _log = logging.getLogger("seasoned.gateway")
 
 
 class UpstreamUnreachable(CannotDo):
-    """The upstream gave no answer; `status` is what the client is told."""
+    """The upstream gave no answer; `status` is what the client gets."""
 
     def __init__(self, message: str, *, status: int) -> None:
         super().__init__(message)
         self.status = status
 
 
-class UpstreamReply:
-    """An answer on its way: status and headers are there, the body comes."""
+class _AnswerRefused(Exception):
+    """An answer that must not be passed on; the message is for the client."""
 
-    def __init__(self, pool: ConnectionPool, place: UpstreamAddress, connection: UpstreamConnection, name: str) -> None:
-        self._pool = pool
-        self._place = place
-        self._connection = connection
+
+class _UpstreamRoute(NamedTuple):
+    """How an upstream is reached: what stands before every path, and the proxy in between."""
+
+    base_url: str
+    is_tls: bool
+    proxy: EnvironmentProxy | None
+
+    @property
+    def forwarding_proxy(self) -> EnvironmentProxy | None:
+        """A proxy that reads the requests; with TLS it only sees a tunnel."""
+        return None if self.is_tls else self.proxy
+
+
+class UpstreamReply:
+    """An answer whose status and headers have arrived; the body follows."""
+
+    def __init__(self, response: aiohttp.ClientResponse, name: str) -> None:
+        self._response = response
         self._name = name
-        self.status = connection.status
-        self.headers = passed_on(connection.headers)
+        self.status = response.status
+        self.headers = passed_on(response.raw_headers)
 
     async def next_chunk(self) -> bytes | None:
-        """What has come of the body, still encoded where the upstream encoded it; None at its end."""
+        """The part of the body that has arrived, still encoded as the upstream sent it; None at its end."""
         try:
-            return await self._connection.next_chunk()
-        except ConnectionBroken as error:
+            return await self._response.content.readany() or None
+        except (aiohttp.ClientError, TimeoutError) as error:
             raise _unreachable(self._name, error) from error
 
     def close(self) -> None:
-        """Let go of the connection; an answer that was not read to its end is cancelled."""
-        self._pool.give_back(self._place, self._connection)
+        """Let go of the connection. An answer that was not read to its end is cancelled."""
+        self._response.close()
 
 
 class Upstreams:
-    """Every upstream with its key, and one pool of connections for all."""
+    """All upstreams with their keys, and one connection pool."""
 
     def __init__(self, settings: GatewaySettings, *, home: Path, environment: Mapping[str, str]) -> None:
         self._settings = settings
         self._keys = {one.name: key_for(one, home, environment) for one in settings.upstream}
-        self._ways = {one.name: _way(one, environment) for one in settings.upstream}
-        self._pool: ConnectionPool | None = None
+        self._routes = {one.name: _route(one, environment) for one in settings.upstream}
+        self._session: aiohttp.ClientSession | None = None
 
-    def open(self) -> None:
-        """Make the pool, in the event loop that will use it."""
-        for name, (place, _, _) in self._ways.items():
-            if place.proxy is not None:
-                _log.info("the upstream %r is reached through %r", name, place.proxy)
-        self._pool = ConnectionPool(
-            most=self._settings.connections,
-            connect_seconds=self._settings.connect_seconds,
-            silence_seconds=self._settings.silence_seconds,
+    async def open(self) -> None:
+        """Make the connection pool, in the event loop that will use it."""
+        for name, route in self._routes.items():
+            if route.proxy is not None:
+                _log.info("the upstream %r is reached through %r", name, route.proxy)
+        self._session = aiohttp.ClientSession(
+            connector=_CheckedConnector(
+                limit=self._settings.connections,
+                keepalive_timeout=_IDLE_SECONDS,
+                ssl=_tls_context() if any(route.is_tls for route in self._routes.values()) else True,
+            ),
+            # Nothing is added, remembered, followed or unpacked: the client sees what the upstream sent.
+            auto_decompress=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            skip_auto_headers=_AUTOMATIC_HEADERS,
+            trust_env=False,
+            read_bufsize=_BUFFERED_BYTES,
+            max_line_size=_HEADER_BYTES,
+            max_field_size=_HEADER_BYTES,
+            # No limit for the whole answer: models may think for long. The limits are for connecting and for silence.
+            timeout=aiohttp.ClientTimeout(
+                total=None, connect=self._settings.connect_seconds, sock_read=self._settings.silence_seconds
+            ),
         )
 
-    def close(self) -> None:
-        if self._pool is not None:
-            self._pool.close()
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
 
     def choose(self, api: Api, model: str | None) -> Upstream:
-        """Who gets a request."""
+        """The upstream for a request."""
         return upstream_for(self._settings.upstream, api, model)
 
     def speaking(self, api: Api) -> list[Upstream]:
-        """Who speaks an API; the one that gets what names no model comes first."""
+        """All upstreams of an API; first the one that gets requests without a model."""
         first = self.choose(api, None)
         return [first, *[one for one in self._settings.upstream if one.api == api and one is not first]]
 
@@ -93,70 +131,163 @@ class Upstreams:
         return self._keys[upstream.name]
 
     async def send(
-        self,
-        upstream: Upstream,
-        method: str,
-        target: bytes,
-        headers: Headers,
-        body: bytes,
+        self, upstream: Upstream, method: str, target: bytes, headers: Headers, body: bytes
     ) -> UpstreamReply:
-        """Pass a request on; raises Unreachable where no answer begins."""
-        assert self._pool is not None
-        place, host, prefix = self._ways[upstream.name]
-        forwarder = place.forwarder
-        if forwarder is not None and forwarder.credentials is not None:
-            headers = [*headers, (b"proxy-authorization", forwarder.credentials)]
+        """Send a request; raises UpstreamUnreachable if no answer begins."""
+        route = self._routes[upstream.name]
         try:
-            head = head_of(method, prefix + target, host, headers, body)
-            connection = await self._asked(place, method, head, body, may_repeat=_may_repeat(method, headers))
-            if forwarder is not None and connection.status == PASSWORD_WANTED:
-                # The proxy asks us and not the client, who could do nothing about it.
-                self._pool.give_back(place, connection)
-                raise ConnectionBroken(refusal(PASSWORD_WANTED, forwarder))
-        except ConnectionBroken as error:
-            raise _unreachable(upstream.name, error, place.proxy) from error
-        return UpstreamReply(self._pool, place, connection, upstream.name)
-
-    async def _asked(
-        self, place: UpstreamAddress, method: str, head: bytes, body: bytes, *, may_repeat: bool
-    ) -> UpstreamConnection:
-        """A connection with the head of the answer; one that had been closed meanwhile is followed by a new one."""
-        assert self._pool is not None
-        connection = await self._pool.take(place)
-        while True:
+            response = await self._request(route, method, target, headers, body)
             try:
-                await connection.ask(head, body, has_body=method != "HEAD")
-            except ConnectionBroken:
-                self._pool.give_back(place, connection)
-                if not (connection.was_stale and may_repeat):
-                    raise
+                _check_head(response, route.forwarding_proxy)
             except BaseException:
-                self._pool.give_back(place, connection)
+                response.close()
                 raise
-            else:
-                return connection
-            connection = await self._pool.take(place, is_new=True)
+        except (aiohttp.ClientError, _AnswerRefused, TimeoutError, ValueError, OSError) as error:
+            raise _unreachable(upstream.name, error, route.proxy) from error
+        return UpstreamReply(response, upstream.name)
+
+    async def _request(
+        self, route: _UpstreamRoute, method: str, target: bytes, headers: Headers, body: bytes
+    ) -> aiohttp.ClientResponse:
+        assert self._session is not None
+        sent = CIMultiDict([(name.decode("latin-1"), _header_text(value)) for name, value in headers])
+        options: dict[str, Any] = {}
+        if route.proxy is not None:
+            options["proxy"] = route.proxy.url
+            if route.proxy.credentials is not None:
+                authorization = {"Proxy-Authorization": route.proxy.credentials.decode("ascii")}
+                if route.is_tls:
+                    options["proxy_headers"] = authorization
+                else:
+                    sent.update(authorization)
+        url = URL(route.base_url + target.decode("ascii"), encoded=True)
+        has_body = bool(body) or method in ("POST", "PUT", "PATCH")
+
+        session = self._session
+
+        async def ask() -> aiohttp.ClientResponse:
+            # aiohttp writes large bodies in pieces only from a file.
+            data = None if not has_body else io.BytesIO(body) if len(body) > _LARGE_BYTES else body
+            return await session.request(method, url, headers=sent, data=data, allow_redirects=False, **options)
+
+        try:
+            return await ask()
+        except aiohttp.ServerDisconnectedError:
+            # aiohttp repeats idempotent methods by itself; a client may also say that repeating is safe.
+            if not (_is_reused.get() and method not in _IDEMPOTENT and "idempotency-key" in sent):
+                raise
+            return await ask()
 
 
-def _may_repeat(method: str, headers: Headers) -> bool:
-    """Whether a request does no harm when it is done twice: by its method, or because the client says so."""
-    return method in _IDEMPOTENT or any(name == b"idempotency-key" for name, _ in headers)
+class _CheckedConnector(aiohttp.TCPConnector):
+    """Never hands out a connection that the upstream has closed meanwhile.
+
+    The event loop may not have noticed the end yet, and a request that is sent into it could not be repeated: nobody
+    knows whether the upstream took it.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._used: WeakSet[Any] = WeakSet()
+
+    async def connect(self, *arguments: Any, **named: Any) -> Any:
+        while True:
+            connection = await super().connect(*arguments, **named)
+            is_reused = connection.protocol in self._used
+            if not is_reused or not _has_news(connection.transport):
+                break
+            connection.close()
+        self._used.add(connection.protocol)
+        _is_reused.set(is_reused)
+        return connection
 
 
-def _way(upstream: Upstream, environment: Mapping[str, str]) -> tuple[UpstreamAddress, bytes, bytes]:
-    """Whom to connect to, how it is called there, and what stands before every path."""
+def _has_news(transport: Any) -> bool:
+    """Whether something arrived on an idle connection: its end, or bytes that belong to no request."""
+    made = None if transport is None or transport.is_closing() else transport.get_extra_info("socket")
+    if made is None:
+        return True
+    if not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    poll.register(made.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _header_text(value: bytes) -> str:
+    """A header value as aiohttp, which writes UTF-8, sends it back byte for byte; old Latin-1 is sent as UTF-8."""
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def _check_head(response: aiohttp.ClientResponse, proxy: EnvironmentProxy | None) -> None:
+    """Refuse answers that can be read in two ways, and a proxy that asks us for a password."""
+    if proxy is not None and response.status == _PROXY_AUTHENTICATION_REQUIRED:
+        # The client cannot do anything about the proxy's password: it gets a 502 that says so.
+        raise _AnswerRefused(_proxy_refusal(response.status, proxy))
+    if not 200 <= response.status <= 599 or {"Transfer-Encoding", "Content-Length"} <= set(response.headers):
+        raise _AnswerRefused("RemoteProtocolError")
+
+
+def _route(upstream: Upstream, environment: Mapping[str, str]) -> _UpstreamRoute:
     parts = urlsplit(upstream.origin)
     is_tls = parts.scheme == "https"
     name, port = parts.hostname or "", parts.port or (443 if is_tls else 80)
-    place = UpstreamAddress(name, port, is_tls, proxy_for(name, port, is_tls=is_tls, environment=environment))
-    host = parts.netloc.encode("ascii" if parts.netloc.isascii() else "idna")
-    prefix = quote(parts.path, safe="/%:@!$&'()*+,;=~").encode()
-    # Whoever passes a request on must be told to whom (RFC 9112, 3.2.2).
-    return place, host, prefix if place.forwarder is None else b"http://" + host + prefix
+    host = parts.netloc if parts.netloc.isascii() else parts.netloc.encode("idna").decode("ascii")
+    prefix = quote(parts.path, safe="/%:@!$&'()*+,;=~")
+    proxy = proxy_for(name, port, is_tls=is_tls, environment=environment)
+    return _UpstreamRoute(f"{parts.scheme}://{host}{prefix}", is_tls, proxy)
 
 
-def _unreachable(name: str, error: ConnectionBroken, proxy: EnvironmentProxy | None = None) -> UpstreamUnreachable:
+def _tls_context() -> Any:
+    import httpx2
+
+    # The same certificates that every other request of ours is checked with, SSL_CERT_FILE included.
+    context = httpx2.create_ssl_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+def _unreachable(name: str, error: Exception, proxy: EnvironmentProxy | None = None) -> UpstreamUnreachable:
     through = "" if proxy is None else " through its proxy"
-    if error.is_late:
-        return UpstreamUnreachable(f"The upstream {name!r} did not answer in time{through} ({error}).", status=504)
-    return UpstreamUnreachable(f"The upstream {name!r} cannot be reached{through} ({error}).", status=502)
+    why = _why(error, proxy)
+    if isinstance(error, TimeoutError):
+        return UpstreamUnreachable(f"The upstream {name!r} did not answer in time{through} ({why}).", status=504)
+    return UpstreamUnreachable(f"The upstream {name!r} cannot be reached{through} ({why}).", status=502)
+
+
+def _why(error: Exception, proxy: EnvironmentProxy | None) -> str:
+    """What went wrong, in words that hold nothing of the request, the answer or a password."""
+    if isinstance(error, aiohttp.ClientHttpProxyError) and proxy is not None:
+        return _proxy_refusal(error.status, proxy)
+    for kind, said in _REASONS:
+        if isinstance(error, kind):
+            return said
+    return str(error) if isinstance(error, _AnswerRefused) else "RemoteProtocolError"
+
+
+_REASONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] = (
+    (aiohttp.SocketTimeoutError, "ReadTimeout"),
+    (TimeoutError, "ConnectTimeout"),
+    (aiohttp.ClientProxyConnectionError, "the proxy cannot be reached"),
+    (aiohttp.ClientPayloadError, "ReadError"),
+    (aiohttp.ServerDisconnectedError, "RemoteProtocolError"),
+    (aiohttp.ClientResponseError, "RemoteProtocolError"),
+    (aiohttp.ClientConnectorError, "ConnectError"),
+    (aiohttp.ClientOSError, "ReadError"),
+    # A host name that cannot be one.
+    ((UnicodeError, aiohttp.InvalidURL), "ConnectError"),
+    (OSError, "ConnectError"),
+    # A header that would end the line before its time.
+    (ValueError, "LocalProtocolError"),
+)
+
+
+def _proxy_refusal(status: int, proxy: EnvironmentProxy) -> str:
+    if status != _PROXY_AUTHENTICATION_REQUIRED:
+        return f"the proxy answered {status}"
+    if proxy.credentials is None:
+        return f"the proxy answered {status}: it needs a password, as in http://user:password@host:port"
+    return f"the proxy answered {status}: it did not accept the password"
