@@ -130,7 +130,7 @@ def converse(gateway: Running, world: World, sessions: list[str], *, at_once: in
     """Many customers, some of them at once, until everything is written down."""
     with ThreadPoolExecutor(at_once) as pool:
         list(pool.map(lambda session: Customer(gateway.url, session).ask(world), sessions))
-    wait_until(lambda: gateway.service.clerk.waiting == 0, seconds=120)
+    wait_until(lambda: gateway.service.recorder.waiting == 0, seconds=120)
 
 
 def is_warm(body: bytes) -> bool:

@@ -39,16 +39,16 @@ class ProxyServer:
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when one who asked has gone."""
     port: int = 0
-    talks: set[asyncio.Task[None]] = field(default_factory=set)
+    conversations: set[asyncio.Task[None]] = field(default_factory=set)
 
     @property
     def targets(self) -> list[str]:
         """The first lines of what it was asked."""
         return [head.partition("\r\n")[0] for head in self.heads]
 
-    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def conversation(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
-        with _talking(self.talks, writer):
+        with _talking(self.conversations, writer):
             while await self._once(reader, writer):
                 pass
         self.left.set()
@@ -116,11 +116,11 @@ class Origin:
     go_on: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
     waits: bool = False
     port: int = 0
-    talks: set[asyncio.Task[None]] = field(default_factory=set)
+    conversations: set[asyncio.Task[None]] = field(default_factory=set)
 
-    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def conversation(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
-        with _talking(self.talks, writer):
+        with _talking(self.conversations, writer):
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 length = int(head.lower().partition(b"content-length: ")[2].split(b"\r", 1)[0] or 0)
@@ -141,16 +141,16 @@ async def _say(writer: asyncio.StreamWriter, pieces: tuple[bytes, ...]) -> None:
 
 
 @contextlib.contextmanager
-def _talking(talks: set[asyncio.Task[None]], writer: asyncio.StreamWriter) -> Iterator[None]:
+def _talking(conversations: set[asyncio.Task[None]], writer: asyncio.StreamWriter) -> Iterator[None]:
     """As long as the other side is there; the line is closed afterwards."""
     task = asyncio.current_task()
     assert task is not None
-    talks.add(task)
+    conversations.add(task)
     try:
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             yield
     finally:
-        talks.discard(task)
+        conversations.discard(task)
         writer.close()
 
 
@@ -160,14 +160,14 @@ async def serve(*served: ProxyServer | Origin, context: ssl.SSLContext | None = 
     async with contextlib.AsyncExitStack() as stack:
         for one in served:
             is_tls = isinstance(one, Origin) and context is not None
-            listening = await asyncio.start_server(one.talk, "127.0.0.1", 0, ssl=context if is_tls else None)
+            listening = await asyncio.start_server(one.conversation, "127.0.0.1", 0, ssl=context if is_tls else None)
             one.port = listening.sockets[0].getsockname()[1]
             stack.callback(listening.close)
         yield
-        talks = [talk for one in served for talk in one.talks]
-        for talk in talks:
-            talk.cancel()
-        await asyncio.gather(*talks, return_exceptions=True)
+        conversations = [conversation for one in served for conversation in one.conversations]
+        for conversation in conversations:
+            conversation.cancel()
+        await asyncio.gather(*conversations, return_exceptions=True)
 
 
 class World:

@@ -15,10 +15,9 @@ import msgspec
 import openai
 import pytest
 
-from seasoned.gateway.account.cost import pricing
 from seasoned.gateway.account.journal import Journal, UsageEntry
-from seasoned.gateway.account.keys import GatewayKey
-from seasoned.gateway.account.totals import GROUPINGS, EntryCost, add_entries, over_budget, spent, totals
+from seasoned.gateway.account.keys import GatewayKey, over_budget, spent
+from seasoned.gateway.account.totals import GROUPINGS, EntryCost, add_entries, pricing, totals
 from seasoned.gateway.settings import GatewaySettings, load_settings
 from seasoned.session import Usage
 from seasoned.store import Database, open_store
@@ -84,7 +83,7 @@ def test_a_price_that_cannot_be_worked_out_is_unknown(tmp_path: Path) -> None:
         def fail(_: UsageEntry) -> EntryCost:
             raise RuntimeError("a bug of ours")
 
-        gateway.service.clerk._price = fail
+        gateway.service.recorder._price = fail
         client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0)
         list(client.chat.completions.create(model="gpt-4o-mini", messages=HELLO, stream=True))
     assert _usage(config) == [(20, 8, 100, 3)]

@@ -13,7 +13,7 @@ from seasoned.gateway.account.journal import Journal, UsageEntry
 from seasoned.gateway.account.totals import EntryCost, totals
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.proxy.exchange import FinishedExchange
-from seasoned.gateway.record import recorder as clerk_module
+from seasoned.gateway.record import recorder as recorder_module
 from seasoned.gateway.record.conversations import ConversationIndex, GatewayConversation
 from seasoned.gateway.record.recorder import GatewayRecorder
 from seasoned.gateway.record.session_writer import SessionWriter
@@ -83,7 +83,7 @@ def _finished(
         at=at,
         key_name="",
         api_name="chat",
-        talk=GatewayConversation(ref=ref, purpose="turn"),
+        conversation=GatewayConversation(ref=ref, purpose="turn"),
         body=json.dumps({"model": "gpt-4o-mini", "messages": said}).encode(),
         answer=answer,
         entry=entry,
@@ -95,7 +95,7 @@ def _mixed(rounds: int) -> list[FinishedExchange]:
     return [agent.step() for _ in range(rounds) for agent in agents]
 
 
-def _clerk(config: Config, failures: Failures) -> GatewayRecorder:
+def _recorder(config: Config, failures: Failures) -> GatewayRecorder:
     config.home.mkdir(parents=True, exist_ok=True)
     journal = Journal(config.home / "gateway-journal")
     return GatewayRecorder(
@@ -104,15 +104,15 @@ def _clerk(config: Config, failures: Failures) -> GatewayRecorder:
         journal=journal,
         failures=failures,
         price=lambda _: EntryCost(),
-        breath_seconds=0.0,
+        pause_seconds=0.0,
     )
 
 
-def _take(clerk: GatewayRecorder, exchanges: list[FinishedExchange]) -> None:
+def _take(recorder: GatewayRecorder, exchanges: list[FinishedExchange]) -> None:
     for exchange in exchanges:
         assert exchange.entry is not None
-        clerk.add([exchange.entry])
-        clerk.take(exchange)
+        recorder.add([exchange.entry])
+        recorder.take(exchange)
 
 
 def _unrecorded(config: Config) -> dict[str | None, int]:
@@ -147,11 +147,11 @@ def test_one_that_cannot_be_written_keeps_no_other_out(tmp_path: Path) -> None:
     exchanges = _mixed(3)
     # Half a character, which no file takes.
     exchanges[4].answer = ApiResponse(text="\ud83d", finish="stop")
-    clerk = _clerk(config, failures)
-    clerk.start()
-    _take(clerk, exchanges)
-    clerk.stop()
-    assert (clerk.waiting, failures.counts) == (0, {"record": 1})
+    recorder = _recorder(config, failures)
+    recorder.start()
+    _take(recorder, exchanges)
+    recorder.stop()
+    assert (recorder.waiting, failures.counts) == (0, {"record": 1})
     assert _unrecorded(config) == {"gateway:a": 0, "gateway:b": 1, "gateway:c": 0}
     sessions = {one.ref.native_id: one for one in read(config.store_path)}
     assert {name: len(one.messages) for name, one in sessions.items()} == {"a": 6, "b": 6, "c": 6}
@@ -160,21 +160,21 @@ def test_one_that_cannot_be_written_keeps_no_other_out(tmp_path: Path) -> None:
 def test_what_is_too_much_is_counted_marked_and_told_by_the_next_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clerk_module, "MOST_WAITING", 3)
+    monkeypatch.setattr(recorder_module, "MOST_WAITING", 3)
     config, failures = config_in(tmp_path), Failures()
     agent = Agent("a")
-    clerk = _clerk(config, failures)
-    _take(clerk, [agent.step() for _ in range(5)])
-    clerk.start()
-    clerk.stop()
+    recorder = _recorder(config, failures)
+    _take(recorder, [agent.step() for _ in range(5)])
+    recorder.start()
+    recorder.stop()
     assert failures.counts == {"record": 2}
     assert _unrecorded(config) == {"gateway:a": 2}
     (cut,) = read(config.store_path)
     assert [one.role for one in cut.messages] == ["user", "assistant", "tool", "assistant", "tool", "assistant"]
-    clerk = _clerk(config, failures)
-    _take(clerk, [agent.step()])
-    clerk.start()
-    clerk.stop()
+    recorder = _recorder(config, failures)
+    _take(recorder, [agent.step()])
+    recorder.start()
+    recorder.stop()
     (whole,) = read(config.store_path)
     assert [one.role for one in whole.messages] == ["user", "assistant", "tool", "assistant", "tool", "assistant"] * 2
     assert [call.result is not None for call in whole.calls()] == [True] * 4
@@ -193,13 +193,13 @@ def test_whose_a_conversation_is_holds_though_the_gateway_forgot_it(tmp_path: Pa
 
 
 def test_nobody_hangs_a_conversation_on_one_of_another(tmp_path: Path) -> None:
-    talks = ConversationIndex()
+    conversations = ConversationIndex()
     asked = Agent("a").step().asked
     assert asked is not None
-    talks.recognise(asked, [(b"thread-id", b"victim")], path="/v1/responses", owner="mine")
+    conversations.recognise(asked, [(b"thread-id", b"victim")], path="/v1/responses", owner="mine")
     below = [(b"thread-id", b"below"), (b"x-codex-parent-thread-id", b"victim")]
-    own = talks.recognise(asked, below, path="/v1/responses", owner="mine")
-    other = talks.recognise(asked, below, path="/v1/responses", owner="yours")
+    own = conversations.recognise(asked, below, path="/v1/responses", owner="mine")
+    other = conversations.recognise(asked, below, path="/v1/responses", owner="yours")
     assert own is not None
     assert other is not None
     assert own.parent == SessionRef("gateway", "victim")

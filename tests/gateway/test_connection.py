@@ -31,7 +31,7 @@ class Server:
         self.heads: list[bytes] = []
         self.left = asyncio.Event()
 
-    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def conversation(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         self.file = writer.get_extra_info("socket").fileno()
         try:
@@ -86,7 +86,7 @@ def _run(
 ) -> None:
     async def main() -> None:
         made = server()
-        listening = await asyncio.start_server(made.talk, "127.0.0.1", 0, ssl=tls)
+        listening = await asyncio.start_server(made.conversation, "127.0.0.1", 0, ssl=tls)
         port = listening.sockets[0].getsockname()[1]
         upstream = Upstream(name="one", base_url=f"http{'s' if tls else ''}://{host}:{port}")
         settings = GatewaySettings(

@@ -59,7 +59,7 @@ def _one_by_one(gateway: Running, world: World, names: list[str]) -> list[bool]:
     """Conversations that begin when the one before is written down and looked at; which of them were shown a block."""
     for name in names:
         converse(gateway, world, [name], at_once=1)
-        wait_until(lambda: not gateway.service.clerk._watch.is_due(time.time() + 1))
+        wait_until(lambda: not gateway.service.recorder._watch.is_due(time.time() + 1))
     shown = _shown(gateway.config)
     return [f"gateway:{name}" in shown for name in names]
 
@@ -263,5 +263,5 @@ def test_a_watch_that_breaks_is_counted_and_nobody_notices(config: Config) -> No
         third = Customer(gateway.url, "third")
         third.ask(world)
         assert third.messages[-1]["content"] == "That is all I found."
-        wait_until(lambda: gateway.service.clerk.waiting == 0)
+        wait_until(lambda: gateway.service.recorder.waiting == 0)
     assert {row["native_id"] for row in rows(config, "session.tracks", agent=None)} >= {"first", "second", "third"}

@@ -112,11 +112,11 @@ def test_a_judge_that_crashes_stops_no_request(
     ("part", "place"),
     [
         ("read", "app._understood_read"),
-        ("identity", "app._talks.recognise"),
+        ("identity", "app._conversations.recognise"),
         ("provision", "app._warming.warm"),
         ("journal", "app._journal.append"),
         ("record", "app._recording.give"),
-        ("identity", "app._talks.answered"),
+        ("identity", "app._conversations.answered"),
         ("telemetry", "app._metrics.accounted"),
         ("telemetry", "app._metrics.answered"),
     ],
@@ -186,7 +186,7 @@ def test_neither_keys_nor_words_of_failures_are_kept(
         assert _ask(gateway.url, session="a", key=token).status_code == 200
         assert _ask(gateway.url, session="b", key=brought).status_code == 200
         assert _ask(gateway.url, session="c", key="ssn_gateway_unknown").status_code == 401
-        monkeypatch.setattr(gateway.service.app._talks, "recognise", _fail)
+        monkeypatch.setattr(gateway.service.app._conversations, "recognise", _fail)
         assert _ask(gateway.url, session="d", key=brought).status_code == 200
     assert upstream.heard[0].headers["authorization"] == f"Bearer {own}"
     assert upstream.heard[1].headers["authorization"] == f"Bearer {brought}"
@@ -229,9 +229,9 @@ def test_a_disk_that_is_full_stops_no_request(config: Config, upstream: Upstream
     with _command(config, upstream.url) as (process, url):
         assert _ask(url, session="before").status_code == 200
         wait_until(lambda: len(rows(config, "gateway.usage_by_session", since=0)) == 1)
-        clerk = _clerk_of(process)
-        assert clerk is not None
-        everyone = (process.pid, clerk)
+        recorder = _clerk_of(process)
+        assert recorder is not None
+        everyone = (process.pid, recorder)
         before = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
         for pid in everyone:
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, before[1]))

@@ -72,16 +72,22 @@ def words(news: NewMessages) -> list[str]:
 
 
 def test_each_turn_is_new_once() -> None:
-    talk = Talk()
+    conversation = Talk()
     first = [user("Look")]
-    assert words(talk.say(asked(*first), calls("c1", text="I look"))) == ["user Look", "assistant I look", "call c1"]
+    assert words(conversation.say(asked(*first), calls("c1", text="I look"))) == [
+        "user Look",
+        "assistant I look",
+        "call c1",
+    ]
     second = [*first, calls("c1", text="I look"), result("c1")]
-    assert words(talk.say(asked(*second), {"role": "assistant", "content": "Done."})) == [
+    assert words(conversation.say(asked(*second), {"role": "assistant", "content": "Done."})) == [
         "result c1",
         "assistant Done.",
     ]
-    assert words(talk.say(asked(*second, {"role": "assistant", "content": "Done."}, user("Look")))) == ["user Look"]
-    assert talk.last.dropped == 0
+    assert words(conversation.say(asked(*second, {"role": "assistant", "content": "Done."}, user("Look")))) == [
+        "user Look"
+    ]
+    assert conversation.last.dropped == 0
 
 
 STEPS = st.lists(
@@ -100,82 +106,86 @@ def test_what_is_new_over_all_requests_is_the_conversation(steps: list[Any], ask
     """However often the same is said, and wherever requests are made; a block among it is never new."""
     history = [user("Begin")]
     block_of = json.loads(block("openai")) if warm else []
-    talk = Talk()
+    conversation = Talk()
     for number, (step, is_asked) in enumerate(zip(steps, asks, strict=False)):
         history += [calls(f"c{number}"), result(f"c{number}")] if step == "call" else [step]
         if is_asked:
-            talk.say(asked(*block_of, *history))
-            talk.say(asked(*block_of, *history))
-            assert talk.last.asked == ()
-    talk.say(asked(*block_of, *history))
-    before = [words(NewMessages(asked=(message,))) for message in talk.told]
+            conversation.say(asked(*block_of, *history))
+            conversation.say(asked(*block_of, *history))
+            assert conversation.last.asked == ()
+    conversation.say(asked(*block_of, *history))
+    before = [words(NewMessages(asked=(message,))) for message in conversation.told]
     told = [one for group in before for one in group]
     expected = words(NewMessages(asked=asked(*history).messages))
     assert told == expected
 
 
 def test_an_answer_that_the_client_trims_or_splits_is_the_same() -> None:
-    talk = Talk()
-    talk.say(asked(user("Look")), {"role": "assistant", "content": "\n I look.\n\nIt is there. "})
+    conversation = Talk()
+    conversation.say(asked(user("Look")), {"role": "assistant", "content": "\n I look.\n\nIt is there. "})
     said = [{"role": "assistant", "content": "I look."}, {"role": "assistant", "content": "It is there."}]
-    assert words(talk.say(asked(user("Look"), *said, user("Thanks")))) == ["user Thanks"]
-    assert talk.last.dropped == 0
+    assert words(conversation.say(asked(user("Look"), *said, user("Thanks")))) == ["user Thanks"]
+    assert conversation.last.dropped == 0
 
 
 def test_an_answer_that_the_client_rewrites_is_heard_once() -> None:
-    talk = Talk()
-    talk.say(asked(user("Look")), {"role": "assistant", "content": "<think>Hm.</think> I look."})
+    conversation = Talk()
+    conversation.say(asked(user("Look")), {"role": "assistant", "content": "<think>Hm.</think> I look."})
     rewritten = {"role": "assistant", "content": "I look."}
-    assert words(talk.say(asked(user("Look"), rewritten, user("Thanks")))) == ["user Thanks"]
-    assert talk.last.dropped == 0
+    assert words(conversation.say(asked(user("Look"), rewritten, user("Thanks")))) == ["user Thanks"]
+    assert conversation.last.dropped == 0
 
 
 def test_text_between_a_call_and_its_result_is_new_and_the_rest_is_not() -> None:
-    talk = Talk()
+    conversation = Talk()
     hook = {"role": "system", "content": "A hook says hello."}
-    talk.say(asked(user("Look")), calls("c1"))
-    assert words(talk.say(asked(user("Look"), calls("c1"), hook, result("c1")))) == [
+    conversation.say(asked(user("Look")), calls("c1"))
+    assert words(conversation.say(asked(user("Look"), calls("c1"), hook, result("c1")))) == [
         "system A hook says hello.",
         "result c1",
     ]
     late = {"role": "system", "content": "Another hook."}
-    news = talk.say(asked(user("Look"), late, calls("c1"), hook, result("c1")))
+    news = conversation.say(asked(user("Look"), late, calls("c1"), hook, result("c1")))
     assert words(news) == ["system Another hook."]
     assert news.dropped == 0
 
 
 def test_a_result_that_the_client_clears_later_is_not_new() -> None:
-    talk = Talk()
-    talk.say(asked(user("Look"), calls("c1"), result("c1", "a long text")))
-    news = talk.say(asked(user("Look"), calls("c1"), result("c1", "[Old tool result content cleared]"), user("Go on")))
+    conversation = Talk()
+    conversation.say(asked(user("Look"), calls("c1"), result("c1", "a long text")))
+    news = conversation.say(
+        asked(user("Look"), calls("c1"), result("c1", "[Old tool result content cleared]"), user("Go on"))
+    )
     assert words(news) == ["user Go on"]
 
 
 def test_a_history_that_is_rewound_is_noticed_and_nothing_of_it_is_new() -> None:
-    talk = Talk()
-    talk.say(asked(user("Look")), {"role": "assistant", "content": "No."})
-    news = talk.say(asked(user("Look")), {"role": "assistant", "content": "Yes."})
+    conversation = Talk()
+    conversation.say(asked(user("Look")), {"role": "assistant", "content": "No."})
+    news = conversation.say(asked(user("Look")), {"role": "assistant", "content": "Yes."})
     assert words(news) == ["assistant Yes."]
     assert news.dropped == 1
 
 
 def test_two_conversations_under_one_id_do_not_repeat_each_other() -> None:
-    talk = Talk()
+    conversation = Talk()
     left, right = [user("Look left")], [user("Look right")]
     for number in range(3):
         for side in (left, right):
             reply = {"role": "assistant", "content": f"Seen {number}"}
-            assert words(talk.say(asked(*side), reply))[-1] == f"assistant Seen {number}"
-            assert len(talk.last.asked) == 1
+            assert words(conversation.say(asked(*side), reply))[-1] == f"assistant Seen {number}"
+            assert len(conversation.last.asked) == 1
             side += [reply, user(f"Again {number}")]
 
 
 def test_a_summary_is_marked_and_the_tail_that_it_leaves_is_not_new() -> None:
-    talk = Talk()
+    conversation = Talk()
     history = [user("Look"), calls("c1"), result("c1"), user("Go on"), calls("c2"), result("c2")]
-    talk.say(asked(*history), {"role": "assistant", "content": "Done."})
+    conversation.say(asked(*history), {"role": "assistant", "content": "Done."})
     summary = user("This session is being continued from a previous conversation that ran out of context: …")
-    news = talk.say(asked(summary, calls("c2"), result("c2"), {"role": "assistant", "content": "Done."}, user("Go on")))
+    news = conversation.say(
+        asked(summary, calls("c2"), result("c2"), {"role": "assistant", "content": "Done."}, user("Go on"))
+    )
     assert [(message.text[:12], message.summary) for message in news.asked] == [
         ("This session", True),
         ("Go on", False),
@@ -184,34 +194,38 @@ def test_a_summary_is_marked_and_the_tail_that_it_leaves_is_not_new() -> None:
 
 
 def test_a_summary_that_was_asked_for_is_known_without_its_words() -> None:
-    talk = Talk()
-    talk.say(asked(user("Look"), calls("c1"), result("c1")), {"role": "assistant", "content": "Done."})
-    talk.known = expect_summary(talk.known)
-    news = talk.say(asked(user("Look"), user("So far: all was looked at."), user("Go on")))
+    conversation = Talk()
+    conversation.say(asked(user("Look"), calls("c1"), result("c1")), {"role": "assistant", "content": "Done."})
+    conversation.known = expect_summary(conversation.known)
+    news = conversation.say(asked(user("Look"), user("So far: all was looked at."), user("Go on")))
     assert [(message.text, message.summary) for message in news.asked] == [
         ("So far: all was looked at.", True),
         ("Go on", False),
     ]
-    assert news.is_compacted and not talk.known.is_compacting
+    assert news.is_compacted and not conversation.known.is_compacting
 
 
 def test_a_history_that_is_only_cut_is_no_summary() -> None:
-    talk = Talk()
-    talk.say(asked(user("Look"), calls("c1"), result("c1"), calls("c2"), result("c2")))
-    news = talk.say(asked(calls("c2"), result("c2"), user("Go on")))
+    conversation = Talk()
+    conversation.say(asked(user("Look"), calls("c1"), result("c1"), calls("c2"), result("c2")))
+    news = conversation.say(asked(calls("c2"), result("c2"), user("Go on")))
     assert (words(news), news.dropped, news.is_compacted) == (["user Go on"], 3, False)
 
 
 def test_ids_that_begin_anew_in_every_answer_are_told_apart() -> None:
-    talk = Talk()
+    conversation = Talk()
     history = [user("Look")]
     for number in (1, 2, 3):
-        talk.say(asked(*history), calls("call_0"))
+        conversation.say(asked(*history), calls("call_0"))
         history += [calls("call_0"), result("call_0", f"result {number}")]
-    talk.say(asked(*history))
-    made = [call.id for message in talk.told for call in message.calls]
+    conversation.say(asked(*history))
+    made = [call.id for message in conversation.told for call in message.calls]
     assert made == ["call_0", "call_0#2", "call_0#3"]
-    assert [message.text for message in talk.told if message.role == "tool"] == ["result 1", "result 2", "result 3"]
+    assert [message.text for message in conversation.told if message.role == "tool"] == [
+        "result 1",
+        "result 2",
+        "result 3",
+    ]
 
 
 def test_a_result_comes_with_what_was_recorded_beside_it() -> None:
@@ -234,33 +248,35 @@ def _chained(text: str, **fields: Any) -> ApiRequest:
 
 
 def test_a_chain_of_answers_is_one_conversation_although_nothing_is_repeated() -> None:
-    talk = Talk()
-    talk.say(_chained("Hello"), ApiResponse(id="r1", text="Hi"))
-    talk.say(_chained("Go on", previous_response_id="r1"), ApiResponse(id="r2", text="Gone on"))
-    assert words(talk.say(_chained("Go on", previous_response_id="r2"), ApiResponse(id="r3", text="Again"))) == [
+    conversation = Talk()
+    conversation.say(_chained("Hello"), ApiResponse(id="r1", text="Hi"))
+    conversation.say(_chained("Go on", previous_response_id="r1"), ApiResponse(id="r2", text="Gone on"))
+    assert words(
+        conversation.say(_chained("Go on", previous_response_id="r2"), ApiResponse(id="r3", text="Again"))
+    ) == [
         "user Go on",
         "assistant Again",
     ]
-    retried = talk.say(_chained("Go on", previous_response_id="r2"), ApiResponse(id="r4", text="Once more"))
+    retried = conversation.say(_chained("Go on", previous_response_id="r2"), ApiResponse(id="r4", text="Once more"))
     assert words(retried) == ["assistant Once more"]
     for _ in range(2):
-        assert words(talk.say(_chained("yes", conversation="conv"), ApiResponse(text="ok"))) == [
+        assert words(conversation.say(_chained("yes", conversation="conv"), ApiResponse(text="ok"))) == [
             "user yes",
             "assistant ok",
         ]
 
 
 def test_what_is_known_holds_no_words_and_stays_small() -> None:
-    talk = Talk()
+    conversation = Talk()
     history = [user("my password is hunter2")]
     for number in range(60):
-        talk.say(asked(*history[number % 7 :]), calls(f"c{number}"))
+        conversation.say(asked(*history[number % 7 :]), calls(f"c{number}"))
         history += [calls(f"c{number}"), result(f"c{number}")]
-    kept = msgspec.json.encode(talk.known)
+    kept = msgspec.json.encode(conversation.known)
     assert b"hunter2" not in kept
-    assert len(talk.known.beginnings) <= 4096
+    assert len(conversation.known.beginnings) <= 4096
     unkeyed, _ = find_new_messages(KnownConversation(), asked(*history))
-    assert not set(unkeyed.view) & set(talk.known.view)
+    assert not set(unkeyed.view) & set(conversation.known.view)
 
 
 def test_an_exchange_without_an_answer_adds_what_was_asked() -> None:

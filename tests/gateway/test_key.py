@@ -10,8 +10,7 @@ import openai
 import pytest
 
 from seasoned.errors import Conflict, NotFound, UsageError
-from seasoned.gateway.account.keys import PREFIX, KeyCache, hash_of, list_keys, make_key, revoke_key
-from seasoned.gateway.account.totals import Budgets
+from seasoned.gateway.account.keys import PREFIX, Budgets, KeyCache, hash_of, list_keys, make_key, revoke_key
 from seasoned.store import Database, open_database
 from tests.gateway.running import config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import chat, serve_upstream
@@ -21,14 +20,14 @@ HELLO: Any = [{"role": "user", "content": "Hello"}]
 
 def test_a_key_is_known_until_it_is_revoked(any_database: Database) -> None:
     made, token = make_key(any_database, "laptop", now=5.0, usd_per_day=2.5, stops=True)
-    ring = KeyCache()
-    ring.load(any_database)
-    assert ring.find(token) == made
-    assert ring.find(token[:-1]) is None
+    keys = KeyCache()
+    keys.load(any_database)
+    assert keys.find(token) == made
+    assert keys.find(token[:-1]) is None
     ended = revoke_key(any_database, "laptop", now=9.0)
-    assert ring.find(token) == made, "what is in memory holds until it is loaded anew"
-    ring.load(any_database)
-    assert ring.find(token) is None
+    assert keys.find(token) == made, "what is in memory holds until it is loaded anew"
+    keys.load(any_database)
+    assert keys.find(token) is None
     assert revoke_key(any_database, "laptop", now=11.0).revoked_at == 9.0
     assert list_keys(any_database) == [ended]
 

@@ -395,9 +395,9 @@ def test_when_every_part_of_ours_fails_requests_pass(tmp_path: Path, upstream: U
             raise RuntimeError("a bug of ours")
 
         app = gateway.service.app
-        app._talks.recognise = fail  # type: ignore[method-assign]
+        app._conversations.recognise = fail  # type: ignore[method-assign]
         app._journal.append = fail  # type: ignore[method-assign]
-        gateway.service.clerk.give = fail  # type: ignore[method-assign]
+        gateway.service.recorder.give = fail  # type: ignore[method-assign]
         client = openai.OpenAI(base_url=f"{gateway.url}/v1", api_key="x", max_retries=0)
         assert client.chat.completions.create(model="m", messages=HELLO).choices[0].message.content == "Still here."
         events = client.chat.completions.create(model="m", messages=HELLO, stream=True)

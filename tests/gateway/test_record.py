@@ -199,17 +199,17 @@ def test_without_a_store_requests_pass_all_the_same(config: Config, upstream: Up
 
 def test_everything_that_waits_is_written_at_the_end(config: Config, upstream: Upstream) -> None:
     with run_gateway(config, settings_for(config, upstream.url)) as gateway:
-        clerk = gateway.service.clerk
+        recorder = gateway.service.recorder
         _ask(gateway, ASK)
-        wait_until(lambda: clerk.waiting == 0)
+        wait_until(lambda: recorder.waiting == 0)
         given = []
-        clerk.give = given.append  # type: ignore[method-assign]
+        recorder.give = given.append  # type: ignore[method-assign]
         for number in range(3):
             _ask(gateway, ASK, session=f"t{number}")
-        del clerk.give  # type: ignore[method-assign]
+        del recorder.give  # type: ignore[method-assign]
         for exchange in given * 100:
-            clerk.give(exchange)
-    assert clerk.waiting == 0
+            recorder.give(exchange)
+    assert recorder.waiting == 0
     assert sorted(one.ref.native_id for one in _sessions(config)) == ["s1", "t0", "t1", "t2"]
 
 

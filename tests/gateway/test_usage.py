@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from importlib.metadata import version
 from typing import Any
 
 import pytest
 
 from seasoned.gateway.wire import anthropic, chat, responses
 from seasoned.gateway.wire.request import ApiResponse
-from seasoned.gateway.wire.usage import PricedCost, find_cost, read_usage
+from seasoned.gateway.wire.usage import read_usage
+from seasoned.price import Cost, estimate_session, find_cost
 from seasoned.session import Usage
 from tests.gateway.test_anthropic import TURN as ANTHROPIC_TURN
 from tests.gateway.test_chat import ONLY_USAGE, TURN, USAGE, chunk
@@ -27,7 +29,7 @@ def _streamed(module: Any, *events: dict[str, Any] | str) -> ApiResponse:
     return answer
 
 
-def _cost(answer: ApiResponse, **where: str) -> PricedCost | None:
+def _cost(answer: ApiResponse, **where: str) -> Cost | None:
     return find_cost(answer.usage, answer.raw_usage, model=answer.model, **where)
 
 
@@ -96,9 +98,9 @@ def test_a_missing_or_empty_figure_leaves_the_one_before() -> None:
 
 def test_the_providers_own_cost_outranks_an_estimate() -> None:
     raw = {**USAGE, "cost": 0.0123}
-    assert find_cost(read_usage("chat", raw), raw, model="gpt-5") == PricedCost(Decimal("0.0123"), "provider")
+    assert find_cost(read_usage("chat", raw), raw, model="gpt-5") == Cost(Decimal("0.0123"), "provider")
     free = find_cost(None, {"cost": 0}, model="anything")
-    assert free == PricedCost(Decimal(0), "provider")
+    assert free == Cost(Decimal(0), "provider")
 
 
 @pytest.mark.parametrize("cost", [True, "much", float("nan"), -1, None, {}, "Infinity"])
@@ -107,10 +109,8 @@ def test_a_cost_that_is_no_amount_is_none(cost: object) -> None:
 
 
 def test_an_estimate_says_by_whose_prices() -> None:
-    from importlib.metadata import version
-
     cost = find_cost(Usage(input=1000, output=10), {}, model="gpt-5", base_url=OPENAI_URL)
-    assert cost == PricedCost(Decimal("0.00135"), "genai-prices", version("genai-prices"))
+    assert cost == Cost(Decimal("0.00135"), "genai-prices", version("genai-prices"))
 
 
 def test_the_tier_and_the_life_of_the_cache_have_their_own_prices() -> None:
@@ -149,3 +149,27 @@ def test_input_is_what_no_cache_had_a_part_in_in_each_api() -> None:
     )
     thought = {"output_tokens": 50, "output_tokens_details": {"thinking_tokens": 30}}
     assert read_usage("anthropic", thought) == Usage(output=50, reasoning=30)
+
+
+def test_a_session_of_a_history_is_estimated_by_its_sums_at_the_prices_of_short_requests() -> None:
+    """A session has millions of tokens in all, and still no request beyond the limit of the higher price."""
+    usage = Usage(input=1_000_000, output=100_000, cache_read=10_000_000, cache_write=200_000)
+    found = estimate_session("claude-code", "claude-sonnet-4-5-20250929", usage, at=1_760_000_000.0)
+    price = 1_000_000 * 3 + 100_000 * 15 + 10_000_000 * Decimal("0.3") + 200_000 * Decimal("3.75")
+    assert found == Cost(price / 1_000_000, "genai-prices", version("genai-prices"))
+    assert found.full_source == f"genai-prices {version('genai-prices')}"
+    codex = estimate_session("codex", "gpt-5-codex", Usage(input=1000, output=100, cache_read=2000), at=None)
+    assert codex is not None and codex.usd == (1000 * Decimal("1.25") + 100 * 10 + 2000 * Decimal("0.125")) / 1_000_000
+
+
+def test_what_cannot_be_priced_is_unknown_and_not_zero() -> None:
+    usage = Usage(input=1000, output=100)
+    for agent, model, used in (
+        ("claude-code", "<synthetic>", usage),
+        ("claude-code", "qwen3-coder", usage),
+        ("claude-code", None, usage),
+        ("claude-code", "claude-sonnet-4-5-20250929", Usage(input=1000)),
+        # A model of any other agent may run on this machine.
+        ("hermes", "gpt-5", usage),
+    ):
+        assert estimate_session(agent, model, used, at=1_760_000_000.0) is None

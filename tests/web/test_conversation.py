@@ -14,7 +14,7 @@ from seasoned.config import Config
 from seasoned.gateway.account.journal import Journal
 from seasoned.gateway.account.totals import EntryCost
 from seasoned.gateway.failures import Failures
-from seasoned.gateway.record import recorder as clerk_module
+from seasoned.gateway.record import recorder as recorder_module
 from seasoned.gateway.record.recorder import GatewayRecorder
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.session import Message, Session, SessionRef
@@ -27,20 +27,20 @@ _LOST = re.compile(r'<li class="(lost|turn)[^>]*>([^<]*)')
 
 def _record(home: Path, agent: Agent, steps: int) -> None:
     """A clerk takes so many exchanges before it begins to write."""
-    clerk = GatewayRecorder(
+    recorder = GatewayRecorder(
         Config(home=home),
         secrecy=Secrecy(load_key(home)),
         journal=Journal(home / "gateway-journal"),
         failures=Failures(),
         price=lambda _: EntryCost(),
-        breath_seconds=0.0,
+        pause_seconds=0.0,
     )
     for exchange in [agent.step() for _ in range(steps)]:
         assert exchange.entry is not None
-        clerk.add([exchange.entry])
-        clerk.take(exchange)
-    clerk.start()
-    clerk.stop()
+        recorder.add([exchange.entry])
+        recorder.take(exchange)
+    recorder.start()
+    recorder.stop()
 
 
 def _lines(visitor: Visitor, session: str) -> list[str]:
@@ -54,7 +54,7 @@ def test_turns_that_were_not_recorded_are_marked_where_they_are_missing(
 ) -> None:
     agent = Agent("a")
     _record(tmp_path, Agent("whole"), 3)
-    monkeypatch.setattr(clerk_module, "MOST_WAITING", 3)
+    monkeypatch.setattr(recorder_module, "MOST_WAITING", 3)
     _record(tmp_path, agent, 5)
     missing = "2 turns that went through the gateway at 1970-01-01 00:16:43 UTC and later were not recorded"
     with site(tmp_path) as found, found.visitor() as alice:

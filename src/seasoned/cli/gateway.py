@@ -26,6 +26,8 @@ from seasoned.store import open_store
 
 _DAY = 86_400
 
+_ESTIMATE = ("estimated_usd", "estimated", "price_source")
+
 
 @click.group(cls=Commands, invoke_without_command=True)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Listen on this address.")
@@ -210,6 +212,7 @@ def usage(by: Any, days: int | None, limit: int, as_json: bool) -> None:
     if read:
         click.echo("\nRead from histories, as the agents themselves count:")
         _print(by, "sessions", read[:limit])
+        _print_estimates(read)
 
 
 def _row(one: UsageTotal | HistoryTotal, counted: str) -> dict[str, Any]:
@@ -221,7 +224,23 @@ def _row(one: UsageTotal | HistoryTotal, counted: str) -> dict[str, Any]:
         "unpriced": one.unpriced,
         "unrecorded": one.unrecorded,
         "last_at": one.last_at,
+        **({name: getattr(one, name) for name in _ESTIMATE if hasattr(one, name)}),
     }
+
+
+def _print_estimates(read: Sequence[HistoryTotal]) -> None:
+    """Say which part of the cost is an estimate, and what has no price."""
+    from seasoned.text import plural
+
+    estimated = [one for one in read if one.estimated_usd is not None]
+    if estimated:
+        usd, sessions = sum(one.estimated_usd or 0.0 for one in estimated), sum(one.estimated for one in estimated)
+        click.echo(
+            f"~ ${usd:.2f} of this is an estimate by {estimated[0].price_source}, for "
+            f"{plural(sessions, 'session')} without a recorded cost."
+        )
+    if unpriced := sum(one.unpriced for one in read):
+        click.echo(f"No price is known for {plural(unpriced, 'session')}: not in the cost.")
 
 
 def _print(by: str, counted: str, rows: Sequence[UsageTotal | HistoryTotal]) -> None:
@@ -236,7 +255,7 @@ def _print(by: str, counted: str, rows: Sequence[UsageTotal | HistoryTotal]) -> 
                 one.name,
                 getattr(one, counted),
                 *[getattr(one.usage, name) for name in Usage.__struct_fields__],
-                None if one.cost_usd is None else f"{one.cost_usd:.4f}",
+                None if one.cost_usd is None else f"{'~' if getattr(one, 'estimated', 0) else ''}{one.cost_usd:.4f}",
                 one.unpriced,
                 *([one.unrecorded] if has_gaps else []),
                 when(one.last_at),

@@ -23,7 +23,7 @@ class GatewayMetrics:
         failures: Mapping[str, int],
         waiting: Callable[[], int],
         *,
-        tally: Callable[[], RecordedCounts] = RecordedCounts,
+        counts: Callable[[], RecordedCounts] = RecordedCounts,
         over_budget: Callable[[], int] = int,
     ) -> None:
         self._registry = CollectorRegistry()
@@ -61,7 +61,7 @@ class GatewayMetrics:
         over = Gauge("seasoned_gateway_keys_over_budget", "Keys that have used up their day.", registry=self._registry)
         over.set_function(lambda: float(over_budget()))
         self._registry.register(_FailureCollector(failures))
-        self._registry.register(_TallyCollector(tally))
+        self._registry.register(_TallyCollector(counts))
 
     def answered(self, upstream: str, status: int, seconds: float) -> None:
         self._answers.labels(upstream, str(status)).inc()
@@ -91,11 +91,11 @@ class GatewayMetrics:
 class _TallyCollector(Collector):
     """What the clerk counts: cost, and decisions about examples."""
 
-    def __init__(self, tally: Callable[[], RecordedCounts]) -> None:
-        self._tally = tally
+    def __init__(self, counts: Callable[[], RecordedCounts]) -> None:
+        self._counts = counts
 
     def collect(self) -> Iterator[CounterMetricFamily]:
-        now = self._tally()
+        now = self._counts()
         for name, about, value in (
             ("cost_usd", "Dollars of requests whose price is known.", now.cost_usd),
             ("unpriced", "Accounted requests whose price nobody knows.", now.unpriced),

@@ -89,8 +89,8 @@ class Provisioner:
         """The body with its block; unchanged where none belongs."""
         if not may_be_warm(exchange, headers):
             return body
-        assert exchange.talk is not None
-        key = (str(exchange.talk.ref), exchange.api.format)
+        assert exchange.conversation is not None
+        key = (str(exchange.conversation.ref), exchange.api.format)
         if key in self._decided:
             content = self._decided[key]
         else:
@@ -152,8 +152,8 @@ class Provisioner:
 
 def may_be_warm(exchange: Exchange, headers: Headers) -> bool:
     """Whether a request may get a block: a turn with tools, whose history the client sends, without a block in it."""
-    asked, talk = exchange.asked, exchange.talk
-    if asked is None or talk is None or talk.purpose != "turn" or talk.relation is not None:
+    asked, conversation = exchange.asked, exchange.conversation
+    if asked is None or conversation is None or conversation.purpose != "turn" or conversation.relation is not None:
         return False
     if asked.previous_response_id is not None or asked.conversation is not None or asked.carries_block:
         return False

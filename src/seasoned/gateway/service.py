@@ -26,10 +26,9 @@ from seasoned.confirm.service.listen import (
     serve_until_stopped,
     server_for,
 )
-from seasoned.gateway.account.cost import pricing
 from seasoned.gateway.account.journal import FOLDER, Journal
-from seasoned.gateway.account.keys import KeyCache
-from seasoned.gateway.account.totals import Budgets
+from seasoned.gateway.account.keys import Budgets, KeyCache
+from seasoned.gateway.account.totals import pricing
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.metrics import GatewayMetrics
 from seasoned.gateway.provision import Provisioner
@@ -69,23 +68,23 @@ class GatewayService:
         self._upstreams = Upstreams(settings, home=config.home, environment=environment)
         target = find_collector(environment)
         self._telemetry = None if target is None else Telemetry(target, self.failures)
-        talks = ConversationIndex()
-        ring, budgets, journal = KeyCache(), Budgets(), Journal(config.home / FOLDER)
+        conversations = ConversationIndex()
+        keys, budgets, journal = KeyCache(), Budgets(), Journal(config.home / FOLDER)
         self._provisioner = Provisioner(config, begins, clock=clock) if begins.is_enabled else None
-        lookout = StoreCache(ring, budgets, talks)
-        self.clerk: GatewayRecorder | RecorderProcess
+        cache = StoreCache(keys, budgets, conversations)
+        self.recorder: GatewayRecorder | RecorderProcess
         if apart:
-            self.clerk = RecorderProcess(
-                config, settings, journal=journal, lookout=lookout, failures=self.failures, clock=clock
+            self.recorder = RecorderProcess(
+                config, settings, journal=journal, cache=cache, failures=self.failures, clock=clock
             )
         else:
-            self.clerk = GatewayRecorder(
+            self.recorder = GatewayRecorder(
                 config,
                 secrecy=self.secrecy,
                 journal=journal,
                 failures=self.failures,
                 price=pricing(settings),
-                lookout=lookout,
+                cache=cache,
                 records=settings.record,
                 watch=ExampleWatch(settings.experiment),
                 clock=clock,
@@ -93,18 +92,18 @@ class GatewayService:
         self.app = Gateway(
             settings,
             upstreams=self._upstreams,
-            ring=ring,
+            keys=keys,
             budgets=budgets,
             journal=journal,
             failures=self.failures,
             metrics=GatewayMetrics(
                 self.failures.counts,
-                lambda: self.clerk.waiting,
-                tally=lambda: self.clerk.tally,
+                lambda: self.recorder.waiting,
+                counts=lambda: self.recorder.counts,
                 over_budget=lambda: budgets.over,
             ),
-            talks=talks,
-            recording=self.clerk,
+            conversations=conversations,
+            recording=self.recorder,
             warming=self._provisioner,
             telemetry=self._telemetry,
             clock=clock,
@@ -113,7 +112,7 @@ class GatewayService:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """The pool is open and the clerk works; at the end what is left is written down."""
-        self.clerk.start(needs_keys=self.settings.mode == "keys")
+        self.recorder.start(needs_keys=self.settings.mode == "keys")
         await self._upstreams.open()
         if self._telemetry is not None:
             self._telemetry.start()
@@ -127,7 +126,7 @@ class GatewayService:
                 self._provisioner.close()
             if self._telemetry is not None:
                 self._telemetry.stop()
-            self.clerk.stop()
+            self.recorder.stop()
 
 
 _KEEP_ALIVE_SECONDS = 75

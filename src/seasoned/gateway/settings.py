@@ -23,13 +23,13 @@ class Upstream(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """A provider that requests are passed on to."""
 
     name: _Name
+    # With or without `/v1` at its end.
     base_url: str
-    """With or without `/v1` at its end."""
     api: Api = "openai"
+    # Names of models, or how they begin: `gpt-*`. Without any it takes what no other one takes.
     models: tuple[str, ...] = ()
-    """Names of models, or how they begin: `gpt-*`. Without any it takes what no other one takes."""
+    # The environment variable with its key; else it lies in `secrets/<name>_key` of the home folder, if anywhere.
     key_variable: str | None = None
-    """The environment variable with its key; else it lies in `secrets/<name>_key` of the home folder, if anywhere."""
 
     @property
     def origin(self) -> str:
@@ -40,23 +40,23 @@ class Upstream(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How the gateway works; what is left out is as here."""
 
+    # `keys`: only with a key of the gateway. `pass-through`: clients may also bring the provider's own.
     mode: Mode = "pass-through"
-    """`keys`: only with a key of the gateway. `pass-through`: clients may also bring the provider's own."""
     upstream: tuple[Upstream, ...] = ()
     record: bool = True
+    # Whether new conversations get a block of examples.
     warm: bool = True
-    """Whether new conversations get a block of examples."""
+    # The experiment whose arms decide which conversations start warm.
     experiment: str | None = None
-    """The experiment whose arms decide which conversations start warm."""
+    # Tokens of a block at most.
     budget: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
-    """Tokens of a block at most."""
+    # A larger request is refused.
     body_bytes: Annotated[int, msgspec.Meta(ge=1024)] = 64 * 1024 * 1024
-    """A larger request is refused."""
     connect_seconds: _Seconds = 10
+    # How long an upstream may say nothing. Models that think say nothing for long.
     silence_seconds: _Seconds = 600
-    """How long an upstream may say nothing. Models that think say nothing for long."""
+    # How long a client may take for the next piece of its request.
     client_seconds: _Seconds = 60
-    """How long a client may take for the next piece of its request."""
     connections: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 2000
 
 

@@ -130,7 +130,7 @@ def span_of(
             if not int(found[3], 16) & 1:
                 return None
             trace, parent = found[1].decode(), found[2].decode()
-    if exchange.talk is not None and exchange.talk.purpose in _NOT_ASKED:
+    if exchange.conversation is not None and exchange.conversation.purpose in _NOT_ASKED:
         return None
     facts = facts_of(exchange, upstream, status=status)
     begun = int(exchange.at * 1e9)
@@ -167,8 +167,8 @@ def facts_of(exchange: Exchange, upstream: Upstream, *, status: int) -> dict[str
             "gen_ai.request.stream": asked.is_stream or None,
             "gen_ai.request.previous_response.id": asked.previous_response_id,
         }
-    if exchange.talk is not None:
-        told["gen_ai.conversation.id"] = exchange.talk.ref.native_id
+    if exchange.conversation is not None:
+        told["gen_ai.conversation.id"] = exchange.conversation.ref.native_id
     if answer is not None:
         told |= {
             "gen_ai.response.id": answer.id,

@@ -17,10 +17,10 @@ from seasoned.schedule.script import command_of, find_script
 from seasoned.schedule.times import in_words, local, next_times, parse_schedule
 from seasoned.store import Database
 
+# Where an agent may send answers: only to where a person has configured them to go.
 AGENT_DELIVERIES = ("none", "telegram", "discord", "webhook")
-"""Where an agent may send answers: only to where a person has configured them to go."""
+# Personal, but what a prompt may well speak of.
 _FOR_PEOPLE = ("email", "phone")
-"""Personal, but what a prompt may well speak of."""
 _SHOWN_RUNS = 10
 _SHOWN_CHARACTERS = 2_000
 

@@ -6,10 +6,10 @@ import msgspec
 
 from seasoned.store import Database
 
+# How often a scheduler says that it is alive.
 BEAT_SECONDS = 15.0
-"""How often a scheduler says that it is alive."""
+# A scheduler that has said nothing for so long is dead.
 DEAD_SECONDS = 4 * BEAT_SECONDS
-"""A scheduler that has said nothing for so long is dead."""
 OVERDUE_SECONDS = 120.0
 KEPT_SECONDS = 7 * 86_400.0
 
@@ -22,8 +22,8 @@ class SchedulerState(msgspec.Struct, frozen=True, kw_only=True):
     pid: int
     started_at: float
     heartbeat_at: float
+    # When it ended as it should; None: it runs, or it died.
     stopped_at: float | None = None
-    """When it ended as it should; None: it runs, or it died."""
     note: str = ""
     is_alive: bool = False
 
@@ -38,10 +38,10 @@ class ScheduleHealth(msgspec.Struct, frozen=True, kw_only=True):
 
     schedulers: tuple[SchedulerState, ...]
     jobs: int
+    # Jobs that have a next slot.
     active_jobs: int
-    """Jobs that have a next slot."""
+    # How long the most overdue slot has been waiting for a scheduler.
     overdue_seconds: float = 0.0
-    """How long the most overdue slot has been waiting for a scheduler."""
     outcomes: dict[str, int] = {}
 
     @property

@@ -11,17 +11,17 @@ import msgspec
 
 from seasoned.errors import UsageError
 
+# What becomes of slots that nobody was awake for: none runs, the last one runs, or each runs.
 Missed = Literal["skip", "once", "all"]
-"""What becomes of slots that nobody was awake for: none runs, the last one runs, or each runs."""
+# What becomes of a slot while an earlier run goes on: it is left out, it waits, or it runs beside the other.
 Overlap = Literal["skip", "queue", "allow"]
-"""What becomes of a slot while an earlier run goes on: it is left out, it waits, or it runs beside the other."""
+# Waiting and running have not ended. Unknown: the scheduler died during the run, so that nobody saw its end.
 Outcome = Literal["waiting", "running", "ok", "silent", "empty", "failed", "unknown", "skipped"]
-"""Waiting and running have not ended. Unknown: the scheduler died during the run, so that nobody saw its end."""
 RunFault = Literal["", "script", "agent", "context", "timeout"]
 DeliveryState = Literal["none", "pending", "delivered", "failed"]
 ENDED: tuple[Outcome, ...] = ("ok", "silent", "empty", "failed", "unknown", "skipped")
+# What a delivery may begin with; what stands after the colon is the address: `file:/srv/report.md`.
 DESTINATIONS = ("stdout", "file", "webhook", "telegram", "discord", "email", "none")
-"""What a delivery may begin with; what stands after the colon is the address: `file:/srv/report.md`."""
 DAY_SECONDS = 86_400.0
 MAX_RETRIES = 10
 _NAME = re.compile(r"[\w][\w .:@+\-]{0,79}\Z")
@@ -52,49 +52,49 @@ Schedule = Cron | Every | At
 class Job(msgspec.Struct, frozen=True, kw_only=True):
     """Something an agent does by itself, and when. `when.check_times` checks it, and so does `board.add`."""
 
+    # Never changes; the recorded sessions are called `cron_<id>_<time>`.
     id: str
-    """Never changes; the recorded sessions are called `cron_<id>_<time>`."""
+    # What people call it; no two jobs have the same.
     name: str
-    """What people call it; no two jobs have the same."""
     schedule: Schedule
     zone: str = "UTC"
     created_at: float
+    # The job's own words. Empty: there is no agent, and what the script prints is the answer.
     prompt: str = ""
-    """The job's own words. Empty: there is no agent, and what the script prints is the answer."""
     skills: tuple[str, ...] = ()
+    # The gate script, by its path inside the folder of scripts.
     script: str | None = None
-    """The gate script, by its path inside the folder of scripts."""
     model: str | None = None
     provider: str | None = None
+    # None: those that a scheduled run has anyway.
     toolsets: tuple[str, ...] | None = None
-    """None: those that a scheduled run has anyway."""
+    # Where the agent works.
     folder: str | None = None
-    """Where the agent works."""
+    # Where the answer goes: `stdout`, `file:…`, `webhook:…`, `telegram:…`, `discord:…`, `email:…`, `none`.
     delivery: tuple[str, ...] = ("stdout",)
-    """Where the answer goes: `stdout`, `file:…`, `webhook:…`, `telegram:…`, `discord:…`, `email:…`, `none`."""
+    # How often it runs before it is done; None: without end.
     repeat: int | None = None
-    """How often it runs before it is done; None: without end."""
     missed: Missed = "once"
+    # A slot that is older than this never runs any more.
     max_age_seconds: float = DAY_SECONDS
-    """A slot that is older than this never runs any more."""
     overlap: Overlap = "skip"
     timeout_seconds: float = 1800.0
+    # Further attempts after a failed or unknown run; only where a second run does no harm.
     retries: int = 0
-    """Further attempts after a failed or unknown run; only where a second run does no harm."""
+    # Whether running it twice would do something twice: send, pay, write elsewhere.
     has_side_effects: bool = True
-    """Whether running it twice would do something twice: send, pay, write elsewhere."""
+    # The smallest window in tokens that will do, where it is not the usual 64,000.
     min_context: int | None = None
-    """The smallest window in tokens that will do, where it is not the usual 64,000."""
+    # The model's window in tokens, in place of what is detected.
     context_length: int | None = None
-    """The model's window in tokens, in place of what is detected."""
+    # A slot starts up to so much later, by a hash of job and slot, so that not all start at once.
     jitter_seconds: float = 0.0
-    """A slot starts up to so much later, by a hash of job and slot, so that not all start at once."""
+    # The template of a warm start, or `auto`.
     warm: str | None = None
-    """The template of a warm start, or `auto`."""
+    # Whether terminal and code stay on with a cloud endpoint.
     allow_terminal: bool = False
-    """Whether terminal and code stay on with a cloud endpoint."""
+    # Requests to the model in one run; None: as the configuration says.
     steps: int | None = None
-    """Requests to the model in one run; None: as the configuration says."""
     is_paused: bool = False
 
 
@@ -137,13 +137,13 @@ class JobRun(msgspec.Struct, frozen=True, kw_only=True):
     job_id: str
     scheduled_at: float
     attempt: int = 1
+    # None: it never started; it waits or was skipped.
     started_at: float | None = None
-    """None: it never started; it waits or was skipped."""
     ended_at: float | None = None
     outcome: Outcome
     fault: RunFault = ""
+    # Why it failed, was skipped or is unknown, for a person.
     reason: str = ""
-    """Why it failed, was skipped or is unknown, for a person."""
     output: str = ""
     script_output: str = ""
     model: str | None = None
@@ -154,8 +154,8 @@ class JobRun(msgspec.Struct, frozen=True, kw_only=True):
     cost_usd: float | None = None
     delivery: DeliveryState = "none"
     delivery_error: str = ""
+    # What else should be known: a missing skill, a late report, a start by hand.
     note: str = ""
-    """What else should be known: a missing skill, a late report, a start by hand."""
 
     @property
     def slot(self) -> Slot:

@@ -22,10 +22,10 @@ class StoredJob(msgspec.Struct, frozen=True):
     """A job on the board."""
 
     job: Job
+    # Its next slot; None: it is paused, done or removed.
     next_at: float | None
-    """Its next slot; None: it is paused, done or removed."""
+    # Slots that have started; starts by hand and further attempts are not counted.
     runs: int = 0
-    """Slots that have started; starts by hand and further attempts are not counted."""
     is_removed: bool = False
 
     @property

@@ -88,10 +88,10 @@ def _has_word(text: str, word: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
 
 
+# A run plans no further runs, sends nothing but its answer, and asks nobody.
 NEVER = ("schedule", "confirm", "messaging")
-"""A run plans no further runs, sends nothing but its answer, and asks nobody."""
+# What acts on this machine is not for a model elsewhere to use, unless the job says so.
 NOT_IN_THE_CLOUD = ("terminal", "code")
-"""What acts on this machine is not for a model elsewhere to use, unless the job says so."""
 
 
 def allowed_toolsets(

@@ -17,8 +17,8 @@ def _any(words: str) -> str:
 _THE = _any("the|your|this|our|my|because|since|as|but|and|cron|scheduled|gate")
 _KIND = _any("python|shell|bash|cron|gate|scheduled|job's")
 _NAME = r"(?:`[^`]+`|'[^']+'|\"[^\"]+\"|\([^)]+\)|[\w./-]+\.(?:py|sh|bash))"
+# The job's own one: not the film's, not the deploy script, of which a report may speak.
 _SCRIPT = rf"(?:^|(?<=[^\w\s'’`\"“-])\s*|\b{_THE} )(?:{_KIND} )?script(?: {_NAME})?"
-"""The job's own one: not the film's, not the deploy script, of which a report may speak."""
 _HAS = "(?: has| had)?"
 _NOT = _any("could not|couldn't|cannot|can't|was unable to|unable to|not able to|failed to")
 _DID_NOT = _any("did not|didn't|does not|doesn't")
@@ -35,6 +35,7 @@ class FailureWording(msgspec.Struct, frozen=True):
     misses: tuple[str, ...]
 
 
+# Where a script's own evidence is missing, these decide; the words must speak of the script itself, now.
 FAILURES: tuple[FailureWording, ...] = (
     FailureWording(
         rf"{_SCRIPT}{_HAS} failed\b",
@@ -147,10 +148,10 @@ FAILURES: tuple[FailureWording, ...] = (
         ("The script was successful.",),
     ),
 )
-"""Where a script's own evidence is missing, these decide; the words must speak of the script itself, now."""
 
 _PAST = "yesterday|last (?:night|week|month|time|year)|earlier|previously|formerly|in the past|used to|before the fix"
 _DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d+ (?:hours?|days?|weeks?) ago"
+# What makes such a sentence speak of something else: a condition, another time, a second try, a question.
 HEDGES: tuple[str, ...] = (
     r"(?:^|[,;(] ?)(?:if|when|whenever|unless|should|once|in case|as soon as|until) ",
     r"\b(?:if|whenever|unless|in case|whether|the case (?:that|where|when)|that) (?:the|your|this|a) script\b",
@@ -160,15 +161,14 @@ HEDGES: tuple[str, ...] = (
     r"\bbut (?:the|a) (?:second|next|retry|new)\b.*\b(?:succeeded|worked|went through|ran through)\b",
     r"\?\s*$",
 )
-"""What makes such a sentence speak of something else: a condition, another time, a second try, a question."""
 
 _ANY = re.compile("|".join(f"(?:{one.pattern})" for one in FAILURES), re.IGNORECASE)
 _HEDGE = re.compile("|".join(f"(?:{one})" for one in HEDGES), re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _QUOTED = re.compile(r"^\s*(?:>|\|)")
 _BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+# Sentences at each end of an answer; what stands in its middle is its content.
 _LOOKED_AT = 3
-"""Sentences at each end of an answer; what stands in its middle is its content."""
 _LONGEST = 1000
 
 
@@ -182,8 +182,8 @@ def says_failed(text: str) -> str | None:
 
 SILENT = "[SILENT]"
 SCRIPT_FAILED = "[SCRIPT_FAILED]"
+# What models put around a marker.
 _DRESS = " \t*_`\"'"
-"""What models put around a marker."""
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -192,8 +192,8 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome
     fault: RunFault = ""
     reason: str = ""
+    # The answer without its markers.
     text: str = ""
-    """The answer without its markers."""
 
 
 def has_marker(text: str, marker: str) -> bool:

@@ -12,15 +12,15 @@ import msgspec
 from seasoned.schedule.job import Job, Slot
 from seasoned.schedule.times import local, span_in_words, times
 
+# A slot that starts no later than this is on time.
 GRACE_SECONDS = 60.0
-"""A slot that starts no later than this is on time."""
+# Slots that are looked at in one go; after a long sleep the rest follows at once.
 PLANNED_SLOTS = 1000
-"""Slots that are looked at in one go; after a long sleep the rest follows at once."""
 RETRY_SECONDS = 30.0
 _LONGEST_RETRY_SECONDS = 3600.0
 
+# Why a slot is there: its time came, its time was missed, an attempt failed, or a person asked.
 Origin = Literal["slot", "late", "retry", "hand"]
-"""Why a slot is there: its time came, its time was missed, an attempt failed, or a person asked."""
 
 
 class SkippedSlot(msgspec.Struct, frozen=True):
@@ -45,8 +45,8 @@ class WaitingSlot(msgspec.Struct, frozen=True, kw_only=True):
     slot: Slot
     attempt: int
     origin: Origin
+    # Not before this time.
     start_at: float
-    """Not before this time."""
 
 
 class StartNow(msgspec.Struct, frozen=True):

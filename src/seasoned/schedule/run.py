@@ -27,25 +27,25 @@ _KEPT_OF_SCRIPT = 20_000
 class ChosenModel(msgspec.Struct, frozen=True, kw_only=True):
     """The model that a run talks to. Nothing was sent to it yet."""
 
+    # As it can be asked for again.
     model: str
-    """As it can be asked for again."""
     provider: str
     base_url: str | None = None
     is_cloud: bool = True
+    # What a conversation with it has where the job names none.
     toolsets: tuple[str, ...] = ()
-    """What a conversation with it has where the job names none."""
 
 
 class AgentTask(msgspec.Struct, frozen=True, kw_only=True):
     """What an agent is to do in one run."""
 
     prompt: str
+    # The job's own words, without what was put around them.
     words: str
-    """The job's own words, without what was put around them."""
     chosen: ChosenModel
     toolsets: tuple[str, ...]
+    # None: one of the job's own.
     folder: str | None
-    """None: one of the job's own."""
     job_id: str
     session_id: str
     timeout_seconds: float
@@ -59,21 +59,21 @@ class AgentAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What came of it."""
 
     text: str
+    # The one that was effective at the end, where the context was compressed.
     session: str | None = None
-    """The one that was effective at the end, where the context was compressed."""
     tokens_in: int | None = None
     tokens_out: int | None = None
     cost_usd: float | None = None
     stopped: Literal["time", "interrupted", "other"] | None = None
+    # Why it did not come to its own end, in a sentence.
     error: str | None = None
-    """Why it did not come to its own end, in a sentence."""
     notes: tuple[str, ...] = ()
 
 
+# Runs an agent to its end; it is also given what to ask now and then: False means that it should stop.
 RunAgent = Callable[[AgentTask, Callable[[], bool]], AgentAnswer]
-"""Runs an agent to its end; it is also given what to ask now and then: False means that it should stop."""
+# The model of a job, of a route, or the usual one; SeasonedError says what is missing.
 ChooseModel = Callable[[Job, Route | None], ChosenModel]
-"""The model of a job, of a route, or the usual one; SeasonedError says what is missing."""
 
 
 @dataclass(frozen=True, kw_only=True)

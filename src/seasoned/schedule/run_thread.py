@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from seasoned.schedule.job import DeliveryResult, HeartbeatCall, Job, JobRun, Slot, SlotClaim
 
+# Does the work of one slot, inside the job's time-out; what it returns is redacted.
 RunSlot = Callable[[Job, Slot, HeartbeatCall], JobRun]
-"""Does the work of one slot, inside the job's time-out; what it returns is redacted."""
 
 
 class RunHeartbeat:

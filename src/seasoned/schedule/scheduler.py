@@ -30,10 +30,10 @@ from seasoned.schedule.slots import (
 from seasoned.store import Database
 
 RUNS_AT_ONCE = 4
+# How soon a change to the jobs by another process is noticed.
 POLL_SECONDS = 2.0
-"""How soon a change to the jobs by another process is noticed."""
+# A clock that is further off than this was set, or the machine slept.
 JUMP_SECONDS = 5.0
-"""A clock that is further off than this was set, or the machine slept."""
 PATIENCE_SECONDS = 10.0
 _LOOKS_AT_ONCE = 50
 _LONGEST_SLEEP_SECONDS = 3600.0
@@ -41,8 +41,8 @@ _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 30.0
 _log = logging.getLogger("seasoned.schedule")
 _log.addHandler(logging.NullHandler())
 
+# Hands an answer on; pending: it did not work now, and should be tried again.
 Deliver = Callable[[Job, JobRun], DeliveryResult]
-"""Hands an answer on; pending: it did not work now, and should be tried again."""
 
 
 def new_owner() -> str:

@@ -16,11 +16,11 @@ import msgspec
 from seasoned.errors import CannotDo, NotFound, Refused
 from seasoned.schedule.outcome import SILENT, has_marker
 
+# Where scripts lie in the home folder; nothing else is run.
 FOLDER = "scripts"
-"""Where scripts lie in the home folder; nothing else is run."""
 OUTPUT_CHARACTERS = 20_000
+# A script that prints more is ended.
 FLOOD_BYTES = 200_000_000
-"""A script that prints more is ended."""
 _ERROR_BYTES = 4_000
 _SHELLS = (".sh", ".bash")
 
@@ -58,13 +58,13 @@ class ScriptRun(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a script."""
 
     output: str = ""
+    # The end of what it wrote to its second stream.
     error_output: str = ""
-    """The end of what it wrote to its second stream."""
+    # Why it failed, in a sentence; None where it did not.
     problem: str | None = None
-    """Why it failed, in a sentence; None where it did not."""
     is_overtime: bool = False
+    # The run was called off meanwhile.
     was_stopped: bool = False
-    """The run was called off meanwhile."""
     could_start: bool = True
 
     @property

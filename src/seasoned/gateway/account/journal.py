@@ -22,14 +22,14 @@ try:
 except ImportError:  # a system without it: two gateways on one home may read each other's lines, which counts once
     fcntl = None  # type: ignore[assignment]
 
+# The answer came to its end; the upstream broke off; the client went away.
 Ended = Literal["complete", "broken", "cancelled"]
-"""The answer came to its end; the upstream broke off; the client went away."""
 FOLDER = "gateway-journal"
 _SUFFIX = ".jsonl"
+# While lines are added; whoever finds such a file that nobody holds takes it over.
 _OPEN = ".open"
-"""While lines are added; whoever finds such a file that nobody holds takes it over."""
+# Until it is held: a file that nobody holds would be taken over at once.
 _NEW = ".new"
-"""Until it is held: a file that nobody holds would be taken over at once."""
 
 
 class UsageEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,15 +39,15 @@ class UsageEntry(msgspec.Struct, frozen=True, kw_only=True):
     at: float
     session: str
     purpose: str
+    # Empty where the client brought the provider's own key.
     key_name: str
-    """Empty where the client brought the provider's own key."""
     upstream: str
     api: str
     model: str
     status: int
     ended: Ended
+    # None: the provider said nothing, which is not zero.
     usage: Usage | None = None
-    """None: the provider said nothing, which is not zero."""
     raw: dict[str, Any] | None = None
     seconds: float = 0.0
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Iterable
 from hashlib import sha256
 
 import msgspec
 
 from seasoned.errors import Conflict, NotFound, UsageError
+from seasoned.gateway.account.totals import day_of
 from seasoned.store import Database, DatabaseRow
 
 PREFIX = "ssn_gateway_"
@@ -23,8 +25,8 @@ class GatewayKey(msgspec.Struct, frozen=True, kw_only=True):
     created_at: float
     usd_per_day: float | None = None
     tokens_per_day: int | None = None
+    # Whether requests beyond the budget are refused; else they are only told of.
     stops: bool = False
-    """Whether requests beyond the budget are refused; else they are only told of."""
     revoked_at: float | None = None
 
 
@@ -118,3 +120,56 @@ def _from_row(row: DatabaseRow) -> GatewayKey:
         stops=bool(row["stops"]),
         revoked_at=None if row["revoked_at"] is None else float(row["revoked_at"]),
     )
+
+
+class KeySpending(msgspec.Struct, frozen=True):
+    """What a key has used today, as far as it is in the store."""
+
+    tokens: int
+    usd: float
+
+
+def spent(database: Database, key_name: str, day: str) -> KeySpending:
+    """What a key used on a day; a request without a known price counts by its tokens only."""
+    row = database.row("gateway.spent", {"key_name": key_name, "day": day})
+    assert row is not None  # a sum is one row, even of nothing
+    return KeySpending(int(row["prompt_tokens"] or 0) + int(row["output_tokens"] or 0), float(row["cost_usd"] or 0.0))
+
+
+class Budgets:
+    """Keys that are over their budget today, in memory; reloaded after every batch."""
+
+    def __init__(self) -> None:
+        self._day = ""
+        self._over: dict[str, str] = {}
+
+    def load(self, database: Database, keys: Iterable[GatewayKey], *, now: float) -> list[str]:
+        """Look again; returns a sentence for each key that was not over before."""
+        day = day_of(now)
+        before = self._over if day == self._day else {}
+        over = {
+            key.name: why
+            for key in keys
+            if (key.usd_per_day is not None or key.tokens_per_day is not None)
+            and (why := over_budget(key, spent(database, key.name, day))) is not None
+        }
+        self._day, self._over = day, over
+        return [why for name, why in over.items() if name not in before]
+
+    @property
+    def over(self) -> int:
+        """How many keys are over their budget."""
+        return len(self._over)
+
+    def refusal(self, key: GatewayKey, *, now: float) -> str | None:
+        """Why a request with this key is refused; None if it may pass."""
+        return self._over.get(key.name) if key.stops and day_of(now) == self._day else None
+
+
+def over_budget(key: GatewayKey, found: KeySpending) -> str | None:
+    """The sentence for a key that has used up its day; None if it has not."""
+    if key.tokens_per_day is not None and found.tokens >= key.tokens_per_day:
+        return f"The key {key.name!r} has used {found.tokens} of its {key.tokens_per_day} tokens for today (UTC)."
+    if key.usd_per_day is not None and found.usd >= key.usd_per_day:
+        return f"The key {key.name!r} has used ${found.usd:.2f} of its ${key.usd_per_day:.2f} for today (UTC)."
+    return None

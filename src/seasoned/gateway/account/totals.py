@@ -1,15 +1,17 @@
-"""Accounting: the journal's entries with their cost into the store; totals by session, model, day and key; budgets."""
+"""Accounting: journal entries with their cost go into the store; totals by session, model, day and key come out."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable
+from datetime import UTC, datetime
 from typing import Literal, TypeVar, get_args
 
 import msgspec
 
 from seasoned.gateway.account.journal import UsageEntry
-from seasoned.gateway.account.keys import GatewayKey
+from seasoned.gateway.settings import GatewaySettings
+from seasoned.price import estimate_session, find_cost
 from seasoned.session import Usage
 from seasoned.store import Database, Store
 
@@ -22,7 +24,7 @@ _FIGURES = ("input", "output", "cache_read", "cache_write", "reasoning")
 
 
 class EntryCost(msgspec.Struct, frozen=True):
-    """What a request cost, and who says so; None where nobody knows."""
+    """What a request cost and where the figure comes from; None if no price is known."""
 
     usd: float | None = None
     source: str | None = None
@@ -32,32 +34,69 @@ Pricing = Callable[[UsageEntry], EntryCost]
 
 
 class RecordedCounts(msgspec.Struct):
-    """What one gateway has counted since it began."""
+    """What one gateway has counted since it started."""
 
     cost_usd: float = 0.0
     unpriced: int = 0
+    # Examples that were suspended, restored or retired.
     decisions: int = 0
-    """About examples, by the watch."""
 
 
 class UsageTotal(msgspec.Struct, frozen=True, kw_only=True):
-    """What all requests of one session, model, day or key took."""
+    """What all requests of one session, model, day or key used."""
 
+    # None: no gateway key was used, or no model was named.
     name: str | None
-    """None: no key of the gateway was used, or no model named."""
     requests: int
     usage: Usage
+    # Of the requests with a known price; None if there are none.
     cost_usd: float | None
-    """Of the requests whose price is known; None where none is."""
+    # Requests without a known price; they are not in the cost.
     unpriced: int
-    """Requests whose price nobody knows; they are not in the cost."""
+    # Turns whose words and calls may be missing from their sessions.
     unrecorded: int
-    """Turns of whose words and calls some may be missing in their sessions."""
     last_at: float
 
 
+class HistoryTotal(msgspec.Struct, frozen=True, kw_only=True):
+    """What the sessions of one model or day used, or one session, as read from histories."""
+
+    # None: the history names no model, or no time.
+    name: str | None
+    sessions: int
+    usage: Usage
+    # What agents recorded, and for sessions where they recorded no cost an estimate; None if neither is known.
+    cost_usd: float | None
+    # The part of the cost that is an estimate, the sessions it is for, and where the prices come from.
+    estimated_usd: float | None = None
+    estimated: int = 0
+    price_source: str | None = None
+    # Sessions with neither; they are not in the cost.
+    unpriced: int
+    last_at: float | None
+    # Nothing that is read from a history is missing.
+    unrecorded: int = 0
+
+
+def pricing(settings: GatewaySettings) -> Pricing:
+    """How to price entries: by what the upstream says, or by the published prices for its address."""
+    addresses = {one.name: one.base_url for one in settings.upstream}
+
+    def price(entry: UsageEntry) -> EntryCost:
+        found = find_cost(
+            entry.usage,
+            entry.raw,
+            model=entry.model or None,
+            base_url=addresses.get(entry.upstream),
+            now=datetime.fromtimestamp(entry.at, UTC),
+        )
+        return EntryCost() if found is None else EntryCost(float(found.usd), found.full_source)
+
+    return price
+
+
 def add_entries(database: Database, entries: Iterable[UsageEntry], price: Pricing) -> None:
-    """Set what each entry says, in one transaction; an entry that is there already is replaced."""
+    """Store entries in one transaction; one that is already there is replaced."""
     rows = [_row(entry, price(entry)) for entry in entries]
     with database.write():
         for row in rows:
@@ -69,7 +108,7 @@ def _row(entry: UsageEntry, price: EntryCost) -> dict[str, object]:
     return {
         **{name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("usage", "raw")},
         **{f"{name}_tokens": _plausible(getattr(usage, name)) for name in _FIGURES},
-        # A name that a database cannot keep would keep all others out with it.
+        # A name that the database cannot store would keep the whole batch out.
         "model": "".join([c for c in entry.model[:_MODEL_CHARS] if c.isprintable()]),
         "day": day_of(entry.at),
         "cost_usd": _plausible(price.usd),
@@ -79,17 +118,17 @@ def _row(entry: UsageEntry, price: EntryCost) -> dict[str, object]:
 
 
 def _plausible(figure: N | None) -> N | None:
-    """A figure that can be one; what nobody can have used is as good as none."""
+    """The figure, or None if nobody can have used that much."""
     return figure if figure is not None and 0 <= figure < _MOST else None
 
 
 def day_of(at: float) -> str:
-    """The day of a time, in UTC, where every gateway of a team has the same one."""
+    """The UTC day of a time, which is the same for every gateway of a team."""
     return time.strftime("%Y-%m-%d", time.gmtime(at))
 
 
 def totals(database: Database, by: GroupBy, *, since: float = 0.0) -> list[UsageTotal]:
-    """What was used since a time: sessions and days with the newest first, models and keys with the most requests."""
+    """What was used since a time: sessions and days newest first, models and keys by number of requests."""
     return [
         UsageTotal(
             name=row["name"] or None,
@@ -104,85 +143,13 @@ def totals(database: Database, by: GroupBy, *, since: float = 0.0) -> list[Usage
     ]
 
 
-class KeySpending(msgspec.Struct, frozen=True):
-    """What a key has taken today, as far as it is in the store."""
-
-    tokens: int
-    usd: float
-
-
-def spent(database: Database, key_name: str, day: str) -> KeySpending:
-    """What a key took on a day; a request whose price nobody knows counts by its tokens alone."""
-    row = database.row("gateway.spent", {"key_name": key_name, "day": day})
-    assert row is not None  # sums give one row, of nothing too
-    return KeySpending(int(row["prompt_tokens"] or 0) + int(row["output_tokens"] or 0), float(row["cost_usd"] or 0.0))
-
-
-class Budgets:
-    """Which keys are over their budget today, in memory; loaded anew after every batch."""
-
-    def __init__(self) -> None:
-        self._day = ""
-        self._over: dict[str, str] = {}
-
-    def load(self, database: Database, keys: Iterable[GatewayKey], *, now: float) -> list[str]:
-        """Look again; what is to be said of keys that were not over before."""
-        day = day_of(now)
-        before = self._over if day == self._day else {}
-        over = {
-            key.name: why
-            for key in keys
-            if (key.usd_per_day is not None or key.tokens_per_day is not None)
-            and (why := over_budget(key, spent(database, key.name, day))) is not None
-        }
-        self._day, self._over = day, over
-        return [why for name, why in over.items() if name not in before]
-
-    @property
-    def over(self) -> int:
-        """How many keys have used up their day."""
-        return len(self._over)
-
-    def refusal(self, key: GatewayKey, *, now: float) -> str | None:
-        """Why a request of this key is refused; None where it may pass."""
-        return self._over.get(key.name) if key.stops and day_of(now) == self._day else None
-
-
-def over_budget(key: GatewayKey, found: KeySpending) -> str | None:
-    """What is to be said when a key has used up its day."""
-    if key.tokens_per_day is not None and found.tokens >= key.tokens_per_day:
-        return f"The key {key.name!r} has used {found.tokens} of its {key.tokens_per_day} tokens for today (UTC)."
-    if key.usd_per_day is not None and found.usd >= key.usd_per_day:
-        return f"The key {key.name!r} has used ${found.usd:.2f} of its ${key.usd_per_day:.2f} for today (UTC)."
-    return None
-
-
-HistoryBy = Literal["session", "model", "day"]
-_HISTORY_FIGURES = ("input", "output", "cache_read", "cache_write", "reasoning")
-
-
-class HistoryTotal(msgspec.Struct, frozen=True, kw_only=True):
-    """What the sessions of one model or day took, or one session, as their agents wrote it down."""
-
-    name: str | None
-    """None: the history names no model, or no time."""
-    sessions: int
-    usage: Usage
-    cost_usd: float | None
-    """As the agents themselves say; None where none does."""
-    unpriced: int
-    """Sessions whose cost nobody says; they are not in the cost."""
-    last_at: float | None
-    unrecorded: int = 0
-    """Of what is read from histories everything is there."""
-
-
 def history_totals(
     store: Store, by: GroupBy, *, since: float = 0.0, without: Collection[str] = frozenset()
 ) -> list[HistoryTotal]:
-    """What was read since a time; the newest first. `without`: the sessions that went through the gateway.
+    """What histories report since a time, newest first. `without`: sessions that went through the gateway.
 
-    No history knows the gateway's keys, so that there is nothing by key.
+    Histories know nothing of gateway keys, so there is nothing by key. Estimates are made here and not while scanning:
+    that costs a scan nothing, covers stores that were filled earlier, and follows the prices that are installed.
     """
     if by == "key":
         return []
@@ -192,12 +159,20 @@ def history_totals(
         if session in without:
             continue
         names = {"session": session, "model": row["model"], "day": None if row["at"] is None else day_of(row["at"])}
+        usage = Usage(*[row[f"{name}_tokens"] for name in _FIGURES])
+        cost, estimate = row["cost_usd"], None
+        if cost is None:
+            estimate = estimate_session(row["agent"], row["model"], usage, at=row["at"])
+            cost = None if estimate is None else float(estimate.usd)
         one = HistoryTotal(
             name=names[by],
             sessions=1,
-            usage=Usage(*[row[f"{name}_tokens"] for name in _HISTORY_FIGURES]),
-            cost_usd=row["cost_usd"],
-            unpriced=int(row["cost_usd"] is None),
+            usage=usage,
+            cost_usd=cost,
+            estimated_usd=None if estimate is None else cost,
+            estimated=int(estimate is not None),
+            price_source=None if estimate is None else estimate.full_source,
+            unpriced=int(cost is None),
             last_at=row["at"],
         )
         known = found.get(one.name)
@@ -208,13 +183,21 @@ def history_totals(
 
 
 def _joined(one: HistoryTotal, other: HistoryTotal) -> HistoryTotal:
-    costs = [cost for cost in (one.cost_usd, other.cost_usd) if cost is not None]
     times = [at for at in (one.last_at, other.last_at) if at is not None]
     return HistoryTotal(
         name=one.name,
         sessions=one.sessions + other.sessions,
         usage=one.usage + other.usage,
-        cost_usd=sum(costs) if costs else None,
+        cost_usd=_sum(one.cost_usd, other.cost_usd),
+        estimated_usd=_sum(one.estimated_usd, other.estimated_usd),
+        estimated=one.estimated + other.estimated,
+        price_source=one.price_source or other.price_source,
         unpriced=one.unpriced + other.unpriced,
         last_at=max(times, default=None),
     )
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    """The sum of what is known; None if nothing is."""
+    known = [figure for figure in (one, other) if figure is not None]
+    return sum(known) if known else None

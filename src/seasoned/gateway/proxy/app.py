@@ -10,8 +10,7 @@ import msgspec
 from starlette.types import Receive, Scope, Send
 
 from seasoned.gateway.account.journal import Ended, Journal
-from seasoned.gateway.account.keys import PREFIX, GatewayKey, KeyCache
-from seasoned.gateway.account.totals import Budgets
+from seasoned.gateway.account.keys import PREFIX, Budgets, GatewayKey, KeyCache
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.metrics import CONTENT_TYPE, GatewayMetrics
 from seasoned.gateway.proxy.client import ClientGone, RequestRefused, read_body, refuse, run_while_there, say
@@ -29,8 +28,8 @@ from seasoned.gateway.wire.request import ApiRequest
 
 _EMBEDDINGS = "/v1/embeddings"
 _HEALTH = ("/health", "/gateway/health")
+# The longer names are for where another service has the shorter ones.
 _METRICS = ("/metrics", "/gateway/metrics")
-"""The longer names are for where another service has the shorter ones."""
 _CHAT = APIS["/v1/chat/completions"]
 _PAGES_NEED_A_KEY = (
     "A web page of another address may not use this gateway: give it a key of its own with"
@@ -66,12 +65,12 @@ class Gateway:
         settings: GatewaySettings,
         *,
         upstreams: Upstreams,
-        ring: KeyCache,
+        keys: KeyCache,
         budgets: Budgets,
         journal: Journal,
         failures: Failures,
         metrics: GatewayMetrics,
-        talks: ConversationIndex,
+        conversations: ConversationIndex,
         recording: ExchangeRecorder | None = None,
         warming: BlockInserter | None = None,
         telemetry: Telemetry | None = None,
@@ -79,12 +78,12 @@ class Gateway:
     ) -> None:
         self._settings = settings
         self._upstreams = upstreams
-        self._ring = ring
+        self._keys = keys
         self._budgets = budgets
         self._journal = journal
         self._failures = failures
         self._metrics = metrics
-        self._talks = talks
+        self._conversations = conversations
         self._recording = recording
         self._warming = warming
         self._telemetry = telemetry
@@ -137,7 +136,7 @@ class Gateway:
             if _is_from_a_page(headers):
                 raise RequestRefused(_PAGES_NEED_A_KEY, status=403)
             return None
-        key = self._ring.find(token)
+        key = self._keys.find(token)
         if key is None:
             raise RequestRefused("This key of the gateway is not known, or it was revoked.", status=401)
         why = self._budgets.refusal(key, now=self._clock())
@@ -159,12 +158,12 @@ class Gateway:
         if scope["method"] == "GET" and scope["path"] == MODELS and await self._joined(target, headers, send, api, key):
             return
         wire = _wire(scope)
-        asked, talk = self._understood(scope["path"], wire, headers, body, "" if key is None else key.name)
+        asked, conversation = self._understood(scope["path"], wire, headers, body, "" if key is None else key.name)
         upstream = self._upstreams.choose(api, _model(asked, body) if scope["method"] == "POST" else None)
         owner = "" if key is None else key.name
         exchange = None if wire is None else self._opened(scope["path"], wire, upstream, owner)
         if exchange is not None:
-            exchange.body, exchange.asked, exchange.talk = body, asked, talk
+            exchange.body, exchange.asked, exchange.conversation = body, asked, conversation
             body = await self._changed(exchange, body, headers)
         sent = request_headers(
             headers,
@@ -225,20 +224,20 @@ class Gateway:
     ) -> tuple[ApiRequest | None, GatewayConversation | None]:
         if wire is None or path == _EMBEDDINGS:
             return None, None
-        asked = talk = None
+        asked = conversation = None
         with self._failures.shield("read"):
             asked = wire.read_request(body)
         if asked is not None:
             with self._failures.shield("identity"):
-                talk = self._talks.recognise(asked, headers, path=path, owner=owner)
-        return asked, talk
+                conversation = self._conversations.recognise(asked, headers, path=path, owner=owner)
+        return asked, conversation
 
     async def _changed(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes:
         """The body as it goes on: with its block, and asking for the usage where it would not be told."""
         asked = exchange.asked
         if asked is None:
             return body
-        if self._warming is not None and exchange.talk is not None:
+        if self._warming is not None and exchange.conversation is not None:
             with self._failures.shield("provision"):
                 body = await self._warming.warm(exchange, body, headers)
         if asked.is_stream and not asked.wants_usage:
@@ -300,7 +299,7 @@ class Gateway:
         with self._failures.shield("telemetry"):
             self._metrics.accounted(entry.upstream, entry.ended, entry.usage)
         with self._failures.shield("identity"):
-            self._talks.answered(exchange.talk, exchange.answer)
+            self._conversations.answered(exchange.conversation, exchange.answer)
         if self._recording is not None:
             with self._failures.shield("record"):
                 self._recording.give(exchange)

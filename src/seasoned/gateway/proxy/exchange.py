@@ -24,9 +24,9 @@ class FinishedExchange(msgspec.Struct, kw_only=True, dict=True):
     at: float
     key_name: str
     api_name: ApiName
-    talk: GatewayConversation
+    conversation: GatewayConversation
+    # The request as the client sent it.
     body: bytes
-    """The request as the client sent it."""
     answer: ApiResponse | None = None
     entry: UsageEntry | None = None
 
@@ -42,8 +42,8 @@ class FinishedExchange(msgspec.Struct, kw_only=True, dict=True):
 
 _MOST_WHOLE = 32 * 1024 * 1024
 _LONGEST_SIGN = 32
+# What stands in the last event of a stream. Text of a model may say it too, which only costs a second entry.
 _ENDS = (b"[DONE]", b"message_stop", b"response.completed", b"response.incomplete", b"response.failed")
-"""What stands in the last event of a stream. Text of a model may say it too, which only costs a second entry."""
 
 
 AnswerForm = Literal["stream", "whole", "unread"]
@@ -60,17 +60,17 @@ class Exchange:
         self.at = at
         self.upstream = upstream
         self.key_name = key_name
+        # The request as the client sent it.
         self.body = b""
-        """The request as the client sent it."""
         self.asked: ApiRequest | None = None
-        self.talk: GatewayConversation | None = None
+        self.conversation: GatewayConversation | None = None
         self.takes_usage_out = False
         self.status = 0
         self.answer: ApiResponse | None = None
         self.entry: UsageEntry | None = None
         self.way: AnswerForm = "unread"
+        # Until something of the body came.
         self.first_seconds: float | None = None
-        """Until something of the body came."""
         self._purpose = purpose
         self._failures = failures
         self._stream: StreamReader | None = None
@@ -148,14 +148,14 @@ class Exchange:
 
     def finished(self) -> FinishedExchange | None:
         """What is to be written down; None where nobody knows what it belongs to."""
-        if self.asked is None or self.talk is None:
+        if self.asked is None or self.conversation is None:
             return None
         return FinishedExchange(
             id=self.id,
             at=self.at,
             key_name=self.key_name,
             api_name=self.api.name,
-            talk=self.talk,
+            conversation=self.conversation,
             body=self.body,
             answer=self.answer,
             entry=self.entry,
@@ -178,8 +178,8 @@ class Exchange:
         self.entry = UsageEntry(
             id=self.id,
             at=self.at,
-            session="" if self.talk is None else str(self.talk.ref),
-            purpose=self._purpose if self.talk is None else self.talk.purpose,
+            session="" if self.conversation is None else str(self.conversation.ref),
+            purpose=self._purpose if self.conversation is None else self.conversation.purpose,
             key_name=self.key_name,
             upstream=self.upstream,
             api=self.api.name,

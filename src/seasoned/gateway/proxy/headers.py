@@ -8,6 +8,7 @@ from seasoned.gateway.account.keys import PREFIX
 from seasoned.gateway.settings import Api
 
 Headers = Sequence[tuple[bytes, bytes]]
+# Of one connection and not of the message (RFC 9110, 7.6.1).
 HOP_BY_HOP = frozenset(
     (
         b"connection",
@@ -21,7 +22,6 @@ HOP_BY_HOP = frozenset(
         b"upgrade",
     )
 )
-"""Of one connection and not of the message (RFC 9110, 7.6.1)."""
 CREDENTIALS = (b"authorization", b"x-api-key")
 _OUR_HEADERS = b"x-seasoned-"
 _OUR_KEYS = PREFIX.encode()

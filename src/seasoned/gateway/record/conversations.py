@@ -17,13 +17,13 @@ from seasoned.history.coerce import as_object, string
 from seasoned.session import Relation, SessionRef
 from seasoned.store import Store
 
+# Only a turn is provisioned and takes part in an experiment; a sub-agent is a session apart.
 Purpose = Literal["turn", "title", "compaction", "subagent", "review", "count", "probe"]
-"""Only a turn is provisioned and takes part in an experiment; a sub-agent is a session apart."""
 
 OWN_HEADER = "x-seasoned-session"
 PURPOSE_HEADER = "x-seasoned-purpose"
+# Who keeps a session of an agent that does not say who it is.
 AGENT = "gateway"
-"""Who keeps a session of an agent that does not say who it is."""
 CLAUDE_CODE = "claude-code"
 CODEX = "codex"
 
@@ -41,8 +41,8 @@ _COMPACTION_PROMPT = re.compile(
     r"|You are a summarization agent creating a context checkpoint"
     r"|Your task is to create a detailed summary of (?:the conversation|this conversation|our conversation))"
 )
+# Behind what the user said last, where that has no answer yet.
 _COMPACTION_LINE = "\nCRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n"
-"""Behind what the user said last, where that has no answer yet."""
 _REVIEW_PROMPT = re.compile(
     r"\s*Review the conversation above and (?:consider saving to memory|update (?:the skill library|two things))"
 )
@@ -53,8 +53,8 @@ class RequestIdentity(msgspec.Struct, frozen=True, kw_only=True):
     """The conversation of a request, who named it, and what the request is for."""
 
     ref: SessionRef
+    # The header or field that named it; `content` where only the words of the request did.
     named_by: str
-    """The header or field that named it; `content` where only the words of the request did."""
     purpose: Purpose = "turn"
     parent: SessionRef | None = None
     relation: Relation | None = None
@@ -259,10 +259,10 @@ class ConversationIndex:
             parent = ref_apart(parent, owner)
         return GatewayConversation(ref=ref, purpose=found.purpose, parent=parent, relation=found.relation)
 
-    def answered(self, talk: GatewayConversation | None, answer: ApiResponse | None) -> None:
+    def answered(self, conversation: GatewayConversation | None, answer: ApiResponse | None) -> None:
         """Remember whose answer it is: the next request may name it and nothing else."""
-        if talk is not None and answer is not None and answer.id is not None:
-            self._chains[answer.id] = talk.ref
+        if conversation is not None and answer is not None and answer.id is not None:
+            self._chains[answer.id] = conversation.ref
             if len(self._chains) > self._most:
                 self._chains.popitem(last=False)
 

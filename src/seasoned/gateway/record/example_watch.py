@@ -25,17 +25,17 @@ from seasoned.template.example import Example
 from seasoned.template.library.guard import GuardRuling, WatchedSession, drawn_rate, guard
 from seasoned.template.library.storage import Library, State, current, set_state
 
+# Of one example: a change of its convention before them would have been noticed long ago.
 _MOST_LINEAGES = 40
-"""Of one example: a change of its convention before them would have been noticed long ago."""
 _MOST_AT_ONCE = 100
 _FIRST_BLOCKS = 2000
 _LOOK_SECONDS = 1.0
 _RATE_SECONDS = 300.0
 _EFFECT_SECONDS = 60.0
+# The part of its time that the clerk may spend on effects of examples.
 _EFFECT_SHARE = 0.005
-"""The part of its time that the clerk may spend on effects of examples."""
 _MOST_SETTLED = 50_000
-_BREATH_SECONDS = 0.001
+_PAUSE_SECONDS = 0.001
 _strings = msgspec.json.Decoder(tuple[str, ...]).decode
 _log = logging.getLogger("seasoned.gateway")
 
@@ -95,7 +95,7 @@ class ExampleWatch:
                 changed |= self._read(store, row["id"], watched)
             del self._grown[session]
             # The event loop gets its turn between two of them.
-            time.sleep(_BREATH_SECONDS)
+            time.sleep(_PAUSE_SECONDS)
         if not changed:
             return []
         restored = {row["example_id"]: row["changed_at"] for row in store.rows("guard.restored")}

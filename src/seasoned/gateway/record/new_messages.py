@@ -31,17 +31,17 @@ _SUMMARY_OPENINGS = (
 class KnownConversation(msgspec.Struct, frozen=True):
     """What is known of a conversation: digests alone, so that it can be kept while the words are redacted."""
 
+    # The pieces of the conversation as the last request and its answer left it.
     view: tuple[str, ...] = ()
-    """The pieces of the conversation as the last request and its answer left it."""
+    # Of every list of pieces that was met so far, each beginning; the newest last.
     beginnings: tuple[str, ...] = ()
-    """Of every list of pieces that was met so far, each beginning; the newest last."""
     calls: frozenset[str] = frozenset()
     results: frozenset[str] = frozenset()
+    # Which beginning an answer ended, by its id.
     answers: dict[str, str] = {}
-    """Which beginning an answer ended, by its id."""
     end: str = ""
+    # The last request was one for a summary: the next turn may begin with it.
     is_compacting: bool = False
-    """The last request was one for a summary: the next turn may begin with it."""
 
 
 class NewMessages(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,20 +49,20 @@ class NewMessages(msgspec.Struct, frozen=True, kw_only=True):
 
     asked: tuple[Message, ...] = ()
     answered: tuple[Message, ...] = ()
+    # Of the `tool` messages among them, with what was recorded beside their text.
     results: dict[str, Result] = {}
-    """Of the `tool` messages among them, with what was recorded beside their text."""
+    # Pieces that the conversation had, and this request no longer carries: edited, rewound or compacted.
     dropped: int = 0
-    """Pieces that the conversation had, and this request no longer carries: edited, rewound or compacted."""
+    # A summary stands for what was dropped; it is the message that is marked so.
     is_compacted: bool = False
-    """A summary stands for what was dropped; it is the message that is marked so."""
 
 
 class _ConversationPiece(NamedTuple):
     """What can be new by itself: something said, one call, one result."""
 
     key: str
+    # The message that it is in, and the position of the call where it is one.
     place: tuple[int, int | None]
-    """The message that it is in, and the position of the call where it is one."""
 
 
 def find_new_messages(
@@ -230,5 +230,5 @@ def _new_digest(key: bytes, *parts: str) -> str:
     return blake2b(told.encode("utf-8", "surrogatepass"), key=key[:64], digest_size=12).hexdigest()
 
 
+# Every request repeats the ids and beginnings of the one before.
 _known_digest = lru_cache(_DIGESTS_KEPT)(_new_digest)
-"""Every request repeats the ids and beginnings of the one before."""

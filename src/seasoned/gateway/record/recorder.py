@@ -15,8 +15,8 @@ from itertools import islice
 from seasoned.config import Config
 from seasoned.errors import StoreError
 from seasoned.gateway.account.journal import Journal, UsageEntry
-from seasoned.gateway.account.keys import KeyCache
-from seasoned.gateway.account.totals import Budgets, EntryCost, Pricing, RecordedCounts, add_entries
+from seasoned.gateway.account.keys import Budgets, KeyCache
+from seasoned.gateway.account.totals import EntryCost, Pricing, RecordedCounts, add_entries
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.proxy.exchange import Exchange, FinishedExchange
 from seasoned.gateway.record.conversations import ConversationIndex
@@ -25,15 +25,15 @@ from seasoned.gateway.record.session_writer import SessionWriter
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, open_database, open_store
 
+# How long a message may wait to be written: what a crash can lose.
 WINDOW_SECONDS = 0.5
-"""How long a message may wait to be written: what a crash can lose."""
 MOST_WAITING = 5000
+# Of requests that wait to be written.
 MOST_BYTES = 64 * 1024 * 1024
-"""Of requests that wait to be written."""
+# Exchanges in one transaction: others who write into the store wait that long.
 _AT_ONCE = 32
-"""Exchanges in one transaction: others who write into the store wait that long."""
 _BATCHES = 6
-_BREATH_SECONDS = 0.001
+_PAUSE_SECONDS = 0.001
 _STOP_SECONDS = 10.0
 _log = logging.getLogger("seasoned.gateway")
 
@@ -41,10 +41,10 @@ _log = logging.getLogger("seasoned.gateway")
 class StoreCache:
     """What the event loop knows from the store: the keys that hold, their budgets, who owns a conversation."""
 
-    def __init__(self, ring: KeyCache, budgets: Budgets, talks: ConversationIndex) -> None:
-        self._ring = ring
+    def __init__(self, keys: KeyCache, budgets: Budgets, conversations: ConversationIndex) -> None:
+        self._keys = keys
         self._budgets = budgets
-        self._talks = talks
+        self._conversations = conversations
 
     def open(self, config: Config, failures: Failures, *, needs_keys: bool, records: bool) -> None:
         """Load all of it; without a store only where nobody needs a key."""
@@ -55,25 +55,29 @@ class StoreCache:
                 self._load_keys(config)
         if records:
             with failures.shield("store"), open_store(config.store_path) as store:
-                self._talks.load(store)
+                self._conversations.load(store)
 
-    def look(self, database: Database, *, now: float) -> None:
+    def refresh(self, database: Database, *, now: float) -> None:
         """Look again at what others can change meanwhile."""
-        self._ring.load(database)
-        for told in self._budgets.load(database, self._ring.keys, now=now):
+        self._keys.load(database)
+        for told in self._budgets.load(database, self._keys.keys, now=now):
             _log.warning("%s", told)
 
     def _load_keys(self, config: Config) -> None:
         database = open_database(config)
         try:
-            self._ring.load(database)
+            self._keys.load(database)
         finally:
             database.close()
 
 
 def worth_writing(exchange: Exchange, *, records: bool) -> FinishedExchange | None:
     """What is to be written down of an exchange; None for what is only accounted for."""
-    return exchange.finished() if records and exchange.talk is not None and exchange.talk.is_recorded else None
+    return (
+        exchange.finished()
+        if records and exchange.conversation is not None and exchange.conversation.is_recorded
+        else None
+    )
 
 
 class GatewayRecorder:
@@ -87,9 +91,9 @@ class GatewayRecorder:
         journal: Journal,
         failures: Failures,
         price: Pricing,
-        lookout: StoreCache | None = None,
+        cache: StoreCache | None = None,
         records: bool = True,
-        breath_seconds: float = _BREATH_SECONDS,
+        pause_seconds: float = _PAUSE_SECONDS,
         stop_seconds: float = _STOP_SECONDS,
         watch: ExampleWatch | None = None,
         clock: Callable[[], float] = time.time,
@@ -97,18 +101,18 @@ class GatewayRecorder:
         self._config = config
         self._secrecy = secrecy
         self._journal = journal
-        self._lookout = lookout
+        self._cache = cache
         self._failures = failures
         self._price = price
         self._records = records
-        self._breath_seconds = breath_seconds
+        self._pause_seconds = pause_seconds
         self._stop_seconds = stop_seconds
         self._watch = watch or ExampleWatch()
         self._clock = clock
         self._given: deque[FinishedExchange] = deque()
         # Each is changed by one thread alone: of two that add to one number at once, one is lost.
         self._taken_bytes = self._written_bytes = 0
-        self.tally = RecordedCounts()
+        self.counts = RecordedCounts()
         self._recorded: list[str] = []
         self._prices: dict[str, EntryCost] = {}
         self._stopping = threading.Event()
@@ -143,8 +147,8 @@ class GatewayRecorder:
 
     def start(self, *, needs_keys: bool = False) -> None:
         """Load what is known, then work in a thread of its own; without a store only where nobody needs a key."""
-        if self._lookout is not None:
-            self._lookout.open(self._config, self._failures, needs_keys=needs_keys, records=self._records)
+        if self._cache is not None:
+            self._cache.open(self._config, self._failures, needs_keys=needs_keys, records=self._records)
         with self._failures.shield("journal"):
             self._journal.open()
         self._thread = threading.Thread(target=self._work, name="seasoned-clerk", daemon=True)
@@ -195,8 +199,8 @@ class GatewayRecorder:
                 if path is not None:
                     self._journal.done(path)
             self._mark_recorded(self._database)
-            if self._lookout is not None:
-                self._lookout.look(self._database, now=self._clock())
+            if self._cache is not None:
+                self._cache.refresh(self._database, now=self._clock())
         except StoreError:
             # A connection that failed is not used again: the next batch opens another one.
             self._close()
@@ -205,8 +209,8 @@ class GatewayRecorder:
     def _count(self, entries: list[UsageEntry]) -> None:
         for entry in {one.id: one for one in entries}.values():
             price = self._prices.pop(entry.id, EntryCost())
-            self.tally.cost_usd += price.usd or 0.0
-            self.tally.unpriced += price.usd is None
+            self.counts.cost_usd += price.usd or 0.0
+            self.counts.unpriced += price.usd is None
         self._prices.clear()
 
     def _priced(self, entry: UsageEntry) -> EntryCost:
@@ -234,7 +238,7 @@ class GatewayRecorder:
                 batch = list(islice(self._given, _AT_ONCE))
                 self._write_batch(self._archive, batch)
                 # The event loop gets its turn between two of them.
-                time.sleep(self._breath_seconds)
+                time.sleep(self._pause_seconds)
                 if not self._given:
                     break
         except StoreError:
@@ -248,7 +252,7 @@ class GatewayRecorder:
         if self._archive is None or self._database is None or not self._watch.is_due(now):
             return
         for told in self._archive.guard(self._database, now=now):
-            self.tally.decisions += 1
+            self.counts.decisions += 1
             _log.warning("%s", told)
 
     def _write_batch(self, archive: SessionWriter, batch: list[FinishedExchange]) -> None:
@@ -280,7 +284,7 @@ class GatewayRecorder:
             raise failed
 
     def _note_recorded(self, exchange: FinishedExchange) -> None:
-        if exchange.talk.purpose != "compaction":
+        if exchange.conversation.purpose != "compaction":
             self._recorded.append(exchange.id)
 
     def _done(self, exchange: FinishedExchange) -> None:

@@ -1,4 +1,8 @@
-"""The clerk in a process of its own, so that what it reads and writes never keeps the event loop waiting."""
+"""Recording in a second process, so that reading and writing conversations never delays the event loop.
+
+At 200 requests a second a thread in the gateway's own process loses nothing, but requests wait for it: see
+docs/measurements/gateway.md.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 
 from seasoned.config import Config
 from seasoned.errors import StoreError
@@ -17,18 +22,25 @@ from seasoned.gateway.account.totals import RecordedCounts
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.proxy.exchange import Exchange, FinishedExchange
 from seasoned.gateway.record.recorder import MOST_BYTES, MOST_WAITING, WINDOW_SECONDS, StoreCache, worth_writing
-from seasoned.gateway.record.recorder_pipe import Given, Opening, Unwritten, frame, read_told
+from seasoned.gateway.record.recorder_program import (
+    AddEntries,
+    RecorderStart,
+    RecordExchange,
+    open_pipe,
+    receive_report,
+    send,
+)
 from seasoned.gateway.settings import GatewaySettings
 from seasoned.store import Database, open_database
 
 _SEND_SECONDS = 0.05
-_AGAIN_SECONDS = 1.0
+_RESTART_SECONDS = 1.0
 _STOP_SECONDS = 15.0
 _log = logging.getLogger("seasoned.gateway")
 
 
 class RecorderProcess:
-    """Hands exchanges to a clerk elsewhere. One that ends is started again; what it had in hand may be lost."""
+    """Sends exchanges to a recorder process, and restarts it if it ends; what it held then may be lost."""
 
     def __init__(
         self,
@@ -36,26 +48,27 @@ class RecorderProcess:
         settings: GatewaySettings,
         *,
         journal: Journal,
-        lookout: StoreCache,
+        cache: StoreCache,
         failures: Failures,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._config = config
         self._settings = settings
         self._journal = journal
-        self._lookout = lookout
+        self._cache = cache
         self._failures = failures
         self._clock = clock
         self._given: deque[FinishedExchange] = deque()
-        # Each is changed by one thread alone: of two that add to one number at once, one is lost.
+        # Each counter is changed by one thread only: if two add at the same time, one addition is lost.
         self._given_bytes = self._sent_bytes = 0
         self._sent = 0
         self._done = 0
-        self.tally = RecordedCounts()
-        self._counted = RecordedCounts()
-        """By clerks that have ended."""
+        self.counts = RecordedCounts()
+        # Of processes that have ended.
+        self._earlier_counts = RecordedCounts()
         self._unwritten: list[UsageEntry] = []
         self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Connection | None = None
         self._ended_at = float("-inf")
         self._database: Database | None = None
         self._stopping = threading.Event()
@@ -66,7 +79,7 @@ class RecorderProcess:
         return len(self._given) + max(self._sent - self._done, 0)
 
     def give(self, exchange: Exchange) -> None:
-        """Have a turn written down; where the clerk is far behind it is lost, and counted."""
+        """Have an exchange recorded. If the recorder is far behind it is dropped, and counted."""
         finished = worth_writing(exchange, records=self._settings.record)
         if finished is None:
             return
@@ -77,48 +90,48 @@ class RecorderProcess:
         self._given.append(finished)
 
     def start(self, *, needs_keys: bool = False) -> None:
-        """Load what is known, start the clerk, and look every moment what has changed."""
-        self._lookout.open(self._config, self._failures, needs_keys=needs_keys, records=self._settings.record)
+        """Load what the event loop must know, start the recorder, and keep both up to date."""
+        self._cache.open(self._config, self._failures, needs_keys=needs_keys, records=self._settings.record)
         with self._failures.shield("journal"):
             self._journal.prepare()
-        self._begin("seasoned-clerk-sending", self._send)
-        self._begin("seasoned-lookout", self._look)
+        self._start_thread("seasoned-recorder-send", self._send)
+        self._start_thread("seasoned-store-cache", self._refresh)
 
     def stop(self) -> None:
-        """Hand over what is left, and wait until it is written."""
+        """Send what is left, and wait until it is written."""
         self._stopping.set()
         for thread in self._threads[:2]:
             thread.join(_STOP_SECONDS)
         if self._process is None:
             return
         with self._failures.shield("record"):
-            self._close_line(self._process)
+            self._close_pipe()
             self._process.wait(_STOP_SECONDS)
 
-    def _begin(self, name: str, work: Callable[[], None]) -> None:
+    def _start_thread(self, name: str, work: Callable[[], None]) -> None:
         thread = threading.Thread(target=work, name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
 
-    def _look(self) -> None:
-        """What the event loop knows from the store, kept fresh; and the journal handed on."""
+    def _refresh(self) -> None:
+        """Keep what the event loop knows of the store fresh, and hand the journal over."""
         while not self._stopping.wait(WINDOW_SECONDS):
             with self._failures.shield("journal"):
                 self._unwritten += self._journal.turn()
             with self._failures.shield("store"):
-                self._look_once()
+                self._refresh_once()
         if self._database is not None:
             self._database.close()
 
-    def _look_once(self) -> None:
+    def _refresh_once(self) -> None:
         try:
             if self._database is None:
                 self._database = open_database(self._config)
-            self._lookout.look(self._database, now=self._clock())
+            self._cache.refresh(self._database, now=self._clock())
         except StoreError:
             # A connection that failed is not used again.
-            if self._database is not None:
-                database, self._database = self._database, None
+            database, self._database = self._database, None
+            if database is not None:
                 database.close()
             raise
 
@@ -133,13 +146,13 @@ class RecorderProcess:
 
     def _send_all(self) -> None:
         process = self._running()
-        if process is None:
+        if process is None or self._pipe is None:
             return
         try:
             if self._unwritten:
                 entries, self._unwritten = self._unwritten, []
                 try:
-                    self._write(process, frame(Unwritten(entries)))
+                    send(self._pipe, AddEntries(entries))
                 except OSError:
                     self._unwritten = entries + self._unwritten
                     raise
@@ -147,75 +160,69 @@ class RecorderProcess:
                 one = self._given.popleft()
                 self._sent_bytes += len(one.body)
                 self._sent += 1
-                self._write(process, _framed(one))
-            if process.stdin is not None:
-                process.stdin.flush()
+                _send_exchange(self._pipe, one)
         except OSError:
             self._ended(process)
             raise
 
-    def _write(self, process: subprocess.Popen[bytes], data: bytes) -> None:
-        assert process.stdin is not None
-        process.stdin.write(data)
-
     def _running(self) -> subprocess.Popen[bytes] | None:
-        """The process, started where there is none; one that ended is not started again at once."""
+        """The process, started if there is none; after one ended, not at once."""
         if self._process is not None and self._process.poll() is None:
             return self._process
         if self._process is not None:
             self._ended(self._process)
-        if time.monotonic() - self._ended_at < _AGAIN_SECONDS:
+        if time.monotonic() - self._ended_at < _RESTART_SECONDS:
             return None
         command = [sys.executable, "-m", "seasoned.gateway.record.recorder_program"]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert process.stdin is not None and process.stdout is not None
         self._process = process
-        self._write(process, frame(Opening(self._config, self._settings)))
-        self._begin("seasoned-clerk-hearing", lambda: self._hear(process))
+        self._pipe = open_pipe(process.stdin, readable=False)
+        reports = open_pipe(process.stdout, readable=True)
+        send(self._pipe, RecorderStart(self._config, self._settings))
+        self._start_thread("seasoned-recorder-reports", lambda: self._receive_reports(process, reports))
         return process
 
     def _ended(self, process: subprocess.Popen[bytes]) -> None:
-        """What it had in hand is lost but for its tokens; the next request of a conversation tells most of it again."""
+        """Count what the process held as lost. Its tokens are not, and the next request repeats most of its words."""
         if process is not self._process:
             return
         lost = max(self._sent - self._done, 0)
         self._process, self._ended_at, self._sent, self._done = None, time.monotonic(), 0, 0
-        self._counted = self.tally
+        self._earlier_counts = self.counts
         self._failures.counts["record"] += max(lost, 1)
-        _log.error("the clerk ended (%s); it is started again", process.poll())
+        _log.error("the recorder process ended (%s); it is restarted", process.poll())
         with self._failures.shield("record"):
-            self._close_line(process)
+            self._close_pipe()
 
-    def _hear(self, process: subprocess.Popen[bytes]) -> None:
-        """What the clerk tells."""
-        assert process.stdout is not None
+    def _receive_reports(self, process: subprocess.Popen[bytes], reports: Connection) -> None:
         known: dict[str, int] = {}
-        with self._failures.shield("record"), process.stdout:
-            while (told := read_told(process.stdout)) is not None:
+        with self._failures.shield("record"), reports:
+            while (report := receive_report(reports)) is not None:
                 if process is self._process:
-                    self._done = told.done
-                    self.tally = _sum(self._counted, told.tally)
-                for part, count in told.failed.items():
+                    self._done = report.done
+                    self.counts = _sum(self._earlier_counts, report.counts)
+                for part, count in report.failed.items():
                     self._failures.counts[part] += count - known.get(part, 0)
-                known = told.failed
-                for level, line in told.log:
+                known = report.failed
+                for level, line in report.log:
                     _log.log(level, "%s", line)
 
-    def _close_line(self, process: subprocess.Popen[bytes]) -> None:
-        if process.stdin is not None and not process.stdin.closed:
-            try:
-                process.stdin.close()
-            except BrokenPipeError:
-                _log.info("the clerk had ended before its line was closed")
+    def _close_pipe(self) -> None:
+        pipe, self._pipe = self._pipe, None
+        if pipe is not None:
+            pipe.close()
 
 
 def _sum(one: RecordedCounts, other: RecordedCounts) -> RecordedCounts:
-    return RecordedCounts(*[getattr(one, name) + getattr(other, name) for name in RecordedCounts.__struct_fields__])
+    fields = RecordedCounts.__struct_fields__
+    return RecordedCounts(*[getattr(one, name) + getattr(other, name) for name in fields])
 
 
-def _framed(finished: FinishedExchange) -> bytes:
+def _send_exchange(pipe: Connection, finished: FinishedExchange) -> None:
     try:
-        return frame(Given(finished))
+        send(pipe, RecordExchange(finished))
     except UnicodeEncodeError:
-        # Half a character in an answer cannot be sent: the next request says what it was.
+        # An answer that was cut in the middle of a character cannot be sent; the next request repeats it.
         finished.answer = None
-        return frame(Given(finished))
+        send(pipe, RecordExchange(finished))

@@ -83,7 +83,7 @@ class SessionWriter:
                 self._open.popitem(last=False)
 
     def _add(self, session: str, one: _OpenConversation, exchange: FinishedExchange, asked: ApiRequest) -> None:
-        if exchange.talk.purpose == "compaction":
+        if exchange.conversation.purpose == "compaction":
             one.known = expect_summary(one.known)
             return
         is_whole = exchange.entry is not None and exchange.entry.ended == "complete"
@@ -126,13 +126,13 @@ class SessionWriter:
 
     def _find(self, exchange: FinishedExchange, asked: ApiRequest) -> _OpenConversation:
         """The conversation of an exchange. Who has forgotten whose it is asks here: the store never forgets it."""
-        one = self._opened(exchange.talk.ref, exchange, asked)
+        one = self._opened(exchange.conversation.ref, exchange, asked)
         if one.owner == exchange.key_name:
             return one
-        return self._opened(ref_apart(exchange.talk.ref, exchange.key_name), exchange, asked)
+        return self._opened(ref_apart(exchange.conversation.ref, exchange.key_name), exchange, asked)
 
     def _opened(self, ref: SessionRef, exchange: FinishedExchange, asked: ApiRequest) -> _OpenConversation:
-        talk, session = exchange.talk, str(ref)
+        conversation, session = exchange.conversation, str(ref)
         found = self._open.get(session)
         if found is None:
             about = ConversationInfo(
@@ -141,8 +141,8 @@ class SessionWriter:
                 instructions=asked.system,
                 platform=PLATFORM,
                 toolsets=asked.tool_names,
-                parent=talk.parent,
-                relation=talk.relation,
+                parent=conversation.parent,
+                relation=conversation.relation,
             )
             found = self._take_up(about, exchange.key_name)
             self._open[session] = found

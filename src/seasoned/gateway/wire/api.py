@@ -21,8 +21,8 @@ class WireApi(NamedTuple):
     """One API on the wire."""
 
     name: ApiName
+    # Of the blocks that its requests are given.
     format: Format
-    """Of the blocks that its requests are given."""
     read_request: Callable[[bytes], ApiRequest | None]
     insert_block: Callable[[bytes, bytes], bytes]
     ask_for_usage: Callable[[bytes], bytes | None]
@@ -34,12 +34,12 @@ def _api(name: ApiName, format: Format, module: ModuleType) -> WireApi:
     return WireApi(name, format, *[getattr(module, field) for field in WireApi._fields[2:]])
 
 
+# By the end of the path.
 APIS: dict[str, WireApi] = {
     "/v1/chat/completions": _api("chat", "openai", chat),
     "/v1/responses": _api("responses", "responses", responses),
     "/v1/messages": _api("anthropic", "anthropic", anthropic),
 }
-"""By the end of the path."""
 
 
 def named_api(name: ApiName) -> WireApi:

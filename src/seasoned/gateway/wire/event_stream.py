@@ -13,8 +13,8 @@ from seasoned.gateway.wire.request import ApiResponse
 from seasoned.history.coerce import as_object, string
 from seasoned.history.json_file import decode
 
+# Bytes of one event that are kept; a whole answer can be one event, a stream without events never ends.
 _LIMIT = 32 << 20
-"""Bytes of one event that are kept; a whole answer can be one event, a stream without events never ends."""
 # Atomic, so that the two halves of one \r\n are never taken for two ends of lines.
 _BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
@@ -36,8 +36,8 @@ class EventSplitter:
         self._kept = bytearray()
         self._searched = 0
         self._limit = limit
+        # An event was too long: from here on nothing is read any more.
         self.is_lost = False
-        """An event was too long: from here on nothing is read any more."""
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The events that this chunk completes."""
@@ -124,8 +124,8 @@ class EventStream:
     def __init__(self, *, takes_usage_out: bool = False) -> None:
         self._splitter = EventSplitter()
         self._takes_usage_out = takes_usage_out
+        # Events whose data was no JSON object.
         self.unread = 0
-        """Events whose data was no JSON object."""
         self.error: str | None = None
 
     @property

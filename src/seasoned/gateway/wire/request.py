@@ -16,29 +16,29 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     api: ApiName
     model: str
+    # The system part: what stands before everything that was said.
     system: str = ""
-    """The system part: what stands before everything that was said."""
+    # What was said after it. A `tool` message answers the call that it names; warm ones are synthetic.
     messages: tuple[Message, ...] = ()
-    """What was said after it. A `tool` message answers the call that it names; warm ones are synthetic."""
+    # The results among the messages by call id, with what was recorded beside their text.
     results: dict[str, Result] = {}
-    """The results among the messages by call id, with what was recorded beside their text."""
+    # As they were given.
     tools: tuple[dict[str, Any], ...] = ()
-    """As they were given."""
     is_stream: bool = False
+    # False for a chat stream that would end without its usage.
     wants_usage: bool = True
-    """False for a chat stream that would end without its usage."""
+    # The answer that it goes on from; what was said before is with the provider, and not in `messages`.
     previous_response_id: str | None = None
-    """The answer that it goes on from; what was said before is with the provider, and not in `messages`."""
+    # The conversation that the provider itself keeps; again only what is new is in `messages`.
     conversation: str | None = None
-    """The conversation that the provider itself keeps; again only what is new is in `messages`."""
     max_tokens: int | None = None
     prompt_cache_key: str | None = None
+    # `metadata.user_id`, as it was given.
     user_id: str | None = None
-    """`metadata.user_id`, as it was given."""
+    # What the client says about itself in the body (`client_metadata`).
     client: dict[str, Any] = {}
-    """What the client says about itself in the body (`client_metadata`)."""
+    # The JSON schema that the answer must follow, where one is asked for.
     answer_schema: dict[str, Any] = {}
-    """The JSON schema that the answer must follow, where one is asked for."""
 
     @property
     def tool_names(self) -> tuple[str, ...]:
@@ -58,12 +58,12 @@ class ApiResponse(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
+    # None: the provider said nothing, which is not zero.
     usage: Usage | None = None
-    """None: the provider said nothing, which is not zero."""
+    # The provider's own figures, kept so that the cost can be worked out again.
     raw_usage: dict[str, Any] | None = None
-    """The provider's own figures, kept so that the cost can be worked out again."""
+    # Why it ended, in the provider's word; None where it broke off.
     finish: str | None = None
-    """Why it ended, in the provider's word; None where it broke off."""
     error: str | None = None
 
     @property

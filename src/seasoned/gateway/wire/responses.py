@@ -15,8 +15,8 @@ from seasoned.marks import opens_block
 from seasoned.session import Marks, Result, ToolCall
 
 _SYSTEM = ("system", "developer")
+# How a client tells the model where it is, as the user, before the user says anything.
 _SURROUNDINGS = ("# AGENTS.md instructions", "<environment_context>", "<user_instructions>")
-"""How a client tells the model where it is, as the user, before the user says anything."""
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 

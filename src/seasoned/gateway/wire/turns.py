@@ -32,8 +32,8 @@ class RequestTurns:
     def __init__(self) -> None:
         self._drafts: list[_TurnDraft] = []
         self._results: dict[str, Result] = {}
+        # Calls that wait for a result, with their tools.
         self._open: dict[str, str] = {}
-        """Calls that wait for a result, with their tools."""
         self._named: dict[str, list[str]] = {}
 
     def say(self, role: Role, text: str) -> None:

@@ -21,12 +21,12 @@ _SAID = {
 class DeliveryMessage(msgspec.Struct, frozen=True, kw_only=True):
     """One answer on its way."""
 
+    # The same for every try, so that the other side can know a copy.
     id: str
-    """The same for every try, so that the other side can know a copy."""
     title: str
     text: str
+    # The same for programs.
     data: dict[str, Any]
-    """The same for programs."""
 
 
 def message_of(job: Job, record: JobRun) -> DeliveryMessage:

@@ -11,8 +11,8 @@ from seasoned.store import Database
 TRIES = 8
 FIRST_WAIT_SECONDS = 30.0
 LONGEST_WAIT_SECONDS = 3600.0
+# How long one try may take before another scheduler tries.
 HOLD_SECONDS = 300.0
-"""How long one try may take before another scheduler tries."""
 
 
 class PendingDelivery(msgspec.Struct, frozen=True):
@@ -20,8 +20,8 @@ class PendingDelivery(msgspec.Struct, frozen=True):
 
     job: Job
     record: JobRun
+    # With this one.
     tries: int
-    """With this one."""
 
 
 def claim_deliveries(database: Database, *, now: float, limit: int = 10) -> list[PendingDelivery]:

@@ -20,8 +20,8 @@ from seasoned.schedule.job import DeliveryResult, Job, JobRun
 if TYPE_CHECKING:
     import httpx2
 
+# Where relative paths begin, in the home folder.
 REPORTS_FOLDER = "reports"
-"""Where relative paths begin, in the home folder."""
 
 
 def print_message(message: DeliveryMessage, out: TextIO) -> None:
@@ -65,8 +65,8 @@ def append_message(message: DeliveryMessage, address: str, *, home: Path) -> Non
 
 
 _GIVEN_UP = " (given up)"
+# Answers of the four hundreds that may be others later.
 _WAITS_FOR = (408, 409, 425, 429)
-"""Answers of the four hundreds that may be others later."""
 
 
 class AnswerSender:
