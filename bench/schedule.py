@@ -108,7 +108,7 @@ def _rush(database: Database) -> Iterator[str]:
         pass
     planned = time.perf_counter() - begun
     done = 0
-    while started := start_due(database, owner="bench", now=now, room=8):
+    while started := start_due(database, owner="bench", now=now, limit=8):
         for one in started:
             slot = one.claim.slot
             record = JobRun(job_id=slot.job_id, scheduled_at=slot.scheduled_at, outcome="ok", output="Done. " * 50)

@@ -34,7 +34,7 @@ def start_one(database: Database, one: Job | None = None, *, now: float = START 
     if one is not None:
         job_table.add(database, one, now=START)
     plan_due(database, now=now)
-    (started,) = start_due(database, owner="a", now=now, room=1)
+    (started,) = start_due(database, owner="a", now=now, limit=1)
     return started
 
 
@@ -115,9 +115,9 @@ def test_every_change_of_the_board_is_noticed(any_database: Database) -> None:
 def test_a_slot_starts_once_whoever_asks(any_database: Database) -> None:
     job_table.add(any_database, job(), now=START)
     assert (plan_due(any_database, now=START + 60), plan_due(any_database, now=START + 60)) == (1, 0)
-    (started,) = start_due(any_database, owner="a", now=START + 60, room=5)
+    (started,) = start_due(any_database, owner="a", now=START + 60, limit=5)
     assert (started.claim.slot, started.claim.owner, started.claim.attempt) == (SLOT, "a", 1)
-    assert start_due(any_database, owner="b", now=START + 60, room=5) == []
+    assert start_due(any_database, owner="b", now=START + 60, limit=5) == []
     assert next_wake(any_database, now=START + 60) == START + 120
 
 
@@ -135,8 +135,8 @@ def test_no_more_slots_start_than_there_is_room(any_database: Database) -> None:
     for number in range(5):
         job_table.add(any_database, job(id=f"j{number}", name=f"n{number}"), now=START)
     plan_due(any_database, now=START + 60)
-    first = start_due(any_database, owner="a", now=START + 60, room=3)
-    second = start_due(any_database, owner="b", now=START + 60, room=3)
+    first = start_due(any_database, owner="a", now=START + 60, limit=3)
+    second = start_due(any_database, owner="b", now=START + 60, limit=3)
     assert (len(first), len(second)) == (3, 2)
     assert len({one.claim.slot for one in [*first, *second]}) == 5
 
@@ -146,8 +146,8 @@ def test_jitter_lets_a_slot_wait(any_database: Database) -> None:
     plan_due(any_database, now=START + 60)
     wake = next_wake(any_database, now=START + 60)
     assert wake is not None and START + 60 < wake < START + 110
-    assert start_due(any_database, owner="a", now=START + 60, room=1) == []
-    assert len(start_due(any_database, owner="a", now=wake, room=1)) == 1
+    assert start_due(any_database, owner="a", now=START + 60, limit=1) == []
+    assert len(start_due(any_database, owner="a", now=wake, limit=1)) == 1
 
 
 def test_a_run_ends_with_all_that_is_known_of_it(any_database: Database) -> None:
@@ -173,10 +173,10 @@ def test_a_run_ends_with_all_that_is_known_of_it(any_database: Database) -> None
 def test_a_slot_that_comes_during_a_run(any_database: Database, overlap: Any, expected: Any) -> None:
     started = start_one(any_database, job(overlap=overlap))
     plan_due(any_database, now=START + 120)
-    start_due(any_database, owner="b", now=START + 120, room=5)
+    start_due(any_database, owner="b", now=START + 120, limit=5)
     assert outcomes(any_database) == expected
     finish(any_database, started.job, started.claim, record(started.job, SLOT), now=START + 130)
-    again = start_due(any_database, owner="b", now=START + 130, room=5)
+    again = start_due(any_database, owner="b", now=START + 130, limit=5)
     assert len(again) == (1 if overlap == "queue" else 0)
     if overlap == "skip":
         assert "was still going on" in job_table.history(any_database, "j1")[0].reason
@@ -187,7 +187,7 @@ def test_all_missed_slots_run_one_after_the_other(any_database: Database) -> Non
     now = START + 60 * 4 + 65
     plan_due(any_database, now=now)
     order = []
-    while started := start_due(any_database, owner="a", now=now, room=5):
+    while started := start_due(any_database, owner="a", now=now, limit=5):
         (one,) = started
         order.append(one.claim.slot.scheduled_at - START)
         finish(any_database, one.job, one.claim, record(one.job, one.claim.slot), now=now)
@@ -199,7 +199,7 @@ def test_a_job_ends_after_as_many_runs_as_it_should(any_database: Database) -> N
     job_table.add(any_database, job(repeat=2, overlap="allow"), now=START)
     for number in (1, 2):
         plan_due(any_database, now=START + 60 * number)
-        assert len(start_due(any_database, owner="a", now=START + 60 * number, room=1)) == 1
+        assert len(start_due(any_database, owner="a", now=START + 60 * number, limit=1)) == 1
     posted = job_table.find(any_database, "one")
     assert (posted.runs, posted.next_at, posted.is_done) == (2, None, True)
     assert job_table.resume(any_database, "one", now=START).next_at is None
@@ -209,7 +209,7 @@ def test_a_run_by_hand_counts_for_nothing_and_runs_though_paused(any_database: D
     job_table.add(any_database, job(repeat=1), now=START)
     job_table.pause(any_database, "one", now=START)
     slot = job_table.ask_for_run(any_database, "one", now=START + 7.1239)
-    (started,) = start_due(any_database, owner="a", now=START + 8, room=1)
+    (started,) = start_due(any_database, owner="a", now=START + 8, limit=1)
     assert started.claim.slot == slot == Slot("j1", START + 7.123)
     assert job_table.find(any_database, "one").runs == 0
     assert job_table.history(any_database, "j1")[0].note == "Started by hand."
@@ -246,7 +246,7 @@ def test_what_does_no_harm_runs_again_as_a_further_attempt(any_database: Databas
     for attempt in (1, 2, 3):
         (lost,) = recover(any_database, now=START + 10_000 * attempt)
         assert lost.attempt == attempt
-        started = start_due(any_database, owner="b", now=START + 10_000 * attempt + 3600, room=1)
+        started = start_due(any_database, owner="b", now=START + 10_000 * attempt + 3600, limit=1)
         assert [one.claim.attempt for one in started] == ([attempt + 1] if attempt < 3 else [])
     assert outcomes(any_database) == [(60, attempt, "unknown") for attempt in (3, 2, 1)]
     assert job_table.find(any_database, "one").runs == 1
@@ -302,7 +302,7 @@ def test_a_job_that_cannot_be_read_does_not_stop_the_others(any_database: Databa
         values = {"id": "j1", "name": "n1", "document": '{"id": 5}', "next_at": START + 60}
         any_database.run("schedule.change_job", values)
     plan_due(any_database, now=START + 60)
-    assert [one.job.id for one in start_due(any_database, owner="a", now=START + 60, room=5)] == ["j2"]
+    assert [one.job.id for one in start_due(any_database, owner="a", now=START + 60, limit=5)] == ["j2"]
     assert "taken off the clock" in job_table.history(any_database, "j1")[0].reason
     assert plan_due(any_database, now=START + 61) == 0
 

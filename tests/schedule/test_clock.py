@@ -12,7 +12,7 @@ import pytest
 
 from seasoned.config import Config
 from seasoned.errors import CannotDo, StoreError
-from seasoned.schedule import job_table, run_thread
+from seasoned.schedule import job_table
 from seasoned.schedule import scheduler as scheduler_module
 from seasoned.schedule.health import health, schedulers
 from seasoned.schedule.job import At, DeliveryResult, Every, HeartbeatCall, Job, JobRun, Slot
@@ -23,7 +23,9 @@ from tests.schedule.made import START, SetClock, job, keep, record
 
 
 @contextmanager
-def scheduler(config: Config, run_slot: run_thread.RunSlot, set_clock: SetClock, **more: Any) -> Iterator[Scheduler]:
+def scheduler(
+    config: Config, run_slot: scheduler_module.RunSlot, set_clock: SetClock, **more: Any
+) -> Iterator[Scheduler]:
     """A scheduler on a durable connection, with the clock of the test."""
     made = Scheduler(
         lambda: open_database(config, durable=True),

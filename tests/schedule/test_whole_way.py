@@ -112,7 +112,7 @@ def test_a_run_whose_scheduler_died_is_delivered_as_unknown_and_not_run_again() 
         database = open_database(config)
         try:
             plan_due(database, now=time.time())
-            assert len(start_due(database, owner="dead", now=time.time(), room=1, lease_seconds=0.1)) == 1
+            assert len(start_due(database, owner="dead", now=time.time(), limit=1, lease_seconds=0.1)) == 1
         finally:
             database.close()
         running = start_scheduler(config, poll_seconds=0.05)

@@ -46,6 +46,7 @@ NUMBERS = {"numpy", "scipy"}
 PAGES = {"jinja2", "markupsafe"}
 SEARCH = {"bm25s"}
 SHARED = {"psycopg"}
+PRICES = {"genai_prices"}
 TERMINAL = {"click", "rich", "typer"}
 KEPT_APART = {
     "stats": (frozenset(PACKAGES) - {"errors", "stats"}, "it is given numbers and knows nothing of sessions"),
@@ -104,7 +105,7 @@ def _foreign(package: str, top: str, each: Import) -> str | None:
         if package in THIN and package not in ("stats", "insight"):
             return "numbers are for stats and insight"
         return None if each.is_deferred else "it is heavy: import it inside the function that uses it"
-    own = {"insight": PAGES, "template": SEARCH, "store": SHARED}.get(package, set())
+    own = {"insight": PAGES, "template": SEARCH, "store": SHARED, "price": PRICES}.get(package, set())
     if top in own:
         return None if each.is_deferred else "it is heavy: import it inside the function that uses it"
     return "the thin core runs on msgspec and the standard library" if package in THIN else None

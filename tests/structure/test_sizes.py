@@ -31,7 +31,7 @@ BROAD_EXCEPTS: dict[tuple[str, str], str] = {
     ("src/seasoned/gateway/failures.py", "Failures.shield"): "one request: it goes on without the part that failed",
     ("src/seasoned/hermes_plugin/confirmation.py", "Gate.check"): "a hook that raises would let the call run",
     ("src/seasoned/hermes_plugin/background.py", "Shield.part"): "one call of Hermes: it goes on without our part",
-    ("src/seasoned/schedule/run_thread.py", "RunThread._launch.work"): "one job: however it breaks, its line says so",
+    ("src/seasoned/schedule/scheduler.py", "RunThread._launch.work"): "one job: however it breaks, its line says so",
 }
 
 OURS = [*modules("src"), *modules("tests"), *modules("tools"), *modules("bench")]

@@ -1,4 +1,4 @@
-"""Failing open: whatever breaks in our own parts is counted and logged, and the request goes on without it."""
+"""Failing open: a failure in our own code is counted and logged, and the request goes on without that part."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _QUIET_SECONDS = 60.0
 
 
 class Failures:
-    """How often each part failed. A part that goes on failing is told once a minute."""
+    """Counts failures by part. A part that keeps failing is logged once a minute."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.counts: Counter[str] = Counter()
@@ -23,14 +23,14 @@ class Failures:
 
     @contextmanager
     def shield(self, part: str) -> Iterator[None]:
-        """What fails inside is left undone; whoever asked for it is not asked to care."""
+        """Catch and count every failure inside: the request goes on without this part."""
         try:
             yield
         except Exception as error:  # noqa: BLE001 - one request: no part of ours may stop it
             self.add(part, error)
 
     def add(self, part: str, error: Exception) -> None:
-        """Count a failure. Its text is not logged, since it may hold what somebody said: its kind and place are."""
+        """Count a failure. Its type and place are logged, not its text, which may contain parts of a conversation."""
         self.counts[part] += 1
         now = self._clock()
         if now - self._told.get(part, float("-inf")) < _QUIET_SECONDS:

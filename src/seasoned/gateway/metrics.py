@@ -16,7 +16,7 @@ _BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 
 
 class GatewayMetrics:
-    """What is counted, in a registry of its own so that two gateways in one process do not mix."""
+    """Counters in a separate registry, so that two gateways in one process do not mix."""
 
     def __init__(
         self,
@@ -37,11 +37,11 @@ class GatewayMetrics:
             "seasoned_gateway_tokens", "Tokens as providers count them.", ["upstream", "kind"], registry=self._registry
         )
         self._turned = Counter(
-            "seasoned_gateway_turned_away", "Requests that were not passed on.", ["status"], registry=self._registry
+            "seasoned_gateway_turned_away", "Requests that were refused.", ["status"], registry=self._registry
         )
         self._broken = Counter(
             "seasoned_gateway_broken_off",
-            "Answers that an upstream did not bring to their end.",
+            "Answers that an upstream broke off.",
             registry=self._registry,
         )
         self._ended = Counter(
@@ -52,13 +52,13 @@ class GatewayMetrics:
         )
         self._unknown = Counter(
             "seasoned_gateway_usage_unknown",
-            "Accounted answers whose tokens nobody said.",
+            "Accounted answers without token counts.",
             registry=self._registry,
         )
         self.open = Gauge("seasoned_gateway_open", "Requests under way.", registry=self._registry)
         unwritten = Gauge("seasoned_gateway_unwritten", "Exchanges not recorded yet.", registry=self._registry)
         unwritten.set_function(lambda: float(waiting()))
-        over = Gauge("seasoned_gateway_keys_over_budget", "Keys that have used up their day.", registry=self._registry)
+        over = Gauge("seasoned_gateway_keys_over_budget", "Keys over their budget for today.", registry=self._registry)
         over.set_function(lambda: float(over_budget()))
         self._registry.register(_FailureCollector(failures))
         self._registry.register(_TallyCollector(counts))
@@ -89,7 +89,7 @@ class GatewayMetrics:
 
 
 class _TallyCollector(Collector):
-    """What the clerk counts: cost, and decisions about examples."""
+    """What the recorder counts: cost, and decisions about examples."""
 
     def __init__(self, counts: Callable[[], RecordedCounts]) -> None:
         self._counts = counts
@@ -98,8 +98,8 @@ class _TallyCollector(Collector):
         now = self._counts()
         for name, about, value in (
             ("cost_usd", "Dollars of requests whose price is known.", now.cost_usd),
-            ("unpriced", "Accounted requests whose price nobody knows.", now.unpriced),
-            ("example_decisions", "Examples suspended, restored or retired by the watch.", now.decisions),
+            ("unpriced", "Accounted requests without a known price.", now.unpriced),
+            ("example_decisions", "Examples suspended, restored or retired.", now.decisions),
         ):
             yield CounterMetricFamily(f"seasoned_gateway_{name}", about, value=value)
 

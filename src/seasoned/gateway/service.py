@@ -55,7 +55,7 @@ class GatewayService:
         apart: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`apart`: the clerk works in a process of its own."""
+        """`apart`: record in a second process."""
         self.secrecy = Secrecy(load_key(config.home), config.redact)
         self.failures = Failures()
         begins = begin_settings(
@@ -111,7 +111,7 @@ class GatewayService:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """The pool is open and the clerk works; at the end what is left is written down."""
+        """Run all parts; at the end, whatever is left is recorded."""
         self.recorder.start(needs_keys=self.settings.mode == "keys")
         await self._upstreams.open()
         if self._telemetry is not None:

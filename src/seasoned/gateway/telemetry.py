@@ -48,7 +48,7 @@ Value = str | bool | int | float | Sequence[str]
 
 
 class OtelCollector(msgspec.Struct, frozen=True, kw_only=True):
-    """The collector, and what it is told of this service."""
+    """The collector to send to, and what to call this service."""
 
     url: str
     headers: dict[str, str] = {}
@@ -149,7 +149,7 @@ def span_of(
 
 
 def facts_of(exchange: Exchange, upstream: Upstream, *, status: int) -> dict[str, Value]:
-    """What is told of an exchange, under the names of the conventions."""
+    """The attributes of an exchange, named by the OpenTelemetry conventions."""
     asked, answer, entry = exchange.asked, exchange.answer, exchange.entry
     usage = None if entry is None else entry.usage
     parts = urlsplit(upstream.base_url)

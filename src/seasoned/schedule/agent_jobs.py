@@ -1,4 +1,4 @@
-"""Putting jobs on the board with all checks that need this machine, and jobs as an agent may see and change them."""
+"""Add jobs with all checks that need this machine, and the view of jobs that an agent gets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from seasoned.schedule.script import command_of, find_script
 from seasoned.schedule.times import in_words, local, next_times, parse_schedule
 from seasoned.store import Database
 
-# Where an agent may send answers: only to where a person has configured them to go.
+# Where an agent may send answers: only to destinations that a person has configured.
 AGENT_DELIVERIES = ("none", "telegram", "discord", "webhook")
 # Personal, but what a prompt may well speak of.
 _FOR_PEOPLE = ("email", "phone")
@@ -41,21 +41,21 @@ def post(
     found = [kind for kind in kinds_in(job.prompt) if kind not in _FOR_PEOPLE]
     if found:
         raise UsageError(
-            f"the prompt of {job.name!r} holds what looks like a secret ({found[0]}), and prompts are kept and sent: "
-            "let the script read it from a file of its own."
+            f"the prompt of {job.name!r} contains what looks like a secret ({found[0]}), but prompts are stored and "
+            "sent. Let a script read it from a file instead."
         )
     if job.script is not None:
         command_of(find_script(scripts, job.script))
     if job.folder is not None and not Path(job.folder).is_dir():
-        raise NotFound(f"there is no folder {job.folder!r}: make it first, or leave it out.")
+        raise NotFound(f"folder {job.folder!r} not found. Create it first, or leave it out.")
     unknown = [one for one in job.toolsets or () if one not in toolsets]
     if unknown and toolsets:
-        raise UsageError(f"there is no toolset {unknown[0]!r}: choose from {', '.join(toolsets)}.")
+        raise UsageError(f"unknown toolset {unknown[0]!r}. Choose from {', '.join(toolsets)}.")
     return job_table.add(database, job, now=now)
 
 
 def describe(posted: StoredJob, *, now: float) -> dict[str, Any]:
-    """A job in plain values, with its next times as its own zone shows them."""
+    """A job as plain values, with its next times in its own zone."""
     job = posted.job
     following = [] if posted.next_at is None else next_times(job, now)
     left = None if job.repeat is None else max(0, job.repeat - posted.runs)
@@ -73,7 +73,7 @@ def _state_of(posted: StoredJob) -> str:
 
 
 class AgentJobs:
-    """Jobs as an agent sees them: it may name a time, words, skills and a configured destination, nothing else."""
+    """Jobs as an agent sees them: it may choose a time, a prompt, skills and a configured destination, nothing else."""
 
     def __init__(
         self,
@@ -96,9 +96,9 @@ class AgentJobs:
     def add(
         self, *, name: str, schedule: str, prompt: str, zone: str, delivery: str | None, skills: Sequence[str]
     ) -> dict[str, Any]:
-        """A new job; no script, model, folder or toolset of the agent's own choice."""
+        """Add a job. The agent cannot choose its script, model, folder or toolsets."""
         if delivery is not None and delivery not in AGENT_DELIVERIES:
-            raise UsageError(f"{delivery!r} is no delivery for an agent: choose from {', '.join(AGENT_DELIVERIES)}.")
+            raise UsageError(f"an agent may not deliver to {delivery!r}. Choose from {', '.join(AGENT_DELIVERIES)}.")
         now = self._clock()
         job = Job(
             id=new_id(),
@@ -120,7 +120,7 @@ class AgentJobs:
             return self._short(change(database, name, now=self._clock()))
 
     def remove(self, name: str) -> dict[str, Any]:
-        """Take a job off the board."""
+        """Remove a job."""
         with self._database() as database:
             return self._short(job_table.remove(database, name, now=self._clock()))
 
@@ -155,9 +155,9 @@ def _short_run(record: JobRun, job: Job) -> dict[str, Any]:
 
 
 def check_folder(folder: Path) -> Path:
-    """A folder that is there, made for its owner alone where it is not."""
+    """The folder, created for its owner only if it does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        raise CannotDo(f"the folder {str(folder)!r} cannot be made: {error.strerror or error}.") from error
+        raise CannotDo(f"cannot create the folder {str(folder)!r}: {error.strerror or error}.") from error
     return folder

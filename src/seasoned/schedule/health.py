@@ -61,14 +61,14 @@ class ScheduleHealth(msgspec.Struct, frozen=True, kw_only=True):
     def sentence(self) -> str:
         """What to tell a person."""
         if not self.active_jobs:
-            return "No job is waiting for its time."
+            return "No jobs are scheduled."
         if not self.alive:
             seen = max((one.heartbeat_at for one in self.schedulers), default=None)
-            since = "none has ever run" if seen is None else "the last one has stopped or died"
+            since = "none has run yet" if seen is None else "the last one has stopped"
             wait = "1 job waits" if self.active_jobs == 1 else f"{self.active_jobs:,} jobs wait"
-            return f"{wait}, but no scheduler runs ({since}): start `seasoned cron serve`."
+            return f"{wait}, but no scheduler is running ({since}). Run: seasoned cron serve"
         if not self.is_kept:
-            return f"A slot is {self.overdue_seconds:,.0f} s overdue although a scheduler runs: look at its log."
+            return f"A slot is {self.overdue_seconds:,.0f} s overdue although a scheduler is running. Check its log."
         several = "" if self.active_jobs == 1 else "s"
         return f"{self.alive} scheduler{'s' if self.alive > 1 else ''} alive, {self.active_jobs:,} job{several}."
 
@@ -106,7 +106,7 @@ def schedulers(database: Database, now: float) -> list[SchedulerState]:
 
 
 def health(database: Database, now: float) -> ScheduleHealth:
-    """Whether somebody keeps the schedule, for doctor, metrics and pages."""
+    """Whether the schedule is kept, for doctor, metrics and pages."""
     counts = database.row("schedule.count_jobs")
     due = database.row("schedule.next_due")
     next_at = None if due is None else due["next_at"]

@@ -71,7 +71,7 @@ def import_jobs(database: Database, path: Path, *, zone: str, now: float) -> Her
     for one in found.jobs:
         place = f"job {one.job.name!r}"
         if one.job.id in here:
-            left_out.append(NotImported(place, "it was imported before; remove it first to import it anew"))
+            left_out.append(NotImported(place, "it was imported before; remove it first to import it again"))
             continue
         try:
             add(database, one.job, now=now)

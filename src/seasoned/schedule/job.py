@@ -11,11 +11,11 @@ import msgspec
 
 from seasoned.errors import UsageError
 
-# What becomes of slots that nobody was awake for: none runs, the last one runs, or each runs.
+# Slots that were missed because no scheduler ran: run none, the last one, or all of them.
 Missed = Literal["skip", "once", "all"]
-# What becomes of a slot while an earlier run goes on: it is left out, it waits, or it runs beside the other.
+# A slot that is due while an earlier run goes on is skipped, waits, or runs at the same time.
 Overlap = Literal["skip", "queue", "allow"]
-# Waiting and running have not ended. Unknown: the scheduler died during the run, so that nobody saw its end.
+# Waiting and running have not ended. Unknown: the scheduler died during the run, so its end was not seen.
 Outcome = Literal["waiting", "running", "ok", "silent", "empty", "failed", "unknown", "skipped"]
 RunFault = Literal["", "script", "agent", "context", "timeout"]
 DeliveryState = Literal["none", "pending", "delivered", "failed"]
@@ -50,7 +50,7 @@ Schedule = Cron | Every | At
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """Something an agent does by itself, and when. `when.check_times` checks it, and so does `board.add`."""
+    """A task for an agent, and when to run it. `times.check_times` checks it; `job_table.add` calls that."""
 
     # Never changes; the recorded sessions are called `cron_<id>_<time>`.
     id: str
@@ -173,6 +173,11 @@ class DeliveryResult(msgspec.Struct, frozen=True):
     error: str = ""
 
 
+def is_delivered(job: Job) -> bool:
+    """Whether the job's answers go anywhere."""
+    return any(one != "none" for one in job.delivery)
+
+
 def new_id() -> str:
     """An id that no job has."""
     return secrets.token_hex(6)
@@ -185,35 +190,37 @@ def check_job(job: Job) -> Job:
     for one in job.delivery:
         kind, _, address = one.partition(":")
         if kind not in DESTINATIONS:
-            raise UsageError(f"{one!r} is no delivery: begin it with one of {', '.join(DESTINATIONS)}.")
+            raise UsageError(f"{one!r} is not a valid delivery. Begin it with one of {', '.join(DESTINATIONS)}.")
         if kind in ("stdout", "none") and one != kind:
-            raise UsageError(f"the delivery {one!r} has no address: write {kind!r} alone.")
+            raise UsageError(f"the delivery {one!r} takes no address. Write {kind!r} only.")
         if kind in ("file", "email") and not address:
-            raise UsageError(f"the delivery {one!r} needs an address: write {kind + ':…'!r}.")
+            raise UsageError(f"the delivery {one!r} needs an address. Write {kind + ':…'!r}.")
     if job.missed not in ("skip", "once", "all"):
-        raise UsageError(f"missed runs are treated by one of skip, once, all, not {job.missed!r}.")
+        raise UsageError(f"`missed` must be skip, once or all, not {job.missed!r}.")
     if job.overlap not in ("skip", "queue", "allow"):
-        raise UsageError(f"overlapping runs are treated by one of skip, queue, allow, not {job.overlap!r}.")
+        raise UsageError(f"`overlap` must be skip, queue or allow, not {job.overlap!r}.")
     if job.retries and job.has_side_effects:
         raise UsageError(
-            f"the job {job.name!r} would be retried although a second run may do something twice: "
-            "say that it has no side effects, or leave the retries out."
+            f"the job {job.name!r} has retries, but a second run may do something twice. "
+            "Declare that it has no side effects, or remove the retries."
         )
     return job
 
 
 def _check_words(job: Job) -> None:
     if not _ID.match(job.id):
-        raise UsageError(f"the id of a job is made of letters, digits, '_' and '-', not {job.id!r}.")
+        raise UsageError(f"a job id may contain letters, digits, '_' and '-', not {job.id!r}.")
     if not _NAME.match(job.name) or job.name != job.name.strip():
-        raise UsageError(f"a job is called by 1 to 80 letters, digits, spaces and .:@+-_, not {job.name!r}.")
+        raise UsageError(f"a job name has 1 to 80 letters, digits, spaces and .:@+-_, not {job.name!r}.")
     if not job.prompt.strip() and not job.script:
-        raise UsageError(f"the job {job.name!r} has nothing to do: give it a prompt, a script or both.")
+        raise UsageError(f"the job {job.name!r} has nothing to do. Give it a prompt, a script, or both.")
     if job.script is not None and not job.script.strip():
-        raise UsageError(f"the script of {job.name!r} has no name: give its path inside the folder of scripts.")
+        raise UsageError(f"the script of {job.name!r} is empty. Give its path inside the scripts folder.")
     for text in (job.name, job.prompt, job.script or "", job.folder or "", *job.skills, *job.delivery):
         if "\0" in text or not _is_unicode(text):
-            raise UsageError(f"the job {job.name!r} has characters that cannot be kept (NUL or a half character).")
+            raise UsageError(
+                f"the job {job.name!r} contains characters that cannot be stored (NUL or half a character)."
+            )
 
 
 def _check_numbers(job: Job) -> None:
@@ -229,7 +236,9 @@ def _check_numbers(job: Job) -> None:
     ):
         value = getattr(job, field)
         if value is not None and not (math.isfinite(value) and low <= value <= high):
-            raise UsageError(f"{field} of the job {job.name!r} is from {low:,.0f} to {high:,.0f}, not {value!r}.")
+            raise UsageError(
+                f"{field} of the job {job.name!r} must be between {low:,.0f} and {high:,.0f}, not {value!r}."
+            )
 
 
 def _is_unicode(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""The board that jobs hang on: add, change, pause, resume and remove them, and look at their history."""
+"""Jobs in the store: add, change, pause, resume and remove them, and read their history."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FIELDS = JobRun.__struct_fields__
 
 
 class StoredJob(msgspec.Struct, frozen=True):
-    """A job on the board."""
+    """A job in the store."""
 
     job: Job
     # Its next slot; None: it is paused, done or removed.
@@ -35,7 +35,7 @@ class StoredJob(msgspec.Struct, frozen=True):
 
 
 def add(database: Database, job: Job, *, now: float) -> StoredJob:
-    """Keep a new job, checked; its first slot is the first one after now."""
+    """Check and store a new job; its first slot is the first one after now."""
     check_times(job, now=now)
     posted = StoredJob(job, _next_at(job, now))
     try:
@@ -48,7 +48,7 @@ def add(database: Database, job: Job, *, now: float) -> StoredJob:
 
 
 def change(database: Database, job: Job, *, now: float) -> StoredJob:
-    """Put a changed job in the place of the old one with the same id; slots that wait keep waiting."""
+    """Replace the job with the same id; waiting slots keep waiting."""
     found = find(database, job.id)
     old = found.job
     if (job.schedule, job.zone) == (old.schedule, old.zone) and isinstance(job.schedule, At):
@@ -65,7 +65,7 @@ def change(database: Database, job: Job, *, now: float) -> StoredJob:
 
 
 def pause(database: Database, text: str, *, now: float) -> StoredJob:
-    """No new run starts until it is resumed; one that goes on goes on, and slots that wait are skipped."""
+    """Start no new runs until it is resumed. Current runs continue; waiting slots are skipped."""
     found = find(database, text)
     job = msgspec.structs.replace(found.job, is_paused=True)
     reason = "The job was paused before the run started."
@@ -76,7 +76,7 @@ def pause(database: Database, text: str, *, now: float) -> StoredJob:
 
 
 def resume(database: Database, text: str, *, now: float) -> StoredJob:
-    """Go on with the first slot after now; those that came during the pause are no missed ones."""
+    """Continue with the first slot after now; slots during the pause do not count as missed."""
     found = find(database, text)
     job = msgspec.structs.replace(found.job, is_paused=False)
     # A job that is done stays done: it has no slot to go on with.
@@ -86,7 +86,7 @@ def resume(database: Database, text: str, *, now: float) -> StoredJob:
 
 
 def remove(database: Database, text: str, *, now: float) -> StoredJob:
-    """Take a job off the board. Its history stays, and its name is free again."""
+    """Remove a job. Its history stays, and its name is free again."""
     found = find(database, text)
     reason = "The job was removed before the run started."
     with database.write():
@@ -98,7 +98,7 @@ def remove(database: Database, text: str, *, now: float) -> StoredJob:
 
 
 def ask_for_run(database: Database, text: str, *, now: float) -> Slot:
-    """A run by hand, as soon as a scheduler has room; paused jobs run too, and it counts for no repeat."""
+    """Request a run as soon as a scheduler is free. Paused jobs run too, and `repeat` is not counted down."""
     job = find(database, text).job
     slot = Slot(job.id, math.floor(now * 1000) / 1000)
     with database.write():
@@ -108,7 +108,7 @@ def ask_for_run(database: Database, text: str, *, now: float) -> Slot:
 
 
 def jobs(database: Database) -> list[StoredJob]:
-    """Every job on the board, by name."""
+    """All jobs, by name."""
     return [posted_of(row) for row in database.rows("schedule.jobs")]
 
 
@@ -117,15 +117,15 @@ def find(database: Database, text: str) -> StoredJob:
     row = database.row("schedule.find_jobs", {"text": text})
     if row is None:
         names = [one.job.name for one in jobs(database)]
-        known = f"there are {', '.join(map(repr, names[:20]))}" if names else "there is none yet"
-        raise NotFound(f"no job is called {text!r}: {known}.")
+        known = f"existing jobs are {', '.join(map(repr, names[:20]))}" if names else "there are no jobs yet"
+        raise NotFound(f"job {text!r} not found: {known}.")
     return posted_of(row)
 
 
 def history(
     database: Database, job_id: str | None = None, *, limit: int = HISTORY_LINES, before: float | None = None
 ) -> list[JobRun]:
-    """The lines of one job, also of a removed one, or of all, the newest first."""
+    """The runs of one job, even a removed one, or of all jobs, newest first."""
     asked = {"before": math.inf if before is None else before, "limit": limit}
     if job_id is None:
         return [record_of(row) for row in database.rows("schedule.whole_history", asked)]
@@ -133,13 +133,13 @@ def history(
 
 
 def drop_history(database: Database, *, before: float) -> int:
-    """Forget runs that ended and were scheduled before this time; how many."""
+    """Delete finished runs that were scheduled before this time; returns how many."""
     with database.write():
         return database.run("schedule.drop_history", {"before": before})
 
 
 def revision(database: Database) -> int:
-    """A number that changes when somebody changes the board."""
+    """A number that changes whenever a job changes."""
     row = database.row("schedule.revision")
     return 0 if row is None else int(row["revision"])
 
@@ -155,7 +155,7 @@ def add_slot(
     reason: str = "",
     note: str = "",
 ) -> bool:
-    """Write down a slot that waits or is skipped, inside a transaction; False: it has been there already."""
+    """Add a waiting or skipped slot, inside a transaction; False if it already exists."""
     values = {
         "job_id": slot.job_id,
         "scheduled_at": slot.scheduled_at,
@@ -171,18 +171,18 @@ def add_slot(
 
 
 def posted_of(row: DatabaseRow) -> StoredJob:
-    """The job that a row of the board holds."""
+    """The job in a row of the store."""
     job = msgspec.json.decode(row["document"], type=Job)
     return StoredJob(job, row["next_at"], int(row["runs"]), row["removed_at"] is not None)
 
 
 def record_of(row: DatabaseRow) -> JobRun:
-    """The line of the history that a row holds."""
+    """The run in a row of the store."""
     return JobRun(**{field: row[field] for field in _FIELDS})
 
 
 def key_of(slot: Slot, attempt: int) -> dict[str, Any]:
-    """What names one attempt in the store."""
+    """The key of one attempt in the store."""
     return {"job_id": slot.job_id, "scheduled_at": slot.scheduled_at, "attempt": attempt}
 
 
@@ -199,13 +199,13 @@ def _columns(posted: StoredJob) -> dict[str, Any]:
 
 def _keep(database: Database, posted: StoredJob) -> StoredJob:
     if not database.run("schedule.change_job", _columns(posted)):
-        raise NotFound(f"the job {posted.job.name!r} was removed meanwhile: add it again.")
+        raise NotFound(f"the job {posted.job.name!r} was removed meanwhile. Add it again.")
     database.run("schedule.raise_revision")
     return posted
 
 
 def _skip_due(database: Database, found: StoredJob, reason: str, now: float) -> None:
-    """A slot whose time has come, but that no scheduler has seen yet, must not go without a line."""
+    """Record a due slot that no scheduler has seen yet as skipped, so that the history shows it."""
     if found.next_at is not None and found.next_at <= now:
         slot = Slot(found.job.id, found.next_at)
         add_slot(database, slot, origin="slot", start_at=found.next_at, skipped_at=now, reason=reason)
@@ -216,4 +216,4 @@ def _skip_waiting(database: Database, job_id: str, reason: str, now: float) -> N
 
 
 def _name_taken(job: Job) -> UsageError:
-    return UsageError(f"there is already a job called {job.name!r}: give another name, or remove that one first.")
+    return UsageError(f"a job named {job.name!r} already exists. Choose another name, or remove that job first.")

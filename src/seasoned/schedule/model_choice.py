@@ -88,7 +88,7 @@ def _has_word(text: str, word: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-# A run plans no further runs, sends nothing but its answer, and asks nobody.
+# A scheduled run creates no further jobs, sends nothing but its answer, and asks no questions.
 NEVER = ("schedule", "confirm", "messaging")
 # What acts on this machine is not for a model elsewhere to use, unless the job says so.
 NOT_IN_THE_CLOUD = ("terminal", "code")

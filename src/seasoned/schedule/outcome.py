@@ -157,7 +157,7 @@ HEDGES: tuple[str, ...] = (
     r"\b(?:if|whenever|unless|in case|whether|the case (?:that|where|when)|that) (?:the|your|this|a) script\b",
     rf"\b(?:{_PAST})\b",
     rf"\b(?:on )?(?:{_DAYS})\b",
-    r"\b(?:was|is|been|now) (?:fixed|mended|repaired|resolved)\b",
+    r"\b(?:was|is|been|now) (?:fixed|repaired|resolved)\b",
     r"\bbut (?:the|a) (?:second|next|retry|new)\b.*\b(?:succeeded|worked|went through|ran through)\b",
     r"\?\s*$",
 )
@@ -239,7 +239,7 @@ def judge_answer(answer: str, *, script_problem: str | None = None) -> RunResult
 
 
 def judge_output(output: str) -> RunResult:
-    """What the output of a script means that is a job of its own, without an agent, and ended well."""
+    """Judge the output of a script that ran without an agent and ended well."""
     if has_marker(output, SCRIPT_FAILED):
         reason = "The script says that it failed."
         return RunResult(outcome="failed", fault="script", reason=reason, text=without_markers(output))

@@ -14,7 +14,7 @@ from seasoned.schedule.times import local, span_in_words, times
 
 # A slot that starts no later than this is on time.
 GRACE_SECONDS = 60.0
-# Slots that are looked at in one go; after a long sleep the rest follows at once.
+# Slots that are planned in one step; after a long sleep the rest follows at once.
 PLANNED_SLOTS = 1000
 RETRY_SECONDS = 30.0
 _LONGEST_RETRY_SECONDS = 3600.0

@@ -12,11 +12,10 @@ import msgspec
 
 from seasoned.config import Route
 from seasoned.errors import SeasonedError
-from seasoned.schedule.job import HeartbeatCall, Job, JobRun, Slot
+from seasoned.schedule.job import HeartbeatCall, Job, JobRun, Slot, is_delivered
 from seasoned.schedule.model_choice import MIN_CONTEXT, allowed_toolsets, find_route, find_window, objection, reason_of
 from seasoned.schedule.outcome import RunResult, judge_answer, judge_output
 from seasoned.schedule.prompt import LoadedSkill, build_prompt
-from seasoned.schedule.run_thread import is_delivered
 from seasoned.schedule.script import CommandRunner, ScriptRun, run_script
 
 SCRIPT_SECONDS = 300.0
@@ -78,7 +77,7 @@ ChooseModel = Callable[[Job, Route | None], ChosenModel]
 
 @dataclass(frozen=True, kw_only=True)
 class RunParts:
-    """All that a run needs from outside this room."""
+    """Everything a run needs from other packages."""
 
     run_agent: RunAgent
     choose_model: ChooseModel
@@ -151,7 +150,7 @@ class _SlotRun:
         try:
             task = self._prepare()
         except SeasonedError as error:
-            return self._failed("agent", f"No agent could be started: {error}")
+            return self._failed("agent", f"The agent could not be started: {error}")
         if isinstance(task, RunResult):
             return task
         # Asked last, so that nothing is sent for a run that is not wanted any more.
@@ -243,7 +242,7 @@ class _SlotRun:
             return self._called_off(answer.text)
         if answer.stopped is not None:
             is_late = answer.stopped == "time"
-            said = answer.error or "The agent did not come to its end."
+            said = answer.error or "The agent did not finish."
             reason = f"The agent did not end within {self.job.timeout_seconds:,.0f} s." if is_late else said
             return self._failed("timeout" if is_late else "agent", reason, answer.text)
         return judge_answer(answer.text, script_problem=problem)
@@ -256,7 +255,7 @@ class _SlotRun:
         return RunResult(outcome="failed", fault=fault, reason=reason, text=text.strip())
 
     def _called_off(self, text: str = "") -> RunResult:
-        reason = "The scheduler was stopped or lost the run, which was broken off: look how far it got."
+        reason = "The scheduler was stopped or lost the run, so it was interrupted. Check how far it got."
         return RunResult(outcome="unknown", reason=reason, text=text.strip())
 
 

@@ -13,9 +13,8 @@ from collections.abc import Callable
 from seasoned.errors import CannotDo, StoreError
 from seasoned.schedule.delivery.outbox import PendingDelivery, claim_deliveries, next_delivery, settle_delivery
 from seasoned.schedule.health import BEAT_SECONDS, beat, leave
-from seasoned.schedule.job import DeliveryResult, Job, JobRun
+from seasoned.schedule.job import DeliveryResult, HeartbeatCall, Job, JobRun, Slot, SlotClaim, is_delivered
 from seasoned.schedule.job_table import revision
-from seasoned.schedule.run_thread import RunSlot, RunThread, given_up, overdue, stopped
 from seasoned.schedule.slots import (
     LEASE_SECONDS,
     claim_by_hand,
@@ -28,6 +27,137 @@ from seasoned.schedule.slots import (
     start_due,
 )
 from seasoned.store import Database
+
+# Does the work of one slot, inside the job's time-out; what it returns is redacted.
+RunSlot = Callable[[Job, Slot, HeartbeatCall], JobRun]
+
+
+class RunHeartbeat:
+    """The heartbeat that a run is given."""
+
+    def __init__(self, attempt: int, *, monotonic: Callable[[], float], stopping: threading.Event) -> None:
+        self.attempt = attempt
+        self.beat_at = monotonic()
+        self._monotonic = monotonic
+        self._stopping = stopping
+        self._is_lost = False
+
+    def __call__(self) -> bool:
+        self.beat_at = self._monotonic()
+        return not self._is_lost and not self._stopping.is_set()
+
+    def lose(self) -> None:
+        """Tell the run, at its next heartbeat, to stop."""
+        self._is_lost = True
+
+
+class RunThread:
+    """Something that goes on in a thread for a scheduler: a run, or handing on an answer."""
+
+    def __init__(
+        self, job: Job, claim: SlotClaim | None, *, monotonic: Callable[[], float], stopping: threading.Event
+    ) -> None:
+        self.job = job
+        self._claim = claim
+        self.began_at = monotonic()
+        self.pulse = RunHeartbeat(claim.attempt if claim else 1, monotonic=monotonic, stopping=stopping)
+        self.kept: JobRun | None = None
+        self._returned: JobRun | DeliveryResult | None = None
+        self._error = "it ended without a word"
+        self._ended = threading.Event()
+        self.thread = threading.Thread(target=lambda: None)
+
+    @property
+    def claim(self) -> SlotClaim:
+        assert self._claim is not None  # only deliveries have none
+        return self._claim
+
+    @property
+    def is_ended(self) -> bool:
+        return self._ended.is_set()
+
+    def start(self, run_slot: RunSlot, wake: Callable[[], None], redact: Callable[[str], str]) -> None:
+        """Run the slot in a new thread."""
+        slot = self.claim.slot
+        self._launch(lambda: run_slot(self.job, slot, self.pulse), wake, redact, slot.session_id(self.claim.attempt))
+
+    def start_delivery(
+        self,
+        deliver: Callable[[Job, JobRun], DeliveryResult],
+        record: JobRun,
+        wake: Callable[[], None],
+        redact: Callable[[str], str],
+    ) -> None:
+        """Deliver an answer in a new thread."""
+        self._launch(lambda: deliver(self.job, record), wake, redact, f"delivery {record.slot.session_id()}")
+
+    def record(self, now: float) -> JobRun:
+        """What came of the run."""
+        if isinstance(self._returned, JobRun):
+            return self._returned
+        return ended_by_scheduler(self, now, fault="agent", reason=f"The run broke off: {self._error}.")
+
+    def delivered(self) -> DeliveryResult:
+        """What came of handing an answer on."""
+        return self._returned if isinstance(self._returned, DeliveryResult) else DeliveryResult("pending", self._error)
+
+    def _launch(
+        self,
+        do: Callable[[], JobRun | DeliveryResult],
+        wake: Callable[[], None],
+        redact: Callable[[str], str],
+        name: str,
+    ) -> None:
+        def work() -> None:
+            try:
+                self._returned = do()
+            except Exception as error:  # noqa: BLE001 one job may break in any way, and the others go on
+                self._error = redact(f"{type(error).__name__}: {error}")
+            finally:
+                self._ended.set()
+                wake()
+
+        # A thread cannot be ended from outside: one that hangs must not keep the process from ending.
+        self.thread = threading.Thread(target=work, name=name, daemon=True)
+        self.thread.start()
+
+
+def overdue(work: RunThread, steady: float, allowance_seconds: float) -> bool:
+    """Whether a run has overrun its time-out, by more than ending it may take, and no longer says that it lives."""
+    has_overrun = steady - work.began_at > work.job.timeout_seconds + allowance_seconds
+    return has_overrun and not work.is_ended and steady - work.pulse.beat_at > allowance_seconds
+
+
+def given_up(work: RunThread, now: float) -> JobRun:
+    """The line of a run that did not end in time and does not answer."""
+    reason = f"It did not end within {work.job.timeout_seconds:,.0f} s and could not be stopped."
+    return ended_by_scheduler(work, now, fault="timeout", reason=reason)
+
+
+def stopped(work: RunThread, now: float) -> JobRun:
+    """The line of a run that was still going on when its scheduler was stopped."""
+    return JobRun(
+        job_id=work.job.id,
+        scheduled_at=work.claim.slot.scheduled_at,
+        ended_at=now,
+        outcome="unknown",
+        reason="The scheduler was stopped during the run. It is not known how far it got.",
+        delivery="pending" if is_delivered(work.job) else "none",
+    )
+
+
+def ended_by_scheduler(work: RunThread, now: float, *, fault: str, reason: str) -> JobRun:
+    """A failed run that could not speak for itself; a failure is always delivered."""
+    return JobRun(
+        job_id=work.job.id,
+        scheduled_at=work.claim.slot.scheduled_at,
+        ended_at=now,
+        outcome="failed",
+        fault="timeout" if fault == "timeout" else "agent",
+        reason=reason,
+        delivery="pending" if is_delivered(work.job) else "none",
+    )
+
 
 RUNS_AT_ONCE = 4
 # How soon a change to the jobs by another process is noticed.
@@ -91,7 +221,7 @@ class Scheduler:
                 self._sleep(self.tick())
                 pause = _FIRST_PAUSE_SECONDS
             except StoreError as error:
-                _log.warning("the store does not answer, trying again in %.0f s: %s", pause, self._redact(str(error)))
+                _log.warning("the store does not answer, retrying in %.0f s: %s", pause, self._redact(str(error)))
                 self._forget_connection()
                 self._stopping.wait(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
@@ -142,7 +272,9 @@ class Scheduler:
         database = self._connect()
         started = claim_by_hand(database, job, owner=self.owner, now=self._clock(), lease_seconds=self._lease)
         if started is None:
-            raise CannotDo(f"a run of {job.name!r} is going on, and the job allows no second one: wait for its end.")
+            raise CannotDo(
+                f"{job.name!r} is already running, and the job allows one run at a time. Wait until it ends."
+            )
         work = RunThread(started.job, started.claim, monotonic=self._monotonic, stopping=self._stopping)
         work.start(self._run_slot, self._wake.set, self._redact)
         self._running.append(work)
@@ -229,10 +361,10 @@ class Scheduler:
         return all(plan_due(database, now=now) for _ in range(_LOOKS_AT_ONCE))
 
     def _start(self, database: Database, now: float) -> None:
-        room = self._runs_at_once - len(self._running)
-        if room <= 0 or self._stopping.is_set():
+        free = self._runs_at_once - len(self._running)
+        if free <= 0 or self._stopping.is_set():
             return
-        for started in start_due(database, owner=self.owner, now=now, room=room, lease_seconds=self._lease):
+        for started in start_due(database, owner=self.owner, now=now, limit=free, lease_seconds=self._lease):
             work = RunThread(started.job, started.claim, monotonic=self._monotonic, stopping=self._stopping)
             self._running.append(work)
             work.start(self._run_slot, self._wake.set, self._redact)

@@ -26,7 +26,7 @@ _SHELLS = (".sh", ".bash")
 
 
 class CommandEnd(Protocol):
-    """How a command ended, as whoever runs it says."""
+    """How a command ended."""
 
     @property
     def exit_code(self) -> int: ...
@@ -96,20 +96,20 @@ def find_script(folder: Path, name: str) -> Path:
     try:
         allowed = folder.resolve(strict=True)
     except (OSError, RuntimeError) as error:
-        raise NotFound(f"there is no folder {str(folder)!r}: make it and put {name!r} there.") from error
+        raise NotFound(f"folder {str(folder)!r} not found. Create it and put {name!r} there.") from error
     try:
         path = (allowed / name).resolve(strict=True)
     except FileNotFoundError as error:
-        raise NotFound(f"there is no script {name!r} in {str(folder)!r}: put it there.") from error
+        raise NotFound(f"script {name!r} not found in {str(folder)!r}. Put it there.") from error
     except (OSError, RuntimeError, ValueError) as error:
-        raise NotFound(f"the script {name!r} cannot be found ({error}): put it into {str(folder)!r}.") from error
+        raise NotFound(f"script {name!r} not found ({error}). Put it into {str(folder)!r}.") from error
     if not path.is_relative_to(allowed):
-        raise Refused(f"the script {name!r} lies outside {str(folder)!r}: copy it there, a link will not do.")
+        raise Refused(f"the script {name!r} is outside {str(folder)!r}. Copy it there; a link is not enough.")
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
-        raise Refused(f"{name!r} is no file: give the path of a script inside {str(folder)!r}.")
+        raise Refused(f"{name!r} is not a file. Give the path of a script inside {str(folder)!r}.")
     if found.st_mode & stat.S_IWOTH:
-        raise Refused(f"everybody may write to the script {name!r}: take that right away first (chmod o-w).")
+        raise Refused(f"the script {name!r} is writable by all users. Run: chmod o-w on it first.")
     return path
 
 
@@ -121,7 +121,7 @@ def command_of(path: Path) -> list[str]:
         return [sys.executable, "-u", "-X", "utf8", str(path)]
     if os.access(path, os.X_OK):
         return [str(path)]
-    raise Refused(f"{path.name!r} cannot be run: call it .sh or .py, or make it executable (chmod +x).")
+    raise Refused(f"{path.name!r} cannot be run. Name it .sh or .py, or make it executable (chmod +x).")
 
 
 def run_script(

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from seasoned.errors import SeasonedError
-from seasoned.schedule.job import Job, JobRun, Slot, SlotClaim
+from seasoned.schedule.job import Job, JobRun, Slot, SlotClaim, is_delivered
 from seasoned.schedule.job_table import StoredJob, add_slot, key_of, posted_of
 from seasoned.schedule.planning import KeepWaiting, SkippedSlot, WaitingSlot, may_start, plan, retry_time, start_time
 from seasoned.store import Database
@@ -40,7 +40,7 @@ def plan_due(database: Database, *, now: float, limit: int = JOBS_AT_ONCE) -> in
                 _take_off(database, Slot(row["id"], row["next_at"]), now, error)
                 continue
             moved = {"id": job.id, "next_at": planned.next_at, "seen_at": row["next_at"]}
-            # Whoever moves the job on from this very slot writes its lines; all others find it moved.
+            # The scheduler that advances the job writes its lines; all others find it already advanced.
             if not database.run("schedule.advance_job", moved):
                 continue
             for slot in planned.on_time:
@@ -57,22 +57,22 @@ def plan_due(database: Database, *, now: float, limit: int = JOBS_AT_ONCE) -> in
 def _take_off(database: Database, slot: Slot, now: float, error: Exception) -> None:
     """A job that cannot be read here (a zone without data, a field of a later version) must not stop the others."""
     if database.run("schedule.advance_job", {"id": slot.job_id, "next_at": None, "seen_at": slot.scheduled_at}):
-        reason = f"The job cannot be planned here and was taken off the clock ({error}): mend it, then resume it."
+        reason = f"The job cannot be planned here and was taken off the schedule ({error}). Fix it, then resume it."
         add_slot(database, slot, origin="slot", start_at=slot.scheduled_at, skipped_at=now, reason=reason)
 
 
 def start_due(
-    database: Database, *, owner: str, now: float, room: int, lease_seconds: float = LEASE_SECONDS
+    database: Database, *, owner: str, now: float, limit: int, lease_seconds: float = LEASE_SECONDS
 ) -> list[StartedRun]:
-    """Claim waiting slots, at most `room`; those that may not start any more are skipped with a line."""
+    """Claim at most `limit` waiting slots; those that may no longer start are skipped, with a line in the history."""
     started: list[StartedRun] = []
     blocked: set[str] = set()
-    while room > len(started):
+    while limit > len(started):
         rows = database.rows("schedule.due_slots", {"now": now, "limit": JOBS_AT_ONCE})
         due = [Slot(row["job_id"], row["scheduled_at"]) for row in rows if row["job_id"] not in blocked]
         if not due:
             break
-        batch = sorted(due[: room - len(started)])
+        batch = sorted(due[: limit - len(started)])
         with database.write():
             for slot in batch:
                 claimed = _claim(database, slot, owner, now, lease_seconds)
@@ -102,7 +102,7 @@ def claim_by_hand(
 def _claim(
     database: Database, slot: Slot, owner: str, now: float, lease_seconds: float
 ) -> StartedRun | SkippedSlot | KeepWaiting | None:
-    """One waiting slot, with its job locked; None: somebody else has it."""
+    """Claim one waiting slot with its job locked; None: another scheduler has it."""
     locked = database.row("schedule.lock_job", {"id": slot.job_id})
     row = database.row("schedule.waiting_slot", {"job_id": slot.job_id, "scheduled_at": slot.scheduled_at})
     if row is None:
@@ -138,7 +138,7 @@ def _count(database: Database, posted: StoredJob) -> None:
 def renew(
     database: Database, claims: Iterable[SlotClaim], *, now: float, lease_seconds: float = LEASE_SECONDS
 ) -> tuple[list[SlotClaim], list[SlotClaim]]:
-    """Claims with a new lease, and claims that are lost: somebody else called their runs unknown."""
+    """Renew leases; returns the claims that hold and those that are lost, because their runs were marked unknown."""
     kept: list[SlotClaim] = []
     lost: list[SlotClaim] = []
     until = now + lease_seconds
@@ -161,10 +161,10 @@ def recover(database: Database, *, now: float) -> list[JobRun]:
     with database.write():
         for row in dead:
             slot, attempt = Slot(row["job_id"], row["scheduled_at"]), int(row["attempt"])
-            reason = f"The scheduler {row['owner']!r} fell silent during the run: nobody knows whether it finished."
+            reason = f"The scheduler {row['owner']!r} died during the run. It is not known whether the run finished."
             locked = database.row("schedule.lock_job", {"id": slot.job_id})
             job = None if locked is None else posted_of(locked).job
-            delivery = "none" if job is None or _is_silent(job) else "pending"
+            delivery = "none" if job is None or not is_delivered(job) else "pending"
             lost = {**key_of(slot, attempt), "owner": row["owner"], "now": now, "reason": reason, "delivery": delivery}
             if not database.run("schedule.lose_run", lost):
                 continue
@@ -220,15 +220,11 @@ def finish(database: Database, job: Job, claim: SlotClaim, record: JobRun, *, no
 
 
 def next_wake(database: Database, *, now: float) -> float | None:
-    """When the next slot comes or may start; None: not before somebody changes something."""
+    """When the next slot is due or may start; None if nothing is planned."""
     job = database.row("schedule.next_due")
     slot = database.row("schedule.next_slot", {"now": now})
     found = [job["next_at"] if job else None, slot["start_at"] if slot else None]
     return min((one for one in found if one is not None), default=None)
-
-
-def _is_silent(job: Job) -> bool:
-    return all(one == "none" for one in job.delivery)
 
 
 def _retry(database: Database, job: Job, record: JobRun, now: float) -> None:

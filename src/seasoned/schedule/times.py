@@ -43,7 +43,7 @@ def parse_schedule(text: str, *, zone: str = "UTC", now: float) -> Schedule:
         return _checked(At(_parse_date(words, zone)), zone=zone, now=now)
     expression = _ALIASES.get(lower, words)
     if len(expression.split()) != 5:
-        raise UsageError(f"{text!r} is no schedule: write for example {_EXAMPLES}.")
+        raise UsageError(f"{text!r} is not a valid schedule. Examples: {_EXAMPLES}.")
     return _checked(Cron(expression), zone=zone, now=now)
 
 
@@ -113,7 +113,7 @@ def find_zone(name: str) -> ZoneInfo:
         raise UsageError(f"the time zone {name!r} cannot be read ({error}): choose another one.") from error
     near = sorted(known for known in _zone_names() if name and name.lower() in known.lower())[:3]
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "write it like 'Europe/Berlin' or 'UTC'."
-    raise UsageError(f"there is no time zone {name!r}: {hint}")
+    raise UsageError(f"unknown time zone {name!r}: {hint}")
 
 
 @lru_cache(maxsize=1)
@@ -139,15 +139,15 @@ def _simulate(expression: str, start: datetime) -> Iterator[datetime]:
     try:
         from cronsim import CronSim, CronSimError
     except ImportError as error:
-        raise CannotDo("cron expressions need the package cronsim: install seasoned[schedule].") from error
+        raise CannotDo("cron expressions need the package cronsim. Run: pip install 'seasoned[schedule]'") from error
     try:
         return CronSim(expression, start)
     except CronSimError as error:
         if str(error) == "Bad day-of-month" and _is_in_range(expression):
-            raise UsageError(f"{expression!r} never comes: no such day is in those months.") from error
+            raise UsageError(f"{expression!r} never matches: those months have no such day.") from error
         raise UsageError(
-            f"{expression!r} is no cron expression ({error}): its five fields are minute, hour, day of month, month, "
-            "day of week, as in '30 2 * * 1-5'."
+            f"{expression!r} is not a valid cron expression ({error}). The five fields are minute, hour, day of month, "
+            "month, day of week, as in '30 2 * * 1-5'."
         ) from error
 
 
@@ -159,16 +159,16 @@ def _is_in_range(expression: str) -> bool:
 def _checked(schedule: Schedule, *, zone: str, now: float, created_at: float | None = None) -> Schedule:
     find_zone(zone)
     if isinstance(schedule, Every) and not 1 <= schedule.seconds <= _LONGEST_SECONDS:
-        raise UsageError(f"an interval is from 1 second to 10 years, not {schedule.seconds!r} seconds.")
+        raise UsageError(f"an interval must be between 1 second and 10 years, not {schedule.seconds!r} seconds.")
     if isinstance(schedule, At):
         if not math.isfinite(schedule.time) or schedule.time > now + 10 * _LONGEST_SECONDS:
-            raise UsageError(f"{schedule.time!r} is no time within the next hundred years: give an earlier date.")
+            raise UsageError(f"{schedule.time!r} is not within the next hundred years. Give an earlier date.")
         if schedule.time <= now:
             past, present = (local(time, zone).isoformat(sep=" ", timespec="minutes") for time in (schedule.time, now))
-            raise UsageError(f"{past!r} has passed, it is {present!r} in {zone}: give a date to come.")
+            raise UsageError(f"{past!r} is in the past; it is {present!r} in {zone}. Give a future date.")
     if next(times(schedule, zone, now if created_at is None else created_at, now), None) is None:
-        assert isinstance(schedule, Cron)  # the others have been looked at
-        raise UsageError(f"{schedule.expression!r} never comes, not once in fifty years: look at its days and months.")
+        assert isinstance(schedule, Cron)  # the others were checked above
+        raise UsageError(f"{schedule.expression!r} never matches in fifty years. Check its days and months.")
     return schedule
 
 
@@ -182,7 +182,7 @@ def _parse_span(words: str, text: str) -> int:
     if end != len(words) or not seconds:
         singular = words in _WORDS or words in _UNITS
         if not singular:
-            raise UsageError(f"{text!r} has no span of time: write it like '30m', '2h' or '1d 12h'.")
+            raise UsageError(f"{text!r} is not a valid duration. Write it like '30m', '2h' or '1d 12h'.")
         return _UNITS[_WORDS.get(words, words)]
     return seconds
 
@@ -192,14 +192,14 @@ def _parse_date(words: str, zone: str) -> float:
     try:
         found = datetime.fromisoformat(words)
     except ValueError as error:
-        raise UsageError(f"{words!r} is no date and time: write it like '2030-12-24 18:00'.") from error
+        raise UsageError(f"{words!r} is not a valid date and time. Write it like '2030-12-24 18:00'.") from error
     if found.tzinfo is not None:
         return math.floor(found.timestamp())
     moment = found.replace(tzinfo=where)
     if moment.astimezone(UTC).astimezone(where).replace(tzinfo=None) != found:
         later = moment.astimezone(UTC).astimezone(where)
         raise UsageError(
-            f"{words!r} does not exist in {zone}, where the clocks go forward then: "
-            f"write {later.replace(tzinfo=None).isoformat(sep=' ', timespec='minutes')!r}."
+            f"{words!r} does not exist in {zone}, where the clocks go forward then. "
+            f"Write {later.replace(tzinfo=None).isoformat(sep=' ', timespec='minutes')!r}."
         )
     return math.floor(moment.timestamp())

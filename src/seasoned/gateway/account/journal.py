@@ -26,9 +26,9 @@ except ImportError:  # a system without it: two gateways on one home may read ea
 Ended = Literal["complete", "broken", "cancelled"]
 FOLDER = "gateway-journal"
 _SUFFIX = ".jsonl"
-# While lines are added; whoever finds such a file that nobody holds takes it over.
+# While lines are added. A file with this suffix that no process has locked was left by one that died.
 _OPEN = ".open"
-# Until it is held: a file that nobody holds would be taken over at once.
+# Until it is locked: an unlocked `.open` file would be taken over at once.
 _NEW = ".new"
 
 
@@ -57,7 +57,7 @@ _decode = msgspec.json.Decoder(UsageEntry).decode
 
 
 class Journal:
-    """Lines of this process in a file of its own; lines that others left behind are taken over."""
+    """One file for each process; files that dead processes left behind are taken over."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -74,7 +74,7 @@ def revoke_key(database: Database, name: str, *, now: float) -> GatewayKey:
         database.run("gateway.revoke_key", {"name": name, "now": float(now)})
         row = database.row("gateway.key_named", {"name": name})
     if row is None:
-        raise NotFound(f"there is no key {name!r}: see `seasoned gateway key list`")
+        raise NotFound(f"key {name!r} not found: run `seasoned gateway key list` to see all keys")
     return _from_row(row)
 
 
@@ -84,7 +84,7 @@ def list_keys(database: Database) -> list[GatewayKey]:
 
 
 class KeyCache:
-    """The keys that hold, in memory: a request is not kept waiting by the store. Loaded anew every moment."""
+    """Valid keys, in memory so that requests do not wait for the store; reloaded every half second."""
 
     def __init__(self) -> None:
         self._known: dict[str, GatewayKey] = {}

@@ -118,7 +118,7 @@ def _row(entry: UsageEntry, price: EntryCost) -> dict[str, object]:
 
 
 def _plausible(figure: N | None) -> N | None:
-    """The figure, or None if nobody can have used that much."""
+    """The figure, or None if it is impossibly large."""
     return figure if figure is not None and 0 <= figure < _MOST else None
 
 

@@ -1,4 +1,4 @@
-"""The proxy: a request comes in, goes on as it is, and its answer passes while it is read beside."""
+"""The proxy: requests pass unchanged to their upstream, and answers back, while both are read on the side."""
 
 from __future__ import annotations
 
@@ -28,24 +28,23 @@ from seasoned.gateway.wire.request import ApiRequest
 
 _EMBEDDINGS = "/v1/embeddings"
 _HEALTH = ("/health", "/gateway/health")
-# The longer names are for where another service has the shorter ones.
+# The longer paths are for `seasoned serve`, where another service has the shorter ones.
 _METRICS = ("/metrics", "/gateway/metrics")
 _CHAT = APIS["/v1/chat/completions"]
 _PAGES_NEED_A_KEY = (
-    "A web page of another address may not use this gateway: give it a key of its own with"
-    " `seasoned gateway key make NAME`."
+    "Web pages from other sites may not use this gateway without a key. Make one with `seasoned gateway key make NAME`."
 )
-_UNDERSTANDS_NO_SOCKET = "The gateway speaks HTTP and event streams here, no WebSocket: use HTTP."
+_NO_WEBSOCKET = "The gateway does not support WebSocket here. Use HTTP with event streams."
 
 
 class ExchangeRecorder(Protocol):
-    """Whoever writes conversations down, off the request path."""
+    """Records exchanges off the request path."""
 
     def give(self, exchange: Exchange) -> None: ...
 
 
 class BlockInserter(Protocol):
-    """Whoever puts blocks of examples into requests."""
+    """Inserts blocks of examples into requests."""
 
     async def warm(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes: ...
 
@@ -58,7 +57,7 @@ _model_of = msgspec.json.Decoder(_ModelField).decode
 
 
 class Gateway:
-    """The application: one object for all requests of a process."""
+    """The ASGI application of the gateway."""
 
     def __init__(
         self,
@@ -116,32 +115,36 @@ class Gateway:
     async def _pass(self, scope: Scope, receive: Receive, send: Send, api: Api) -> None:
         headers: Headers = scope["headers"]
         if any(name == b"upgrade" and b"websocket" in value.lower() for name, value in headers):
-            raise RequestRefused(_UNDERSTANDS_NO_SOCKET, status=426)
+            raise RequestRefused(_NO_WEBSOCKET, status=426)
         target = scope["raw_path"] + (b"?" + scope["query_string"] if scope["query_string"] else b"")
         if not target.startswith(b"/") or not target.isascii():
-            # Anything else behind the upstream's name could make another name of it.
-            raise RequestRefused("The path of a request begins with a slash: check the base URL.", status=400)
+            # Anything else appended to the upstream's address could change its host.
+            raise RequestRefused("The request path must begin with a slash. Check the base URL.", status=400)
         key = self._admit(headers)
         body = await read_body(receive, most=self._settings.body_bytes, seconds=self._settings.client_seconds)
         await run_while_there(receive, self._exchange(scope, target, headers, body, send, api, key))
 
     def _admit(self, headers: Headers) -> GatewayKey | None:
-        """Who asks; None for a client that brings the provider's own key."""
+        """The gateway key of a request; None if the client uses the provider's own key."""
         token = _token(headers)
         if token is None or not token.startswith(PREFIX):
             if self._settings.mode == "keys":
                 raise RequestRefused(
-                    "This gateway wants a key of its own: `seasoned gateway key make NAME`.", status=401
+                    "This gateway accepts only gateway keys. Make one with `seasoned gateway key make NAME`.",
+                    status=401,
                 )
             if _is_from_a_page(headers):
                 raise RequestRefused(_PAGES_NEED_A_KEY, status=403)
             return None
         key = self._keys.find(token)
         if key is None:
-            raise RequestRefused("This key of the gateway is not known, or it was revoked.", status=401)
+            raise RequestRefused(
+                "This gateway key is unknown or was revoked. Make one with `seasoned gateway key make NAME`.",
+                status=401,
+            )
         why = self._budgets.refusal(key, now=self._clock())
         if why is not None:
-            raise RequestRefused(f"{why} Try again tomorrow, or have the budget changed.", status=429)
+            raise RequestRefused(f"{why} Try again tomorrow, or raise the budget.", status=429)
         return key
 
     async def _exchange(
@@ -187,7 +190,7 @@ class Gateway:
             self._measure(exchange, upstream, headers, status, time.perf_counter() - began)
 
     async def _joined(self, target: bytes, headers: Headers, send: Send, api: Api, key: GatewayKey | None) -> bool:
-        """Answer with the models of several upstreams; False where there is one, or none gave a list."""
+        """Answer with the models of several upstreams; False if there is only one, or none gave a list."""
         among = self._upstreams.speaking(api)
         if len(among) < 2:
             return False
@@ -213,7 +216,7 @@ class Gateway:
     def _measure(
         self, exchange: Exchange | None, upstream: Upstream, headers: Headers, status: int, seconds: float
     ) -> None:
-        """Count the answer, and have it traced where somebody wants that; 499 where the client left before it."""
+        """Count the answer and trace it if telemetry is on; 499 if the client disconnected first."""
         with self._failures.shield("telemetry"):
             self._metrics.answered(upstream.name, status or 499, seconds)
             if self._telemetry is not None and exchange is not None:
@@ -233,7 +236,7 @@ class Gateway:
         return asked, conversation
 
     async def _changed(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes:
-        """The body as it goes on: with its block, and asking for the usage where it would not be told."""
+        """The body to send: with its block, and asking for the usage if the stream would not report it."""
         asked = exchange.asked
         if asked is None:
             return body
@@ -248,7 +251,7 @@ class Gateway:
         return body
 
     async def _bring(self, reply: UpstreamReply, exchange: Exchange | None, send: Send, began: float) -> None:
-        """Pass the answer on as it comes. One that breaks off does so for the client too: it is never made whole."""
+        """Pass the answer on as it arrives. An answer that breaks off also breaks off for the client."""
         headers = reply.headers
         if exchange is not None:
             with self._failures.shield("read"):
@@ -284,7 +287,7 @@ class Gateway:
                 self._finish(exchange, ended, began)
 
     def _journalise(self, exchange: Exchange, ended: Ended, began: float) -> None:
-        """Write down what an answer took, before its end is passed on; what is written already is not written again."""
+        """Write what an answer used to the journal, before its end is passed on, unless it is there already."""
         if not exchange.is_accounted:
             return
         with self._failures.shield("journal"):
@@ -306,7 +309,7 @@ class Gateway:
 
 
 def _wire(scope: Scope) -> Wire | None:
-    """Who can read the request; None for what passes unread."""
+    """The API of a request; None if it passes unread."""
     if scope["method"] != "POST":
         return None
     return _CHAT if scope["path"] == _EMBEDDINGS else find_api(scope["path"])
@@ -318,7 +321,7 @@ def _speaks_anthropic(scope: Scope) -> bool:
 
 
 def _token(headers: Headers) -> str | None:
-    """What the client proves itself with, in either API's header; a key of the gateway before any other."""
+    """The client's token, from either API's header; a gateway key is preferred."""
     found = []
     for name, value in headers:
         text = value.decode("latin-1").strip()
@@ -339,7 +342,7 @@ def _model(asked: ApiRequest | None, body: bytes) -> str | None:
 
 
 def _is_from_a_page(headers: Headers) -> bool:
-    """Whether a browser sends this for a page of another address: any page could, to whatever listens on loopback."""
+    """Whether a browser sends this for another site: any page could reach a service on loopback."""
     known = {name: value for name, value in headers if name in (b"origin", b"host", b"sec-fetch-site")}
     if known.get(b"sec-fetch-site", b"same-origin") not in (b"same-origin", b"none"):
         return True

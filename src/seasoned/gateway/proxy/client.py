@@ -1,4 +1,4 @@
-"""The client's side of a request: its body within limits, errors in its own dialect, and noticing that it left."""
+"""The client's side of a request: read its body within limits, answer errors in its API, notice when it leaves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KINDS |= {413: "request_too_large", 426: "upgrade_not_supported", 429: "rate_li
 
 
 class RequestRefused(Denied):
-    """A request that is not passed on; `status` says what kind of no it is."""
+    """A request that is refused, with the HTTP status to answer."""
 
     def __init__(self, message: str, *, status: int) -> None:
         super().__init__(message)
@@ -26,11 +26,11 @@ class RequestRefused(Denied):
 
 
 class ClientGone(Exception):
-    """The client went away before its request was complete: nobody is there to be told."""
+    """The client disconnected before its request was complete."""
 
 
 async def read_body(receive: Receive, *, most: int, seconds: float) -> bytes:
-    """The whole body; a larger one, or a client that takes too long for the next piece, is turned away."""
+    """The whole body; refused if it is too large or the client stops sending."""
     parts: list[bytes] = []
     size = 0
     while True:
@@ -41,7 +41,7 @@ async def read_body(receive: Receive, *, most: int, seconds: float) -> bytes:
         size += len(part)
         if size > most:
             raise RequestRefused(
-                f"The request is larger than {most} bytes: set body_bytes in gateway.toml.", status=413
+                f"The request is larger than {most} bytes. Raise body_bytes in gateway.toml.", status=413
             )
         parts.append(part)
         if not message.get("more_body"):
@@ -49,17 +49,17 @@ async def read_body(receive: Receive, *, most: int, seconds: float) -> bytes:
 
 
 async def _next_piece(receive: Receive, seconds: float) -> Message:
-    # A loop that was held up finds the piece and the end of the wait in one turn: the second look takes what is there,
-    # so that a client is not blamed for our lateness.
+    # If the event loop was late, the data and the time-out arrive together: the second try takes the data, so that
+    # the client is not blamed.
     for wait in (seconds, 0):
         with suppress(TimeoutError):
             async with asyncio.timeout(wait):
                 return await receive()
-    raise RequestRefused(f"Nothing of the request came for {seconds:g} seconds: send it again.", status=408)
+    raise RequestRefused(f"No data arrived for {seconds:g} seconds. Send the request again.", status=408)
 
 
 async def run_while_there(receive: Receive, work: Coroutine[Any, Any, None]) -> None:
-    """Do something for a client; when it goes away the work is cancelled, and so is what the upstream does."""
+    """Run work for a client; if it disconnects the work is cancelled, and with it the upstream's."""
     working = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(_left(receive))
     try:
@@ -86,7 +86,7 @@ async def _left(receive: Receive) -> None:
 
 
 async def refuse(send: Send, api: Api, status: int, text: str) -> None:
-    """An error in the words of the API that the client speaks, so that its own library understands it."""
+    """Answer an error in the form of the client's API, so that its library understands it."""
     kind = _KINDS.get(status, "api_error")
     error = {"type": kind, "message": text}
     body = (
@@ -95,7 +95,7 @@ async def refuse(send: Send, api: Api, status: int, text: str) -> None:
     headers = [(b"x-seasoned-gateway", b"refused")]
     headers += [(b"connection", b"close")] if status in (408, 413) else []
     headers += [(b"www-authenticate", b'Bearer realm="seasoned"')] if status == 401 else []
-    # A provider's library asks again at once where it is not told that this would not help.
+    # Providers' libraries retry at once unless told that it would not help.
     headers += [(b"x-should-retry", b"false")] if status in (401, 413, 429) else []
     await say(send, status, msgspec.json.encode(body), headers=headers)
 
@@ -108,7 +108,7 @@ async def say(
     kind: bytes = b"application/json",
     headers: Sequence[tuple[bytes, bytes]] = (),
 ) -> None:
-    """A whole answer of the gateway's own."""
+    """Answer a request from the gateway itself."""
     length = (b"content-length", str(len(body)).encode())
     await send(
         {"type": "http.response.start", "status": status, "headers": [(b"content-type", kind), length, *headers]}

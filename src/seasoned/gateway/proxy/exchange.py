@@ -1,4 +1,4 @@
-"""One request on its way: what is known of it, and what is read of its answer while that passes."""
+"""One request and what is read of its answer while it passes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from seasoned.gateway.wire.request import ApiName, ApiRequest, ApiResponse, Stre
 
 
 class FinishedExchange(msgspec.Struct, kw_only=True, dict=True):
-    """What is to be written down of one exchange; it can be handed to another process."""
+    """What to record of an exchange, in a form that can be sent to another process."""
 
     id: str
     at: float
@@ -36,7 +36,7 @@ class FinishedExchange(msgspec.Struct, kw_only=True, dict=True):
 
     @cached_property
     def asked(self) -> ApiRequest | None:
-        """The request, read anew: this takes longer than to hand over its bytes."""
+        """The request, parsed again: parsing is cheaper in the recorder than sending the parsed form."""
         return self.api.read_request(self.body)
 
 
@@ -50,7 +50,7 @@ AnswerForm = Literal["stream", "whole", "unread"]
 
 
 class Exchange:
-    """A request and its answer. Reading fails open: what cannot be read passes all the same."""
+    """A request and its answer. What cannot be read still passes."""
 
     def __init__(
         self, *, api: WireApi, at: float, upstream: str, key_name: str, failures: Failures, purpose: str = "unread"
@@ -85,11 +85,11 @@ class Exchange:
 
     @property
     def is_accounted(self) -> bool:
-        """Whether tokens were taken, known or not: a request that the provider refused took none."""
+        """Whether tokens were used. A request that the provider refused used none."""
         return 0 < self.status < 400
 
     def begin(self, status: int, headers: Sequence[tuple[bytes, bytes]]) -> None:
-        """See what kind of answer comes."""
+        """Decide from the headers how to read the answer."""
         self.status = status
         named = dict(headers)
         kind = named.get(b"content-type", b"").partition(b";")[0].strip().lower()
@@ -104,17 +104,17 @@ class Exchange:
             self.way = "whole"
 
     def feed(self, chunk: bytes) -> bytes:
-        """What to pass on now."""
+        """Read a chunk; returns what to pass on now."""
         if self.way == "stream":
             assert self._stream is not None
             held = self._stream.held
             with self._failures.shield("read"):
                 return self._stream.feed(chunk)
-            # From here on it passes unread: nothing that came may be missing or come twice.
+            # From here on it passes unread. Held bytes go out first, so that nothing is lost or repeated.
             self.way = "unread"
             return held + chunk
         if self.way == "whole":
-            # Whole answers are held until they are accounted for: their last byte is their end.
+            # An answer that comes whole is held until it is accounted for, because its last byte is its end.
             self._held.append(chunk)
             self._size += len(chunk)
             if self._size > _MOST_WHOLE:
@@ -124,7 +124,7 @@ class Exchange:
         return chunk
 
     def is_ending(self, chunk: bytes) -> bool:
-        """Whether the client may take this piece of a stream for its end."""
+        """Whether the client may treat this chunk as the end of the stream."""
         if self.way != "stream":
             return False
         seen = self._tail + chunk
@@ -132,7 +132,7 @@ class Exchange:
         return any(sign in seen for sign in _ENDS)
 
     def end(self) -> bytes:
-        """What was held back, when the upstream has said all."""
+        """Finish reading; returns what was held back."""
         if self.way == "stream":
             assert self._stream is not None
             held = self._stream.held
@@ -147,7 +147,7 @@ class Exchange:
         return b""
 
     def finished(self) -> FinishedExchange | None:
-        """What is to be written down; None where nobody knows what it belongs to."""
+        """What to record; None if the conversation is unknown."""
         if self.asked is None or self.conversation is None:
             return None
         return FinishedExchange(
@@ -162,7 +162,7 @@ class Exchange:
         )
 
     def settle(self, ended: Ended, seconds: float) -> bool:
-        """Make the entry of what it took, as far as the provider has said so; whether that is news."""
+        """Make the journal entry from what the provider reported so far; False if nothing changed."""
         with self._failures.shield("read"):
             if self._stream is not None:
                 self.answer = self._stream.answer()
@@ -202,7 +202,7 @@ class Exchange:
 
 
 def _decoded(body: bytes, encoding: bytes) -> bytes:
-    """A body as it was before it was packed for the line."""
+    """Undo a content encoding."""
     if encoding in (b"gzip", b"x-gzip"):
         return zlib.decompressobj(wbits=31).decompress(body, _MOST_WHOLE)
     if encoding == b"deflate":

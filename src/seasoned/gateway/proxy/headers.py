@@ -1,4 +1,4 @@
-"""Headers of a message, and which of them are passed on."""
+"""Which headers of a request and an answer are passed on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _READABLE = ("gzip", "deflate", "identity")
 
 
 def passed_on(headers: Headers) -> list[tuple[bytes, bytes]]:
-    """The headers without those of this one connection; names in small letters, as ASGI wants them."""
+    """The headers without those of this connection only; names in lower case, as ASGI requires."""
     lowered = [(name.lower(), value) for name, value in headers]
     named = {word.strip().lower() for name, value in lowered if name == b"connection" for word in value.split(b",")}
     return [(name, value) for name, value in lowered if name not in HOP_BY_HOP and name not in named]
@@ -38,14 +38,14 @@ def passed_on(headers: Headers) -> list[tuple[bytes, bytes]]:
 def request_headers(
     headers: Headers, *, api: Api, is_ours: bool, key: str | None, is_streamed: bool
 ) -> list[tuple[bytes, bytes]]:
-    """What the upstream is sent: all as it came, but in an encoding that we can read.
+    """The headers for the upstream: unchanged, except that the answer must come in an encoding we can read.
 
-    `is_ours`: the client came with a key of the gateway, which no upstream may see; it gets its own key instead.
+    `is_ours`: the client used a gateway key, which no upstream may see; it is replaced by the upstream's key.
     """
     left_out = {b"host", b"content-length", b"expect", *(CREDENTIALS if is_ours else ())}
     kept = []
     for name, value in passed_on(headers):
-        # A key of ours in a place where nobody looks for one is still no upstream's business.
+        # A gateway key must not reach an upstream in any header, whatever its name.
         if name in left_out or name.startswith(_OUR_HEADERS) or _OUR_KEYS in value:
             continue
         if name == b"accept-encoding":
@@ -59,7 +59,7 @@ def request_headers(
 
 
 def _readable(value: bytes) -> bytes:
-    """The encodings that the standard library can undo: what cannot be read cannot be accounted for."""
+    """Keep only encodings that the standard library can undo: what cannot be read cannot be accounted for."""
     words = [word.strip() for word in value.decode("latin-1").split(",")]
     kept = [word for word in words if word.partition(";")[0].strip().lower() in _READABLE]
     return ", ".join(kept).encode("latin-1") or b"identity"

@@ -1,4 +1,4 @@
-"""The list of models, joined from all upstreams that speak the API of the request."""
+"""Joins the model lists of all upstreams of one API."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _MOST_BYTES = 8 * 1024 * 1024
 async def join_models(
     upstreams: Upstreams, among: Sequence[Upstream], api: Api, target: bytes, headers: Headers, *, is_ours: bool
 ) -> bytes | None:
-    """One list of what each upstream has and is sent; None where no upstream gave a list.
+    """One list of models, each where it would be sent; None if no upstream gave a list.
 
-    Only the first is shown what the client brought: it was meant for one provider. The others get their own key.
+    Only the first upstream gets the client's own headers, which were meant for one provider. The others get their key.
     """
     asked = [_ask(upstreams, one, api, target, headers, is_ours=is_ours or one is not among[0]) for one in among]
     found = await asyncio.gather(*asked)
@@ -45,7 +45,7 @@ async def join_models(
 async def _ask(
     upstreams: Upstreams, upstream: Upstream, api: Api, target: bytes, headers: Headers, *, is_ours: bool
 ) -> dict[str, Any] | None:
-    """What one upstream lists; None where it gives no list in time."""
+    """The list of one upstream; None if it gives none in time."""
     sent = request_headers(
         headers, api=upstream.api, is_ours=is_ours, key=upstreams.own_key(upstream), is_streamed=True
     )

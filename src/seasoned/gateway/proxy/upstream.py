@@ -182,8 +182,8 @@ class Upstreams:
 class _CheckedConnector(aiohttp.TCPConnector):
     """Never hands out a connection that the upstream has closed meanwhile.
 
-    The event loop may not have noticed the end yet, and a request that is sent into it could not be repeated: nobody
-    knows whether the upstream took it.
+    The event loop may not have noticed the end yet, and a request that is sent into it could not be repeated: one
+    must guess whether the upstream took it.
     """
 
     def __init__(self, **options: Any) -> None:

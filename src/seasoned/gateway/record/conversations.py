@@ -222,7 +222,7 @@ class GatewayConversation(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_recorded(self) -> bool:
-        """Turns, those of a sub-agent with a session of its own too; a compaction is only taken note of."""
+        """Turns are recorded, also those of a sub-agent in a separate session; compactions are only noted."""
         is_apart = self.purpose == "subagent" and self.relation == "subagent"
         return self.purpose in ("turn", "compaction") or is_apart
 
@@ -255,7 +255,7 @@ class ConversationIndex:
             self._owner_of(ref, owner)
         parent = found.parent
         if parent is not None and self._owners.get(str(parent), owner) != owner:
-            # Nobody hangs a conversation on one of another's.
+            # A conversation cannot be attached to another owner's.
             parent = ref_apart(parent, owner)
         return GatewayConversation(ref=ref, purpose=found.purpose, parent=parent, relation=found.relation)
 
@@ -267,7 +267,7 @@ class ConversationIndex:
                 self._chains.popitem(last=False)
 
     def _owner_of(self, ref: SessionRef, owner: str) -> str:
-        """Whose conversation it is; whoever comes first, where nobody had it."""
+        """The owner of a conversation; the first to use it becomes its owner."""
         session = str(ref)
         held = self._owners.setdefault(session, owner)
         self._owners.move_to_end(session)
@@ -277,5 +277,5 @@ class ConversationIndex:
 
 
 def ref_apart(ref: SessionRef, owner: str) -> SessionRef:
-    """What somebody's conversation is called where its id is that of another's."""
+    """The name of a conversation whose id already belongs to another owner."""
     return SessionRef(ref.agent, f"{ref.native_id}~{blake2b(owner.encode(), digest_size=6).hexdigest()}")

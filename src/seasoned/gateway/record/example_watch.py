@@ -1,8 +1,8 @@
-"""The watch over shown examples: what harms is suspended or retired while the gateway runs.
+"""Suspends or retires shown examples that do harm, while the gateway runs.
 
-Two things are looked at, off the way of requests. The harm guard sees calls that were made as an example shows and
-failed; a few conversations are enough for it. The running experiment sees what an example does against its absence,
-however it comes about; it needs many. Both write a state with its reason, which a person can take back.
+There are two sources of evidence. The harm guard looks for calls that follow an example and fail; a few conversations
+are enough. A running experiment compares sessions with and without an example; that takes many. Both store a state
+with a reason, and a person can undo it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FIRST_BLOCKS = 2000
 _LOOK_SECONDS = 1.0
 _RATE_SECONDS = 300.0
 _EFFECT_SECONDS = 60.0
-# The part of its time that the clerk may spend on effects of examples.
+# The part of its time that the recorder may spend on effects of examples.
 _EFFECT_SHARE = 0.005
 _MOST_SETTLED = 50_000
 _PAUSE_SECONDS = 0.001
@@ -41,7 +41,7 @@ _log = logging.getLogger("seasoned.gateway")
 
 
 class ExampleWatch:
-    """Holds the newest evidence about each example; it belongs to the clerk's thread."""
+    """Holds the newest evidence about each example. Used by the recorder's thread only."""
 
     def __init__(self, experiment: str | None = None, *, stopwatch: Callable[[], float] = time.monotonic) -> None:
         self._experiment = experiment
@@ -54,18 +54,18 @@ class ExampleWatch:
         self._next_look = self._next_effects = float("-inf")
 
     def add(self, session: str) -> None:
-        """A conversation in which calls were answered."""
+        """Note a conversation in which calls were answered."""
         self._grown[session] = None
 
     def is_due(self, now: float) -> bool:
-        """Whether there is something to look at."""
+        """Whether there is new evidence to check."""
         return bool(self._grown and now >= self._next_look) or self._are_effects_due(now)
 
     def _are_effects_due(self, now: float) -> bool:
         return self._experiment is not None and now >= self._next_effects
 
     def look(self, store: Store, database: Database, *, now: float) -> list[str]:
-        """Suspend, restore and retire what the evidence asks for; what was decided, in words."""
+        """Suspend, restore or retire examples by the evidence; returns a sentence for each decision."""
         self._next_look = now + _LOOK_SECONDS
         library = current(store, now=now)
         if not library.templates:
@@ -110,7 +110,7 @@ class ExampleWatch:
         return told
 
     def _load(self, store: Store, watched: _WatchedExamples) -> None:
-        """What earlier conversations have shown, before this gateway began."""
+        """Load the evidence from before this gateway started."""
         wanted: dict[int, None] = {}
         counts: dict[str, int] = {}
         for block in store.rows("guard.recent_blocks", {"limit": _FIRST_BLOCKS}):
@@ -127,12 +127,12 @@ class ExampleWatch:
             self._read(store, session_id, watched)
 
     def _read(self, store: Store, session_id: int, watched: _WatchedExamples) -> set[str]:
-        """Take up what a session did; the examples that it speaks about."""
+        """Add what a session did to the evidence; returns the examples it concerns."""
         rows = store.rows("guard.shown_to", {"session_id": session_id})
         if not rows and not watched.suspended:
             return set()
         if any(row["example_ids"] is None for row in rows):
-            # Whoever was shown nobody knows what speaks neither for an example nor against it.
+            # A session that was shown unknown examples is evidence neither for nor against any.
             return set()
         shown = tuple(sorted({key for row in rows for key in _strings(row["example_ids"])}))
         changed = set()
@@ -183,7 +183,7 @@ class _WatchedExamples:
 
 
 class _ExampleEffects:
-    """What examples do in a running experiment. What is settled is read once."""
+    """Effects of examples in a running experiment. Settled sessions are read once."""
 
     def __init__(self, experiment: str | None) -> None:
         self._experiment = experiment
@@ -224,7 +224,7 @@ def _decide(store: Store, ruling: GuardRuling, now: float) -> str:
 def _sentence(example_id: str, state: State, reason: str) -> str:
     if state == "active":
         return f"example {example_id} may be shown again: {reason}"
-    return f"example {example_id} is {state}: {reason} `seasoned template restore {example_id}` takes that back."
+    return f"example {example_id} is {state}: {reason} Undo: `seasoned template restore {example_id}`."
 
 
 def _slim(track: Track, tool: str) -> Track:

@@ -108,7 +108,7 @@ def find_new_messages(
 
 
 def expect_summary(known: KnownConversation) -> KnownConversation:
-    """A request for a summary went by; it is no turn, but what follows may begin with its answer."""
+    """Note a request for a summary. It is not a turn itself, but the next turn may begin with its answer."""
     return msgspec.structs.replace(known, is_compacting=True)
 
 
@@ -130,7 +130,7 @@ def _pieces(messages: tuple[Message, ...], key: bytes) -> list[_ConversationPiec
 
 
 def _align(before: tuple[str, ...], rest: list[_ConversationPiece]) -> tuple[set[int], int]:
-    """Which pieces the conversation had already, and how many of its own are gone."""
+    """Which pieces are already in the conversation, and how many of its pieces are gone."""
     if not before or not rest:
         return set(), len(before)
     copies: set[int] = set()
@@ -163,7 +163,7 @@ def _rebuilt(messages: tuple[Message, ...], new: list[_ConversationPiece]) -> tu
 
 
 def _with_own_ids(answer: ApiResponse, asked: ApiRequest) -> tuple[Message, ...]:
-    """The answer, its calls named as the next request will have them: some providers count anew in every answer."""
+    """The answer with unique call ids: some providers restart counting in every answer."""
     taken = {call.id for message in asked.messages for call in message.calls}
     calls = []
     for call in answer.calls:

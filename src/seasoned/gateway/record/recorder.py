@@ -1,6 +1,6 @@
-"""The clerk: a thread that writes everything down off the request path, in batches, at most a second late.
+"""The recorder: a thread that writes exchanges and accounting into the store, in batches, at most a second late.
 
-Where a gateway has many clients it works in a process of its own (`clerk_apart.py`).
+`seasoned gateway` runs it in a second process (`recorder_process.py`).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from seasoned.gateway.record.session_writer import SessionWriter
 from seasoned.redact.key import Secrecy
 from seasoned.store import Database, open_database, open_store
 
-# How long a message may wait to be written: what a crash can lose.
+# How long an exchange may wait to be written. A crash loses at most this.
 WINDOW_SECONDS = 0.5
 MOST_WAITING = 5000
 # Of requests that wait to be written.
 MOST_BYTES = 64 * 1024 * 1024
-# Exchanges in one transaction: others who write into the store wait that long.
+# Exchanges in one transaction. Other writers wait that long, so it must stay short.
 _AT_ONCE = 32
 _BATCHES = 6
 _PAUSE_SECONDS = 0.001
@@ -39,7 +39,7 @@ _log = logging.getLogger("seasoned.gateway")
 
 
 class StoreCache:
-    """What the event loop knows from the store: the keys that hold, their budgets, who owns a conversation."""
+    """What the event loop needs from the store, in memory: valid keys, budgets, owners of conversations."""
 
     def __init__(self, keys: KeyCache, budgets: Budgets, conversations: ConversationIndex) -> None:
         self._keys = keys
@@ -47,7 +47,7 @@ class StoreCache:
         self._conversations = conversations
 
     def open(self, config: Config, failures: Failures, *, needs_keys: bool, records: bool) -> None:
-        """Load all of it; without a store only where nobody needs a key."""
+        """Load everything. A store that fails is an error only if requests need keys."""
         if needs_keys:
             self._load_keys(config)
         else:
@@ -58,7 +58,7 @@ class StoreCache:
                 self._conversations.load(store)
 
     def refresh(self, database: Database, *, now: float) -> None:
-        """Look again at what others can change meanwhile."""
+        """Reload what other processes can change: keys and budgets."""
         self._keys.load(database)
         for told in self._budgets.load(database, self._keys.keys, now=now):
             _log.warning("%s", told)
@@ -72,7 +72,7 @@ class StoreCache:
 
 
 def worth_writing(exchange: Exchange, *, records: bool) -> FinishedExchange | None:
-    """What is to be written down of an exchange; None for what is only accounted for."""
+    """What to record of an exchange; None if it is only accounted for."""
     return (
         exchange.finished()
         if records and exchange.conversation is not None and exchange.conversation.is_recorded
@@ -81,7 +81,7 @@ def worth_writing(exchange: Exchange, *, records: bool) -> FinishedExchange | No
 
 
 class GatewayRecorder:
-    """Takes exchanges from the event loop, and writes them and the journal into the store."""
+    """Writes exchanges from the event loop, and the journal, into the store."""
 
     def __init__(
         self,
@@ -129,12 +129,12 @@ class GatewayRecorder:
         return len(self._given) >= MOST_WAITING or self._taken_bytes - self._written_bytes > MOST_BYTES
 
     def give(self, exchange: Exchange) -> None:
-        """Have a turn written down. When the store fails for long, the newest are lost, and counted."""
+        """Record an exchange. If the store fails for long, the newest are dropped, and counted."""
         if (finished := worth_writing(exchange, records=self._records)) is not None:
             self.take(finished)
 
     def take(self, finished: FinishedExchange) -> None:
-        """The same, of an exchange that another process had."""
+        """The same for an exchange from another process."""
         if self.is_full:
             self._failures.counts["record"] += 1
             return
@@ -142,20 +142,20 @@ class GatewayRecorder:
         self._given.append(finished)
 
     def add(self, entries: list[UsageEntry]) -> None:
-        """Account for what no disk took."""
+        """Account for entries that could not be written to disk."""
         self._journal.put_back(entries)
 
     def start(self, *, needs_keys: bool = False) -> None:
-        """Load what is known, then work in a thread of its own; without a store only where nobody needs a key."""
+        """Load keys and conversations, then start the thread."""
         if self._cache is not None:
             self._cache.open(self._config, self._failures, needs_keys=needs_keys, records=self._records)
         with self._failures.shield("journal"):
             self._journal.open()
-        self._thread = threading.Thread(target=self._work, name="seasoned-clerk", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="seasoned-recorder", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """Write what is left, and end."""
+        """Write what is left, and stop."""
         self._stopping.set()
         if self._thread is not None:
             self._thread.join(self._stop_seconds)
@@ -214,7 +214,7 @@ class GatewayRecorder:
         self._prices.clear()
 
     def _priced(self, entry: UsageEntry) -> EntryCost:
-        """What an entry cost; where that cannot be worked out it is unknown, and the entry counts all the same."""
+        """What an entry cost. If pricing fails the cost is unknown, and the entry still counts."""
         found = EntryCost()
         with self._failures.shield("price"):
             found = self._price(entry)
@@ -247,7 +247,7 @@ class GatewayRecorder:
         return bool(self._given)
 
     def _guard(self) -> None:
-        """Have examples that do harm suspended, soon after the conversations that show it."""
+        """Suspend harmful examples soon after the conversations that show the harm."""
         now = self._clock()
         if self._archive is None or self._database is None or not self._watch.is_due(now):
             return
@@ -256,7 +256,7 @@ class GatewayRecorder:
             _log.warning("%s", told)
 
     def _write_batch(self, archive: SessionWriter, batch: list[FinishedExchange]) -> None:
-        """Several exchanges at once; where one of them cannot be written, one by one, so that the others are."""
+        """Write several exchanges in one transaction; if that fails, one by one, so that only the bad one is lost."""
         try:
             archive.write(batch)
         except StoreError:
@@ -271,7 +271,7 @@ class GatewayRecorder:
             self._done(exchange)
 
     def _write(self, archive: SessionWriter, exchange: FinishedExchange) -> None:
-        """One exchange: a store that fails is tried again later, anything else is this exchange's own fault."""
+        """Write one exchange. A failing store is tried again later; any other failure is this exchange's fault."""
         failed: StoreError | None = None
         with self._failures.shield("record"):
             try:

@@ -1,7 +1,7 @@
 """Recording in a second process, so that reading and writing conversations never delays the event loop.
 
-At 200 requests a second a thread in the gateway's own process loses nothing, but requests wait for it: see
-docs/measurements/gateway.md.
+At 200 requests a second a thread in the same process loses nothing, but requests wait for it:
+docs/design/gateway.md has the figures.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class SessionWriter:
             one.known = expect_summary(one.known)
             return
         is_whole = exchange.entry is not None and exchange.entry.ended == "complete"
-        # Of an answer that broke off nobody knows how much the client took up; the next request says it.
+        # How much of a broken-off answer the client kept is unknown until its next request.
         answer = exchange.answer if is_whole else None
         known, news = find_new_messages(one.known, asked, answer, key=self._secrecy.key)
         self._write_news(one, exchange, news)

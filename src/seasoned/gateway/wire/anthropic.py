@@ -151,7 +151,7 @@ def _tell(turns: RequestTurns, message: dict[str, Any]) -> None:
 
 
 def _is_note(block: dict[str, Any]) -> bool:
-    """What Claude Code says of the surroundings in the user's message: nobody said it, so it is not the user's."""
+    """Whether a block is a note that Claude Code put into the user's message. The user did not write it."""
     text = string(block.get("text"))
     return text is not None and text.startswith(_NOTE[0]) and text.rstrip().endswith(_NOTE[1])
 

@@ -123,7 +123,7 @@ class ChatStream(EventStream):
                 self._read_choice(as_object(choice))
 
     def _read_choice(self, choice: dict[str, Any]) -> None:
-        # Some report the usage beside the last words instead of in an event of its own.
+        # Some report the usage with the last words instead of in a separate event.
         self._usage = merge_usage(self._usage, choice.get("usage"))
         self._finish = string(choice.get("finish_reason")) or self._finish
         delta = as_object(choice.get("delta"))

@@ -35,7 +35,7 @@ class ObjectFields(NamedTuple):
 def find_fields(body: bytes, at: int = 0) -> ObjectFields | None:
     """Where each value of the object at a place lies; None for no object, and for one that names a field twice.
 
-    Of a field that is named twice nobody knows which one the other side takes, so nothing is put into either.
+    If a field occurs twice, it is unknown which one the upstream uses, so the body is left alone.
     """
     try:
         found = _fields.decode(body if at == 0 else memoryview(body)[at:])
@@ -58,7 +58,7 @@ def find_fields(body: bytes, at: int = 0) -> ObjectFields | None:
 
 
 def find_items(body: bytes, span: ByteSpan) -> list[ByteSpan] | None:
-    """Where the items of a list lie; None when it is no list."""
+    """Where the items of a list are; None if it is not a list."""
     try:
         found = _items.decode(memoryview(body)[span.start : span.end])
     except _UNREADABLE:
@@ -88,7 +88,7 @@ def count_leading(body: bytes, items: list[ByteSpan], belongs: Callable[[dict[st
 
 
 def insert_items(body: bytes, span: ByteSpan, items: list[ByteSpan], index: int, content: bytes) -> bytes:
-    """The body with the items of another list put before one of its own, or behind the last."""
+    """The body with the items of another list inserted before one of its items, or after the last."""
     inner = content.strip()[1:-1].strip()
     if not inner:
         return body

@@ -1,4 +1,4 @@
-"""The turns of a request, put together in the order they come: each call has an id of its own, warm ones are marked."""
+"""Builds the messages of a request in order: every call gets a unique id, messages of a warm start are marked."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class RequestTurns:
         self._named: dict[str, list[str]] = {}
 
     def say(self, role: Role, text: str) -> None:
-        """A message of somebody."""
+        """Add a message."""
         self._drafts.append(_TurnDraft(role, text))
 
     def call(self, given: object, tool: str, arguments: dict[str, Any]) -> str:
-        """A call by the message before it; gives the id that it has from now on."""
+        """Add a call to the last message; returns its unique id."""
         raw = call_id(given, tool, arguments)
         names = self._named.setdefault(raw, [])
         name = raw if not names else f"{raw}#{len(names) + 1}"
@@ -53,7 +53,7 @@ class RequestTurns:
         return name
 
     def result(self, given: object, text: str, marks: Marks = NO_MARKS, *, tool: str | None = None) -> None:
-        """What a call gave. Without an id it is that of the oldest open call, of this tool where one is named."""
+        """Add a result. Without an id it belongs to the oldest open call, of this tool if one is named."""
         raw = identity(given)
         if raw is None:
             waiting = [name for name, called in self._open.items() if tool is None or called == tool]
@@ -111,7 +111,7 @@ def _warm(drafts: list[_TurnDraft]) -> set[int]:
 
 
 def _end_of_block(drafts: list[_TurnDraft], start: int) -> int:
-    """The message that ends a block; one that nobody ended is one message long."""
+    """The message that ends a block; a block without an end is one message long."""
     for at in range(start, len(drafts)):
         if drafts[at].role != "tool" and drafts[at].text.rstrip().endswith(BLOCK_ENDS):
             return at

@@ -28,7 +28,7 @@ def _openai(raw: dict[str, Any]) -> Usage | None:
     written = count(read.get("cache_write_tokens"))
     return known_usage(
         Usage(
-            # Parts that are more than the whole: nobody knows which of them is wrong.
+            # The parts exceed the whole, and it is unknown which figure is wrong.
             input=None if (cached or 0) + (written or 0) > (whole or 0) else remaining(whole, cached, written),
             output=count(first_of(raw, "completion_tokens", "output_tokens")),
             cache_read=cached,

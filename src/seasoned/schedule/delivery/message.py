@@ -1,4 +1,4 @@
-"""What is said of a run, whoever hears it."""
+"""The text of a delivered answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SAID = {
     "ok": "",
     "empty": "The run ended without an answer.",
     "failed": "The run failed.",
-    "unknown": "Nobody knows how the run ended.",
+    "unknown": "It is not known how the run ended.",
 }
 
 

@@ -25,7 +25,7 @@ class PendingDelivery(msgspec.Struct, frozen=True):
 
 
 def claim_deliveries(database: Database, *, now: float, limit: int = 10) -> list[PendingDelivery]:
-    """Answers to hand on now; nobody else gets them for a while."""
+    """Claim the answers that are due; no other scheduler gets them for a while."""
     due = database.rows("schedule.due_deliveries", {"now": now, "limit": limit})
     found: list[PendingDelivery] = []
     if not due:
@@ -44,7 +44,7 @@ def claim_deliveries(database: Database, *, now: float, limit: int = 10) -> list
 
 
 def claim_own(database: Database, job: Job, record: JobRun, *, now: float) -> PendingDelivery | None:
-    """The answer of a run that has just ended here; None: there is none, or somebody else hands it on already."""
+    """Claim the answer of a run that just ended here; None if there is none, or another scheduler has it."""
     values = {**key_of(record.slot, record.attempt), "until": now + HOLD_SECONDS, "seen_at": record.ended_at}
     with database.write():
         is_claimed = bool(database.run("schedule.claim_delivery", values))

@@ -45,7 +45,7 @@ def send_telegram(client: httpx2.Client, url: str, chat: str, message: DeliveryM
 
 
 def send_discord(client: httpx2.Client, url: str, channel: str, message: DeliveryMessage, *, token: str) -> None:
-    """The same for a channel; whatever the text says, it calls nobody."""
+    """The same for a Discord channel; the text never notifies anyone."""
     headers = {"authorization": f"Bot {token}", "user-agent": "DiscordBot (seasoned, 1)"}
     for number, part in enumerate(parts_of(message, DISCORD_CHARACTERS)):
         said = {
@@ -96,13 +96,13 @@ def send_mail(url: str, sender: str, to: str, message: DeliveryMessage, *, passw
         ) from None
     except (smtplib.SMTPException, OSError) as error:
         reason = _hidden(str(error), password)[:200]
-        raise NotSent(f"no mail server answers ({type(error).__name__}: {reason}); check smtp_url.") from None
+        raise NotSent(f"the mail server does not answer ({type(error).__name__}: {reason}). Check smtp_url.") from None
     if refused:
         raise NotSent(f"the mail server refuses {', '.join(map(repr, refused))}.", status=400)
 
 
 def build_mail(sender: str, to: str, message: DeliveryMessage, *, now: float) -> EmailMessage:
-    """The mail; a line break in a name or an address starts no header of its own."""
+    """Build the mail; line breaks in names or addresses cannot add headers."""
     mail = EmailMessage()
     mail["Subject"] = " ".join(message.title.split())
     mail["From"] = _address(sender)
@@ -119,7 +119,9 @@ def build_mail(sender: str, to: str, message: DeliveryMessage, *, now: float) ->
 def _connected(url: str, password: str | None) -> Iterator[smtplib.SMTP]:
     parts = urlsplit(url)
     if parts.scheme not in _PORTS or not parts.hostname:
-        raise UsageError("smtp_url is no mail server: write smtp://user@host:587 or smtps://user@host.")
+        raise UsageError(
+            "smtp_url is not a valid mail server address. Write smtp://user@host:587 or smtps://user@host."
+        )
     port = parts.port or _PORTS[parts.scheme]
     trust = ssl.create_default_context()
     server: smtplib.SMTP
@@ -136,7 +138,7 @@ def _connected(url: str, password: str | None) -> Iterator[smtplib.SMTP]:
             is_safe = True
         if parts.username and password:
             if not is_safe:
-                raise UsageError("the mail server offers no encryption, so the password is not sent: use smtps://.")
+                raise UsageError("the mail server offers no encryption, so the password was not sent. Use smtps://.")
             server.login(unquote(parts.username), password)
         yield server
 
@@ -145,7 +147,7 @@ def _address(text: str) -> Address:
     try:
         return Address(addr_spec=text.strip())
     except (ValueError, IndexError, AttributeError) as error:
-        raise UsageError(f"{text!r} is no e-mail address: write it like name@example.org.") from error
+        raise UsageError(f"{text!r} is not a valid e-mail address. Write it like name@example.org.") from error
 
 
 def _is_this_machine(host: str) -> bool:

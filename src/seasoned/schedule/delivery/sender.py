@@ -32,7 +32,7 @@ def print_message(message: DeliveryMessage, out: TextIO) -> None:
         out.write(shown.encode(out.encoding or "utf-8", "replace").decode(out.encoding or "utf-8"))
         out.flush()
     except (OSError, ValueError) as error:
-        raise CannotDo(f"the terminal does not take it ({error}).") from error
+        raise CannotDo(f"cannot write to the terminal ({error}).") from error
 
 
 def append_message(message: DeliveryMessage, address: str, *, home: Path) -> None:
@@ -41,7 +41,8 @@ def append_message(message: DeliveryMessage, address: str, *, home: Path) -> Non
     if not Path(address).expanduser().is_absolute():
         if not path.resolve().is_relative_to((home / REPORTS_FOLDER).resolve()):
             raise Refused(
-                f"{address!r} leads out of {str(home / REPORTS_FOLDER)!r}: give a whole path, or one inside it."
+                f"{address!r} leads out of {str(home / REPORTS_FOLDER)!r}. "
+                "Give an absolute path, or one inside that folder."
             )
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     text = f"## {message.title}\n\n{message.text}\n\n"
@@ -50,11 +51,11 @@ def append_message(message: DeliveryMessage, address: str, *, home: Path) -> Non
         opened = os.open(path, flags, 0o600)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise Refused(f"{str(path)!r} is a link: give the file itself.") from error
+            raise Refused(f"{str(path)!r} is a symbolic link. Give the file itself.") from error
         raise CannotDo(f"{str(path)!r} cannot be written: {error.strerror or error}.") from error
     try:
         if not stat.S_ISREG(os.fstat(opened).st_mode):
-            raise Refused(f"{str(path)!r} is no file: give one.")
+            raise Refused(f"{str(path)!r} is not a regular file.")
         data = text.encode("utf-8", "replace")
         while data:
             data = data[os.write(opened, data) :]
@@ -86,7 +87,7 @@ class AnswerSender:
         self._find = find or (lambda name: find_secret(name, config.home))
 
     def __call__(self, job: Job, record: JobRun) -> DeliveryResult:
-        """Hand it on to whoever has not got it yet."""
+        """Send the answer to every destination that has not received it."""
         message = message_of(job, record)
         lines = record.delivery_error.splitlines()
         waiting = [one for one in job.delivery if one != "none"]
@@ -127,7 +128,7 @@ class AnswerSender:
 
         config = self._config
         if config.smtp_url is None or config.mail_from is None:
-            raise UsageError("e-mail needs the settings smtp_url and mail_from: set them.")
+            raise UsageError("e-mail needs the settings smtp_url and mail_from.")
         password = self._find("smtp_password")
         send_mail(config.smtp_url, config.mail_from, address, message, password=password, now=self._clock())
 
@@ -148,23 +149,23 @@ class AnswerSender:
             channel = address or _needed(config.discord_channel, "discord_channel")
             send_discord(client, config.discord_url, channel, message, token=self._token("discord_token"))
         else:
-            raise UsageError(f"{kind!r} is no destination that is known here.")
+            raise UsageError(f"{kind!r} is not a known destination.")
 
     def _token(self, name: str) -> str:
         found = self._find(name)
         if found is None:
-            raise UsageError(f"the secret {name} is missing: put it into the file 'secrets/{name}' of the home folder.")
+            raise UsageError(f"the secret {name} is missing. Put it into the file 'secrets/{name}' in the home folder.")
         return found
 
 
 def _needed(value: str | None, name: str) -> str:
     if value is None:
-        raise UsageError(f"there is no address: set {name}, or write it into the job's delivery.")
+        raise UsageError(f"the delivery has no address. Set {name}, or add the address to the job's delivery.")
     return value
 
 
 def _is_final(error: SeasonedError) -> bool:
-    """Whether trying again is pointless: somebody has to change something first."""
+    """Whether retrying is pointless until a setting is changed."""
     status = getattr(error, "status", None)
     if isinstance(status, int):
         return 300 <= status < 500 and status not in _WAITS_FOR
