@@ -31,7 +31,7 @@ def test_a_new_job_shows_its_next_five_times() -> None:
     done = seasoned("cron", "add", "morning", "30 8 * * 1-5", "What is new?", "--zone", "Europe/Berlin")
     times = re.findall(r"(Mon|Tue|Wed|Thu|Fri) \d{4}-\d\d-\d\d 08:30:00 \+0[12]00", done.stdout)
     assert len(times) == 5
-    assert "start `seasoned cron serve`" in done.stderr
+    assert "Run `seasoned cron serve`" in done.stderr
     assert len(answer("cron", "show", "morning")["next_times"]) == 5
 
 
@@ -53,19 +53,19 @@ def test_a_job_goes_through_its_life() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["x", "30 2 30 2 *", "Do it."], "never comes"),
+        (["x", "30 2 30 2 *", "Do it."], "never matches"),
         (["x", "61 * * * *", "Do it."], "no cron expression"),
-        (["x", "2001-01-01 10:00", "Do it."], "has passed"),
+        (["x", "2001-01-01 10:00", "Do it."], "is in the past"),
         (["x", "every 1h", "Do it.", "--zone", "Mars/Base"], "no time zone"),
         (["x", "every 1h"], "nothing to do"),
         (["x", "every 1h", "Do it.", "--retries", "2"], "side effects"),
-        (["x", "every 1h", "Do it.", "--to", "pigeon"], "is no delivery"),
+        (["x", "every 1h", "Do it.", "--to", "pigeon"], "is not a valid delivery"),
         (["x", "every 1h", "Do it.", "--toolsets", "magic"], "no toolset 'magic'"),
         (["x", "every 1h", "--script", "gone.sh"], "put it"),
-        (["x", "every 1h", "--script", "/etc/hostname"], "lies outside"),
-        (["x", "every 1h", "Do it.", "--folder", "/no/such"], "no folder"),
+        (["x", "every 1h", "--script", "/etc/hostname"], "is outside"),
+        (["x", "every 1h", "Do it.", "--folder", "/no/such"], "not found"),
         (["x", "every 1h", "Use ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"], "looks like a secret"),
-        (["x", "every 1h", "Do it.", "--timeout", "soon"], "span of time"),
+        (["x", "every 1h", "Do it.", "--timeout", "soon"], "valid duration"),
     ],
 )
 def test_what_is_wrong_with_a_job_is_said_when_it_is_added(arguments: list[str], said: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from anthropic.lib.streaming._messages import accumulate_event
 from anthropic.types import Message as TheirMessage
 from anthropic.types import MessageParam, ParsedMessage, RawMessageStreamEvent
@@ -15,6 +14,7 @@ from pydantic import TypeAdapter
 
 from seasoned.gateway.wire.anthropic import ask_for_usage, insert_block, open_stream, read_request, read_response
 from seasoned.session import Marks, Message, Result, ToolCall, Usage
+from tests.every import every
 from tests.gateway.written import BORDERS, SEEDS, TEXTS, block, cut, is_spliced, passed, sse, written_body
 
 BLOCK = block("anthropic")
@@ -116,7 +116,7 @@ def test_a_request_of_claude_code_is_read_as_a_conversation() -> None:
     assert asked.results == {"toolu_1": told}
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"model":"m"}', b'{"model":"m","messages":7}', b"[" * 5000])
+@every("body", [b"", b"[]", b"{", b'{"model":"m"}', b'{"model":"m","messages":7}', b"[" * 5000])
 def test_what_is_not_understood_is_left_alone(body: bytes) -> None:
     assert read_request(body) is None
     assert insert_block(body, BLOCK) == body

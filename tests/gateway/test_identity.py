@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from seasoned.gateway.record.conversations import RequestIdentity, identify
 from seasoned.gateway.wire import anthropic, chat, responses
 from seasoned.gateway.wire.request import ApiRequest
 from seasoned.session import SessionRef
+from tests.every import every
 
 SESSION = "0199a213-81c0-7800-8aa1-bbab2a035a53"
 TOOL = {"type": "function", "function": {"name": "bash"}}
@@ -56,7 +56,7 @@ ORDER = [
 ]
 
 
-@pytest.mark.parametrize("first", range(len(ORDER)))
+@every("first", range(len(ORDER)))
 def test_the_first_header_that_is_there_names_the_session(first: int) -> None:
     headers = {name: value for given, _ in reversed(ORDER[first:]) for name, value in given.items()}
     identity = found(headers, ask_chat("Hello", prompt_cache_key="cache"))
@@ -134,7 +134,7 @@ def test_a_codex_root_thread_is_a_turn() -> None:
 COMPACTION = json.dumps({"request_kind": "compaction"})
 
 
-@pytest.mark.parametrize(
+@every(
     ("headers", "asked", "path", "purpose"),
     [
         ({}, ask_chat("Hello"), "/v1/chat/completions", "turn"),

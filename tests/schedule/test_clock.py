@@ -264,7 +264,7 @@ def test_a_run_by_hand_waits_for_no_other(any_database: Database, database_confi
     with scheduler(database_config, held, now) as one, scheduler(database_config, held, now) as two:
         one.tick()
         assert held.begun.wait(10)
-        with pytest.raises(CannotDo, match="a run of 'one' is going on"):
+        with pytest.raises(CannotDo, match="'one' is already running"):
             two.run_by_hand(one_job)
         held.end.set()
         one.drain()

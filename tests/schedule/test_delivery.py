@@ -141,7 +141,7 @@ def test_a_line_break_in_an_address_starts_no_header() -> None:
         config = config_at_home(smtp_url=mail.url, mail_from="cron@example.org")
         delivered = deliver(job(delivery=("email:a@example.org\nBcc: all@example.org",)), config)
         assert mail.mails == []
-    assert (delivered.state, "is no e-mail address" in delivered.error) == ("failed", True)
+    assert (delivered.state, "is not a valid e-mail address" in delivered.error) == ("failed", True)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_nobody_at_the_other_end_is_pending_and_the_token_is_not_told() -> None:
 def test_what_is_not_configured_is_said_and_not_tried_again(place: str) -> None:
     delivered = AnswerSender(config_at_home(), find=lambda name: None)(job(delivery=(place,)), record())
     assert delivered.state == "failed"
-    assert "set" in delivered.error or "missing" in delivered.error
+    assert "Set" in delivered.error or "missing" in delivered.error
 
 
 def test_a_job_that_delivers_nowhere_has_no_delivery() -> None:
@@ -192,7 +192,7 @@ def test_a_failure_says_first_what_failed() -> None:
     assert message.title == "one – failed (script) – 2027-01-15 08:00"
     assert message.text == "The run failed.\n\nIt ended with exit code 2.\n\nThe script printed:\nno disk"
     assert "without an answer" in message_of(job(), record(outcome="empty", output="")).text
-    assert "Nobody knows" in message_of(job(), record(outcome="unknown", output="", reason="Gone.")).text
+    assert "It is not known" in message_of(job(), record(outcome="unknown", output="", reason="Gone.")).text
 
 
 def test_the_last_of_many_pieces_says_where_the_rest_is() -> None:

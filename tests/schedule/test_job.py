@@ -9,6 +9,7 @@ import pytest
 
 from seasoned.errors import UsageError
 from seasoned.schedule.job import At, Cron, Every, Job, JobRun, Slot, check_job, new_id
+from tests.every import every
 from tests.schedule.made import START, job
 
 
@@ -17,29 +18,29 @@ def test_a_right_job_is_left_as_it_is() -> None:
     assert check_job(one) is one
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "words"),
     [
-        ({"name": ""}, "a job is called by"),
-        ({"name": "a\nb"}, "a job is called by"),
-        ({"name": "x" * 81}, "a job is called by"),
-        ({"id": "../up"}, "the id of a job"),
+        ({"name": ""}, "a job name has"),
+        ({"name": "a\nb"}, "a job name has"),
+        ({"name": "x" * 81}, "a job name has"),
+        ({"id": "../up"}, "a job id may contain"),
         ({"prompt": " "}, "nothing to do"),
-        ({"script": " "}, "the script of 'one' has no name"),
-        ({"prompt": "a\0b"}, "cannot be kept"),
-        ({"prompt": "half \ud800"}, "cannot be kept"),
-        ({"delivery": ("carrier-pigeon",)}, "is no delivery"),
-        ({"delivery": ("stdout:x",)}, "write 'stdout' alone"),
+        ({"script": " "}, "the script of 'one' is empty"),
+        ({"prompt": "a\0b"}, "cannot be stored"),
+        ({"prompt": "half \ud800"}, "cannot be stored"),
+        ({"delivery": ("carrier-pigeon",)}, "is not a valid delivery"),
+        ({"delivery": ("stdout:x",)}, "Write 'stdout' only"),
         ({"delivery": ("file",)}, "needs an address"),
         ({"delivery": ("email:",)}, "needs an address"),
-        ({"repeat": 0}, "repeat of the job 'one' is from 1"),
+        ({"repeat": 0}, "repeat of the job 'one' must be between 1"),
         ({"timeout_seconds": 0}, "timeout_seconds of the job"),
         ({"timeout_seconds": float("nan")}, "timeout_seconds of the job"),
         ({"max_age_seconds": -1}, "max_age_seconds"),
         ({"jitter_seconds": 1e9}, "jitter_seconds"),
         ({"min_context": 0}, "min_context"),
-        ({"missed": "twice"}, "skip, once, all"),
-        ({"overlap": "perhaps"}, "skip, queue, allow"),
+        ({"missed": "twice"}, "skip, once or all"),
+        ({"overlap": "perhaps"}, "skip, queue or allow"),
         ({"retries": 11, "has_side_effects": False}, "retries of the job"),
     ],
 )
@@ -56,7 +57,7 @@ def test_retries_need_the_word_that_there_are_no_side_effects() -> None:
     assert check_job(job(retries=1, has_side_effects=False)).retries == 1
 
 
-@pytest.mark.parametrize("schedule", [Cron("*/5 * * * *"), Every(60), At(START)])
+@every("schedule", [Cron("*/5 * * * *"), Every(60), At(START)])
 def test_a_job_outlives_its_document(schedule: Cron | Every | At) -> None:
     one = job(schedule=schedule, toolsets=("web",), repeat=3, is_paused=True)
     assert msgspec.json.decode(msgspec.json.encode(one), type=Job) == one

@@ -11,6 +11,7 @@ import pytest
 
 from seasoned.errors import NotFound, Refused
 from seasoned.schedule.script import OUTPUT_CHARACTERS, ScriptRun, command_of, find_script, run_script, says_nothing
+from tests.every import every
 from tests.schedule.places import config_at_home, parts_at_home, script
 
 
@@ -103,8 +104,7 @@ def test_credentials_are_not_in_its_environment(monkeypatch: pytest.MonkeyPatch)
     assert "SEASONED_TEST_PLAIN=seen" in output
 
 
-@pytest.mark.parametrize("name", ["../outside.sh", "/etc/hostname", "folder/../../outside.sh", "linked.sh", "in/x.sh"])
-def test_a_script_outside_the_folder_or_behind_a_link_is_refused(name: str) -> None:
+def test_a_script_outside_the_folder_or_behind_a_link_is_refused() -> None:
     home = config_at_home().home
     script("echo no", "inside.sh")
     (home / "outside.sh").write_text("echo no > leaked")
@@ -113,11 +113,12 @@ def test_a_script_outside_the_folder_or_behind_a_link_is_refused(name: str) -> N
     (home / "elsewhere" / "x.sh").write_text("echo no > leaked")
     (home / "scripts" / "linked.sh").symlink_to(home / "outside.sh")
     (home / "scripts" / "in").symlink_to(home / "elsewhere")
-    with pytest.raises(Refused, match="lies outside"):
-        find_script(home / "scripts", name)
-    ran = run(name)
-    assert (ran.could_start, ran.output) == (False, "")
-    assert "was not run" in (ran.problem or "")
+    for name in ("../outside.sh", "/etc/hostname", "folder/../../outside.sh", "linked.sh", "in/x.sh"):
+        with pytest.raises(Refused, match="is outside"):
+            find_script(home / "scripts", name)
+        ran = run(name)
+        assert (ran.could_start, ran.output) == (False, ""), name
+        assert "was not run" in (ran.problem or "")
 
 
 def test_a_link_inside_the_folder_is_followed() -> None:
@@ -130,12 +131,12 @@ def test_a_link_inside_the_folder_is_followed() -> None:
 
 def test_what_is_missing_or_no_file_is_said_in_a_sentence() -> None:
     folder = config_at_home().home / "scripts"
-    with pytest.raises(NotFound, match="make it and put"):
+    with pytest.raises(NotFound, match="Create it and put"):
         find_script(folder, "a.sh")
     (folder / "sub").mkdir(parents=True)
-    with pytest.raises(NotFound, match="put it there"):
+    with pytest.raises(NotFound, match="Put it there"):
         find_script(folder, "a.sh")
-    with pytest.raises(Refused, match="is no file"):
+    with pytest.raises(Refused, match="is not a file"):
         find_script(folder, "sub")
     (folder / "loop.sh").symlink_to("loop.sh")
     with pytest.raises(NotFound):
@@ -157,7 +158,7 @@ def test_a_shell_script_needs_no_right_to_be_executed() -> None:
     assert command_of(path)[-1] == str(path)
 
 
-@pytest.mark.parametrize(
+@every(
     ("output", "is_nothing"),
     [
         ("", True),

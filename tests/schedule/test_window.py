@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from seasoned.agent.loop.model import ModelChoice, detect_window, is_cloud, provider_of
 from seasoned.schedule.model_choice import MIN_CONTEXT, ContextWindow, find_window, objection
 from seasoned.testing import serve_script
+from tests.every import every
 from tests.schedule.made import job
 from tests.schedule.places import config_at_home, run_job, serve_web
 
@@ -26,7 +25,7 @@ def test_the_job_comes_before_the_configuration_and_that_before_detection() -> N
     assert find_window(job(), configured=None, detect=_broken) == ContextWindow(None, "nothing")
 
 
-@pytest.mark.parametrize(
+@every(
     ("fields", "tokens", "is_refused"),
     [
         ({}, MIN_CONTEXT, False),
@@ -50,7 +49,7 @@ def test_the_message_says_what_to_change() -> None:
         assert part in said
 
 
-@pytest.mark.parametrize("field", ["context_length", "configured"])
+@every("field", ["context_length", "configured"])
 def test_a_model_below_the_limit_is_refused_before_any_request_leaves(field: str) -> None:
     with serve_script("Hello.") as server:
         settings: dict[str, Any] = {"base_url": server.base_url, "model": "scripted"}
@@ -75,7 +74,7 @@ def test_a_server_that_tells_its_window_is_believed() -> None:
     assert (record.fault, "4,096" in record.reason) == ("context", True)
 
 
-@pytest.mark.parametrize("answer", [[], {"data": 3}, {"data": [{"id": "m", "context_length": True}]}, {"data": [7]}])
+@every("answer", [[], {"data": 3}, {"data": [{"id": "m", "context_length": True}]}, {"data": [7]}])
 def test_a_server_that_tells_nothing_useful_leaves_the_window_unknown(answer: Any) -> None:
     with serve_web(lambda path: answer) as web:
         assert detect_window(ModelChoice("m", f"{web.url}/v1")) is None
@@ -94,7 +93,7 @@ def test_an_override_lets_a_small_model_run() -> None:
             assert run_job(job(**fields), config).outcome == "ok", json.dumps(fields)
 
 
-@pytest.mark.parametrize(
+@every(
     ("url", "is_elsewhere"),
     [
         ("http://127.0.0.1:1/v1", False),

@@ -66,7 +66,7 @@ class ScheduleHealth(msgspec.Struct, frozen=True, kw_only=True):
             seen = max((one.heartbeat_at for one in self.schedulers), default=None)
             since = "none has run yet" if seen is None else "the last one has stopped"
             wait = "1 job waits" if self.active_jobs == 1 else f"{self.active_jobs:,} jobs wait"
-            return f"{wait}, but no scheduler is running ({since}). Run: seasoned cron serve"
+            return f"{wait}, but no scheduler is running ({since}). Run `seasoned cron serve`."
         if not self.is_kept:
             return f"A slot is {self.overdue_seconds:,.0f} s overdue although a scheduler is running. Check its log."
         several = "" if self.active_jobs == 1 else "s"
