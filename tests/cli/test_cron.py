@@ -54,14 +54,14 @@ def test_a_job_goes_through_its_life() -> None:
     ("arguments", "said"),
     [
         (["x", "30 2 30 2 *", "Do it."], "never matches"),
-        (["x", "61 * * * *", "Do it."], "no cron expression"),
+        (["x", "61 * * * *", "Do it."], "not a valid cron expression"),
         (["x", "2001-01-01 10:00", "Do it."], "is in the past"),
-        (["x", "every 1h", "Do it.", "--zone", "Mars/Base"], "no time zone"),
+        (["x", "every 1h", "Do it.", "--zone", "Mars/Base"], "unknown time zone"),
         (["x", "every 1h"], "nothing to do"),
         (["x", "every 1h", "Do it.", "--retries", "2"], "side effects"),
         (["x", "every 1h", "Do it.", "--to", "pigeon"], "is not a valid delivery"),
-        (["x", "every 1h", "Do it.", "--toolsets", "magic"], "no toolset 'magic'"),
-        (["x", "every 1h", "--script", "gone.sh"], "put it"),
+        (["x", "every 1h", "Do it.", "--toolsets", "magic"], "unknown toolset 'magic'"),
+        (["x", "every 1h", "--script", "gone.sh"], "Put it"),
         (["x", "every 1h", "--script", "/etc/hostname"], "is outside"),
         (["x", "every 1h", "Do it.", "--folder", "/no/such"], "not found"),
         (["x", "every 1h", "Use ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"], "looks like a secret"),
@@ -155,7 +155,7 @@ def test_doctor_notices_that_nobody_keeps_the_schedule() -> None:
 def test_what_is_not_there_is_said() -> None:
     for command in ("show", "history", "pause", "run"):
         done = CliRunner().invoke(app, ["cron", command, "x"])
-        assert "no job is called 'x'" in str(done.exception)
+        assert "job 'x' not found" in str(done.exception)
     assert "Nothing has run yet" in CliRunner().invoke(app, ["cron", "history"]).stdout
 
 

@@ -128,7 +128,7 @@ class AnswerSender:
 
         config = self._config
         if config.smtp_url is None or config.mail_from is None:
-            raise UsageError("e-mail needs the settings smtp_url and mail_from.")
+            raise UsageError("e-mail needs the settings smtp_url and mail_from. Set both.")
         password = self._find("smtp_password")
         send_mail(config.smtp_url, config.mail_from, address, message, password=password, now=self._clock())
 
