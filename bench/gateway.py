@@ -47,7 +47,7 @@ _BEHIND, _BEFORE = 0, 1
 
 
 class Target(NamedTuple):
-    """Somebody who can be asked."""
+    """A server to measure."""
 
     name: str
     port: int
@@ -187,7 +187,7 @@ async def _streams(target: Target, *, bare_port: int) -> list[str]:
 
 
 async def _memory(target: Target) -> list[str]:
-    """The memory of the process and its clerk while many requests pass."""
+    """The memory of the gateway and its recorder while many requests pass."""
     assert target.process is not None
     lines, talks = Lines(target.port), _talks(target)
     sizes: list[float] = []
@@ -197,7 +197,7 @@ async def _memory(target: Target) -> list[str]:
         sizes.append(_resident(target.process.pid))
     shown = ", ".join([f"{size:.0f}" for size in sizes])
     return [
-        f"memory over {REQUESTS:,} requests, {RATE} a second, gateway and clerk, MB after every tenth: {shown}",
+        f"memory over {REQUESTS:,} requests, {RATE} a second, gateway and recorder, MB after every tenth: {shown}",
         f"  from the third tenth to the end: {sizes[-1] - sizes[2]:+.1f} MB (wanted: flat)",
     ]
 
@@ -240,17 +240,17 @@ def _gateway(folder: Path, url: str) -> Iterator[Target]:
     command = [str(Path(sys.executable).with_name("seasoned")), "gateway", "--port", "0"]
     with _program(command, _BEFORE, SEASONED_HOME=str(config.home)) as process:
         port = int(_line(process).rpartition(":")[2])
-        while not (clerks := _children(process.pid)):
+        while not (recorders := _children(process.pid)):
             time.sleep(0.05)
-        for child in clerks:
-            # The clerk is no part of the way of a request; it has the lowest priority, and either core.
+        for child in recorders:
+            # The recorder is not on the path of a request; it has a low priority, and either core.
             os.sched_setaffinity(child, {_BEHIND, _BEFORE})
         yield Target("ours", port, token, process)
 
 
 @contextmanager
 def _litellm(folder: Path, url: str) -> Iterator[list[Target]]:
-    """The LiteLLM proxy in an environment of its own, as its own pages set it up, without a database."""
+    """The LiteLLM proxy in a separate environment, set up as its documentation says, without a database."""
     program = LITELLM / "bin" / "litellm"
     if not program.exists():
         subprocess.run([sys.executable, "-m", "venv", str(LITELLM)], check=True)

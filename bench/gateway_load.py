@@ -103,7 +103,7 @@ class Lines:
             try:
                 taken = await line.ask(request, begun=begun)
             except ConnectionError:
-                # Servers close what nobody used for some seconds.
+                # Servers close connections that were idle for some seconds.
                 if line.has_heard:
                     raise
                 continue

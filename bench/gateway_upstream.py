@@ -1,4 +1,4 @@
-"""A cheap upstream for measuring proxies: answers of a real shape, written by hand, in a process of its own."""
+"""A cheap upstream for measuring proxies: answers of a real shape, written by hand, in a separate process."""
 
 from __future__ import annotations
 
