@@ -1,4 +1,4 @@
-"""The marks of warm blocks: how a block and its calls are told apart from what a session did itself."""
+"""The marks of warm blocks: how a block and its calls are distinguished from what a session did itself."""
 
 from __future__ import annotations
 

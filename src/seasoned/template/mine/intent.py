@@ -54,7 +54,7 @@ _DATA = LazyRegex(r"\A\s*[\[{<]")
 
 
 def words_before(call: JudgedCall) -> str:
-    """The words that led to a call, as far as they can be shown: those of its own turn or none.
+    """The words that led to a call, as far as they can be shown: those of the same turn, or none.
 
     The scan saw the turns and chose among the words of this one; from here a border between turns cannot be told.
     """

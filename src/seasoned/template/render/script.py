@@ -20,7 +20,7 @@ _CALLABLE = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 _READABLE = re.compile(r"[A-Za-z0-9_.:/-]{1,128}\Z")
 
 
-class ShownExample(msgspec.Struct, frozen=True):
+class RenderedExample(msgspec.Struct, frozen=True):
     """An example cleaned for showing. It holds what worked, and nothing of what was repaired."""
 
     example_id: str
@@ -40,7 +40,7 @@ class BlockTurn(msgspec.Struct, frozen=True):
     role: Literal["user", "assistant", "tool"]
     text: str = ""
     call_id: str = ""
-    example: ShownExample | None = None
+    example: RenderedExample | None = None
 
     @property
     def tokens(self) -> int:
@@ -64,20 +64,20 @@ class Script(msgspec.Struct, frozen=True):
         return sum(turn.tokens for turn in self.turns)
 
 
-def shown(block: Block) -> list[ShownExample]:
+def shown(block: Block) -> list[RenderedExample]:
     """The examples that can be shown: not those whose arguments are not an object or whose tool has no plain name."""
     return [found for found in map(_shown, block.examples) if found is not None]
 
 
 # The same examples are rendered for many sessions, and several times while a block is filled.
 @lru_cache(maxsize=4096)
-def _shown(example: Example) -> ShownExample | None:
+def _shown(example: Example) -> RenderedExample | None:
     arguments = clean_arguments(example.arguments)
     if arguments is None or not _READABLE.match(example.tool):
         return None
     intent = clean_text(example.intent) or f"Use {example.tool}."
     result = clean_text(example.result) or NO_OUTPUT
-    return ShownExample(example.id, example.tool, arguments, intent, result)
+    return RenderedExample(example.id, example.tool, arguments, intent, result)
 
 
 def opening(block: Block, words: str) -> str:
