@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from seasoned.agent.memory import memory_file
-from seasoned.agent.memory.journal import Journal, Provenance
+from seasoned.agent.memory.journal import ChangeJournal, Provenance
 from seasoned.config import Config
 from seasoned.experiment.live.assignment import ArmShare, assign, keep_split, new_split
 from seasoned.redact.key import Secrecy, load_key
@@ -74,7 +74,7 @@ def _remember(store: Store, home: Path, session: str) -> None:
     beside = home.with_name(f"{home.name}-learned")
     # What is there already is not learned again, and a new store would know of no change.
     shutil.rmtree(beside, ignore_errors=True)
-    desk = Journal(
+    desk = ChangeJournal(
         store=store,
         redactor=Secrecy(load_key(home)).redactor(),
         home=beside,

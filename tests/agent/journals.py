@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from seasoned.agent.memory.journal import Journal, Provenance
+from seasoned.agent.memory.journal import ChangeJournal, Provenance
 from seasoned.redact import Redactor
 from seasoned.store import open_store
 
@@ -24,7 +24,7 @@ REVIEW = Provenance(
 )
 
 
-def journal_at(home: Path, **more: Any) -> Journal:
+def journal_at(home: Path, **more: Any) -> ChangeJournal:
     """A journal whose folders lie side by side below a home."""
     values: dict[str, Any] = {
         "store": open_store(home / "seasoned.db"),
@@ -34,7 +34,7 @@ def journal_at(home: Path, **more: Any) -> Journal:
         "skill_folder": home / "skills",
         "clock": lambda: NOW,
     }
-    return Journal(**{**values, **more})
+    return ChangeJournal(**{**values, **more})
 
 
 def everything_below(folder: Path) -> dict[str, bytes]:

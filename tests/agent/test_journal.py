@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from seasoned.agent.memory import memory_file
-from seasoned.agent.memory.journal import Change, Journal, changes, created_by, find
+from seasoned.agent.memory.journal import Change, ChangeJournal, changes, created_by, find
 from seasoned.agent.memory.undo import accept, forget, reject, undo
 from seasoned.agent.skill import edit
 from seasoned.agent.skill.library import skills, view
@@ -31,19 +31,19 @@ BODY = "# Steps\n\n<!-- end -->\n"
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Journal:
+def journal(tmp_path: Path) -> ChangeJournal:
     return journal_at(tmp_path / "home")
 
 
-def newest(journal: Journal) -> Change:
+def newest(journal: ChangeJournal) -> Change:
     return changes(journal.store)[0]
 
 
-def notes(journal: Journal) -> list[str]:
+def notes(journal: ChangeJournal) -> list[str]:
     return list(memory_file.read(journal.memory_folder, "notes", limit=journal.notes_limit).entries)
 
 
-def test_a_write_carries_everything_about_its_origin(journal: Journal) -> None:
+def test_a_write_carries_everything_about_its_origin(journal: ChangeJournal) -> None:
     reply = edit.create(journal, "build", BODY, description="Build it.", by=REVIEW)
     change = newest(journal)
     assert change.id == reply.change and change.state == "kept" and change.at == NOW
@@ -54,7 +54,7 @@ def test_a_write_carries_everything_about_its_origin(journal: Journal) -> None:
     assert created_by(journal.store, journal.skill_folder, "build") == "review"
 
 
-def test_what_was_there_before_is_known(journal: Journal) -> None:
+def test_what_was_there_before_is_known(journal: ChangeJournal) -> None:
     memory_file.add(journal, "notes", "Port is 1.", by=AGENT)
     memory_file.replace(journal, "notes", "Port", "Port is 2.", by=REVIEW)
     change = newest(journal)
@@ -62,7 +62,7 @@ def test_what_was_there_before_is_known(journal: Journal) -> None:
     assert [one.session for one in changes(journal.store, session="seasoned:s1")] == ["seasoned:s1"]
 
 
-def test_secrets_of_a_task_or_of_an_older_text_do_not_get_into_the_store(journal: Journal) -> None:
+def test_secrets_of_a_task_or_of_an_older_text_do_not_get_into_the_store(journal: ChangeJournal) -> None:
     secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
     place = journal.skill_folder / "old" / "SKILL.md"
     place.parent.mkdir(parents=True)
@@ -77,7 +77,7 @@ def test_secrets_of_a_task_or_of_an_older_text_do_not_get_into_the_store(journal
     assert place.read_text("utf-8") == text
 
 
-def test_an_undone_write_leaves_what_came_after_it(journal: Journal) -> None:
+def test_an_undone_write_leaves_what_came_after_it(journal: ChangeJournal) -> None:
     first = memory_file.add(journal, "notes", "One.", by=AGENT)
     second = memory_file.replace(journal, "notes", "One", "One, changed.", by=AGENT)
     memory_file.add(journal, "notes", "Two.", by=AGENT)
@@ -94,14 +94,14 @@ def test_an_undone_write_leaves_what_came_after_it(journal: Journal) -> None:
     assert undo(journal, 999).said.startswith("There is no change 999")
 
 
-def test_an_entry_that_was_changed_since_cannot_be_taken_back(journal: Journal) -> None:
+def test_an_entry_that_was_changed_since_cannot_be_taken_back(journal: ChangeJournal) -> None:
     first = memory_file.add(journal, "notes", "One.", by=AGENT)
     memory_file.replace(journal, "notes", "One", "Other.", by=PERSON)
     assert first.change and "no longer there" in undo(journal, first.change).said
     assert find(journal.store, first.change).state == "kept"
 
 
-def test_changes_of_a_skill_are_undone_one_after_the_other(journal: Journal) -> None:
+def test_changes_of_a_skill_are_undone_one_after_the_other(journal: ChangeJournal) -> None:
     made = edit.create(journal, "build", BODY, description="Build it.", by=AGENT)
     start = everything_below(journal.skill_folder)
     patched = edit.patch(journal, "build", "# Steps", "# The steps", by=REVIEW)
@@ -118,7 +118,7 @@ def test_changes_of_a_skill_are_undone_one_after_the_other(journal: Journal) -> 
     assert "build/" not in str(list(journal.skill_folder.iterdir()))
 
 
-def test_staged_writes_wait_for_a_person(journal: Journal) -> None:
+def test_staged_writes_wait_for_a_person(journal: ChangeJournal) -> None:
     memory_file.add(journal, "notes", "Old fact.", by=PERSON)
     edit.create(journal, "build", BODY, description="Build it.", by=AGENT)
     before = everything_below(journal.skill_folder) | everything_below(journal.memory_folder)
@@ -149,12 +149,12 @@ def test_staged_writes_wait_for_a_person(journal: Journal) -> None:
     assert undo(journal, accepted[0]).ok and notes(journal) == ["Old fact."]
 
 
-def test_a_person_does_not_wait_for_themselves(journal: Journal) -> None:
+def test_a_person_does_not_wait_for_themselves(journal: ChangeJournal) -> None:
     waiting = journal_at(journal.home, staging=True)
     assert memory_file.add(waiting, "notes", "Mine.", by=PERSON).state == "kept"
 
 
-def test_what_waited_too_long_is_not_made_over_newer_work(journal: Journal) -> None:
+def test_what_waited_too_long_is_not_made_over_newer_work(journal: ChangeJournal) -> None:
     edit.create(journal, "build", BODY, description="Build it.", by=AGENT)
     memory_file.add(journal, "notes", "Old.", by=AGENT)
     waiting = journal_at(journal.home, staging=True)
@@ -169,7 +169,7 @@ def test_what_waited_too_long_is_not_made_over_newer_work(journal: Journal) -> N
     assert "# B" in view(journal.skill_folder, "build").text and notes(journal) == ["New."]
 
 
-def test_what_a_forgotten_session_taught_is_gone_everywhere(journal: Journal) -> None:
+def test_what_a_forgotten_session_taught_is_gone_everywhere(journal: ChangeJournal) -> None:
     other = msgspec.structs.replace(AGENT, session="seasoned:s2")
     edit.create(journal, "build", BODY, description="Build it.", by=other)
     memory_file.add(journal, "notes", "Stays.", by=other)
@@ -190,7 +190,7 @@ def test_what_a_forgotten_session_taught_is_gone_everywhere(journal: Journal) ->
     assert "Zanzibar" not in str(changes(journal.store))
 
 
-def test_a_write_that_the_system_refuses_is_said_and_noted(journal: Journal) -> None:
+def test_a_write_that_the_system_refuses_is_said_and_noted(journal: ChangeJournal) -> None:
     memory_file.add(journal, "notes", "One.", by=AGENT)
     (journal.home / "unfinished").rmdir()
     (journal.home / "unfinished").write_text("in the way", "utf-8")
@@ -199,7 +199,7 @@ def test_a_write_that_the_system_refuses_is_said_and_noted(journal: Journal) -> 
     assert newest(journal).state == "failed" and notes(journal) == ["One."]
 
 
-def test_changes_whose_process_died_are_settled_by_what_the_files_say(journal: Journal) -> None:
+def test_changes_whose_process_died_are_settled_by_what_the_files_say(journal: ChangeJournal) -> None:
     for text in ("made", "not made"):
         memory_file.add(journal, "notes", text, by=AGENT)
     made, lost = (change.id for change in reversed(changes(journal.store)))

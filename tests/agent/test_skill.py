@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from seasoned.agent.memory.journal import Journal, WriteReply
+from seasoned.agent.memory.journal import ChangeJournal, WriteReply
 from seasoned.agent.memory.undo import undo
 from seasoned.agent.skill.edit import create, delete, patch, remove_file, write_file
 from seasoned.agent.skill.library import SUPPORT, author, check_name, count, find, index, skills, usage, view
@@ -19,17 +19,17 @@ BODY = "# Release\n\n1. Read the log.\n2. Write the notes.\n"
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Journal:
+def journal(tmp_path: Path) -> ChangeJournal:
     return journal_at(tmp_path / "home")
 
 
-def made(journal: Journal, name: str = "release-notes", **more: str) -> WriteReply:
+def made(journal: ChangeJournal, name: str = "release-notes", **more: str) -> WriteReply:
     reply = create(journal, name, BODY, description="Write release notes: what changed, for whom.", by=REVIEW, **more)
     assert reply.ok, reply.said
     return reply
 
 
-def test_a_skill_is_created_viewed_patched_given_a_file_and_listed(journal: Journal) -> None:
+def test_a_skill_is_created_viewed_patched_given_a_file_and_listed(journal: ChangeJournal) -> None:
     made(journal, category="writing")
     assert view(journal.skill_folder, "release-notes").text == (
         '---\nname: release-notes\ndescription: "Write release notes: what changed, for whom."\n---\n\n' + BODY
@@ -44,7 +44,7 @@ def test_a_skill_is_created_viewed_patched_given_a_file_and_listed(journal: Jour
     assert index(journal.skill_folder) == "- writing/release-notes: Write release notes: what changed, for whom."
 
 
-def test_a_body_may_bring_its_own_front_matter(journal: Journal) -> None:
+def test_a_body_may_bring_its_own_front_matter(journal: ChangeJournal) -> None:
     head = '---\nname: tests\ndescription: >-\n  Run the tests\n  of a project\nmetadata:\n  version: "2"\n---\n'
     text = f"{head}# Tests\nRun them.\n"
     assert create(journal, "tests", text, by=AGENT).ok
@@ -53,7 +53,7 @@ def test_a_body_may_bring_its_own_front_matter(journal: Journal) -> None:
     assert "names 'tests'" in create(journal, "other", text, by=AGENT).said
 
 
-def test_only_the_skills_own_files_lie_in_its_folder(journal: Journal) -> None:
+def test_only_the_skills_own_files_lie_in_its_folder(journal: ChangeJournal) -> None:
     made(journal)
     write_file(journal, "release-notes", "scripts/run.sh", "echo hi\n", by=AGENT)
     count(journal, "release-notes", "viewed")
@@ -67,7 +67,7 @@ def test_only_the_skills_own_files_lie_in_its_folder(journal: Journal) -> None:
     ]
 
 
-def test_use_is_counted_in_the_store(journal: Journal) -> None:
+def test_use_is_counted_in_the_store(journal: ChangeJournal) -> None:
     made(journal)
     for _ in range(3):
         count(journal, "release-notes", "viewed")
@@ -76,7 +76,7 @@ def test_use_is_counted_in_the_store(journal: Journal) -> None:
     assert (found.viewed, found.used, found.last_used_at) == (3, 1, journal.clock())
 
 
-def test_a_piece_must_stand_there_once(journal: Journal) -> None:
+def test_a_piece_must_stand_there_once(journal: ChangeJournal) -> None:
     made(journal)
     assert patch(journal, "release-notes", "the", "a", by=AGENT).said == (
         "The piece occurs 2 times in SKILL.md; give more of it. "
@@ -90,7 +90,7 @@ def test_a_piece_must_stand_there_once(journal: Journal) -> None:
     assert patch(journal, "release-notes", "the log", "the log", by=AGENT).state == "unchanged"
 
 
-def test_a_patch_may_not_break_the_front_matter(journal: Journal) -> None:
+def test_a_patch_may_not_break_the_front_matter(journal: ChangeJournal) -> None:
     made(journal)
     before = everything_below(journal.skill_folder)
     for old, new, why in [
@@ -108,7 +108,7 @@ def test_a_patch_may_not_break_the_front_matter(journal: Journal) -> None:
     assert everything_below(journal.skill_folder) == before
 
 
-def test_lines_that_are_not_understood_stay_as_they_are(journal: Journal) -> None:
+def test_lines_that_are_not_understood_stay_as_they_are(journal: ChangeJournal) -> None:
     head = "---\r\nname: shared\r\ndescription: 'It''s shared' # yes\r\nallowed-tools: Bash(x:*) Read\r\n"
     text = f"{head}hooks:\r\n- {{a: [1]}}\r\n---\r\nold\r\n"
     place = journal.skill_folder / "shared" / "SKILL.md"
@@ -119,7 +119,7 @@ def test_lines_that_are_not_understood_stay_as_they_are(journal: Journal) -> Non
     assert place.read_bytes() == text.replace("old", "new").encode()
 
 
-def test_the_review_leaves_what_a_person_wrote(journal: Journal) -> None:
+def test_the_review_leaves_what_a_person_wrote(journal: ChangeJournal) -> None:
     create(journal, "mine", BODY, description="Mine.", by=PERSON)
     made(journal)
     before = everything_below(journal.skill_folder)
@@ -135,7 +135,7 @@ def test_the_review_leaves_what_a_person_wrote(journal: Journal) -> None:
     assert patch(allowed, "mine", "Skim", "Study", by=REVIEW).ok
 
 
-def test_the_review_leaves_what_a_person_changed_by_hand(journal: Journal) -> None:
+def test_the_review_leaves_what_a_person_changed_by_hand(journal: ChangeJournal) -> None:
     made(journal)
     assert patch(journal, "release-notes", "Read the log.", "Read it.", by=REVIEW).ok
     place = journal.skill_folder / "release-notes" / "SKILL.md"
@@ -144,7 +144,7 @@ def test_the_review_leaves_what_a_person_changed_by_hand(journal: Journal) -> No
     assert patch(journal, "release-notes", "Read it.", "Skim it.", by=AGENT).ok
 
 
-def test_a_skill_that_nobody_wrote_down_is_a_persons(journal: Journal) -> None:
+def test_a_skill_that_nobody_wrote_down_is_a_persons(journal: ChangeJournal) -> None:
     place = journal.skill_folder / "found" / "SKILL.md"
     place.parent.mkdir(parents=True)
     place.write_text("---\nname: found\ndescription: Found.\n---\nDo it.\n", "utf-8")
@@ -162,7 +162,9 @@ def test_a_skill_that_nobody_wrote_down_is_a_persons(journal: Journal) -> None:
         (b"", "begins with front matter"),
     ],
 )
-def test_a_damaged_skill_is_shown_copied_aside_and_not_overwritten(journal: Journal, data: bytes, why: str) -> None:
+def test_a_damaged_skill_is_shown_copied_aside_and_not_overwritten(
+    journal: ChangeJournal, data: bytes, why: str
+) -> None:
     made(journal)
     place = journal.skill_folder / "bad" / "SKILL.md"
     place.parent.mkdir()
@@ -178,7 +180,7 @@ def test_a_damaged_skill_is_shown_copied_aside_and_not_overwritten(journal: Jour
     assert "bad" not in index(journal.skill_folder)
 
 
-def test_removed_things_come_back_as_they_were(journal: Journal) -> None:
+def test_removed_things_come_back_as_they_were(journal: ChangeJournal) -> None:
     made(journal, category="writing")
     write_file(journal, "release-notes", "references/a/b.md", "b\n", by=AGENT)
     (journal.skill_folder / "writing/release-notes/assets").mkdir()
@@ -194,7 +196,7 @@ def test_removed_things_come_back_as_they_were(journal: Journal) -> None:
     assert everything_below(journal.skill_folder) == before
 
 
-def test_names_are_unique_and_near_ones_are_named(journal: Journal) -> None:
+def test_names_are_unique_and_near_ones_are_named(journal: ChangeJournal) -> None:
     made(journal, category="writing")
     assert "'writing/release-notes' already" in create(journal, "release-notes", BODY, description="x", by=AGENT).said
     with pytest.raises(NotFound, match="nearest are writing/release-notes"):
@@ -206,7 +208,7 @@ def test_names_are_unique_and_near_ones_are_named(journal: Journal) -> None:
         find(journal.skill_folder, "release-notes")
 
 
-def test_a_skill_cannot_lie_inside_another_or_take_the_name_of_a_category(journal: Journal) -> None:
+def test_a_skill_cannot_lie_inside_another_or_take_the_name_of_a_category(journal: ChangeJournal) -> None:
     made(journal, category="writing")
     made(journal, "plain")
     assert "itself a skill" in create(journal, "inner", BODY, description="x", category="plain", by=AGENT).said
@@ -226,7 +228,7 @@ MISLEADING_PATHS = (
 )
 
 
-def test_a_name_that_could_mislead_is_refused(journal: Journal) -> None:
+def test_a_name_that_could_mislead_is_refused(journal: ChangeJournal) -> None:
     for name in MISLEADING_NAMES:
         with pytest.raises(UsageError, match="cannot name a skill"):
             check_name(name)
@@ -234,7 +236,7 @@ def test_a_name_that_could_mislead_is_refused(journal: Journal) -> None:
         assert not journal.skill_folder.exists(), name
 
 
-def test_a_path_that_could_lead_elsewhere_is_refused(journal: Journal) -> None:
+def test_a_path_that_could_lead_elsewhere_is_refused(journal: ChangeJournal) -> None:
     made(journal)
     before = everything_below(journal.skill_folder)
     replies = {path: write_file(journal, "release-notes", path, "x", by=AGENT) for path in MISLEADING_PATHS}
@@ -242,7 +244,7 @@ def test_a_path_that_could_lead_elsewhere_is_refused(journal: Journal) -> None:
     assert everything_below(journal.skill_folder) == before
 
 
-def test_links_are_followed_nowhere(journal: Journal, tmp_path: Path) -> None:
+def test_links_are_followed_nowhere(journal: ChangeJournal, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "SKILL.md").write_text("---\nname: linked\ndescription: x\n---\nsecret place\n", "utf-8")
@@ -268,7 +270,7 @@ def test_links_are_followed_nowhere(journal: Journal, tmp_path: Path) -> None:
     assert everything_below(outside) == before
 
 
-def test_a_file_in_another_spelling_is_not_overwritten(journal: Journal) -> None:
+def test_a_file_in_another_spelling_is_not_overwritten(journal: ChangeJournal) -> None:
     made(journal)
     write_file(journal, "release-notes", "references/Notes.md", "x", by=AGENT)
     assert (
@@ -285,7 +287,9 @@ PARTS = st.one_of(
 
 @settings(max_examples=1_000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=st.lists(PARTS, min_size=1, max_size=6), rooted=st.booleans())
-def test_no_path_whatsoever_leaves_the_folder_of_its_skill(journal: Journal, parts: list[str], rooted: bool) -> None:
+def test_no_path_whatsoever_leaves_the_folder_of_its_skill(
+    journal: ChangeJournal, parts: list[str], rooted: bool
+) -> None:
     skill = journal.skill_folder / "release-notes"
     outside = journal.home / "outside"
     if not skill.exists():

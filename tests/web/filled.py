@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from seasoned.agent.memory import memory_file
-from seasoned.agent.memory.journal import Journal, Provenance
+from seasoned.agent.memory.journal import ChangeJournal, Provenance
 from seasoned.agent.review.ledger import ReviewEnd, ReviewStart, begin, end
 from seasoned.agent.skill import edit
 from seasoned.config import Config
@@ -84,7 +84,7 @@ def fill_learned(home: Path, *, session: str = "codex:a") -> None:
         task="Mend the nightly export",
     )
     with store_of(home) as store:
-        desk = Journal(
+        desk = ChangeJournal(
             store=store,
             redactor=Secrecy(load_key(home)).redactor(),
             home=home,

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Protocol
 
-from seasoned.agent.memory.journal import Actor, Journal, Origin, Provenance
+from seasoned.agent.memory.journal import Actor, ChangeJournal, Origin, Provenance
 from seasoned.config import Config
 from seasoned.confirm.request.request import NewRequest
 from seasoned.redact.key import Secrecy
@@ -84,10 +84,10 @@ class Context:
         )
 
     @contextmanager
-    def journal(self) -> Iterator[Journal]:
+    def journal(self) -> Iterator[ChangeJournal]:
         """A journal for the thread that asks; tools run in several."""
         with open_store(self.home / "seasoned.db") as store:
-            yield Journal(
+            yield ChangeJournal(
                 store=store,
                 redactor=self.secrecy.redactor(),
                 home=self.home,

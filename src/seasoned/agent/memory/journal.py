@@ -168,7 +168,7 @@ def replies(write: Callable[Arguments, WriteReply]) -> Callable[Arguments, Write
 
 
 @dataclass(frozen=True, kw_only=True)
-class Journal:
+class ChangeJournal:
     """Records and carries out changes. The store belongs to one thread, and so does a journal."""
 
     store: Store

@@ -16,8 +16,8 @@ from seasoned.agent.memory.journal import (
     USER_LIMIT,
     Change,
     ChangeAction,
+    ChangeJournal,
     Edit,
-    Journal,
     MemoryName,
     Provenance,
     WriteReply,
@@ -96,24 +96,24 @@ def _separates(entry: str) -> bool:
 
 
 @replies
-def add(journal: Journal, which: MemoryName, text: str, *, by: Provenance) -> WriteReply:
+def add(journal: ChangeJournal, which: MemoryName, text: str, *, by: Provenance) -> WriteReply:
     """Add an entry."""
     return _write(journal, which, "add", None, _entry(text), by)
 
 
 @replies
-def replace(journal: Journal, which: MemoryName, piece: str, text: str, *, by: Provenance) -> WriteReply:
+def replace(journal: ChangeJournal, which: MemoryName, piece: str, text: str, *, by: Provenance) -> WriteReply:
     """Replace the one entry that contains `piece`."""
     return _write(journal, which, "replace", piece, _entry(text), by)
 
 
 @replies
-def remove(journal: Journal, which: MemoryName, piece: str, *, by: Provenance) -> WriteReply:
+def remove(journal: ChangeJournal, which: MemoryName, piece: str, *, by: Provenance) -> WriteReply:
     """Remove the one entry that contains `piece`."""
     return _write(journal, which, "remove", piece, None, by)
 
 
-def import_entries(journal: Journal, folder: Path, *, by: Provenance) -> list[tuple[str, WriteReply]]:
+def import_entries(journal: ChangeJournal, folder: Path, *, by: Provenance) -> list[tuple[str, WriteReply]]:
     """Add the entries of another folder's memory, such as that of Hermes; each entry with its reply."""
     found = [read(folder, which, limit=journal.limit(which)) for which in FILES]
     for memory in found:
@@ -158,7 +158,12 @@ def _entry(text: str) -> str:
 
 
 def _write(
-    journal: Journal, which: MemoryName, action: ChangeAction, piece: str | None, entry: str | None, by: Provenance
+    journal: ChangeJournal,
+    which: MemoryName,
+    action: ChangeAction,
+    piece: str | None,
+    entry: str | None,
+    by: Provenance,
 ) -> WriteReply:
     if which not in FILES:
         raise UsageError(f"There is no memory {which!r}: use 'notes' or 'user'.")
@@ -183,7 +188,7 @@ def _write(
         return journal.commit(edit, by, lambda _: _save(journal, memory, entries))
 
 
-def apply_edit(journal: Journal, change: Change, edit: Edit) -> WriteReply:
+def apply_edit(journal: ChangeJournal, change: Change, edit: Edit) -> WriteReply:
     """Make an edit that was recorded before: one that waited, or the reverse of one that is undone."""
     which: MemoryName = "user" if edit.target == "user" else "notes"
     with journal.memory_lock(edit.folder, which):
@@ -222,13 +227,13 @@ def edited(memory: MemoryFile, edit: Edit) -> list[str]:
     return entries
 
 
-def _save(journal: Journal, memory: MemoryFile, entries: list[str]) -> str:
+def _save(journal: ChangeJournal, memory: MemoryFile, entries: list[str]) -> str:
     journal.write_file(memory.path, joined(entries).encode())
     now = msgspec.structs.replace(memory, entries=tuple(entries))
     return f"Kept. {_NAMES[memory.which]} now has {now.fill}."
 
 
-def _writable(journal: Journal, folder: Path, which: MemoryName) -> MemoryFile:
+def _writable(journal: ChangeJournal, folder: Path, which: MemoryName) -> MemoryFile:
     make_private_folder(folder)
     memory = read(folder, which, limit=journal.limit(which))
     if memory.problem is None:
@@ -240,7 +245,7 @@ def _writable(journal: Journal, folder: Path, which: MemoryName) -> MemoryFile:
     )
 
 
-def _settle(journal: Journal, folder: Path, which: MemoryName, memory: MemoryFile) -> None:
+def _settle(journal: ChangeJournal, folder: Path, which: MemoryName, memory: MemoryFile) -> None:
     there = {digest(entry) for entry in memory.entries}
 
     def is_made(change: Change) -> bool:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from seasoned.agent.memory import memory_file
-from seasoned.agent.memory.journal import Change, Journal, WriteReply, drop, find, replies, taught_by
+from seasoned.agent.memory.journal import Change, ChangeJournal, WriteReply, drop, find, replies, taught_by
 from seasoned.agent.skill import edit as skill_edit
 from seasoned.errors import SeasonedError, UsageError
 
 
 @replies
-def undo(journal: Journal, change_id: int, *, decided_by: str = "person") -> WriteReply:
+def undo(journal: ChangeJournal, change_id: int, *, decided_by: str = "person") -> WriteReply:
     """Undo a change; later changes stay."""
     return _undo(journal, find(journal.store, change_id), decided_by)[0]
 
 
-def _undo(journal: Journal, change: Change, decided_by: str) -> tuple[WriteReply, Path | None]:
+def _undo(journal: ChangeJournal, change: Change, decided_by: str) -> tuple[WriteReply, Path | None]:
     """The reply, and where the text that the change had written was moved to."""
     if change.state != "kept":
         raise UsageError(f"Change {change.id} is {change.state}: only a kept change can be undone.")
@@ -30,7 +30,7 @@ def _undo(journal: Journal, change: Change, decided_by: str) -> tuple[WriteReply
     return WriteReply("kept", f"Undone. {said}", change.id), aside
 
 
-def forget(journal: Journal, *sessions: str) -> list[WriteReply]:
+def forget(journal: ChangeJournal, *sessions: str) -> list[WriteReply]:
     """Undo everything that sessions and their reviews taught, and erase it; the replies say what could not be undone.
 
     Text that was changed later by someone else stays: it is no longer what the session wrote.
@@ -58,7 +58,7 @@ def forget(journal: Journal, *sessions: str) -> list[WriteReply]:
 
 
 @replies
-def accept(journal: Journal, change_id: int, *, decided_by: str = "person") -> WriteReply:
+def accept(journal: ChangeJournal, change_id: int, *, decided_by: str = "person") -> WriteReply:
     """Make a change that waits for a person."""
     change = _waiting(journal, change_id)
     if change.kind == "memory":
@@ -70,14 +70,14 @@ def accept(journal: Journal, change_id: int, *, decided_by: str = "person") -> W
 
 
 @replies
-def reject(journal: Journal, change_id: int, *, decided_by: str = "person") -> WriteReply:
+def reject(journal: ChangeJournal, change_id: int, *, decided_by: str = "person") -> WriteReply:
     """Drop a change that waits; the journal still shows that it was proposed."""
     _waiting(journal, change_id)
     journal.mark(change_id, "rejected", decided_by=decided_by)
     return WriteReply("unchanged", f"Rejected change {change_id}: nothing was written.", change_id)
 
 
-def _waiting(journal: Journal, change_id: int) -> Change:
+def _waiting(journal: ChangeJournal, change_id: int) -> Change:
     change = find(journal.store, change_id)
     if change.state != "staged":
         raise UsageError(f"Change {change_id} does not wait for a decision: it is {change.state}.")

@@ -10,8 +10,8 @@ from seasoned.agent.memory.journal import (
     REMOVALS,
     Change,
     ChangeAction,
+    ChangeJournal,
     Edit,
-    Journal,
     Provenance,
     WriteReply,
     created_by,
@@ -51,7 +51,7 @@ _DONE: dict[ChangeAction, str] = {
 
 @replies
 def create(
-    journal: Journal, name: str, body: str, *, description: str = "", category: str | None = None, by: Provenance
+    journal: ChangeJournal, name: str, body: str, *, description: str = "", category: str | None = None, by: Provenance
 ) -> WriteReply:
     """Create a skill. The body may bring its own front matter; otherwise name and description make one."""
     check_name(name)
@@ -79,7 +79,7 @@ def create(
 
 
 @replies
-def patch(journal: Journal, name: str, old: str, new: str, *, file: str = MAIN, by: Provenance) -> WriteReply:
+def patch(journal: ChangeJournal, name: str, old: str, new: str, *, file: str = MAIN, by: Provenance) -> WriteReply:
     """Replace a piece of a skill's text, or of a support file; it must occur exactly once."""
     with journal.skill_lock(journal.skill_folder):
         skill = _find(journal, name)
@@ -95,7 +95,7 @@ def patch(journal: Journal, name: str, old: str, new: str, *, file: str = MAIN, 
 
 
 @replies
-def write_file(journal: Journal, name: str, file: str, text: str, *, by: Provenance) -> WriteReply:
+def write_file(journal: ChangeJournal, name: str, file: str, text: str, *, by: Provenance) -> WriteReply:
     """Write a support file, new or in place of the old one."""
     check_support(file)
     with journal.skill_lock(journal.skill_folder):
@@ -112,7 +112,7 @@ def write_file(journal: Journal, name: str, file: str, text: str, *, by: Provena
 
 
 @replies
-def remove_file(journal: Journal, name: str, file: str, *, by: Provenance) -> WriteReply:
+def remove_file(journal: ChangeJournal, name: str, file: str, *, by: Provenance) -> WriteReply:
     """Move a support file aside."""
     with journal.skill_lock(journal.skill_folder):
         skill = _find(journal, name)
@@ -123,7 +123,7 @@ def remove_file(journal: Journal, name: str, file: str, *, by: Provenance) -> Wr
 
 
 @replies
-def delete(journal: Journal, name: str, *, by: Provenance) -> WriteReply:
+def delete(journal: ChangeJournal, name: str, *, by: Provenance) -> WriteReply:
     """Move a whole skill aside."""
     with journal.skill_lock(journal.skill_folder):
         skill = _find(journal, name)
@@ -132,7 +132,7 @@ def delete(journal: Journal, name: str, *, by: Provenance) -> WriteReply:
         return _commit(journal, _removal(skill, MAIN, "delete"), by)
 
 
-def apply_change(journal: Journal, change: Change) -> WriteReply:
+def apply_change(journal: ChangeJournal, change: Change) -> WriteReply:
     """Make a change that waited for a person, if the file is still what it was made for."""
     edit = change.edit
     with journal.skill_lock(edit.folder):
@@ -141,7 +141,7 @@ def apply_change(journal: Journal, change: Change) -> WriteReply:
         return journal.accept(change, edit, lambda aside: _apply(journal, edit, aside))
 
 
-def revert(journal: Journal, change: Change) -> Path | None:
+def revert(journal: ChangeJournal, change: Change) -> Path | None:
     """Undo a change of a skill, if nothing was changed after it; the path that its text was moved to."""
     folder = Path(change.folder) / change.target
     place = folder if change.action in ("create", "delete") else folder / change.file
@@ -167,16 +167,16 @@ def revert(journal: Journal, change: Change) -> Path | None:
         return aside
 
 
-def _find(journal: Journal, name: str) -> Skill:
+def _find(journal: ChangeJournal, name: str) -> Skill:
     _settle(journal)
     return find(journal.skill_folder, name)
 
 
-def _commit(journal: Journal, edit: Edit, by: Provenance) -> WriteReply:
+def _commit(journal: ChangeJournal, edit: Edit, by: Provenance) -> WriteReply:
     return journal.commit(edit, by, lambda aside: _apply(journal, edit, aside))
 
 
-def _apply(journal: Journal, edit: Edit, aside: Path | None) -> str:
+def _apply(journal: ChangeJournal, edit: Edit, aside: Path | None) -> str:
     if aside is not None:
         _move_aside(edit.path, aside, edit.folder)
     else:
@@ -204,7 +204,7 @@ def _removal(skill: Skill, file: str, action: ChangeAction) -> Edit:
     return _edit(skill, file, action, inside(skill.folder, f"{skill.id}/{file}").read_bytes(), None)
 
 
-def _check(journal: Journal, name: str, file: str, text: str, before: str) -> None:
+def _check(journal: ChangeJournal, name: str, file: str, text: str, before: str) -> None:
     """Raise UsageError if this text may not be in a skill."""
     limit = TEXT_LIMIT if file == MAIN else FILE_LIMIT
     if len(text) > limit:
@@ -224,7 +224,7 @@ def _check(journal: Journal, name: str, file: str, text: str, before: str) -> No
         raise UsageError(f"Not kept. {why}")
 
 
-def _guard(journal: Journal, skill: Skill, file: str, by: Provenance) -> None:
+def _guard(journal: ChangeJournal, skill: Skill, file: str, by: Provenance) -> None:
     """Keep a review from changing what a person wrote or edited, unless that is allowed."""
     if by.actor != "review" or journal.allow_person_skills:
         return
@@ -237,7 +237,7 @@ def _guard(journal: Journal, skill: Skill, file: str, by: Provenance) -> None:
         )
 
 
-def _text_to_change(journal: Journal, skill: Skill, file: str) -> str:
+def _text_to_change(journal: ChangeJournal, skill: Skill, file: str) -> str:
     """The text of a file before a change; a damaged file is copied aside and left alone."""
     place = inside(skill.folder, f"{skill.id}/{file}")
     try:
@@ -274,7 +274,7 @@ def _replaced(text: str, old: str, new: str, file: str) -> str:
     raise NotFound(f"The piece {preview(old)!r} is not in {file}{hint}")
 
 
-def _settle(journal: Journal) -> None:
+def _settle(journal: ChangeJournal) -> None:
     def is_made(change: Change) -> bool:
         place = Path(change.folder) / change.target / change.file
         return not place.exists() if change.action in REMOVALS else _digest_of(place) == change.after_digest

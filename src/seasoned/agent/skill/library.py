@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from seasoned.agent.memory.journal import Actor, Journal, created_by, folder_key, preview
+from seasoned.agent.memory.journal import Actor, ChangeJournal, created_by, folder_key, preview
 from seasoned.agent.memory.screen import objection
 from seasoned.agent.skill.frontmatter import parse
 from seasoned.errors import CannotDo, NotFound, UsageError
@@ -216,7 +216,7 @@ def usage(store: Store, folder: Path) -> dict[str, SkillUsage]:
     }
 
 
-def count(journal: Journal, skill_id: str, what: Literal["viewed", "used"]) -> None:
+def count(journal: ChangeJournal, skill_id: str, what: Literal["viewed", "used"]) -> None:
     """Count that an agent viewed or used a skill."""
     with journal.store.write():
         params = {"folder": folder_key(journal.skill_folder), "target": skill_id, "at": journal.clock()}

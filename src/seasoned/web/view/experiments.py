@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import math
+from typing import Annotated, Any
+from urllib.parse import urlencode
 
 import msgspec
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 
 from seasoned.confirm.service.service import service_of
-from seasoned.errors import NotFound
+from seasoned.errors import NotFound, UsageError
 from seasoned.experiment.analysis.task_run import KINDS
 from seasoned.experiment.live.live_report import LiveArm, LiveExample, LiveListing, LiveReport, list_live
 from seasoned.experiment.live.online_analysis import SampleRatio
@@ -20,20 +22,103 @@ from seasoned.experiment.page.page import part_of
 from seasoned.experiment.run.design import Design
 from seasoned.experiment.run.run_store import RunCount, analyses, broken_off, counts, designs
 from seasoned.insight.page.rows import change, change_between, rate, rate_between
-from seasoned.store import Store, open_store
+from seasoned.store import Database, DatabaseRow, Store, open_store
 from seasoned.web.cache import CacheLookup, look_up
 from seasoned.web.display import experiment_link, moment
 from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here, read_change
 from seasoned.web.response import Page, PageRoute, redirect
-from seasoned.web.table import Column, Table, TableCell, answer, numbers, plain, plot_table, word_table
+from seasoned.web.table import (
+    FILE_ROWS,
+    Column,
+    Table,
+    TableCell,
+    answer,
+    cell_of_ref,
+    numbers,
+    plain,
+    plot_table,
+    row_limit,
+    word_table,
+)
 from seasoned.web.view.experiment_reports import live_of
-from seasoned.web.view.experiment_sessions import arm_link
-from seasoned.web.view.experiment_sessions import sessions_router as of_sessions
 from seasoned.web.view.plot_interaction import with_interaction
 
-PAGE = Page("Experiments", "experiments")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+Arm = Annotated[str | None, Query(max_length=200)]
+_SESSION_COLUMNS = (
+    Column("session", "session"),
+    Column("arm", "arm"),
+    Column("at", "assigned", is_whole=True),
+    Column("exposed_arm", "was shown the block of"),
+    Column("exposed_at", "shown", is_whole=True),
+)
+
+
+def arm_link(name: str, arm: str | None = None) -> str:
+    """The sessions of an experiment, or of one of its arms."""
+    return f"{experiment_link(name)}/sessions" + ("" if arm is None else f"?{urlencode({'arm': arm})}")
+
+
+@router.get("/experiments/{name}/sessions")
+async def show_sessions(
+    request: HTTPRequest, here: Here, name: str, arm: Arm = None, after: str | None = None
+) -> Response:
+    """Every session that was assigned, the newest first."""
+    at, session = _after(after)
+    limit = row_limit(request)
+    wanted = {"experiment": name, "arm": arm, "at": at, "session": session, "limit": limit + 1}
+    rows = await service_of(request).store.read(lambda book: _session_rows(book.database, wanted))
+    more = rows[limit - 1] if len(rows) > limit else None
+    names = await histories_of(request).read(lambda store: [_session_name(row, store, limit) for row in rows[:limit]])
+    table = Table(
+        name="assigned",
+        title="Sessions",
+        columns=_SESSION_COLUMNS,
+        rows=[_session_row(row, name) for row, name in zip(rows, names, strict=False)],
+        empty="No sessions yet. The gateway, the hooks and the plugin assign new sessions when they begin.",
+        after=None if more is None else f"{more['at']!r},{more['session']}",
+        is_later=after is not None,
+    )
+    return answer(request, here, "experiment_sessions.html", tables=(table,), name=name, arm=arm)
+
+
+def _session_rows(database: Database, wanted: dict[str, str | float | None]) -> list[DatabaseRow]:
+    if not database.rows("experiment.splits", {"experiment": wanted["experiment"]}):
+        raise NotFound(f"No experiment {str(wanted['experiment'])[:80]!r} is running. See the list of experiments.")
+    return list(database.rows("experiment.arm_sessions", wanted))
+
+
+def _session_name(row: DatabaseRow, store: Store, limit: int) -> TableCell:
+    if limit < FILE_ROWS:
+        return cell_of_ref(row["session"], store)
+    return TableCell(row["session"])
+
+
+def _session_row(row: DatabaseRow, name: TableCell) -> tuple[TableCell, ...]:
+    return (
+        name,
+        TableCell(row["arm"]),
+        TableCell(row["at"], shown=moment(row["at"])),
+        TableCell(row["exposed_arm"], shown=row["exposed_arm"] or "nothing was shown"),
+        TableCell(row["exposed_at"], shown=None if row["exposed_at"] is None else moment(row["exposed_at"])),
+    )
+
+
+def _after(after: str | None) -> tuple[float, str]:
+    if after is None:
+        return 1e300, ""
+    at, _, session = after.partition(",")
+    try:
+        found = float(at)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise UsageError("This page of the list does not exist. Go to its first page.")
+    return found, session
+
+
+PAGE = Page("Experiments", "experiments")
 _LIVE = (
     Column("experiment", "experiment"),
     Column("arms", "arms"),
@@ -321,6 +406,3 @@ def _example_row(one: LiveExample) -> tuple[TableCell, ...]:
         TableCell(one.state, tone=tone),
         TableCell(one.state_reason or effect.reason),
     )
-
-
-router.include_router(of_sessions)

@@ -20,7 +20,7 @@ from seasoned.agent.memory.journal import (
     NOTES_LIMIT,
     USER_LIMIT,
     Change,
-    Journal,
+    ChangeJournal,
     MemoryName,
     WriteReply,
     changes,
@@ -239,8 +239,8 @@ def _noted(config: Config, which: MemoryName, wrote: dict[str, Change], redactor
     return ShownMemory(_NAMES[which], memory, entries)
 
 
-def _desk(store: Store, config: Config, redactor: Redactor) -> Journal:
-    return Journal(
+def _desk(store: Store, config: Config, redactor: Redactor) -> ChangeJournal:
+    return ChangeJournal(
         store=store,
         redactor=redactor,
         home=config.home,

@@ -24,7 +24,7 @@ from seasoned.web.history_store import histories_of
 from seasoned.web.login import Here
 from seasoned.web.response import Page, PageRoute
 from seasoned.web.table import Column, Table, TableCell, answer, numbers
-from seasoned.web.view.experiment_sessions import arm_link
+from seasoned.web.view.experiments import arm_link
 from seasoned.web.view.sessions import COLUMNS as SESSION_COLUMNS
 from seasoned.web.view.sessions import SessionFilter, line, params
 

@@ -66,7 +66,7 @@ _MOST_LEARNED_FROM = 300
 _NONE_YET = "No templates yet. `seasoned template build --auto` builds them from good sessions of at least 30 messages."
 
 
-class ShownExample(msgspec.Struct, frozen=True):
+class ExampleCard(msgspec.Struct, frozen=True):
     """One example as the page shows it."""
 
     example: Example
@@ -86,7 +86,7 @@ class TemplatePage(msgspec.Struct, frozen=True):
     template: Template
     is_newest: bool
     usage: int
-    lines: tuple[ShownExample, ...]
+    lines: tuple[ExampleCard, ...]
     active: int
     rendered: Rendered | None
     text: str
@@ -229,9 +229,9 @@ def _shown(
 
 def _line(
     store: Store, template: Template, example: Example, library: Library, use: TemplateUse, effects: Effects
-) -> ShownExample:
+) -> ExampleCard:
     sources = tuple((session_link(one.session), one.session, one.time) for one in example.sources[:_MOST_SOURCES])
-    return ShownExample(
+    return ExampleCard(
         example,
         library.hidden(template, example),
         use.examples.get(example.id, 0),
@@ -294,7 +294,7 @@ def _examples(shown: TemplatePage) -> Table:
     )
 
 
-def _example_row(line: ShownExample) -> tuple[TableCell, ...]:
+def _example_row(line: ExampleCard) -> tuple[TableCell, ...]:
     one = line.example
     return (
         TableCell(one.id, href=f"#example-{one.id}"),
