@@ -293,7 +293,7 @@ class Recorder:
             self._unsettled |= self._writer.touched
 
     def _source(self) -> int:
-        # The store is the source of its own conversations; it never counts as read to its end.
+        # For its own conversations the store is the source; it never counts as completely read.
         batch = Batch(self._store.path, "seasoned_db", -1, 0, [], [], done=False)
         return self._writer.write_source(batch)
 
@@ -311,7 +311,7 @@ class Recorder:
 
 
 class BackgroundRecorder:
-    """Runs a recorder in its own thread: nothing waits for it, and a failure is reported once."""
+    """Runs a recorder in its own thread: a conversation never waits for it, and a failure is reported once."""
 
     def __init__(
         self, path: Path, secrecy: Secrecy, about: ConversationInfo, *, recorded: RecordedConversation | None = None

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, get_type_hints
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import msgspec
 
@@ -99,26 +98,6 @@ def tool(**empty: Any) -> Callable[[Tool[Arguments]], Tool[Arguments]]:
         return answering
 
     return decorate
-
-
-def bind(function: Tool[Arguments], reach: ToolScope) -> Callable[Arguments, Answer]:
-    """The tool as the model sees it: without its first argument, with its types and its description."""
-
-    @functools.wraps(function)
-    def bound(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
-        return function(reach, *args, **kwargs)
-
-    signature = inspect.signature(function)
-    hints = get_type_hints(inspect.unwrap(function))
-    first, *rest = [
-        each.replace(annotation=hints.get(each.name, each.annotation)) for each in signature.parameters.values()
-    ]
-    bound.__annotations__ = {name: hint for name, hint in hints.items() if name != first.name}
-    bound.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=rest, return_annotation=hints.get("return", Any)
-    )
-    del bound.__wrapped__
-    return bound
 
 
 def plain(text: str) -> str:

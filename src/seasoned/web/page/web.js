@@ -6,7 +6,7 @@
   const KEPT = "seasoned-visit";
 
   function keepVisit() {
-    // An address holds the visit's number; whoever types the bare address is led back to it.
+    // Addresses hold the number of the browser session; the bare address leads back to it.
     if (data.visit) localStorage.setItem(KEPT, data.visit);
     if (data.login === undefined) return;
     if (new URLSearchParams(location.search).has("over")) localStorage.removeItem(KEPT);
@@ -166,7 +166,7 @@
     hint.addEventListener("click", () => find("#keys").showModal());
   }
 
-  // Long work is looked at until it is over; what is typed or open meanwhile stays.
+  // Poll long work until it is done; what is typed or open meanwhile stays.
   async function followWork() {
     while (find("[data-working]")) {
       await new Promise((resolve) => setTimeout(resolve, document.hidden ? 5000 : 1000));
