@@ -118,6 +118,7 @@ class ReadState(msgspec.Struct, frozen=True):
     compactions: tuple[int, ...] = ()
 
 
+# A message is continued within a few lines, so older keys need not be stored.
 _KEYS_CARRIED = 8
 
 

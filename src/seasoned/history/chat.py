@@ -33,13 +33,16 @@ ROLES: dict[str, Role] = {
     "tool": "tool",
     "function": "tool",
 }
+# Reasoning is not part of what the model said to the user.
 _THOUGHT = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_text"})
 _CALL_ITEMS = frozenset({"function_call", "custom_tool_call", "mcp_call"})
 _RESULT_ITEMS = frozenset({"function_call_output", "custom_tool_call_output", "computer_call_output"})
+# Tools that the provider runs: their items have no name, so the type gives one.
 _HOSTED_ITEMS = frozenset(
     {"web_search_call", "file_search_call", "computer_call", "code_interpreter_call", "image_generation_call"}
     | {"local_shell_call", "shell_call", "apply_patch_call"}
 )
+# Items that are neither text nor calls.
 _SILENT_ITEMS = frozenset({"reasoning", "item_reference", "compaction", "mcp_list_tools"})
 ITEMS = _CALL_ITEMS | _RESULT_ITEMS | _HOSTED_ITEMS | _SILENT_ITEMS
 

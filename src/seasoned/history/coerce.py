@@ -27,10 +27,13 @@ _PART_KINDS = {
 _WITHIN = ("source", "image_url", "input_audio", "file", "inlineData", "inline_data", "fileData", "resource")
 _MEDIA_NAMES = ("media_type", "mediaType", "mime_type", "mimeType")
 _DATA_NAMES = ("data", "file_data", "image_url", "url", "blob")
+# Bounded repetitions: the fields may hold anything an agent wrote.
 _MEDIA_TYPE = re.compile(r"[a-z]{1,20}/[a-z0-9][a-z0-9.+-]{0,70}", re.ASCII)
 _DATA_URL = re.compile(r"data:([a-z0-9.+/-]{0,90})(?:;[a-z0-9=.-]{1,40}){0,3}?;base64,", re.ASCII | re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]*={0,2}", re.ASCII)
+# Only both ends are checked: the data may be megabytes long.
 _LOOKED_AT = 64
+# A type is copied into the text, so a long one is cut.
 _MOST_KIND = 40
 
 
@@ -170,6 +173,7 @@ def arguments_of(value: object) -> dict[str, Any]:
     return {"input": value}
 
 
+# Words for messages about unexpected values.
 _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
 
 

@@ -12,6 +12,7 @@ from seasoned.config import Config
 from seasoned.errors import NotFound, SourceError
 
 _SUFFIXES = (".jsonl", ".json", ".ndjson", ".db", ".sqlite", ".sqlite3", ".eval", ".traj")
+# Folders with many JSON files that are never histories.
 _SKIPPED_FOLDERS = {"node_modules", ".git", "__pycache__", ".venv", "venv", "site-packages"}
 
 

@@ -17,6 +17,7 @@ Kind = Literal["lines", "document", "sqlite", "zip", "other"]
 
 _HEAD_BYTES = 1 << 16
 _RECORDS = 20
+# Longer values of a record are shortened in the sample: formats differ in their keys, not in long texts.
 _SMALL = 1 << 14
 _NOT_JSON = (msgspec.DecodeError, RecursionError, UnicodeError)
 _raw_object = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -123,6 +124,7 @@ def _sketch_value(data: bytes) -> Any:
         return None
 
 
+# The most specific first: the last formats accept anything that looks like chat messages.
 ORDER = (
     "claude_code",
     "codex",
@@ -142,6 +144,7 @@ ORDER = (
     "anthropic_log",
     "openai_log",
 )
+# Claude Code and Codex have by far the most files, and three lines are enough to recognise them.
 _FIRST_LOOK = 3
 
 

@@ -12,6 +12,7 @@ from seasoned.history.builder import ReadState, SessionBuilder
 from seasoned.history.json_file import repair_json, source_errors, split_objects
 from seasoned.session import Session, SessionRef, Unreadable
 
+# Large enough that decoding dominates, small enough for memory on any machine.
 STRETCH_BYTES = 8 << 20
 _NOT_READ = (msgspec.DecodeError, RecursionError, UnicodeError)
 

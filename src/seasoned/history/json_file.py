@@ -22,12 +22,15 @@ _scan = json.JSONDecoder(strict=False)
 _BOM = b"\xef\xbb\xbf"
 _SPACE = " \t\r\n"
 _BUFFER = 1 << 18
+# How a record opens: an object after a broken one is recognised by the same first key.
 _OPENING = re.compile(r'\{\s*"[^"\\]{1,40}"\s*:')
+# Most attempts to find the next object on a broken line, so that a hostile line stays cheap.
 _RESTARTS = 32
 _HEAD_BYTES = 1 << 16
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 _raw_object = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _raw_list = msgspec.json.Decoder(list[msgspec.Raw])
+# Strings, brackets, and everything else: enough to find where a document can be closed.
 _TOKEN = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\.)*"|[{}\[\]]|[^"{}\[\]]+', re.DOTALL)
 _CLOSES = {b"{": b"}", b"[": b"]"}
 _ENDS_EARLY = "the document is cut off; what comes before the cut was read"

@@ -15,7 +15,9 @@ from seasoned.history.json_file import JsonValue, finish_sessions, noting_unread
 from seasoned.session import Session, SessionRef, Unreadable, Usage
 
 _OPEN = 256  # conversations that are kept open, so that memory does not grow with the log
+# Keys that name the conversation of a record, as different loggers write them.
 _SESSION_KEYS = ("session_id", "sessionId", "conversation_id", "conversationId", "thread_id", "chat_id")
+# Keys that name the record itself; used if no conversation is named.
 _RECORD_KEYS = ("id", "uuid", "custom_id", "request_id", "instance_id", "task_id")
 
 

@@ -12,7 +12,9 @@ from urllib.parse import quote
 
 from seasoned.errors import SourceError
 
+# Agents write briefly; a longer wait would only delay the report that it is locked.
 _BUSY_SECONDS = 2.0
+# Parts of SQLite's messages about damaged files.
 _DAMAGE = ("malformed", "not a database", "disk image", "unrecognized token")
 
 

@@ -26,6 +26,7 @@ from seasoned.history.message_log import LoggedExchange, LogStyle, read_log
 from seasoned.session import Marks, Role, Session, Usage
 
 NAME = "anthropic"
+# Blocks that call a tool: of the client, of the provider, and over MCP.
 _USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
 

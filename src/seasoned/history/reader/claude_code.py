@@ -17,10 +17,12 @@ from seasoned.session import Marks, Role, Session, SessionRef, Usage
 NAME = "claude-code"
 AGENT = "claude-code"
 
+# Types by which a file is recognised; not all of them are read.
 _LINE_TYPES = {"user", "assistant", "system", "summary", "progress", "file-history-snapshot", "queue-operation"}
 # Blocks that are read elsewhere or are not part of the text.
 _WITHOUT_WORDS = {"", "text", "tool_use", "tool_result", "thinking", "redacted_thinking"}
 _OK = Marks(failed=False)
+# Claude Code writes `is_error` only for failures, so a result without it succeeded.
 _UNMARKED = Marks(failed=False, implied=True)
 _FAILED = Marks(failed=True)
 
@@ -93,6 +95,7 @@ class _ClaudeLineKind(msgspec.Struct):
 
 _decode = msgspec.json.Decoder(_ClaudeLine).decode
 _decode_kind = msgspec.json.Decoder(_ClaudeLineKind).decode
+# Lines of other types are skipped, even if they do not fit the structure above.
 _READ_TYPES = {"user", "assistant", "system", "progress", "ai-title", "custom-title", None}
 
 

@@ -18,12 +18,18 @@ from seasoned.session import Marks, Role, Session, SessionRef, Usage
 NAME = "codex"
 AGENT = "codex"
 
+# Items of the first versions, without an envelope.
 _ITEM_TYPES = {"message", "reasoning", "function_call", "function_call_output", "local_shell_call"}
+# Envelopes of today's lines.
 _OUTER_TYPES = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
+# The session id at the end of the file name.
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
+# Lines that Codex puts before the output of a command.
 _EXITED = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)\s*$", re.MULTILINE)
 _RUNNING = re.compile(r"^Process running with session ID (\d+)\s*$", re.MULTILINE)
+# These lines come first; the output itself may contain the same words.
 _HEADER_CHARS = 400
+# Messages in the user's name that Codex itself adds.
 _HARNESS_TEXTS = (
     "<environment_context>",
     "# AGENTS.md instructions",

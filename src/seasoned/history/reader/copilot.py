@@ -29,8 +29,10 @@ from seasoned.session import Marks, Session, SessionRef, Unreadable, Usage
 
 NAME = "copilot"
 _AGENT = "copilot"
+# Event types by which a file is recognised.
 _TELLING = frozenset({"session.start", "user.message", "assistant.message", "tool.execution_start"})
 _REFUSED = frozenset({"rejected", "denied", "user_rejected", "user_denied", "permission_denied"})
+# A refusal without a code is recognised by its words.
 _SAID_NO = re.compile(r"\b(?:user|permission)\b.{0,40}\b(?:rejected|denied|declined)\b", re.IGNORECASE)
 
 

@@ -31,7 +31,9 @@ from seasoned.session import Marks, Session, SessionRef, Unreadable, Usage
 
 NAME = "gemini"
 _AGENT = "gemini"
+# Messages of the program to the user; the model never sees them.
 _NOTICES = frozenset({"info", "error", "warning"})
+# `cancelled` covers refusals and interruptions; the text tells which.
 _SAID_NO = re.compile(r"did not allow|denied|declined|rejected", re.IGNORECASE)
 
 

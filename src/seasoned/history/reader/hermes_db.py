@@ -20,8 +20,11 @@ from seasoned.session import Marks, Relation, Role, Session, SessionRef, Usage
 NAME = "hermes"
 AGENT = "hermes"
 
+# How Hermes marks content that is a list of parts.
 _STRUCTURED = "\x00json:"
+# How the message begins that replaces a compacted context.
 _SUMMARY = "[CONTEXT COMPACTION"
+# Older versions lack other columns, but never these.
 _NEEDED = {"sessions": {"id"}, "messages": {"id", "session_id", "role", "content"}}
 _SESSION_COLUMNS = """
     id source parent_session_id model model_config cwd title started_at ended_at end_reason

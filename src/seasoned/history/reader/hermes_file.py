@@ -32,8 +32,11 @@ from seasoned.session import Marks, Relation, Session, SessionRef, Unreadable, U
 
 NAME = "hermes-export"
 _AGENT = "hermes"
+# The role of the first line of an export by lines: it describes the session.
 _META = "session_meta"
+# How Hermes names sessions: date, time, and a random part.
 _SESSION_ID = re.compile(r"(?:cron_\w+_)?\d{8}_\d{6}(?:_[0-9a-f]{6,8})?\Z")
+# A name that can serve as an agent; exports may have it replaced by other text.
 _AGENT_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,60}\Z")
 _RELATIONS: dict[str, Relation] = {
     "resume": "resume",
@@ -44,6 +47,7 @@ _RELATIONS: dict[str, Relation] = {
     "delegate": "subagent",
     "review": "review",
 }
+# Keys that distinguish an export from other documents with messages.
 _HERMES_KEYS = frozenset({"session_start", "base_url", "platform", "last_updated", "system_prompt"})
 
 

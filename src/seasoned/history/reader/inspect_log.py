@@ -40,8 +40,11 @@ from seasoned.session import NO_MARKS, Marks, Session, SessionRef, Unreadable, U
 
 NAME = "inspect"
 _AGENT = "inspect"
+# An archive may claim any size: a larger member is not unpacked.
 _LARGEST = 256 << 20
+# Long texts are stored once under `attachments` and referred to.
 _ATTACHMENT = "attachment://"
+# The scores of Inspect: correct and incorrect.
 _LABELS = {"C": True, "I": False}
 _CANNOT_UNPACK = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError)
 

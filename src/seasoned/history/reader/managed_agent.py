@@ -29,7 +29,9 @@ NAME = "claude-managed"
 _AGENT = "claude-managed"
 _USES = frozenset({"agent.tool_use", "agent.mcp_tool_use", "agent.custom_tool_use"})
 _RESULTS = frozenset({"agent.tool_result", "agent.mcp_tool_result", "user.custom_tool_result"})
+# Prefixes of all event types; others are reported as unreadable.
 _DOMAINS = ("agent.", "user.", "session.", "span.", "system.")
+# Event types by which a file is recognised.
 _TELLING = _USES | _RESULTS | {"span.model_request_start", "span.model_request_end", "user.interrupt", "agent.message"}
 
 

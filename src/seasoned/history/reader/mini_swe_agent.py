@@ -27,6 +27,7 @@ from seasoned.session import NO_MARKS, Marks, Session, SessionRef, Unreadable
 
 NAME = "mini-swe-agent"
 _AGENT = "mini-swe-agent"
+# A command in the text of an answer, as the prompts of all versions ask for it.
 _COMMAND = re.compile(r"```(?:mswea_bash_command|bash|sh)[ \t]*\n(.*?)\n?```", re.DOTALL)
 _RETURNCODE = re.compile(r"\s*<returncode>\s*(-?\d{1,9})\s*</returncode>")
 _REJECTED = "Command not executed. The user rejected your command"

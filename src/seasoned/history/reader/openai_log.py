@@ -13,6 +13,7 @@ from seasoned.history.message_log import LoggedExchange, LogStyle, read_log
 from seasoned.session import Session
 
 NAME = "openai"
+# Where loggers put the messages of a record, most common first.
 _LISTS = ("messages", "conversation", "history", "traj", "trajectory", "input", "items")
 
 

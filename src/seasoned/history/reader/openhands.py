@@ -29,14 +29,19 @@ from seasoned.history.formats import Sample
 from seasoned.history.json_file import finish_sessions, noting_unreadable, values
 from seasoned.session import NO_MARKS, Marks, Role, Session, SessionRef, Unreadable, Usage
 
+NAME = "openhands"
+_AGENT = "openhands"
 _SAID = frozenset({"message", "system"})
+# Events about the state of the agent: neither text nor calls.
 _SILENT_ACTIONS = frozenset(
     {"change_agent_state", "recall", "null", "pause", "resume", "stop", "start", "task_tracking"}
 )
 _SILENT_OBSERVATIONS = frozenset({"agent_state_changed", "recall", "null", "condense"})
+# Event kinds of the new format.
 _KINDS = frozenset(
     {"ActionEvent", "ObservationEvent", "MessageEvent", "SystemPromptEvent", "AgentErrorEvent", "UserRejectObservation"}
 )
+# The exit code of a command that had not ended when it was observed.
 _STILL_RUNNING = -1
 
 
@@ -218,10 +223,6 @@ def _new_marks(seen: dict[str, Any]) -> Marks:
     if code == _STILL_RUNNING:
         return Marks(running=True)
     return Marks(failed=failed if isinstance(failed, bool) else None, exit_code=code)
-
-
-NAME = "openhands"
-_AGENT = "openhands"
 
 
 def recognises(sample: Sample) -> bool:

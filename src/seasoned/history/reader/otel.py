@@ -30,6 +30,9 @@ from seasoned.history.formats import Sample
 from seasoned.history.json_file import decode, finish_sessions, noting_unreadable, values
 from seasoned.session import Marks, Role, Session, SessionRef, Unreadable, Usage
 
+NAME = "otel"
+_AGENT = "otel"
+# The error status of a span, as different exporters write it.
 _ERROR = frozenset({"2", "ERROR", "STATUS_CODE_ERROR", "StatusCode.ERROR"})
 
 
@@ -141,9 +144,9 @@ def structured(value: object) -> Any:
     return value
 
 
-NAME = "otel"
-_AGENT = "otel"
+# Operations that are requests to a model.
 _CHATS = frozenset({"chat", "text_completion", "generate_content"})
+# Events of older conventions, which had one event for each message.
 _EVENT_ROLES = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",

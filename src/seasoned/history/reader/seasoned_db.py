@@ -18,11 +18,13 @@ from seasoned.session import NO_MARKS, Marks, Session, SessionRef, Usage
 NAME = "seasoned"
 AGENT = "seasoned"
 
+# The tables of a store that records conversations.
 _NEEDED = {
     "session": {"id", "agent", "native_id", "parent_native_id", "relation"},
     "message": {"session_id", "position", "body", "summary"},
     "recording": {"session_id"},
 }
+# Outcomes of a result that the agent library records.
 _MARKS = {
     "failed": Marks(failed=True),
     "retried": Marks(failed=True),

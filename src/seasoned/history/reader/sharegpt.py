@@ -28,9 +28,11 @@ from seasoned.history.json_file import JsonValue, decode, finish_sessions, notin
 from seasoned.session import Session, SessionRef, Unreadable
 
 NAME = "sharegpt"
+# Calls and results may lack their closing tag where a text was cut.
 _CALL = re.compile(r"<tool_call>\s*(.*?)\s*(?:</tool_call>|\Z)", re.DOTALL)
 _RESPONSE = re.compile(r"<tool_response>\s*(.*?)\s*(?:</tool_response>|\Z)", re.DOTALL)
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+# Keys that only trajectories saved by Hermes have.
 _HERMES_KEYS = frozenset({"completed", "api_calls", "toolsets_used", "tool_stats", "prompt_index"})
 
 

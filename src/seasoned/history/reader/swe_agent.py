@@ -17,6 +17,7 @@ from seasoned.session import Session, SessionRef, Unreadable, Usage
 
 NAME = "swe-agent"
 _AGENT = "swe-agent"
+# SWE-agent's own commands by purpose; any other action is run by bash.
 _FILE = {"open", "goto", "scroll_down", "scroll_up", "create", "edit", "insert", "append", "str_replace_editor"}
 _SEARCH = {"search_dir", "search_file", "find_file", "filemap"}
 _END = {"submit", "skip", "exit_forfeit", "exit_cost", "exit_context", "exit_api", "exit_error"}

@@ -18,8 +18,10 @@ from seasoned.session import Session, SessionRef, Unreadable
 
 NAME = "tau-bench"
 _AGENT = "tau-bench"
+# The words of the ReAct prompts of tau-bench.
 _ACTION = "Action:"
 _OUTPUT = "API output:"
+# The action that talks to the user instead of calling a tool.
 _RESPOND = "respond"
 
 
