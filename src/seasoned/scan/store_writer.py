@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from msgspec.structs import asdict
-
 from seasoned.outcome.verdict import JUDGE
 from seasoned.scan.rows import Batch, SessionRows
 from seasoned.store import Store
@@ -67,7 +65,7 @@ class StoreWriter:
             return None
         session_id = int(row["id"])
         self.touched.add(session_id)
-        self.store.run_many("call.save", [{"session_id": session_id, **asdict(call)} for call in session.calls])
+        self.store.run_records("call.save", session.calls, session_id=session_id)
         # The corrected calls may have been written by an earlier scan.
         self.store.run_many(
             "call.set_corrected",

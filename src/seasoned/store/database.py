@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import Literal
 from weakref import finalize
@@ -17,7 +18,7 @@ from seasoned.config import Config
 from seasoned.errors import RuleBroken, StoreError
 from seasoned.store.interface import Database, Params
 from seasoned.store.migration import migrate
-from seasoned.store.query import insert_of, query
+from seasoned.store.query import insert_of, positional, query
 
 _BUSY_SECONDS = 30.0
 _AGAIN_SECONDS = 0.02
@@ -75,6 +76,18 @@ class Store:
         """Run a named statement once for each set of parameters."""
         try:
             self.connection.executemany(query(name), params)
+        except _FAILS as error:
+            raise _error(self.path, error) from error
+
+    def run_records(self, name: str, records: Iterable[object], **shared: object) -> None:
+        """Run a named statement for each record: parameters are its attributes, after those that all of them share."""
+        names, statement = positional(name)
+        if names[: len(shared)] != tuple(shared):
+            raise ValueError(f"{name} must begin with the parameters {', '.join(shared)}")
+        # Bound by position, since looking up names for each row takes twice as long.
+        values = attrgetter(*names[len(shared) :])
+        try:
+            self.connection.executemany(statement, [(*shared.values(), *values(record)) for record in records])
         except _FAILS as error:
             raise _error(self.path, error) from error
 

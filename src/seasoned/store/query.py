@@ -56,6 +56,12 @@ def insert_of(name: str, size: int) -> tuple[tuple[str, ...], str]:
 
 
 @cache
+def positional(name: str) -> tuple[tuple[str, ...], str]:
+    """The statement with `?` for its parameters, and their names in order."""
+    return tuple(_PARAMETER.findall(query(name))), _PARAMETER.sub("?", query(name))
+
+
+@cache
 def postgres_query(name: str) -> str:
     """The statement with the parameter style of psycopg."""
     return with_percent_names(query(name))
