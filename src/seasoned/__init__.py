@@ -1,26 +1,30 @@
-"""Seasoned gives every new agent session the experience of the best earlier ones, and proves whether it helped."""
+"""Seasoned gives new agent sessions the experience of earlier ones, and measures whether it helps."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from seasoned.app.template import build, provision
     from seasoned.history.read import read
     from seasoned.insight.profile import profile_session as profile
     from seasoned.outcome.judge import judge_session as judge
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "judge", "profile", "read"]
+__all__ = ["__version__", "build", "judge", "profile", "provision", "read"]
 
+# Where each function of the library lives.
 _HOMES = {
+    "build": ("seasoned.app.template", "build"),
     "judge": ("seasoned.outcome.judge", "judge_session"),
     "profile": ("seasoned.insight.profile", "profile_session"),
+    "provision": ("seasoned.app.template", "provision"),
     "read": ("seasoned.history.read", "read"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    """The library's functions, imported when they are first asked for: importing the package does nothing."""
+    """Import a function of the library when it is first used: importing the package alone imports nothing."""
     if name not in _HOMES:
         raise AttributeError(f"module 'seasoned' has no attribute {name!r}")
     from importlib import import_module
