@@ -1,7 +1,7 @@
 """Writes what the docs show of the command line: `python tools/make_docs.py [--check]`.
 
 The help of every command goes into `docs/reference/commands.md`. The output under every `$ seasoned …` line in a
-```console block is made anew where it no longer fits; `...` in it stands for anything.
+```console block is written again where it no longer fits; `...` in it stands for anything.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def helps(
 
 
 def commands_page(text: str) -> str:
-    """The page of commands with its generated part made anew."""
+    """The page of commands with its generated part rebuilt."""
     before, _, rest = text.partition(BEGIN)
     after = rest.partition(END)[2]
     parts = [f"## `{name}`\n\n```text\n{shown}\n```\n" for name, _, shown in helps()]
@@ -83,7 +83,7 @@ def _split(block: str) -> list[Example]:
 
 
 def run(command: str, home: Path) -> subprocess.CompletedProcess[str]:
-    """A command of the docs as a reader of the checkout would run it, with a home of its own."""
+    """A command of the docs as a reader of the checkout would run it, with a temporary home."""
     environment = {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}",
         "HOME": str(home),
@@ -116,7 +116,7 @@ def _tidy(text: str) -> str:
 
 
 def refreshed(text: str, home: Path) -> str:
-    """The page with every output that no longer fits made anew."""
+    """The page with every output replaced that no longer fits."""
     return _BLOCK.sub(lambda block: f"```console\n{''.join(_refresh(block[1], home))}```", text)
 
 

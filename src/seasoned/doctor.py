@@ -1,4 +1,4 @@
-"""How things stand: the checks of `doctor`, and every setting in force without its secrets."""
+"""The checks of `doctor`, and every setting in force without its secrets."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 def run_checks(config: Config) -> list[Check]:
-    """Everything that can be looked at without changing anything."""
+    """All checks; none of them changes anything."""
     return [
         *_machine(),
         *_histories(config),
@@ -55,12 +55,12 @@ def run_checks(config: Config) -> list[Check]:
 
 
 def quick_checks(config: Config) -> list[Check]:
-    """What is told at once, however large the store is."""
+    """The checks that are quick however large the store is."""
     return [*_machine(), *_histories(config), *_rights(config), *_moved(config), *_schedule(config)]
 
 
 def store_checks(config: Config) -> list[Check]:
-    """What reads the whole store, and takes as long as it is large."""
+    """The checks that read the whole store, and take longer the larger it is."""
     path = config.store_path
     if not path.exists():
         return [Check("store", ok=True, finding=f"none at {path} yet: `seasoned scan` makes it")]
@@ -72,7 +72,7 @@ def store_checks(config: Config) -> list[Check]:
 
 
 def settings(config: Config, redactor: Redactor) -> list[Setting]:
-    """Every setting by name; addresses without what may not be shown in them."""
+    """Every setting by name; addresses without their secrets."""
     found = []
     for name in sorted(set(Config.__struct_fields__) - {"origins"}):
         value = getattr(config, name)
@@ -127,7 +127,7 @@ def _moved(config: Config) -> Iterator[Check]:
 
 
 def _schedule(config: Config) -> Iterator[Check]:
-    """Whether somebody keeps the schedule, where there are jobs."""
+    """Whether a scheduler is running, if there are jobs."""
     if config.database_url is None and not config.store_path.exists():
         return
     # Imported here: most people have no jobs.

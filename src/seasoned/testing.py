@@ -182,7 +182,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: whoever wants to know asks the server what it heard."""
+        """Log nothing: tests read `heard` instead."""
 
     def do_GET(self) -> None:
         self._send(200, {"object": "list", "data": [{"id": "scripted", "object": "model"}]})

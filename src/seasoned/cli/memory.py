@@ -1,4 +1,4 @@
-"""`memory`: what agents remember, as a person sees and mends it."""
+"""`memory`: read and change what the agents remember."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How commands speak: JSON for programs, tables for people, one sentence for errors."""
+"""What commands print: JSON for programs, tables and sentences for people."""
 
 from __future__ import annotations
 
@@ -100,12 +100,12 @@ def write_new_file(path: Path, lines: Iterable[str]) -> None:
 
 
 def shows_progress() -> bool:
-    """Whether somebody watches: a terminal on stderr, and no log of a build."""
+    """Whether a person is watching: stderr is a terminal, and this is not a build."""
     return sys.stderr.isatty() and not is_quiet()
 
 
 class ReadingBar:
-    """A bar that appears only when the work takes long enough to wonder."""
+    """A progress bar that appears only when reading takes longer than a moment."""
 
     def __init__(self) -> None:
         self._begun = time.monotonic()

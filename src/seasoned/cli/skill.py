@@ -1,4 +1,4 @@
-"""`skill`: what agents have learned to do, as a person sees and mends it."""
+"""`skill`: read and change the skills of the agents."""
 
 from __future__ import annotations
 
