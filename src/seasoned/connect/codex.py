@@ -21,7 +21,16 @@ from seasoned.connect.hook_file import (
     with_hooks,
     without_hooks,
 )
-from seasoned.connect.plan import ConnectPlan, FileChange, LinkedFolder, change_of, common_steps, read_present
+from seasoned.connect.plan import (
+    ConnectPlan,
+    FileChange,
+    LinkedFolder,
+    change_of,
+    common_steps,
+    decode_text,
+    newline_of,
+    read_present,
+)
 from seasoned.errors import CannotDo
 
 
@@ -56,11 +65,6 @@ class MarkedSection(msgspec.Struct, frozen=True):
             if before.endswith(blank):
                 return before[: -len(blank) // 2] + after
         return before + after
-
-
-def newline_of(text: str) -> str:
-    """How the lines of a text end."""
-    return "\r\n" if "\r\n" in text else "\n"
 
 
 def put_at_end(text: str, fence: MarkedSection, body: str) -> str:
@@ -125,7 +129,7 @@ def left(path: Path, data: bytes) -> bytes | None:
     """A file of Codex without our part."""
     if path.suffix == ".json":
         return without_hooks(data, path)
-    text = _decoded(data, path)
+    text = decode_text(data, path)
     if path.suffix == ".toml":
         text = _SERVER.take_out(_NOTIFY.take_out(text))
         if "seasoned" in _servers(_parsed(text, path), path):
@@ -163,7 +167,7 @@ def _settings_change(config: Config, programs: Path, *, has_server: bool) -> tup
     """The change of config.toml, and whether the user has a notify program of their own."""
     path = config.codex_home / "config.toml"
     before = read_present(path)
-    after = _decoded(before or b"", path)
+    after = decode_text(before or b"", path)
     _parsed(after, path)
     theirs = _parsed(_bare(after, path), path)
     has_own_notify = "notify" in theirs
@@ -217,17 +221,10 @@ def _list(words: list[str]) -> str:
 def _words_change(path: Path) -> tuple[FileChange, ...]:
     before = read_present(path)
     try:
-        after = put_at_end(_decoded(before or b"", path), _WORDS, _TELL)
+        after = put_at_end(decode_text(before or b"", path), _WORDS, _TELL)
     except CannotDo as error:
         raise CannotDo(f"{str(path)!r}: {error}. Fix it and try again.") from error
     return change_of(path, before, after.encode(), "when to ask for what earlier sessions taught")
-
-
-def _decoded(data: bytes, path: Path) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise CannotDo(f"{str(path)!r} is not valid UTF-8 ({error}), so it was not touched.") from error
 
 
 def _parsed(text: str, path: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seasoned.config import Config
-from seasoned.connect.plan import ConnectPlan, FileChange, change_of, common_steps, read_present
+from seasoned.connect.plan import ConnectPlan, FileChange, change_of, common_steps, decode_text, read_present
 from seasoned.connect.yaml_text import add_item, read_yaml, remove_item, remove_text, set_text
 from seasoned.errors import CannotDo, NotFound
 
@@ -47,7 +47,7 @@ def left(path: Path, data: bytes) -> bytes | None:
     """The settings without our part. A prefill file is ours as a whole."""
     if path.name == PREFILL_FILE:
         return None
-    text = _text(data, path)
+    text = decode_text(data, path)
     said = read_yaml(text, repr(str(path)))
     without = remove_item(text, "plugins", "enabled", PLUGIN, repr(str(path)))
     without = remove_text(without, PREFILL_KEY, PREFILL_FILE, repr(str(path)))
@@ -63,7 +63,7 @@ def left(path: Path, data: bytes) -> bytes | None:
 
 def with_plugin(data: bytes | None, path: Path) -> bytes:
     """The settings with the plugin enabled, as by `hermes plugins enable`, and nothing else changed."""
-    text, where = _text(data or b"", path), repr(str(path))
+    text, where = decode_text(data or b"", path), repr(str(path))
     wanted = copy.deepcopy(read_yaml(text, where))
     plugins = wanted.get("plugins")
     plugins = plugins if isinstance(plugins, dict) else {}
@@ -81,7 +81,7 @@ def with_plugin(data: bytes | None, path: Path) -> bytes:
 
 
 def _prefill_plan(config: Config, path: Path, before: bytes | None, template: str) -> ConnectPlan:
-    text, where = _text(before or b"", path), repr(str(path))
+    text, where = decode_text(before or b"", path), repr(str(path))
     wanted = {**read_yaml(text, where), PREFILL_KEY: PREFILL_FILE}
     after = set_text(text, PREFILL_KEY, PREFILL_FILE, where)
     _check(after, wanted, path)
@@ -146,13 +146,6 @@ def _has_plugin(python: Path) -> bool:
     except (OSError, subprocess.SubprocessError):
         return False
     return "seasoned.hermes_plugin" in done.stdout
-
-
-def _text(data: bytes, path: Path) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise CannotDo(f"{str(path)!r} is not valid UTF-8 ({error}), so it was not touched.") from error
 
 
 def _check(text: str, wanted: dict[str, Any], path: Path) -> None:

@@ -11,6 +11,7 @@ import msgspec
 
 from seasoned.config import Config
 from seasoned.connect.json_text import JsonNode, add_element, add_member, read_json, remove_child, replace_value
+from seasoned.connect.plan import decode_text
 from seasoned.errors import CannotDo
 
 PROGRAM = "seasoned-hook"
@@ -55,7 +56,7 @@ def with_hooks(data: bytes | None, hooks: tuple[Hook, ...], path: Path) -> bytes
     """The file with exactly these hooks of ours."""
     if data is None or not data.strip():
         return (_new_file(hooks) + "\n").encode()
-    text = _decoded(data, path)
+    text = decode_text(data, path)
     for hook in hooks:
         text = _with_hook(text, hook, path)
     for event in set(_events(text, path)) - {hook.event for hook in hooks}:
@@ -65,27 +66,20 @@ def with_hooks(data: bytes | None, hooks: tuple[Hook, ...], path: Path) -> bytes
 
 def without_hooks(data: bytes, path: Path) -> bytes | None:
     """The file without any hook of ours; None where nothing else is left."""
-    text = _decoded(data, path)
+    text = decode_text(data, path)
     for event in _events(text, path):
         text = _without_hook(text, event, path)
     root = _read(text, path)
     held = root.child("hooks")
-    if held is not None and not held.children and text != _decoded(data, path):
+    if held is not None and not held.children and text != decode_text(data, path):
         text = remove_child(text, root, root.keys.index("hooks"))
         root = _read(text, path)
     is_bare = not root.children and text.replace("{", "").replace("}", "").strip() == ""
-    return None if is_bare and text != _decoded(data, path) else text.encode()
+    return None if is_bare and text != decode_text(data, path) else text.encode()
 
 
 def _new_file(hooks: tuple[Hook, ...]) -> str:
     return add_member("{}", read_json("{}"), "hooks", {hook.event: [hook.group] for hook in hooks})
-
-
-def _decoded(data: bytes, path: Path) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise CannotDo(f"{str(path)!r} is not valid UTF-8 ({error}), so it was not touched.") from error
 
 
 def _read(text: str, path: Path) -> JsonNode:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from seasoned.connect.plan import newline_of
 from seasoned.errors import CannotDo
 
 _SPACE = re.compile(r"[ \t\r\n\ufeff]+")
@@ -83,7 +84,7 @@ def remove_child(text: str, parent: JsonNode, at: int) -> str:
 def _add(text: str, parent: JsonNode, value: object, label: str) -> str:
     own = _indent_at(text, parent.start)
     if not parent.children:
-        inner, line = own + _unit(text), _newline(text)
+        inner, line = own + _unit(text), newline_of(text)
         written = f"{line}{inner}{label}{_written(text, value, inner, is_wide=True)}"
         rest = text[parent.start + 1 :]
         return text[: parent.start + 1] + written + (rest if _begins_line(rest) else line + own + rest)
@@ -91,7 +92,7 @@ def _add(text: str, parent: JsonNode, value: object, label: str) -> str:
     last = parent.children[-1].end
     if "\n" in text[parent.start : first]:
         inner = _indent_at(text, first)
-        written = f",{_newline(text)}{inner}{label}{_written(text, value, inner, is_wide=True)}"
+        written = f",{newline_of(text)}{inner}{label}{_written(text, value, inner, is_wide=True)}"
     else:
         written = f", {label}{_written(text, value, '', is_wide=False)}"
     return text[:last] + written + text[last:]
@@ -105,11 +106,7 @@ def _written(text: str, value: object, indent: str, *, is_wide: bool) -> str:
     if not is_wide:
         return json.dumps(value, ensure_ascii=False)
     lines = json.dumps(value, ensure_ascii=False, indent=_unit(text)).split("\n")
-    return f"{_newline(text)}{indent}".join(lines)
-
-
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
+    return f"{newline_of(text)}{indent}".join(lines)
 
 
 def _unit(text: str) -> str:

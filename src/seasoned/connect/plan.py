@@ -64,6 +64,19 @@ def read_present(path: Path) -> bytes | None:
         raise CannotDo(f"{str(path)!r} cannot be read ({error}). Check its permissions.") from error
 
 
+def decode_text(data: bytes, path: Path) -> str:
+    """The contents of a text file; raises CannotDo if it is not UTF-8."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CannotDo(f"{str(path)!r} is not valid UTF-8 ({error}), so it was not touched.") from error
+
+
+def newline_of(text: str) -> str:
+    """How the lines of a text end."""
+    return "\r\n" if "\r\n" in text else "\n"
+
+
 def preview(change: FileChange) -> str:
     """The change as a unified diff; bytes that are not text are escaped."""
     return diff_of(change.before, change.after, change.path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from seasoned.connect.plan import newline_of
 from seasoned.errors import CannotDo
 
 _NULL = "tag:yaml.org,2002:null"
@@ -24,7 +25,7 @@ def read_yaml(text: str, where: str) -> dict[str, Any]:
 
 def add_item(text: str, section: str, name: str, item: str, where: str) -> str:
     """The text with one more item at the end of the list `section.name`, which is made where there is none."""
-    newline = _newline(text)
+    newline = newline_of(text)
     root = _root(text, where)
     pair = _pair(root, section)
     lines = [f"{section}:", f"  {name}:", f"    - {item}"]
@@ -69,7 +70,7 @@ def remove_item(text: str, section: str, name: str, item: str, where: str) -> st
         raise CannotDo(f"{where}: '{section}.{name}' cannot be changed as it is written. Remove {item!r} by hand.")
     if end == len(text):
         # The last line has no end: the one before it gives its own.
-        start = max(0, start - len(_newline(text)))
+        start = max(0, start - len(newline_of(text)))
         return text[:start]
     return text[:start] + text[end + (2 if text[end] == "\r" else 1) :]
 
@@ -149,12 +150,12 @@ def _add_to(text: str, items: Any, item: str, where: str) -> str:
     if type(last).__name__ != "ScalarNode" or last.start_mark.line != last.end_mark.line:
         raise CannotDo(f"{where} does not end with a name. Add {item!r} by hand.")
     place = _end_of_line(text, last.end_mark.index)
-    return _put(text, place, f"{_newline(text)}{' ' * items.start_mark.column}- {item}")
+    return _put(text, place, f"{newline_of(text)}{' ' * items.start_mark.column}- {item}")
 
 
 def _append(text: str, root: Any, lines: list[str]) -> str:
     """The text with lines of the outermost level behind its end."""
-    newline = _newline(text)
+    newline = newline_of(text)
     indent = " " * (0 if root is None else root.start_mark.column)
     gap = "" if not text or text.endswith("\n") else newline
     return text + gap + "".join(f"{indent}{line}{newline}" for line in lines)
@@ -176,10 +177,6 @@ def _end_of_line(text: str, place: int) -> int:
     if end < 0:
         return len(text)
     return end - 1 if end > place and text[end - 1] == "\r" else end
-
-
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _line(error: Exception) -> str:
