@@ -15,7 +15,7 @@ import msgspec
 import openai
 import pytest
 
-from seasoned.gateway.account.journal import Journal, UsageEntry
+from seasoned.gateway.account.journal import UsageEntry, UsageJournal
 from seasoned.gateway.account.keys import GatewayKey, over_budget, spent
 from seasoned.gateway.account.totals import GROUPINGS, EntryCost, add_entries, pricing, totals
 from seasoned.gateway.settings import GatewaySettings, load_settings
@@ -115,7 +115,7 @@ def test_prices_are_the_provider_s_own_word_or_published_ones(tmp_path: Path) ->
 
 
 def test_the_journal_gives_back_what_was_written(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal")
+    journal = UsageJournal(tmp_path / "journal")
     journal.open()
     journal.append(ENTRY)
     ((path, entries),) = journal.take()
@@ -133,7 +133,7 @@ def test_a_line_that_was_cut_off_costs_no_other_line(tmp_path: Path) -> None:
     (tmp_path / "journal").mkdir()
     whole_line = msgspec.json.encode(ENTRY)
     (tmp_path / "journal/1-a.jsonl").write_bytes(whole_line + b"\n" + whole_line[:40])
-    journal = Journal(tmp_path / "journal")
+    journal = UsageJournal(tmp_path / "journal")
     journal.open()
     ((_, entries),) = journal.take()
     assert entries == [ENTRY]
@@ -141,7 +141,7 @@ def test_a_line_that_was_cut_off_costs_no_other_line(tmp_path: Path) -> None:
 
 
 def test_a_journal_in_use_is_left_to_its_owner(tmp_path: Path) -> None:
-    first, second = Journal(tmp_path / "journal"), Journal(tmp_path / "journal")
+    first, second = UsageJournal(tmp_path / "journal"), UsageJournal(tmp_path / "journal")
     first.open()
     first.append(ENTRY)
     second.open()
@@ -152,7 +152,7 @@ def test_a_journal_in_use_is_left_to_its_owner(tmp_path: Path) -> None:
 
 
 def test_an_entry_that_no_disk_takes_is_kept_in_memory(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal")
+    journal = UsageJournal(tmp_path / "journal")
     with pytest.raises(FileNotFoundError):
         journal.append(ENTRY)
     ((path, entries),) = journal.take()

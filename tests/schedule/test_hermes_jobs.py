@@ -154,8 +154,8 @@ def test_what_is_not_carried_over_is_said(tmp_path: Path) -> None:
     [
         ("text", "an entry is an object"),
         (entry(state="completed"), "it is completed"),
-        (entry(schedule=None), "no schedule that can be read"),
-        (entry(schedule={"kind": "moon"}), "a kind that is not known here"),
+        (entry(schedule=None), "its schedule cannot be read"),
+        (entry(schedule={"kind": "moon"}), "kind of schedule is not supported"),
         (entry(schedule={"kind": "cron", "expr": "0 0 30 2 *"}), "never matches"),
         (entry(schedule={"kind": "cron", "expr": "0 0 0 1 1 *"}), "does not have five fields"),
         (entry(schedule={"kind": "once", "run_at": "2020-01-01T00:00:00"}), "is in the past"),
@@ -178,7 +178,7 @@ def test_two_jobs_of_one_name_and_names_with_odd_signs_are_told_apart(tmp_path: 
 @every("text", ["{", "[]]", '{"jobs": 5}', '"x"', "\udcff"])
 def test_a_file_that_is_no_list_of_jobs_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "jobs.json").write_bytes(text.encode("utf-8", "surrogateescape"))
-    with pytest.raises(SourceError, match=r"give the jobs\.json of Hermes"):
+    with pytest.raises(SourceError, match=r"Give the jobs\.json of Hermes"):
         read_jobs(tmp_path, zone="UTC", now=START)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seasoned.config import Config
-from seasoned.gateway.account.journal import Journal
+from seasoned.gateway.account.journal import UsageJournal
 from seasoned.gateway.account.totals import EntryCost
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.record import recorder as recorder_module
@@ -19,7 +19,7 @@ from seasoned.gateway.record.recorder import GatewayRecorder
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.session import Message, Session, SessionRef
 from seasoned.web.view.conversation import find_lost_turns
-from tests.gateway.test_clerk import Agent
+from tests.gateway.test_recorder import Agent
 from tests.web.pages import Visitor, site
 
 _LOST = re.compile(r'<li class="(lost|turn)[^>]*>([^<]*)')
@@ -30,7 +30,7 @@ def _record(home: Path, agent: Agent, steps: int) -> None:
     recorder = GatewayRecorder(
         Config(home=home),
         secrecy=Secrecy(load_key(home)),
-        journal=Journal(home / "gateway-journal"),
+        journal=UsageJournal(home / "gateway-journal"),
         failures=Failures(),
         price=lambda _: EntryCost(),
         pause_seconds=0.0,

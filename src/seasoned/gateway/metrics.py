@@ -1,4 +1,4 @@
-"""Counters of one gateway in the form that Prometheus reads; no name of anybody, and nothing that was said."""
+"""Counters of one gateway for Prometheus, without names of people or parts of conversations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gateway of one configuration: its parts put together, and their life."""
+"""The gateway service: puts the parts together, starts and stops them, and listens."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from seasoned.confirm.service.listen import (
     serve_until_stopped,
     server_for,
 )
-from seasoned.gateway.account.journal import FOLDER, Journal
+from seasoned.gateway.account.journal import FOLDER, UsageJournal
 from seasoned.gateway.account.keys import Budgets, KeyCache
 from seasoned.gateway.account.totals import pricing
 from seasoned.gateway.failures import Failures
@@ -44,7 +44,7 @@ from seasoned.redact.key import Secrecy, load_key
 
 
 class GatewayService:
-    """Everything that a running gateway consists of."""
+    """All parts of a running gateway."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class GatewayService:
         target = find_collector(environment)
         self._telemetry = None if target is None else Telemetry(target, self.failures)
         conversations = ConversationIndex()
-        keys, budgets, journal = KeyCache(), Budgets(), Journal(config.home / FOLDER)
+        keys, budgets, journal = KeyCache(), Budgets(), UsageJournal(config.home / FOLDER)
         self._provisioner = Provisioner(config, begins, clock=clock) if begins.is_enabled else None
         cache = StoreCache(keys, budgets, conversations)
         self.recorder: GatewayRecorder | RecorderProcess
@@ -142,7 +142,7 @@ def serve(
     ready: Callable[[str], None] | None = None,
     stopping: threading.Event | None = None,
 ) -> None:
-    """Answer until a signal comes (or `stopping` is set), then finish what was begun and write down what is left."""
+    """Serve until a signal arrives or `stopping` is set, then finish open requests and record what is left."""
     tls = listen.tls_certificate is not None
     listener = bind(listen)
     try:
@@ -169,7 +169,7 @@ def serve(
 
 
 class GatewayMount:
-    """The gateway at the address of another service: what is under `/v1/` is its own."""
+    """The gateway inside another service: it answers what is under `/v1/`."""
 
     def __init__(self, service: GatewayService) -> None:
         self._service = service

@@ -1,4 +1,4 @@
-"""What is laid down in `gateway.toml`: upstreams, who may come in, limits, and the experiment that runs."""
+"""The settings in `gateway.toml`: upstreams, access, limits, and the running experiment."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Upstream(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the gateway works; what is left out is as here."""
+    """Settings of the gateway, with their defaults."""
 
     # `keys`: only with a key of the gateway. `pass-through`: clients may also bring the provider's own.
     mode: Mode = "pass-through"
@@ -77,7 +77,7 @@ def load_settings(path: Path, *, upstream_url: str | None = None) -> GatewaySett
         found = msgspec.structs.replace(found, upstream=DEFAULT_UPSTREAMS)
     names = [one.name for one in found.upstream]
     if len(set(names)) < len(names):
-        raise UsageError(f"{str(path)!r}: two upstreams have one name: {names!r}.")
+        raise UsageError(f"{str(path)!r}: two upstreams have the same name: {names!r}.")
     for one in found.upstream:
         _check_url(one, path)
     return found
@@ -92,12 +92,12 @@ def _check_url(upstream: Upstream, path: Path) -> None:
     if not is_right or parts.username is not None or parts.query or parts.fragment:
         raise UsageError(
             f"{str(path)!r}: upstream {upstream.name!r} has the address {upstream.base_url!r}: "
-            "write http(s)://host, with a port or path where it needs one, and its key beside it."
+            "write http(s)://host with a port or path if needed; its key goes into key_variable or the secrets folder."
         )
 
 
 def upstream_for(upstreams: Sequence[Upstream], api: Api, model: str | None) -> Upstream:
-    """Who serves a model: by its name, then by the longest beginning, else the first that speaks the API."""
+    """The upstream for a model: by exact name, then by the longest prefix, else the first of the API."""
     fitting = [(_fit(one, model), one.api == api, not one.models) for one in upstreams]
     # The first of the best: `max` keeps the order of the file.
     return max(zip(fitting, upstreams, strict=True), key=lambda pair: pair[0])[1]
@@ -116,7 +116,7 @@ def _fit(upstream: Upstream, model: str | None) -> int:
 
 
 def key_for(upstream: Upstream, home: Path, environment: Mapping[str, str]) -> str | None:
-    """The key of an upstream, which is only ever handed on; None where clients bring their own."""
+    """The key of an upstream; None if clients use their own."""
     if upstream.key_variable and (text := environment.get(upstream.key_variable)):
         return text
     file = home / "secrets" / f"{upstream.name}_key"
@@ -125,4 +125,4 @@ def key_for(upstream: Upstream, home: Path, environment: Mapping[str, str]) -> s
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{str(file)!r} cannot be read ({error}): check its rights, or remove it.") from error
+        raise UsageError(f"{str(file)!r} cannot be read ({error}). Check its permissions, or remove it.") from error

@@ -1,7 +1,7 @@
-"""Spans of requests to models, as OpenTelemetry's conventions for generative AI name them, to a collector over HTTP.
+"""Sends a span for each request to a model, by OpenTelemetry's conventions for generative AI, over HTTP.
 
-Off unless the usual variables name a collector. Figures and names of models alone: never what was said, nor a key.
-Sent as OTLP in JSON, which every collector takes, so that nothing more has to be installed.
+Off unless the usual variables name a collector. Only figures and model names are sent, never texts or keys. The form is
+OTLP in JSON, which every collector accepts and which needs no library.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Who keeps the schedule: schedulers say that they are alive, so that a dead one is noticed."""
+"""Schedulers report that they are alive, so that a dead one is noticed."""
 
 from __future__ import annotations
 
 import msgspec
 
 from seasoned.store import Database
+from seasoned.text import plural
 
 # How often a scheduler says that it is alive.
 BEAT_SECONDS = 15.0
@@ -65,16 +66,14 @@ class ScheduleHealth(msgspec.Struct, frozen=True, kw_only=True):
         if not self.alive:
             seen = max((one.heartbeat_at for one in self.schedulers), default=None)
             since = "none has run yet" if seen is None else "the last one has stopped"
-            wait = "1 job waits" if self.active_jobs == 1 else f"{self.active_jobs:,} jobs wait"
-            return f"{wait}, but no scheduler is running ({since}). Run `seasoned cron serve`."
+            return f"{plural(self.active_jobs, 'job')} scheduled, but no scheduler is running ({since}). Run `seasoned cron serve`."
         if not self.is_kept:
             return f"A slot is {self.overdue_seconds:,.0f} s overdue although a scheduler is running. Check its log."
-        several = "" if self.active_jobs == 1 else "s"
-        return f"{self.alive} scheduler{'s' if self.alive > 1 else ''} alive, {self.active_jobs:,} job{several}."
+        return f"{plural(self.alive, 'scheduler')} alive, {plural(self.active_jobs, 'job')}."
 
 
 def beat(database: Database, *, owner: str, host: str, pid: int, now: float, note: str = "") -> None:
-    """Say that a scheduler is alive; the first time it says so, those that are long gone are forgotten."""
+    """Report that a scheduler is alive; its first report removes those that are long gone."""
     values = {"owner": owner, "host": host, "pid": pid, "now": now, "note": note}
     with database.write():
         if not database.run("schedule.beat", values):
@@ -83,7 +82,7 @@ def beat(database: Database, *, owner: str, host: str, pid: int, now: float, not
 
 
 def leave(database: Database, *, owner: str, now: float) -> None:
-    """Say that a scheduler ends as it should."""
+    """Report that a scheduler stops in an orderly way."""
     with database.write():
         database.run("schedule.leave", {"owner": owner, "now": now})
 

@@ -1,4 +1,4 @@
-"""Jobs of Hermes: its `cron/jobs.json` becomes jobs here, and what does not fit is said, never guessed."""
+"""Imports jobs from Hermes' `cron/jobs.json`; what does not fit is reported, never guessed."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ def read_jobs(path: Path, *, zone: str, now: float) -> HermesJobs:
     file = next((one for one in (path, path / "jobs.json", path / "cron" / "jobs.json") if one.is_file()), path)
     try:
         if file.stat().st_size > _MAX_BYTES:
-            raise SourceError(f"{str(file)!r} is too large for a list of jobs: give the jobs.json of Hermes.")
+            raise SourceError(f"{str(file)!r} is too large for a list of jobs. Give the jobs.json of Hermes.")
         data = msgspec.json.decode(file.read_bytes())
     except OSError as error:
-        raise SourceError(f"{str(file)!r} cannot be read ({error.strerror}): give the jobs.json of Hermes.") from error
+        raise SourceError(f"{str(file)!r} cannot be read ({error.strerror}). Give the jobs.json of Hermes.") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise SourceError(f"{str(file)!r} is no JSON ({error}): give the jobs.json of Hermes.") from error
+        raise SourceError(f"{str(file)!r} is not valid JSON ({error}). Give the jobs.json of Hermes.") from error
     entries = data.get("jobs") if isinstance(data, dict) else data
     if not isinstance(entries, list):
-        raise SourceError(f"{str(file)!r} has no list of jobs: give the jobs.json of Hermes.")
+        raise SourceError(f"{str(file)!r} has no list of jobs. Give the jobs.json of Hermes.")
     find_zone(zone)
     return _sort(entries, zone, now)
 
@@ -159,7 +159,7 @@ def _skills(entry: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _schedule(given: object, zone: str) -> Schedule:
     if not isinstance(given, dict):
-        raise UsageError(f"it has no schedule that can be read: {given!r}.")
+        raise UsageError(f"its schedule cannot be read: {given!r}.")
     kind = given.get("kind")
     if kind == "interval" and isinstance(minutes := given.get("minutes"), int | float):
         return Every(round(minutes * 60))
@@ -169,7 +169,7 @@ def _schedule(given: object, zone: str) -> Schedule:
         return Cron(" ".join(expression.split()))
     if kind == "once" and isinstance(moment := given.get("run_at"), str):
         return At(_time(moment, zone))
-    raise UsageError(f"its schedule is of a kind that is not known here: {given!r}.")
+    raise UsageError(f"its kind of schedule is not supported: {given!r}.")
 
 
 def _time(text: str, zone: str) -> float:
@@ -217,5 +217,5 @@ def _repeat(entry: Mapping[str, Any]) -> int | None:
     completed = given.get("completed") if isinstance(given, dict) else 0
     left = times - (completed if isinstance(completed, int) else 0)
     if left <= 0:
-        raise UsageError(f"it has run {times} times, as often as it should.")
+        raise UsageError(f"it has already run {times} times, as often as it should.")
     return left

@@ -1,4 +1,4 @@
-"""Whether a model's window is large enough for a job: asked before any request leaves."""
+"""Which model a job uses, whether its context window is large enough, and which toolsets the run gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came of a run, from evidence first: the script's own end, then markers, then wording."""
+"""The outcome of a run: the script's exit first, then markers, then wording."""
 
 from __future__ import annotations
 

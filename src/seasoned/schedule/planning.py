@@ -1,4 +1,4 @@
-"""What is due: which slots run, which are skipped and why, and which waiting slot may start. Pure."""
+"""Decides which slots run, which are skipped and why, and which waiting slot may start. Pure functions."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import msgspec
 
 from seasoned.schedule.job import Job, Slot
 from seasoned.schedule.times import local, span_in_words, times
+from seasoned.text import plural
 
 # A slot that starts no later than this is on time.
 GRACE_SECONDS = 60.0
@@ -98,7 +99,7 @@ def may_start(
         if job.is_paused:
             return SkippedSlot(slot, "The job was paused before the run started.")
         if waiting.origin != "retry" and job.repeat is not None and runs >= job.repeat:
-            return SkippedSlot(slot, f"The job has run {_times(job.repeat)}, as often as it should.")
+            return SkippedSlot(slot, f"The job has run {plural(job.repeat, 'time')}, as often as it should.")
         if now > latest_start(job, waiting):
             return SkippedSlot(
                 slot, f"No scheduler started it in time: it waited {span_in_words(now - waiting.start_at)}."
@@ -145,14 +146,10 @@ def _in_few_lines(job: Job, skipped: Sequence[SkippedSlot]) -> tuple[SkippedSlot
     lines = []
     for reason, group in groupby(skipped, key=lambda one: one.reason):
         slots = [one.slot for one in group]
-        more = f" So were {_times(len(slots) - 1, 'slot')} after it, up to {_shown(job, slots[-1])}."
+        more = f" So were {plural(len(slots) - 1, 'slot')} after it, up to {_shown(job, slots[-1])}."
         lines.append(SkippedSlot(slots[0], reason + (more if len(slots) > 1 else "")))
     return tuple(lines)
 
 
 def _shown(job: Job, slot: Slot) -> str:
     return local(slot.scheduled_at, job.zone).isoformat(sep=" ", timespec="seconds")
-
-
-def _times(count: int, word: str = "time") -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""One run from claim to outcome: script, model, window, skills, prompt, agent, outcome. Handing it on comes after."""
+"""One run from claim to outcome: script, model, context window, skills, prompt, agent. Delivery comes later."""
 
 from __future__ import annotations
 

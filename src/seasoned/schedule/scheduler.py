@@ -1,4 +1,4 @@
-"""The scheduler: sleeps until the next slot, claims it, runs it in a thread, and says that it is alive meanwhile."""
+"""The scheduler: sleeps until the next slot, claims it, runs it in a thread, and reports that it is alive."""
 
 from __future__ import annotations
 
@@ -176,12 +176,12 @@ Deliver = Callable[[Job, JobRun], DeliveryResult]
 
 
 def new_owner() -> str:
-    """A name that no other scheduler has, and that tells a person where to look."""
+    """A unique name that shows where the scheduler runs."""
     return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
 class Scheduler:
-    """One of any number of schedulers on the same store. All of its work with the store is done in one thread."""
+    """One of any number of schedulers that share a store. It uses the store from one thread only."""
 
     def __init__(
         self,
@@ -214,7 +214,7 @@ class Scheduler:
         self._note = ""
 
     def run(self) -> None:
-        """Keep the schedule until `stop` is called; an unreachable store is waited for."""
+        """Run until `stop` is called; wait if the store is unreachable."""
         pause = _FIRST_PAUSE_SECONDS
         while not self._stopping.is_set():
             try:
@@ -232,7 +232,7 @@ class Scheduler:
         self._forget_connection()
 
     def stop(self) -> None:
-        """End soon: no new runs, a short time for those that go on. A signal starts a thread to call it."""
+        """Stop soon: start no new runs, and give current ones a short time. A signal handler calls this in a thread."""
         self._stopping.set()
         self._wake.set()
 
@@ -241,7 +241,7 @@ class Scheduler:
         self._wake.set()
 
     def tick(self) -> float:
-        """One look at everything that is due; until when to sleep, by the wall clock."""
+        """Do everything that is due; returns until when to sleep, by the wall clock."""
         database = self._connect()
         now, steady = self._clock(), self._monotonic()
         self._notice_jump(database, now, steady)

@@ -1,4 +1,4 @@
-"""The gate script: runs before any token is spent, only from one folder, within limits, and leaves nothing behind."""
+"""The gate script: runs before any token is used, only from one folder, within limits, leaving nothing behind."""
 
 from __future__ import annotations
 

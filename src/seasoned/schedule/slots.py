@@ -1,4 +1,4 @@
-"""Slots in the store: planned, claimed under a key that exists once, leased, finished, or lost with their scheduler."""
+"""Slots in the store: planned, claimed under a unique key, leased, finished, or lost with their scheduler."""
 
 from __future__ import annotations
 

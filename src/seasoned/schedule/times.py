@@ -1,4 +1,4 @@
-"""When a job runs: schedules from words, and the times that follow. cronsim does the mathematics of cron."""
+"""When a job runs: parses schedules and computes the times that follow. cronsim handles cron expressions."""
 
 from __future__ import annotations
 

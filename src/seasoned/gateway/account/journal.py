@@ -1,6 +1,6 @@
-"""The journal: one line for each answer, written before its end is passed on, so that a crash loses no tokens.
+"""The usage journal: one line for each answer, written before its end is passed on, so that a crash loses no tokens.
 
-A line goes to the operating system at once and not to the disk: it outlives the process, not a loss of power.
+A line goes to the operating system at once, not to the disk: it survives a crash of the process, not a power failure.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NEW = ".new"
 
 
 class UsageEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """What one request took. A later one with the same id replaces it: totals are set, never added twice."""
+    """What one request used. A later entry with the same id replaces it, so nothing is counted twice."""
 
     id: str
     at: float
@@ -56,7 +56,7 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(UsageEntry).decode
 
 
-class Journal:
+class UsageJournal:
     """One file for each process; files that dead processes left behind are taken over."""
 
     def __init__(self, folder: Path) -> None:
@@ -69,17 +69,17 @@ class Journal:
         self.unreadable = 0
 
     def prepare(self) -> None:
-        """Have a place to write to."""
+        """Create the folder."""
         make_private_folder(self._folder.parent)
         make_private_folder(self._folder)
 
     def open(self) -> None:
-        """Begin, and find what a process that was killed left behind."""
+        """Start, and find the files that killed processes left behind."""
         self.prepare()
         self._left = [path for path in sorted(self._folder.glob(f"*{_OPEN}")) if not _is_in_use(path)]
 
     def append(self, entry: UsageEntry) -> None:
-        """Write a line. Where that fails it is kept in memory, and the failure raised."""
+        """Write a line. If that fails, the entry is kept in memory and the error raised."""
         line = _encode(entry) + b"\n"
         with self._lock:
             try:
@@ -87,13 +87,13 @@ class Journal:
                     self._begin()
                 assert self._file is not None
                 if os.write(self._file, line) < len(line):
-                    raise OSError("the disk took a part of the line only")
+                    raise OSError("the disk took only a part of the line")
             except OSError:
                 self._unwritten.append(entry)
                 raise
 
     def take(self) -> Iterator[tuple[Path | None, list[UsageEntry]]]:
-        """Every file that is complete with its entries; say `done` when they are in the store."""
+        """Each complete file with its entries; call `done` when they are in the store."""
         unwritten = self.turn()
         if unwritten:
             yield None, unwritten
@@ -101,19 +101,19 @@ class Journal:
             yield path, self._read(path)
 
     def turn(self) -> list[UsageEntry]:
-        """Let others have what is written so far; gives the entries that no disk took."""
+        """Close the current file for others to read; returns the entries that could not be written."""
         with self._lock:
             self._end()
             unwritten, self._unwritten = self._unwritten, []
         return unwritten
 
     def put_back(self, entries: list[UsageEntry]) -> None:
-        """Keep entries that have no file and could not be stored."""
+        """Keep entries that could not be written or stored."""
         with self._lock:
             self._unwritten = entries + self._unwritten
 
     def done(self, path: Path) -> None:
-        """Forget a file whose entries are in the store."""
+        """Delete a file whose entries are in the store."""
         path.unlink(missing_ok=True)
         self._left = [one for one in self._left if one != path]
 

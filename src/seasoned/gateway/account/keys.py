@@ -1,4 +1,4 @@
-"""Keys of the gateway's own: made and revoked on the command line, shown once, kept as a hash."""
+"""Gateway keys and their budgets: made and revoked on the command line, shown once, stored as a hash."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
 
 
 class GatewayKey(msgspec.Struct, frozen=True, kw_only=True):
-    """Who may send requests, and how much a day (UTC) may take."""
+    """A key that may send requests, with its budget per UTC day."""
 
     id: str
     name: str
     created_at: float
     usd_per_day: float | None = None
     tokens_per_day: int | None = None
-    # Whether requests beyond the budget are refused; else they are only told of.
+    # Whether requests beyond the budget are refused; otherwise they are only logged.
     stops: bool = False
     revoked_at: float | None = None
 
@@ -39,16 +39,16 @@ def make_key(
     tokens_per_day: int | None = None,
     stops: bool = False,
 ) -> tuple[GatewayKey, str]:
-    """A new key and its token, shown this once."""
+    """Make a key; returns it with its token, which is shown only once."""
     if not _NAME.fullmatch(name):
         raise UsageError(
-            f"a name has up to 64 small letters, digits and . _ @ + -, and begins with a letter or digit, not {name!r}"
+            f"a key name has up to 64 characters (a-z 0-9 . _ @ + -) and begins with a letter or digit, not {name!r}"
         )
     for what, amount in (("dollars", usd_per_day), ("tokens", tokens_per_day)):
         if amount is not None and not 0 < amount < 1e15:
             raise UsageError(f"a budget is a number of {what} above 0, not {amount!r}")
     if stops and usd_per_day is None and tokens_per_day is None:
-        raise UsageError("there is nothing to stop at: give a budget in dollars or tokens a day")
+        raise UsageError("`--stop` needs a budget: give one in dollars or tokens a day")
     token = PREFIX + secrets.token_urlsafe(32)
     made = GatewayKey(
         id=secrets.token_urlsafe(12),
@@ -62,14 +62,12 @@ def make_key(
     with database.write():
         count = database.run("gateway.add_key", {**values, "stops": int(stops), "token_hash": hash_of(token)})
     if not count:
-        raise Conflict(
-            f"the name {name!r} is taken, and names are never given out twice: choose another", status="taken"
-        )
+        raise Conflict(f"the name {name!r} is taken, and names are never reused: choose another", status="taken")
     return made, token
 
 
 def revoke_key(database: Database, name: str, *, now: float) -> GatewayKey:
-    """End a key. Revoking twice changes nothing."""
+    """Revoke a key. Revoking it twice changes nothing."""
     with database.write():
         database.run("gateway.revoke_key", {"name": name, "now": float(now)})
         row = database.row("gateway.key_named", {"name": name})
@@ -79,7 +77,7 @@ def revoke_key(database: Database, name: str, *, now: float) -> GatewayKey:
 
 
 def list_keys(database: Database) -> list[GatewayKey]:
-    """Every key, the oldest first, revoked ones too."""
+    """All keys, oldest first, including revoked ones."""
     return [_from_row(row) for row in database.rows("gateway.keys")]
 
 
@@ -90,7 +88,7 @@ class KeyCache:
         self._known: dict[str, GatewayKey] = {}
 
     def load(self, database: Database) -> None:
-        """Take what the store has now; where it fails, what was known stays."""
+        """Load the keys from the store; if that fails, the known ones stay."""
         rows = database.rows("gateway.keys")
         self._known = {str(row["token_hash"]): _from_row(row) for row in rows if row["revoked_at"] is None}
 
@@ -106,7 +104,7 @@ class KeyCache:
 
 def hash_of(token: str) -> str:
     """What is kept of a token."""
-    # A token has 256 bits by chance: a slow hash would add nothing.
+    # A token has 256 random bits: a slow hash would add nothing.
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import msgspec
 from starlette.types import Receive, Scope, Send
 
-from seasoned.gateway.account.journal import Ended, Journal
+from seasoned.gateway.account.journal import Ended, UsageJournal
 from seasoned.gateway.account.keys import PREFIX, Budgets, GatewayKey, KeyCache
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.metrics import CONTENT_TYPE, GatewayMetrics
 from seasoned.gateway.proxy.client import ClientGone, RequestRefused, read_body, refuse, run_while_there, say
 from seasoned.gateway.proxy.exchange import Exchange
 from seasoned.gateway.proxy.headers import Headers, request_headers
-from seasoned.gateway.proxy.models import MODELS_PATH as MODELS
-from seasoned.gateway.proxy.models import join_models
 from seasoned.gateway.proxy.upstream import UpstreamReply, Upstreams, UpstreamUnreachable
 from seasoned.gateway.record.conversations import ConversationIndex, GatewayConversation
 from seasoned.gateway.settings import Api, GatewaySettings, Upstream
@@ -25,6 +24,64 @@ from seasoned.gateway.telemetry import Telemetry
 from seasoned.gateway.wire.api import APIS, find_api
 from seasoned.gateway.wire.api import WireApi as Wire
 from seasoned.gateway.wire.request import ApiRequest
+
+_MODELS_PATH = "/v1/models"
+_WAIT_SECONDS = 5.0
+_MOST_BYTES = 8 * 1024 * 1024
+
+
+async def join_models(
+    upstreams: Upstreams, among: Sequence[Upstream], api: Api, target: bytes, headers: Headers, *, is_ours: bool
+) -> bytes | None:
+    """One list of models, each where it would be sent; None if no upstream gave a list.
+
+    Only the first upstream gets the client's own headers, which were meant for one provider. The others get their key.
+    """
+    asked = [_ask(upstreams, one, api, target, headers, is_ours=is_ours or one is not among[0]) for one in among]
+    found = await asyncio.gather(*asked)
+    lists = [(one, answer) for one, answer in zip(among, found, strict=True) if answer is not None]
+    if not lists:
+        return None
+    models: dict[str, dict[str, Any]] = {}
+    for upstream, answer in lists:
+        for model in answer["data"]:
+            name = model.get("id") if isinstance(model, dict) else None
+            # A model is listed where it would be sent.
+            if isinstance(name, str) and upstreams.choose(api, name) is upstream:
+                models.setdefault(name, model)
+    joined = {**lists[0][1], "data": list(models.values())}
+    if "first_id" in joined:
+        joined |= {"first_id": next(iter(models), None), "last_id": next(reversed(models), None), "has_more": False}
+    return msgspec.json.encode(joined)
+
+
+async def _ask(
+    upstreams: Upstreams, upstream: Upstream, api: Api, target: bytes, headers: Headers, *, is_ours: bool
+) -> dict[str, Any] | None:
+    """The list of one upstream; None if it gives none in time."""
+    sent = request_headers(
+        headers, api=upstream.api, is_ours=is_ours, key=upstreams.own_key(upstream), is_streamed=True
+    )
+    try:
+        body = await asyncio.wait_for(_read(upstreams, upstream, target, sent), _WAIT_SECONDS)
+        answer = msgspec.json.decode(body)
+    except (UpstreamUnreachable, TimeoutError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return answer if isinstance(answer, dict) and isinstance(answer.get("data"), list) else None
+
+
+async def _read(upstreams: Upstreams, upstream: Upstream, target: bytes, headers: Headers) -> bytes:
+    reply = await upstreams.send(upstream, "GET", target, headers, b"")
+    try:
+        parts: list[bytes] = []
+        while reply.status == 200 and (chunk := await reply.next_chunk()) is not None:
+            parts.append(chunk)
+            if sum(map(len, parts)) > _MOST_BYTES:
+                return b""
+        return b"".join(parts)
+    finally:
+        reply.close()
+
 
 _EMBEDDINGS = "/v1/embeddings"
 _HEALTH = ("/health", "/gateway/health")
@@ -66,7 +123,7 @@ class Gateway:
         upstreams: Upstreams,
         keys: KeyCache,
         budgets: Budgets,
-        journal: Journal,
+        journal: UsageJournal,
         failures: Failures,
         metrics: GatewayMetrics,
         conversations: ConversationIndex,
@@ -158,7 +215,11 @@ class Gateway:
         key: GatewayKey | None,
     ) -> None:
         began = time.perf_counter()
-        if scope["method"] == "GET" and scope["path"] == MODELS and await self._joined(target, headers, send, api, key):
+        if (
+            scope["method"] == "GET"
+            and scope["path"] == _MODELS_PATH
+            and await self._joined(target, headers, send, api, key)
+        ):
             return
         wire = _wire(scope)
         asked, conversation = self._understood(scope["path"], wire, headers, body, "" if key is None else key.name)

@@ -1,4 +1,4 @@
-"""Talks: which conversation each request belongs to, and whose that is; known in memory, kept in the store."""
+"""Which conversation a request belongs to, what it is for, and who owns it. Ids are for correlation only."""
 
 from __future__ import annotations
 

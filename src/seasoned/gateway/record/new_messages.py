@@ -1,4 +1,4 @@
-"""Every request repeats the whole conversation: what of it is new, each message, call and result once."""
+"""Finds what is new in a request that repeats its whole conversation: each message, call and result once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SUMMARY_OPENINGS = (
 
 
 class KnownConversation(msgspec.Struct, frozen=True):
-    """What is known of a conversation: digests alone, so that it can be kept while the words are redacted."""
+    """What is known of a conversation: digests only, so that it can be stored although texts are redacted."""
 
     # The pieces of the conversation as the last request and its answer left it.
     view: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class _ConversationPiece(NamedTuple):
 def find_new_messages(
     known: KnownConversation, asked: ApiRequest, answer: ApiResponse | None = None, *, key: bytes = b""
 ) -> tuple[KnownConversation, NewMessages]:
-    """The conversation after one exchange, and what the exchange added. `key` makes the digests ones of this place."""
+    """The conversation after one exchange, and what the exchange added. `key` makes the digests useless elsewhere."""
     pieces = _pieces(asked.messages, key)
     goes_on = asked.previous_response_id is not None or asked.conversation is not None
     chain = _extended([_start(known, asked)], pieces, key)
@@ -113,7 +113,7 @@ def expect_summary(known: KnownConversation) -> KnownConversation:
 
 
 def _pieces(messages: tuple[Message, ...], key: bytes) -> list[_ConversationPiece]:
-    """What was really said, called and returned; what a warm start put there is left out."""
+    """The texts, calls and results of messages, without those of a warm start."""
     found: list[tuple[str, str, tuple[int, int | None]]] = []
     for at, message in enumerate(messages):
         if message.synthetic:
@@ -151,7 +151,7 @@ def _align(before: tuple[str, ...], rest: list[_ConversationPiece]) -> tuple[set
 
 
 def _rebuilt(messages: tuple[Message, ...], new: list[_ConversationPiece]) -> tuple[Message, ...]:
-    """The messages with nothing in them but what is new."""
+    """The messages reduced to what is new."""
     places = {piece.place for piece in new}
     found = []
     for at in sorted({at for at, _ in places}):

@@ -14,7 +14,7 @@ from itertools import islice
 
 from seasoned.config import Config
 from seasoned.errors import StoreError
-from seasoned.gateway.account.journal import Journal, UsageEntry
+from seasoned.gateway.account.journal import UsageEntry, UsageJournal
 from seasoned.gateway.account.keys import Budgets, KeyCache
 from seasoned.gateway.account.totals import EntryCost, Pricing, RecordedCounts, add_entries
 from seasoned.gateway.failures import Failures
@@ -88,7 +88,7 @@ class GatewayRecorder:
         config: Config,
         *,
         secrecy: Secrecy,
-        journal: Journal,
+        journal: UsageJournal,
         failures: Failures,
         price: Pricing,
         cache: StoreCache | None = None,

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 
 from seasoned.config import Config
 from seasoned.errors import StoreError
-from seasoned.gateway.account.journal import Journal, UsageEntry
+from seasoned.gateway.account.journal import UsageEntry, UsageJournal
 from seasoned.gateway.account.totals import RecordedCounts
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.proxy.exchange import Exchange, FinishedExchange
@@ -47,7 +47,7 @@ class RecorderProcess:
         config: Config,
         settings: GatewaySettings,
         *,
-        journal: Journal,
+        journal: UsageJournal,
         cache: StoreCache,
         failures: Failures,
         clock: Callable[[], float] = time.time,

@@ -18,7 +18,7 @@ from typing import IO
 import msgspec
 
 from seasoned.config import Config
-from seasoned.gateway.account.journal import FOLDER, Journal, UsageEntry
+from seasoned.gateway.account.journal import FOLDER, UsageEntry, UsageJournal
 from seasoned.gateway.account.totals import RecordedCounts, pricing
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.proxy.exchange import FinishedExchange
@@ -134,7 +134,7 @@ def main() -> None:
     ours = logging.getLogger("seasoned")
     ours.addHandler(lines)
     ours.propagate = False
-    journal = Journal(config.home / FOLDER)
+    journal = UsageJournal(config.home / FOLDER)
     recorder = GatewayRecorder(
         config,
         secrecy=Secrecy(load_key(config.home), config.redact),

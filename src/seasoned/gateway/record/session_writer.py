@@ -1,4 +1,4 @@
-"""Recording: exchanges become sessions in the store, redacted, each message once, judged as they grow."""
+"""Writes exchanges as sessions into the store: redacted, each message once, judged as they grow."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _OpenConversation:
 
 
 class SessionWriter:
-    """Writes conversations into one store. It belongs to one thread, as the store does."""
+    """Writes conversations into one store. Used by one thread only, like the store."""
 
     def __init__(
         self,
@@ -58,11 +58,11 @@ class SessionWriter:
         self._unsettled: set[int] = set()
 
     def write(self, exchanges: Sequence[FinishedExchange]) -> None:
-        """Add what exchanges brought to their conversations, all of them or none."""
+        """Add exchanges to their conversations, all of them or none."""
         grown: dict[str, _OpenConversation] = {}
         is_written = False
         try:
-            # What was said and what is known of it, both or neither: else the next request would bring it again.
+            # Messages and what is known of them are stored together: otherwise the next request would add them again.
             with self._store.together():
                 for exchange in exchanges:
                     if exchange.asked is not None:
@@ -99,7 +99,7 @@ class SessionWriter:
             self._store.run("gateway.keep_chain", chain)
 
     def guard(self, database: Database, *, now: float) -> list[str]:
-        """Look what the examples that were shown came to; what was decided, in words."""
+        """Check the shown examples; returns a sentence for each decision."""
         return self._watch.look(self._store, database, now=now)
 
     def close(self) -> None:
@@ -125,7 +125,7 @@ class SessionWriter:
         one.position += len(bodies)
 
     def _find(self, exchange: FinishedExchange, asked: ApiRequest) -> _OpenConversation:
-        """The conversation of an exchange. Who has forgotten whose it is asks here: the store never forgets it."""
+        """The conversation of an exchange; the store knows the owner even if the event loop has forgotten it."""
         one = self._opened(exchange.conversation.ref, exchange, asked)
         if one.owner == exchange.key_name:
             return one
@@ -166,7 +166,7 @@ class SessionWriter:
 
 
 def load(store: Store, about: ConversationInfo) -> RecordedConversation | None:
-    """A conversation as far as it was recorded; None where it is new."""
+    """A conversation as recorded so far; None if it is new."""
     row = store.row("session.find_ref", {"agent": about.ref.agent, "native_id": about.ref.native_id})
     if row is None:
         return None

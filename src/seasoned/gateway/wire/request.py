@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import Any, Literal, Protocol
 
 import msgspec
 
-from seasoned.session import Message, Result, ToolCall, Usage
+from seasoned.history.coerce import identity
+from seasoned.marks import BLOCK_ENDS, BLOCK_OPENS, OLDER_BLOCKS, is_synthetic_id
+from seasoned.session import NO_MARKS, Marks, Message, Result, Role, ToolCall, Usage
 
 ApiName = Literal["chat", "responses", "anthropic"]
 
@@ -96,3 +99,110 @@ def _tool_name(tool: dict[str, Any]) -> str:
     inner = function if isinstance(function, dict) else tool
     name = inner.get("name") or tool.get("type")
     return name if isinstance(name, str) else ""
+
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+class _TurnDraft:
+    """A message while its calls and their results still come."""
+
+    __slots__ = ("answers", "calls", "role", "text")
+
+    def __init__(self, role: Role, text: str, answers: str | None = None) -> None:
+        self.role = role
+        self.text = text
+        self.answers = answers
+        self.calls: list[tuple[str, str, dict[str, Any]]] = []
+
+
+class RequestTurns:
+    """Collects the messages of one request."""
+
+    def __init__(self) -> None:
+        self._drafts: list[_TurnDraft] = []
+        self._results: dict[str, Result] = {}
+        # Calls that wait for a result, with their tools.
+        self._open: dict[str, str] = {}
+        self._named: dict[str, list[str]] = {}
+
+    def say(self, role: Role, text: str) -> None:
+        """Add a message."""
+        self._drafts.append(_TurnDraft(role, text))
+
+    def call(self, given: object, tool: str, arguments: dict[str, Any]) -> str:
+        """Add a call to the last message; returns its unique id."""
+        raw = call_id(given, tool, arguments)
+        names = self._named.setdefault(raw, [])
+        name = raw if not names else f"{raw}#{len(names) + 1}"
+        names.append(name)
+        if not self._drafts or self._drafts[-1].role != "assistant":
+            self.say("assistant", "")
+        self._drafts[-1].calls.append((name, tool, arguments))
+        self._open[name] = tool
+        return name
+
+    def result(self, given: object, text: str, marks: Marks = NO_MARKS, *, tool: str | None = None) -> None:
+        """Add a result. Without an id it belongs to the oldest open call, of this tool if one is named."""
+        raw = identity(given)
+        if raw is None:
+            waiting = [name for name, called in self._open.items() if tool is None or called == tool]
+            if not waiting:
+                return
+            name = waiting[0]
+        else:
+            names = self._named.get(raw, [raw])
+            name = next((one for one in names if one in self._open), names[-1])
+        self._open.pop(name, None)
+        self._results[name] = Result(text, marks)
+        self._drafts.append(_TurnDraft("tool", text, name))
+
+    def take(self) -> tuple[tuple[Message, ...], dict[str, Result]]:
+        """The messages, calls joined with their results, and the results by id."""
+        warm = _warm(self._drafts)
+        messages = []
+        for at, draft in enumerate(self._drafts):
+            is_warm = at in warm
+            calls = [
+                ToolCall(name, tool, arguments, self._results.get(name), synthetic=is_warm)
+                for name, tool, arguments in draft.calls
+            ]
+            message = Message(draft.role, draft.text, tuple(calls), synthetic=is_warm, answers=draft.answers)
+            messages.append(message)
+        return tuple(messages), self._results
+
+
+def call_id(given: object, tool: str, arguments: dict[str, Any]) -> str:
+    """The id of a call; where the provider gave none, one that the same call has everywhere."""
+    raw = identity(given)
+    if raw is not None:
+        return raw
+    try:
+        said = _encode([tool, arguments])
+    except (UnicodeError, RecursionError):
+        said = tool.encode("utf-8", "replace")
+    return f"made_{blake2b(said, digest_size=8).hexdigest()}"
+
+
+def _warm(drafts: list[_TurnDraft]) -> set[int]:
+    """The positions that a warm start put there: whole blocks, and calls that bear its ids."""
+    found: set[int] = set()
+    for at, draft in enumerate(drafts):
+        if draft.role == "assistant":
+            found.update([at for name, _, _ in draft.calls if is_synthetic_id(name)])
+        elif draft.role == "tool":
+            found.update([at] if is_synthetic_id(draft.answers or "") else ())
+        # What tools return and models say could say anything; a block is opened by a prompt.
+        elif draft.text.startswith(BLOCK_OPENS):
+            found.update(range(at, _end_of_block(drafts, at) + 1))
+        elif draft.text.startswith(OLDER_BLOCKS):
+            found.add(at)
+    return found
+
+
+def _end_of_block(drafts: list[_TurnDraft], start: int) -> int:
+    """The message that ends a block; a block without an end is one message long."""
+    for at in range(start, len(drafts)):
+        if drafts[at].role != "tool" and drafts[at].text.rstrip().endswith(BLOCK_ENDS):
+            return at
+    return start

@@ -1,4 +1,4 @@
-"""Answers that are still to be handed on: claimed by one scheduler at a time, tried again, given up after a while."""
+"""Answers that still have to be delivered: claimed by one scheduler at a time, retried, given up after a while."""
 
 from __future__ import annotations
 

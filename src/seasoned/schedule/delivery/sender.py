@@ -1,4 +1,4 @@
-"""The courier: hands one answer on to every destination of its job, and knows which of them still wait for it."""
+"""Sends an answer to every destination of its job, and remembers which of them still need it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _WAITS_FOR = (408, 409, 425, 429)
 
 
 class AnswerSender:
-    """Delivers at least once: a try that was broken off is made again, with the same id."""
+    """Delivers at least once: an interrupted try is repeated with the same id."""
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from seasoned.config import Config
-from seasoned.gateway.account.journal import Journal, UsageEntry
+from seasoned.gateway.account.journal import UsageEntry, UsageJournal
 from seasoned.gateway.account.totals import EntryCost, totals
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.proxy.exchange import FinishedExchange
@@ -97,7 +97,7 @@ def _mixed(rounds: int) -> list[FinishedExchange]:
 
 def _recorder(config: Config, failures: Failures) -> GatewayRecorder:
     config.home.mkdir(parents=True, exist_ok=True)
-    journal = Journal(config.home / "gateway-journal")
+    journal = UsageJournal(config.home / "gateway-journal")
     return GatewayRecorder(
         config,
         secrecy=Secrecy(KEY),
