@@ -66,7 +66,8 @@ class ScheduleHealth(msgspec.Struct, frozen=True, kw_only=True):
         if not self.alive:
             seen = max((one.heartbeat_at for one in self.schedulers), default=None)
             since = "none has run yet" if seen is None else "the last one has stopped"
-            return f"{plural(self.active_jobs, 'job')} scheduled, but no scheduler is running ({since}). Run `seasoned cron serve`."
+            jobs = plural(self.active_jobs, "job")
+            return f"{jobs} scheduled, but no scheduler is running ({since}). Run `seasoned cron serve`."
         if not self.is_kept:
             return f"A slot is {self.overdue_seconds:,.0f} s overdue although a scheduler is running. Check its log."
         return f"{plural(self.alive, 'scheduler')} alive, {plural(self.active_jobs, 'job')}."
