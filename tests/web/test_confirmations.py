@@ -118,7 +118,7 @@ def test_where_two_must_agree_the_page_counts_and_asks_nobody_twice(shared: Site
         assert "1 of 2" in seen and "It is waiting for another person" in seen and "Yes, approve" not in seen
         assert "It is due." in bob.get(f"/{asked['id']}").text
         again = alice.decide(asked["id"], "approve")
-        assert (again.status_code, "has voted" in again.text) == (403, True)
+        assert (again.status_code, "already voted" in again.text) == (403, True)
         bob.decide(asked["id"], "approve")
         assert shared.serving.look(asked["id"])["status"] == "approved"
 
