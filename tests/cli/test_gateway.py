@@ -98,7 +98,25 @@ def test_usage_tells_apart_what_histories_say_and_counts_no_session_twice() -> N
         assert len(found["rows"]) == 1
         (row,) = found["histories"]
         assert (row["name"], row["sessions"], row["input_tokens"], row["cache_read_tokens"]) == (name, 1, 10, 90)
-        assert (row["cost_usd"], row["unpriced"]) == (None, 1)
+        # 10 fresh tokens, 90 from the cache, 5 of output: no cost was recorded, so it is estimated.
+        assert (row["unpriced"], row["estimated"], row["estimated_usd"]) == (0, 1, row["cost_usd"])
+        assert abs(row["cost_usd"] - (10 * 1.25 + 90 * 0.125 + 5 * 10) / 1e6) < 1e-12
+        assert row["price_source"].startswith("genai-prices ")
     assert answer("usage", "--by", "key")["histories"] == []
     said = seasoned("usage").stdout
     assert "Through the gateway:" in said and "Read from histories" in said
+    assert "is an estimate by genai-prices" in said
+
+
+def test_a_recorded_cost_wins_over_an_estimate_and_what_has_no_price_is_said() -> None:
+    with open_store(load().store_path) as store, store.write():
+        for number, (agent, model, cost) in enumerate((("codex", "gpt-5", 0.25), ("codex", "mystery", None))):
+            store.connection.execute(
+                "INSERT INTO session (agent, native_id, model, ended, input_tokens, output_tokens, cost_usd)"
+                " VALUES (?, ?, ?, 86400.0, 10, 5, ?)",
+                (agent, f"s{number}", model, cost),
+            )
+    (row,) = answer("usage", "--by", "day")["histories"]
+    assert (row["cost_usd"], row["estimated"], row["estimated_usd"], row["unpriced"]) == (0.25, 0, None, 1)
+    said = seasoned("usage").stdout
+    assert "No price is known for 1 session" in said and "estimate" not in said
