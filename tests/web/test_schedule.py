@@ -50,7 +50,7 @@ def test_a_dead_scheduler_is_noticed_on_the_page_and_by_the_metric(tmp_path: Pat
     with site(tmp_path) as found, found.visitor() as alice:
         _post(found, "look around")
         text = alice.client.get(f"{alice.path}/schedule").text
-        assert "no scheduler runs" in text and 'role="alert"' in text
+        assert "no scheduler is running" in text and 'role="alert"' in text
         assert "look around" in text
         assert "seasoned_schedule_alive 0.0" in _metrics(found)
         database = open_database(Config(home=found.serving.home))
