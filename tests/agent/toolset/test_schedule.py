@@ -84,10 +84,10 @@ def test_looking_and_pausing_need_no_permission_but_resuming_and_removing_do() -
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"name": "x", "when": "soon", "prompt": "P."}, "is no schedule"),
+        ({"name": "x", "when": "soon", "prompt": "P."}, "is not a valid schedule"),
         ({"name": "x", "when": "every 1h"}, "needs `when` and `prompt`"),
         ({"when": "every 1h", "prompt": "P."}, "needs the name"),
-        ({"name": "x", "when": "every 1h", "prompt": "P.", "zone": "Mars/Base"}, "no time zone"),
+        ({"name": "x", "when": "every 1h", "prompt": "P.", "zone": "Mars/Base"}, "unknown time zone"),
         ({"name": "x", "when": "every 1h", "prompt": "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"}, "secret"),
     ],
 )
