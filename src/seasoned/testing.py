@@ -44,8 +44,8 @@ class Answer:
     calls: tuple[Call, ...] = ()
     input_tokens: int | None = None
     output_tokens: int | None = None
+    # How long the model waits before its first word.
     wait_seconds: float = 0.0
-    """How long the model thinks before its first word."""
 
 
 Step = str | Call | Sequence[Call] | Answer | Exception | Callable[[list[Any]], Any]

@@ -27,10 +27,10 @@ from seasoned.redact.key import Secrecy
 
 PLATFORM = "experiment"
 _OUTPUT_TOKENS = 4000
+# A very small model does not always find an end, so its answers are cut at this many tokens.
 _SMALL_TOKENS = 160
-"""What a very small model may write in one answer: it does not always find an end."""
+# Errors that mean the model did answer, but uselessly: that is a run with a bad result, not an outage.
 _MODELS_OWN = ("Exceeded maximum", "retries", "context", "token limit")
-"""Said where the model did answer, but not in a way that can be used: that is a run, not an outage."""
 _Result = TypeVar("_Result")
 
 

@@ -1,4 +1,4 @@
-"""`chat`: talk to an agent that records what it does and learns from it."""
+"""`chat` and `model`: talk to an agent, and download the local model."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec.structs import asdict
 
+from seasoned.agent.loop.model_download import fetch_model
 from seasoned.agent.loop.stream_events import CallFinished, CallStarted, ContextCompressed, Event, TextEvent, Turn
 from seasoned.app.chat import ChatPlan, plan_chat
-from seasoned.cli.options import json_option
+from seasoned.cli.options import Commands, json_option
 from seasoned.cli.output import console, print_json, printable
 from seasoned.config import load
 from seasoned.errors import CannotDo, UsageError
@@ -378,3 +379,25 @@ def chat(
         talk(plan)
     else:
         talk_once(plan, sys.stdin.read() if once == "-" else once, as_json=as_json)
+
+
+@click.group(cls=Commands)
+def model() -> None:
+    """Manage models on this machine."""
+
+
+@model.command()
+@json_option
+def fetch(as_json: bool) -> None:
+    """Download the small local model (93 MB).
+
+    It is what `chat --model local` talks to. Its digest is checked.
+
+    \b
+    Example: seasoned model fetch
+    """
+    fetched = fetch_model(load().model_folder)
+    if as_json:
+        print_json("model", {"path": str(fetched.path), "bytes": fetched.bytes, "is_new": fetched.is_new})
+    else:
+        click.echo(f"{'Downloaded' if fetched.is_new else 'Already there'}: {fetched.path}")

@@ -40,7 +40,7 @@ COMMANDS = {
     "serve": ("serve:serve", "Serve the pages, gateway and schedule"),
     "connect": ("connect:connect", "Connect an agent you already use"),
     "mcp": ("serve:mcp", "Serve tools to an agent over MCP"),
-    "model": ("model:model", "Manage models on this machine"),
+    "model": ("chat:model", "Manage models on this machine"),
     "redact": ("store:redact", "Remove secrets and personal data from text"),
     "forget": ("store:forget", "Forget a session, a source or everything"),
     "export": ("store:export", "Export the store as JSON lines"),
