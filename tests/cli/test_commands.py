@@ -180,7 +180,7 @@ def test_redact_prints_a_text_that_can_be_shared(tmp_path: Path) -> None:
         (["scan"], 1, "No histories found"),
         (["show", "nobody", "{tmp}/absent"], 1, "does not exist"),
         (["sessions", "--store"], 3, "Run `seasoned scan` first"),
-        (["restore", "{tmp}/absent", "-y"], 1, "no backup"),
+        (["restore", "{tmp}/absent", "-y"], 1, "does not exist"),
         (["scna"], 2, "Did you mean 'scan'?"),
         (["redact", "{tmp}/absent"], 1, "does not exist"),
     ],
