@@ -9,7 +9,7 @@ from seasoned.errors import CannotDo
 NUMBERS = ("numpy", "scipy", "jinja2")
 BOOK = ("argon2", "cryptography")
 SERVER = ("fastapi", "uvicorn", "httpx2", "prometheus_client")
-GATEWAY = ("uvicorn", "httptools", "httpx2", "prometheus_client", "starlette", "genai_prices")
+GATEWAY = ("aiohttp", "uvicorn", "httptools", "httpx2", "prometheus_client", "starlette", "genai_prices")
 SCHEDULE = ("cronsim", "pydantic_ai")
 
 

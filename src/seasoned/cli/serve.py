@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from seasoned.app.confirm import ListenOptions, build_service, has_admin, open_book, require_server
-from seasoned.app.extras import SCHEDULE, missing, require
+from seasoned.app.extras import GATEWAY, SCHEDULE, missing, require
 from seasoned.cli.confirm.prompt import ask_passphrase
 from seasoned.cli.options import file_type
 from seasoned.config import load
@@ -145,7 +145,7 @@ def run_service(
 
 def _gateway() -> GatewayMount | None:
     """The gateway, to be served in the same process; without its libraries the rest is served."""
-    if missing("genai_prices", "httptools"):
+    if missing(*GATEWAY):
         click.echo("The gateway is not installed. Run: pip install 'seasoned[gateway]'", err=True)
         return None
     from seasoned.app.gateway import build_gateway
