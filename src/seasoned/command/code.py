@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 
 from seasoned.command import sql
-from seasoned.command.layers import name_of_call, parse_code
 from seasoned.command.parse import names
 from seasoned.command.path import WorkingFolder, written
 from seasoned.command.rows import Finding, regex, table
@@ -53,8 +51,14 @@ def held_texts(code: str) -> list[str]:
 
 def findings(code: str, place: WorkingFolder) -> Iterator[Finding]:
     """What the calls in a piece of code do, as far as they stand in it as text."""
+    from seasoned.command.python_tree import calls, parse_code
+
     tree = parse_code(code)
-    yield from _of_text(code, place) if tree is None else _of_tree(tree, place)
+    if tree is None:
+        yield from _of_text(code, place)
+    else:
+        for name, texts in calls(tree):
+            yield from _of_call(name, texts, place)
     if _CHANGES.compiled.search(code) or sql.changes_data(code):
         yield Finding("", "runs code that deletes, sends or runs commands", "code that changes", asks_locally=False)
 
@@ -66,23 +70,6 @@ def _of_text(code: str, place: WorkingFolder) -> Iterator[Finding]:
             yield _deletes(path, "delete")
     if re.search(r"\.(?:query|execute|exec|run)\s*\(", code):
         yield from sql.findings(code)
-
-
-def _of_tree(tree: ast.Module, place: WorkingFolder) -> Iterator[Finding]:
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
-        name = name_of_call(node)
-        texts = _texts(node)
-        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call):
-            texts += _texts(node.func.value)  # `Path("/srv/data").unlink()`
-        yield from _of_call(name, texts, place)
-        if name in _WRITING or (name == "open" and len(texts) > 1 and set("wax+") & set(texts[1])):
-            yield from (found for text in texts for found in written(text, place) if found.action)
-
-
-def _texts(node: ast.Call) -> list[str]:
-    return [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
 
 
 def _of_call(name: str, texts: list[str], place: WorkingFolder) -> Iterator[Finding]:
@@ -99,6 +86,8 @@ def _of_call(name: str, texts: list[str], place: WorkingFolder) -> Iterator[Find
             yield from sql.findings(text)
         if name in _REQUEST and _is_payment(text):
             yield Finding("transfer_funds", "moves money", f"code: {name}")
+    if name in _WRITING or (name == "open" and len(texts) > 1 and set("wax+") & set(texts[1])):
+        yield from (found for text in texts for found in written(text, place) if found.action)
 
 
 def _deletes(path: str, name: str) -> Finding:

@@ -6,7 +6,6 @@ language.
 
 from __future__ import annotations
 
-import ast
 import re
 import shlex
 from collections.abc import Iterator
@@ -149,38 +148,14 @@ def code_in(step: Step) -> str | None:
 
 def commands_in_code(code: str) -> Iterator[str]:
     """Shell commands that a piece of code runs, as far as they stand in it as text."""
-    tree = parse_code(code)
+    from seasoned.command import python_tree
+
+    tree = python_tree.parse_code(code)
     if tree is None:
         for one, two, bare in _CODE_RUNS.compiled.findall(code[:MOST_CHARACTERS]):
             yield one or two or bare
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and name_of_call(node) in _RUNNERS and node.args:
-            yield _command(node.args[0])
-
-
-def parse_code(code: str) -> ast.Module | None:
-    """The tree of a piece of Python; None for what is none."""
-    try:
-        return ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-def name_of_call(node: ast.Call) -> str:
-    """The last name of what is called: `run` in `subprocess.run(…)`."""
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-
-
-def _command(node: ast.expr) -> str:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(str(part.value) if isinstance(part, ast.Constant) else "$?" for part in node.values)
-    if isinstance(node, ast.List | ast.Tuple):
-        words = [each.value for each in node.elts if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-        return shlex.join(words)
-    return ""
+    else:
+        yield from python_tree.commands(tree, _RUNNERS)
 
 
 def _inside(layer: Layer) -> Iterator[str]:
