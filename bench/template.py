@@ -76,7 +76,7 @@ def _holding(templates: int) -> Iterator[str]:
         with open_store(path) as store:
             set_state(store, load(store, "template-1").examples[0].id, "retired", "measured", now=1.0)
         changed = _begin(rng, path, tools, words)
-    yield f"conversations of one process, {templates:,} templates in a store that each opens anew: first {first:.2f} s,"
+    yield f"conversations of one process, {templates:,} templates each opening the store itself: first {first:.2f} s,"
     yield f"  then median {1e3 * again:.1f} ms over {ASKED}; the first after one example changed: {changed:.2f} s"
 
 

@@ -90,9 +90,6 @@ def estimate_session(agent: str, model: str | None, usage: Usage, *, at: float |
     if provider is None or not model or usage.input is None or usage.output is None:
         return None
     day = datetime.now(UTC) if at is None else datetime.fromtimestamp(at, UTC)
-    if find_spec("genai_prices") is None:
-        # It comes with the extra `server`; reading histories needs none.
-        return None
     rates = _rates(provider, model, day.strftime("%Y-%m-%d"))
     if rates is None:
         return None
@@ -128,6 +125,9 @@ def _price(
     tier: str | None,
     now: datetime | None,
 ) -> Decimal | None:
+    if find_spec("genai_prices") is None:
+        # It comes with the extras `server` and `agent`; reading histories needs none of them.
+        return None
     # Imported here: the list of prices is large, and most commands need none.
     import genai_prices
 

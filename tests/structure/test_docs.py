@@ -228,7 +228,7 @@ def _fields(value: object) -> Iterator[str]:
             yield from _fields(item)
 
 
-def test_every_room_is_on_the_map() -> None:
+def test_every_package_is_on_the_map() -> None:
     cells = re.findall(r"^\| (`[^|]+`) \|", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE)
     rows = [name for cell in cells for name in re.findall(r"`([a-z_]+?)(?:/|\.py)`", cell)]
     rooms = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import PurePath
 
@@ -13,11 +14,13 @@ from tests.structure.source_tree import Module, functions, module, modules
 
 FILE_LINES = 600
 FUNCTION_LINES = 80
+FOLDER_FILES = 20
 VAGUE = re.compile(r"(?:utils?|helpers?|commons?|managers?|handlers?|bases?|misc)\Z")
 
 # These lists only shrink: an entry that is no longer needed fails the tests until it is taken out.
 LONG_FILES: dict[str, str] = {}
 LONG_FUNCTIONS: dict[tuple[str, str], str] = {}
+REPEATED_CLASSES: dict[str, str] = {}
 BROAD_EXCEPTS: dict[tuple[str, str], str] = {
     (
         "src/seasoned/confirm/service/store_threads.py",
@@ -126,6 +129,25 @@ def test_long_functions_are_known_and_become_fewer() -> None:
     assert not LONG_FUNCTIONS.keys() - long, f"short enough now, take it off: {LONG_FUNCTIONS.keys() - long}"
 
 
+def test_no_folder_is_crowded() -> None:
+    folders = Counter(str(PurePath(one.file).parent) for one in modules("src"))
+    crowded = {folder: count for folder, count in folders.items() if count > FOLDER_FILES}
+    assert not crowded, f"more than {FOLDER_FILES} files, make sub-folders: {crowded}"
+
+
+def test_a_class_name_means_one_thing() -> None:
+    places = defaultdict(list)
+    for one in modules("src"):
+        for node in one.tree.body:
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(one.file)
+    repeated = {name: files for name, files in places.items() if len(files) > 1}
+    new = {name: files for name, files in repeated.items() if name not in REPEATED_CLASSES}
+    assert not new, f"defined more than once, say which kind each one is: {new}"
+    gone = REPEATED_CLASSES.keys() - repeated
+    assert not gone, f"no longer repeated, take it off the list: {gone}"
+
+
 def test_broad_excepts_are_known_and_become_fewer() -> None:
     broad = {(one.file, name): line for one in modules("src") for name, line in broad_excepts(one)}
     new = [f"{file}:{line}: {name}" for (file, name), line in broad.items() if (file, name) not in BROAD_EXCEPTS]
@@ -133,7 +155,7 @@ def test_broad_excepts_are_known_and_become_fewer() -> None:
     assert not BROAD_EXCEPTS.keys() - broad, f"no longer there, take it off: {BROAD_EXCEPTS.keys() - broad}"
 
 
-@pytest.mark.parametrize("listed", [LONG_FILES, LONG_FUNCTIONS, BROAD_EXCEPTS])
+@pytest.mark.parametrize("listed", [LONG_FILES, LONG_FUNCTIONS, REPEATED_CLASSES, BROAD_EXCEPTS])
 def test_every_exception_says_why(listed: dict[object, str]) -> None:
     assert all(len(reason) > 20 for reason in listed.values())
 

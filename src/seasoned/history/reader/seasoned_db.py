@@ -13,6 +13,7 @@ from seasoned.history.builder import SessionBuilder
 from seasoned.history.coerce import arguments_of, placeholder, remaining, time_of
 from seasoned.history.formats import Sample
 from seasoned.history.readonly import columns_of, open_readonly
+from seasoned.price import find_cost
 from seasoned.session import NO_MARKS, Marks, Session, SessionRef, Usage
 
 NAME = "seasoned"
@@ -133,11 +134,15 @@ def usage_of(body: Mapping[str, Any]) -> Usage | None:
 def cost_of(body: Mapping[str, Any]) -> float | None:
     """The cost of one request in US dollars; None if no price is known."""
     usage = body.get("usage")
-    cost = usage.get("cost") if isinstance(usage, dict) else None
-    try:
-        return None if cost is None else float(cost)
-    except (TypeError, ValueError):
-        return None
+    model, address = body.get("model_name"), body.get("provider_url")
+    found = find_cost(
+        usage_of(body),
+        usage if isinstance(usage, dict) else None,
+        model=model if isinstance(model, str) else None,
+        # Without an address it could be a model on this machine under a known name, which costs nothing.
+        base_url=address if isinstance(address, str) else "",
+    )
+    return None if found is None else float(found.usd)
 
 
 def total_cost(costs: Collection[float | None]) -> float | None:
