@@ -64,4 +64,6 @@ def test_a_wording_of_the_list_is_found(text: str) -> None:
 
 
 def test_plain_sentences_pass() -> None:
-    assert problems("x.py", "x is not valid JSON. Fix it and try again. There is no gateway; it is no longer here.") == []
+    assert (
+        problems("x.py", "x is not valid JSON. Fix it and try again. There is no gateway; it is no longer here.") == []
+    )
