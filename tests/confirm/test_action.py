@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from seasoned.command.action import CHANGE_POLICY, HIGH_RISK, check_action, is_high_risk
 from seasoned.errors import UsageError
-from tests.confirm.cases import check_each
+from tests.each_case import check_each
 
 TEN = (
     "deploy_production delete_data transfer_funds modify_permissions shutdown_service wipe_database exec_remote"

@@ -29,8 +29,8 @@ from seasoned.confirm.request.canonical_json import request_digest
 from seasoned.confirm.request.seal import Seal
 from seasoned.confirm.service.service import LINK_PURPOSE
 from seasoned.store import open_database
-from tests.confirm.cases import check_each
 from tests.confirm.serving import ASKED, Serving, serving
+from tests.each_case import check_each
 
 SQL = "x'; UPDATE request SET status='approved'; --"
 HTML = '<script>fetch("/approve",{method:"POST"})</script><img src=x onerror=alert(1)>'

@@ -15,7 +15,7 @@ from seasoned.confirm.request.seal import Seal
 from seasoned.errors import CannotDo, Conflict, NotFound, Refused, RuleBroken, TooMany, UsageError
 from seasoned.store import Database
 from tests.confirm.books import SECRECY, START, TWO, Scene
-from tests.confirm.cases import check_each
+from tests.each_case import check_each
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 ALLOW = '[[allow]]\naction = "send_email"\n[[allow]]\naction = "tidy_up"\nsession = "s-1"\n'

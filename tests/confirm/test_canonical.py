@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from seasoned.confirm.request.canonical_json import MOST_DEPTH, canonical, check_text, request_bytes, request_digest
 from seasoned.errors import UsageError
-from tests.confirm.cases import check_each
+from tests.each_case import check_each
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 VALUE = st.recursive(

@@ -27,7 +27,7 @@ from seasoned.confirm.request.allow_list import allow_list, is_allowed
 from seasoned.errors import Conflict, NotFound, Refused, Unauthorised, UsageError
 from seasoned.store import Database
 from tests.confirm.books import START, Scene, raw, without_guards
-from tests.confirm.cases import check_each
+from tests.each_case import check_each
 
 WORDS = "correct horse battery"
 CHANGES: list[Change] = [

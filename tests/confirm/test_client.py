@@ -33,8 +33,8 @@ from seasoned.confirm.policy import AllowRule, Listen, Policy
 from seasoned.confirm.request.canonical_json import request_digest
 from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import CannotDo, UsageError
-from tests.confirm.cases import check_each
 from tests.confirm.serving import Serving, serving
+from tests.each_case import check_each
 
 DETAILS = {"path": "/srv/logs", "days": 30, "ratio": 1e-7}
 

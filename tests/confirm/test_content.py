@@ -12,7 +12,7 @@ from seasoned.confirm.notify.message import compose
 from seasoned.confirm.request.content import need_in
 from seasoned.store import Database
 from tests.confirm.books import SECRECY, Scene
-from tests.confirm.cases import check_each
+from tests.each_case import check_each
 
 ALLOW = '[[allow]]\naction = "send_email"\n'
 HIDDEN: list[tuple[dict[str, Any], str]] = [

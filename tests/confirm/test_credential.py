@@ -14,7 +14,7 @@ from seasoned.errors import Conflict, NotFound, Unauthorised, UsageError
 from seasoned.redact import Redactor
 from seasoned.store import Database, open_temporary
 from tests.confirm.books import START, raw
-from tests.confirm.cases import check_each
+from tests.each_case import check_each
 
 
 def test_a_token_is_known_again(any_database: Database) -> None:

@@ -16,9 +16,9 @@ from seasoned.config import Config
 from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.notify.discord import is_from_discord
 from seasoned.confirm.notify.message import escape_markdown
-from tests.confirm.cases import check_each
 from tests.confirm.other_side import DiscordServer, Mood
 from tests.confirm.people import MIRA, NOW, PEOPLE, SECRET, STRANGER, Notified
+from tests.each_case import check_each
 
 CHANNEL = "880088"
 

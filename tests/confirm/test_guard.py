@@ -17,7 +17,7 @@ from seasoned.confirm.request.request import Request
 from seasoned.store import Database, open_store
 from seasoned.store.migration import VERSION
 from tests.confirm.books import START, TWO, Scene, raw
-from tests.confirm.cases import check_each
+from tests.each_case import check_each
 
 BROKEN = (sqlite3.IntegrityError, psycopg.IntegrityError)
 _VOTE = """INSERT INTO vote (request_id, requester, requester_person, single_operator, voter, voter_name, role, person,

@@ -28,8 +28,8 @@ from seasoned.confirm.policy import Listen, Policy
 from seasoned.confirm.service.listen import bind, bind_unix, check_listen
 from seasoned.errors import CannotDo, UsageError
 from seasoned.store import open_database
-from tests.confirm.cases import check_each
 from tests.confirm.serving import ASKED, Serving, serving
+from tests.each_case import check_each
 
 ROOT = os.getuid() == 0
 

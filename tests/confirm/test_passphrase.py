@@ -13,7 +13,7 @@ from seasoned.confirm.people.passphrase import authenticate_passphrase, make_ver
 from seasoned.errors import Refused, Unauthorised, UsageError
 from seasoned.store import Database
 from tests.confirm.books import START, raw
-from tests.confirm.cases import check_each
+from tests.each_case import check_each
 
 WORDS = "correct horse battery"
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

@@ -14,7 +14,7 @@ from seasoned.config import Config
 from seasoned.confirm.notify.channel import load_channels
 from seasoned.confirm.policy import DEFAULT, AllowRule, Policy, load_policy, read_policy
 from seasoned.errors import UsageError
-from tests.confirm.cases import check_each
+from tests.each_case import check_each
 
 FILE = Path("/home/mira/.seasoned/policy.toml")
 NOW = datetime(2030, 1, 1, tzinfo=UTC).timestamp()

@@ -21,8 +21,8 @@ from schemathesis.specs.openapi.checks import (
 
 from seasoned.confirm.policy import Policy, RateRule
 from seasoned.confirm.service import describe
-from tests.confirm.cases import check_each
 from tests.confirm.serving import Serving, serving
+from tests.each_case import check_each
 
 DOCUMENT = describe()
 OPERATIONS = [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from seasoned.confirm.request.seal import LENGTH, NAME, Seal, load_seal
 from seasoned.errors import CannotDo
-from tests.confirm.cases import check_each
+from tests.each_case import check_each
 
 SEAL = Seal(b"k" * LENGTH)
 

@@ -23,8 +23,8 @@ from seasoned.confirm.request.canonical_json import request_digest
 from seasoned.confirm.service import ConfirmService
 from seasoned.errors import CannotDo
 from seasoned.store import open_database
-from tests.confirm.cases import check_each
 from tests.confirm.serving import ASKED, Serving, running, serving
+from tests.each_case import check_each
 
 POLICY = Policy(
     rate=RateRule(count=10_000),

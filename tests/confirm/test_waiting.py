@@ -19,8 +19,8 @@ from seasoned.confirm.people.credential import find, revoke
 from seasoned.confirm.policy import ActionRule, Policy, RateRule
 from seasoned.confirm.service import routes
 from seasoned.store import open_database
-from tests.confirm.cases import check_each
 from tests.confirm.serving import Serving, serving
+from tests.each_case import check_each
 
 POLICY = Policy(rate=RateRule(count=10_000), action={"two_keys": ActionRule(approvals=2)})
 MANY = 1000 if os.environ.get("SEASONED_TORTURE") else 150

@@ -17,9 +17,9 @@ from seasoned.config import Config
 from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.notify.webhook import sign, verify
 from seasoned.errors import Unauthorised, UsageError
-from tests.confirm.cases import check_each
 from tests.confirm.other_side import Mood, Receiver, closed_url
 from tests.confirm.people import MIRA, NOOR, NOW, PEOPLE, SECRET, STRANGER, Notified
+from tests.each_case import check_each
 
 OUT_KEY = b"outgoing-key-of-the-test-0123456"
 HOOK_SECRET = "whsec_" + base64.b64encode(b"incoming-key-of-the-test-0123456").decode()

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from seasoned.gateway.wire.anthropic import ask_for_usage, insert_block, open_stream, read_request, read_response
 from seasoned.session import Marks, Message, Result, ToolCall, Usage
-from tests.every import every
+from tests.each_case import each_case
 from tests.gateway.written import BORDERS, SEEDS, TEXTS, block, cut, is_spliced, passed, sse, written_body
 
 BLOCK = block("anthropic")
@@ -116,7 +116,7 @@ def test_a_request_of_claude_code_is_read_as_a_conversation() -> None:
     assert asked.results == {"toolu_1": told}
 
 
-@every("body", [b"", b"[]", b"{", b'{"model":"m"}', b'{"model":"m","messages":7}', b"[" * 5000])
+@each_case("body", [b"", b"[]", b"{", b'{"model":"m"}', b'{"model":"m","messages":7}', b"[" * 5000])
 def test_what_is_not_understood_is_left_alone(body: bytes) -> None:
     assert read_request(body) is None
     assert insert_block(body, BLOCK) == body

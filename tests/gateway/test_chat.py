@@ -16,7 +16,7 @@ from seasoned.gateway.wire.api import find_api
 from seasoned.gateway.wire.chat import ask_for_usage, insert_block, open_stream, read_request, read_response
 from seasoned.gateway.wire.splice import find_fields
 from seasoned.session import Message, Result, ToolCall, Usage
-from tests.every import every
+from tests.each_case import each_case
 from tests.gateway.written import BORDERS, SEEDS, TEXTS, block, cut, is_spliced, passed, sse, written_body
 
 BLOCK = block("openai")
@@ -98,7 +98,7 @@ def test_a_request_is_read_as_a_conversation() -> None:
     assert asked.results == {"c1": Result("a.txt")}
 
 
-@every(
+@each_case(
     "body",
     [b"", b"[]", b"{", b'{"model":"m"}', b'{"model":"m","messages":"x"}', b"[" * 5000],
 )
@@ -157,7 +157,7 @@ def test_a_block_is_the_only_change_to_a_request(messages: list[dict[str, Any]],
     assert found == {name: value for name, value in fields.items() if name != "messages"}
 
 
-@every("body", [b'{"a":[{}],"a":77}', b'{"a":1,"\\u0061":1}', b'{"a":1,"b":2,"a":1}', b"[1]", b'{"a":1}}'])
+@each_case("body", [b'{"a":[{}],"a":77}', b'{"a":1,"\\u0061":1}', b'{"a":1,"b":2,"a":1}', b"[1]", b'{"a":1}}'])
 def test_of_a_field_that_is_named_twice_nobody_says_where_it_lies(body: bytes) -> None:
     assert find_fields(body) is None
 
@@ -176,7 +176,7 @@ def test_a_request_with_a_block_is_one_that_the_sdk_knows() -> None:
     assert len(TypeAdapter(list[ChatCompletionMessageParam]).validate_python(found)) == 2 + len(json.loads(BLOCK))
 
 
-@every(
+@each_case(
     ("before", "after"),
     [
         (b'{"stream":true}', b'{"stream":true,"stream_options":{"include_usage":true}}'),
@@ -298,8 +298,8 @@ def test_an_error_in_a_stream_is_told() -> None:
     assert read_response(b"<html>").error == "an answer that is no JSON object"
 
 
-@every("depth", [800, 950, 100_000])
-@every("module", [chat, responses, anthropic])
+@each_case("depth", [800, 950, 100_000])
+@each_case("module", [chat, responses, anthropic])
 def test_what_is_nested_too_deeply_passes_unread(module: Any, depth: int) -> None:
     deep = b"[" * depth + b"]" * depth
     said = b'[{"role":"user","content":[{"type":"text","text":' + deep + b"}]}]"
@@ -312,7 +312,7 @@ def test_what_is_nested_too_deeply_passes_unread(module: Any, depth: int) -> Non
     assert reader.answer().usage is None
 
 
-@every(
+@each_case(
     ("path", "name"),
     [
         ("/v1/chat/completions", "chat"),

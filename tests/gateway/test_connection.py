@@ -14,7 +14,7 @@ import pytest
 
 from seasoned.gateway.proxy.upstream import UpstreamReply, Upstreams, UpstreamUnreachable
 from seasoned.gateway.settings import GatewaySettings, Upstream
-from tests.every import every
+from tests.each_case import each_case
 from tests.gateway.certificate import certify
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
@@ -105,7 +105,7 @@ def _run(
     asyncio.run(asyncio.wait_for(main(), 30))
 
 
-@every(
+@each_case(
     ("answer", "status", "body", "is_kept"),
     [
         (OK, 200, b"hello", True),
@@ -164,7 +164,7 @@ def test_headers_go_over_the_wire_as_they_came_and_nothing_is_added(tmp_path: Pa
     _run(tmp_path, lambda: Server(OK, OK), work)
 
 
-@every(
+@each_case(
     ("answer", "why"),
     [
         (b"", "RemoteProtocolError"),
@@ -229,7 +229,7 @@ def test_an_end_that_the_loop_has_not_seen_yet_is_seen_before_a_connection_is_us
     _run(tmp_path, lambda: Server(OK, OK), work)
 
 
-@every(
+@each_case(
     ("method", "headers", "is_repeated"),
     [
         ("GET", [], True),
@@ -253,7 +253,7 @@ def test_a_request_is_sent_again_only_where_that_does_no_harm(
     _run(tmp_path, lambda: Server(OK, b"", OK), work)
 
 
-@every("headers", [[(b"idempotency-key", b"a")], []])
+@each_case("headers", [[(b"idempotency-key", b"a")], []])
 def test_a_new_connection_that_ends_without_a_word_is_not_tried_again(
     tmp_path: Path, headers: list[tuple[bytes, bytes]]
 ) -> None:

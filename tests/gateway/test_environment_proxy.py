@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from seasoned.cli.main import app
 from seasoned.errors import UsageError
 from seasoned.gateway.proxy.environment_proxy import EnvironmentProxy, proxy_for
-from tests.every import every
+from tests.each_case import each_case
 from tests.gateway.proxy_server import NAME, chain_of
 
 SET = {"ALL_PROXY": "http://proxy.example:3128"}
@@ -24,7 +24,7 @@ def _basic(text: str) -> bytes:
     return b"Basic " + base64.b64encode(text.encode())
 
 
-@every(
+@each_case(
     ("text", "proxy"),
     [
         ("http://proxy.example:3128", PROXY),
@@ -49,7 +49,7 @@ def test_an_address_of_a_proxy_is_read(text: str, proxy: EnvironmentProxy) -> No
     assert proxy_for(NAME, 443, is_tls=True, environment={"HTTPS_PROXY": text}) == proxy
 
 
-@every(
+@each_case(
     ("host", "port", "listed", "is_direct"),
     [
         (NAME, 443, "", False),
@@ -100,7 +100,7 @@ def test_the_variable_of_the_scheme_wins_and_small_letters_before_it(environment
         assert (found.host if found else "") == (told(own) or told("all_proxy"))
 
 
-@every("kind", ["https", "socks4", "socks5", "socks5h", "SOCKS5"])
+@each_case("kind", ["https", "socks4", "socks5", "socks5h", "SOCKS5"])
 def test_a_proxy_of_another_kind_is_refused_with_what_to_do(kind: str) -> None:
     with pytest.raises(UsageError) as caught:
         proxy_for(NAME, 443, is_tls=True, environment={"all_proxy": f"{kind}://me:{SECRET}@proxy.example:1080"})
@@ -110,7 +110,7 @@ def test_a_proxy_of_another_kind_is_refused_with_what_to_do(kind: str) -> None:
     assert SECRET not in said
 
 
-@every(
+@each_case(
     "text",
     [
         f"http://me:{SECRET}@",

@@ -12,7 +12,7 @@ from seasoned.gateway.record.conversations import RequestIdentity, identify
 from seasoned.gateway.wire import anthropic, chat, responses
 from seasoned.gateway.wire.request import ApiRequest
 from seasoned.session import SessionRef
-from tests.every import every
+from tests.each_case import each_case
 
 SESSION = "0199a213-81c0-7800-8aa1-bbab2a035a53"
 TOOL = {"type": "function", "function": {"name": "bash"}}
@@ -56,7 +56,7 @@ ORDER = [
 ]
 
 
-@every("first", range(len(ORDER)))
+@each_case("first", range(len(ORDER)))
 def test_the_first_header_that_is_there_names_the_session(first: int) -> None:
     headers = {name: value for given, _ in reversed(ORDER[first:]) for name, value in given.items()}
     identity = found(headers, ask_chat("Hello", prompt_cache_key="cache"))
@@ -134,7 +134,7 @@ def test_a_codex_root_thread_is_a_turn() -> None:
 COMPACTION = json.dumps({"request_kind": "compaction"})
 
 
-@every(
+@each_case(
     ("headers", "asked", "path", "purpose"),
     [
         ({}, ask_chat("Hello"), "/v1/chat/completions", "turn"),

@@ -12,7 +12,7 @@ import pytest
 from seasoned.errors import Conflict, NotFound, UsageError
 from seasoned.gateway.account.keys import PREFIX, Budgets, KeyCache, hash_of, list_keys, make_key, revoke_key
 from seasoned.store import Database, open_database
-from tests.every import every
+from tests.each_case import each_case
 from tests.gateway.running import config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import chat, serve_upstream
 
@@ -50,7 +50,7 @@ def test_names_are_given_out_once(any_database: Database) -> None:
         revoke_key(any_database, "phone", now=7.0)
 
 
-@every(
+@each_case(
     ("name", "more"),
     [
         ("", {}),

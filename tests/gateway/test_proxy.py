@@ -17,7 +17,7 @@ import openai
 import pytest
 
 from seasoned.gateway.proxy.client import RequestRefused, read_body
-from tests.every import every
+from tests.each_case import each_case
 from tests.gateway.running import Running, config_in, rows, run_gateway, settings_for, wait_until
 from tests.gateway.upstream_server import (
     Said,
@@ -161,7 +161,7 @@ def _cut(said: Said, chance: random.Random) -> Said:
     return Said(tuple(pieces), said.status, said.kind, said.headers)
 
 
-@every("seed", range(6))
+@each_case("seed", range(6))
 @pytest.mark.parametrize(
     ("path", "said", "asked"),
     [
@@ -186,14 +186,14 @@ def test_bytes_pass_as_they_are_wherever_they_are_cut(
     assert gateway.failed_open() == {}
 
 
-@every("seed", range(6))
+@each_case("seed", range(6))
 def test_only_the_event_that_we_asked_for_is_taken_out(gateway: Running, upstream: Upstream, seed: int) -> None:
     upstream.script[:] = [_cut(chat_stream("Hé", "llo"), random.Random(seed))]
     came = _post(gateway, "/v1/chat/completions", json.dumps({**CHAT, "stream": True}).encode())[2]
     assert came == chat_stream("Hé", "llo", has_usage=False).body
 
 
-@every("method", ["GET", "DELETE", "PUT"])
+@each_case("method", ["GET", "DELETE", "PUT"])
 def test_the_rest_passes_with_its_path_and_query(gateway: Running, upstream: Upstream, method: str) -> None:
     upstream.heard.clear()
     upstream.script[:] = [whole({"object": "list", "data": []})]
@@ -271,7 +271,7 @@ def test_a_web_socket_is_told_to_use_http(gateway: Running, upstream: Upstream) 
     assert upstream.heard == []
 
 
-@every(
+@each_case(
     "headers",
     [
         {"Origin": "https://evil.example"},
@@ -331,7 +331,7 @@ def test_a_client_is_not_blamed_for_the_lateness_of_the_gateway(has_come: bool) 
             asyncio.run(read())
 
 
-@every("target", [b"@127.0.0.1:1/v1/models", b"*", b"http://127.0.0.1:1/v1/models"])
+@each_case("target", [b"@127.0.0.1:1/v1/models", b"*", b"http://127.0.0.1:1/v1/models"])
 def test_no_target_leads_elsewhere(gateway: Running, upstream: Upstream, target: bytes) -> None:
     host, port = gateway.url.removeprefix("http://").split(":")
     upstream.heard.clear()
@@ -360,7 +360,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/messages", "/v1/responses", "/v1/embeddings"])
-@every("body", HOSTILE)
+@each_case("body", HOSTILE)
 def test_what_is_not_understood_passes_unchanged(gateway: Running, upstream: Upstream, path: str, body: bytes) -> None:
     upstream.heard.clear()
     upstream.script[:] = [whole({"ok": True})]
@@ -371,7 +371,7 @@ def test_what_is_not_understood_passes_unchanged(gateway: Running, upstream: Ups
     assert gateway.failed_open() == {}
 
 
-@every(
+@each_case(
     "said",
     [
         stream(b"data: [DONE]\n\n"),

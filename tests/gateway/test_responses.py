@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from seasoned.gateway.wire.responses import ask_for_usage, insert_block, open_stream, read_request, read_response
 from seasoned.session import Marks, Message, Result, ToolCall, Usage
-from tests.every import every
+from tests.each_case import each_case
 from tests.gateway.written import BORDERS, SEEDS, TEXTS, block, cut, is_spliced, passed, sse, written_body
 
 BLOCK = block("responses")
@@ -139,7 +139,7 @@ def test_a_request_that_goes_on_says_from_where() -> None:
     assert kept is not None and kept.conversation == "conv_1"
 
 
-@every("body", [b"", b"[]", b"{", b'{"model":"m"}', b'{"model":"m","input":7}', b"[" * 5000])
+@each_case("body", [b"", b"[]", b"{", b'{"model":"m"}', b'{"model":"m","input":7}', b"[" * 5000])
 def test_what_is_not_understood_is_left_alone(body: bytes) -> None:
     assert read_request(body) is None
     assert insert_block(body, BLOCK) == body
@@ -183,13 +183,13 @@ def test_a_text_becomes_a_list_that_has_the_text_as_it_was_written(text: str, se
     assert json.loads(after)["input"][-1] == {"type": "message", "role": "user", "content": text}
 
 
-@every("field", [b'"previous_response_id":"resp_1"', b'"conversation":{"id":"conv_1"}'])
+@each_case("field", [b'"previous_response_id":"resp_1"', b'"conversation":{"id":"conv_1"}'])
 def test_a_request_that_goes_on_is_given_no_second_block(field: bytes) -> None:
     body = b'{"model":"m","input":"Go on",' + field + b"}"
     assert insert_block(body, BLOCK) == body
 
 
-@every("given", ["Hello", [{"role": "developer", "content": "S"}, {"role": "user", "content": "Hello"}]])
+@each_case("given", ["Hello", [{"role": "developer", "content": "S"}, {"role": "user", "content": "Hello"}]])
 def test_a_request_with_a_block_is_one_that_the_sdk_knows(given: object) -> None:
     found = json.loads(insert_block(json.dumps({"model": "m", "input": given}).encode(), BLOCK))["input"]
     TypeAdapter(ResponseInputParam).validate_python(found)

@@ -18,7 +18,7 @@ import pytest
 import uvloop
 
 from seasoned.gateway.proxy.upstream import UpstreamReply, Upstreams, UpstreamUnreachable
-from tests.every import every
+from tests.each_case import each_case
 from tests.gateway.certificate import certify
 from tests.gateway.proxy_server import (
     ESTABLISHED,
@@ -177,7 +177,7 @@ def test_who_is_left_out_is_reached_without_the_proxy(run: Run, world: Make) -> 
     run(work)
 
 
-@every("scheme", ["https", "http"])
+@each_case("scheme", ["https", "http"])
 def test_a_password_is_sent_to_the_proxy_and_to_nobody_else(run: Run, world: Make, scheme: str) -> None:
     async def work() -> None:
         async with world(tls=scheme == "https", authorization=AUTHORIZATION) as all:
@@ -189,8 +189,8 @@ def test_a_password_is_sent_to_the_proxy_and_to_nobody_else(run: Run, world: Mak
     run(work)
 
 
-@every("scheme", ["https", "http"])
-@every("user", ["", "me:wrong" + quote(PASSWORD, safe="") + "@"])
+@each_case("scheme", ["https", "http"])
+@each_case("user", ["", "me:wrong" + quote(PASSWORD, safe="") + "@"])
 def test_a_proxy_that_wants_another_password_is_told_of_without_it(
     run: Run, world: Make, scheme: str, user: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -213,7 +213,7 @@ def test_a_proxy_that_wants_another_password_is_told_of_without_it(
     run(work)
 
 
-@every(
+@each_case(
     ("pieces", "says"),
     [
         ((), "RemoteProtocolError"),
@@ -253,7 +253,7 @@ def test_a_proxy_that_leads_nowhere_is_a_502_that_says_so(
     run(work)
 
 
-@every("pieces", [(), (b"HTTP/1.1 200 OK\r\n",), (ESTABLISHED,)])
+@each_case("pieces", [(), (b"HTTP/1.1 200 OK\r\n",), (ESTABLISHED,)])
 def test_a_proxy_that_says_no_more_is_a_504_in_time(run: Run, world: Make, pieces: tuple[bytes, ...]) -> None:
     async def work() -> None:
         async with world(pieces=pieces, hangs=True) as all:
@@ -268,7 +268,7 @@ def test_a_proxy_that_says_no_more_is_a_504_in_time(run: Run, world: Make, piece
     run(work)
 
 
-@every("pieces", [(), (ESTABLISHED,)])
+@each_case("pieces", [(), (ESTABLISHED,)])
 def test_who_goes_away_meanwhile_closes_the_line_to_the_proxy(run: Run, world: Make, pieces: tuple[bytes, ...]) -> None:
     async def work() -> None:
         async with world(pieces=pieces, hangs=True) as all:
@@ -332,7 +332,7 @@ def test_who_is_at_the_end_of_the_tunnel_must_prove_its_name(run: Run, world: Ma
     run(work)
 
 
-@every(
+@each_case(
     ("url", "target"),
     [
         ("https://[2001:db8::1]:8443/v1", "CONNECT [2001:db8::1]:8443 HTTP/1.1"),

@@ -13,7 +13,7 @@ from seasoned.errors import UsageError
 from seasoned.gateway.proxy.headers import passed_on, request_headers
 from seasoned.gateway.proxy.upstream import Upstreams
 from seasoned.gateway.settings import GatewaySettings, Upstream, key_for, load_settings, upstream_for
-from tests.every import every
+from tests.each_case import each_case
 
 OPENAI = Upstream(name="openai", base_url="https://one.example/v1", key_variable="ONE_KEY")
 ANTHROPIC = Upstream(name="anthropic", base_url="https://two.example", api="anthropic")
@@ -22,7 +22,7 @@ NEWER = Upstream(name="newer", base_url="http://127.0.0.1:9", models=("qwen-3*",
 ALL = (OPENAI, ANTHROPIC, LOCAL, NEWER)
 
 
-@every(
+@each_case(
     ("api", "model", "name"),
     [
         ("openai", "gpt-4o", "openai"),
@@ -66,7 +66,7 @@ async def _open_and_close(upstreams: Upstreams) -> None:
     await upstreams.close()
 
 
-@every(
+@each_case(
     "text",
     [
         "mode = 'open'",

@@ -11,7 +11,7 @@ from seasoned.gateway.wire.request import ApiResponse
 from seasoned.gateway.wire.usage import read_usage
 from seasoned.price import Cost, estimate_session, find_cost
 from seasoned.session import Usage
-from tests.every import every
+from tests.each_case import each_case
 from tests.gateway.test_anthropic import TURN as ANTHROPIC_TURN
 from tests.gateway.test_chat import ONLY_USAGE, TURN, USAGE, chunk
 from tests.gateway.test_responses import TURN as RESPONSES_TURN
@@ -65,7 +65,7 @@ def test_known_bug_usage_lost_when_the_last_chunk_has_choices() -> None:
         assert reader.answer().usage == Usage(input=12, output=5, cache_read=8)
 
 
-@every(
+@each_case(
     ("model", "base_url"),
     [("a-model-of-our-own", None), ("gpt-5", "http://127.0.0.1:8080/v1"), ("", OPENAI_URL), (None, OPENAI_URL)],
 )
@@ -102,7 +102,7 @@ def test_the_providers_own_cost_outranks_an_estimate() -> None:
     assert free == Cost(Decimal(0), "provider")
 
 
-@every("cost", [True, "much", float("nan"), -1, None, {}, "Infinity"])
+@each_case("cost", [True, "much", float("nan"), -1, None, {}, "Infinity"])
 def test_a_cost_that_is_no_amount_is_none(cost: object) -> None:
     assert find_cost(None, {"cost": cost}, model="gpt-5") is None
 

@@ -16,7 +16,7 @@ from seasoned.schedule.hermes_jobs import HermesJobs, ImportedJob, import_jobs, 
 from seasoned.schedule.job import At, Cron, Every
 from seasoned.store import Database
 from tests.conftest import ROOT
-from tests.every import every
+from tests.each_case import each_case
 from tests.schedule.made import START, at
 
 HERMES = ROOT / ".venv" / "hermes-0.19.0"
@@ -71,7 +71,7 @@ def test_a_plain_job_is_carried_over_whole(tmp_path: Path) -> None:
     assert made.created_at == START - 3600, "its beat goes on as it was"
 
 
-@every(
+@each_case(
     ("schedule", "expected"),
     [
         ({"kind": "cron", "expr": "0 9 * * 1-5"}, Cron("0 9 * * 1-5")),
@@ -84,7 +84,7 @@ def test_every_kind_of_schedule(tmp_path: Path, schedule: dict[str, Any], expect
     assert one(tmp_path, schedule=schedule).job.schedule == expected
 
 
-@every(
+@each_case(
     ("fields", "skills"),
     [
         ({"skills": ["a", "b"], "skill": "a"}, ("a", "b")),
@@ -114,7 +114,7 @@ def test_a_job_without_an_agent_is_its_script(tmp_path: Path) -> None:
     assert (made.prompt, made.script) == ("", "check.sh")
 
 
-@every("fields", [{"enabled": False}, {"state": "paused"}, {"paused_at": "2027-01-01T00:00:00"}])
+@each_case("fields", [{"enabled": False}, {"state": "paused"}, {"paused_at": "2027-01-01T00:00:00"}])
 def test_a_paused_job_stays_paused(tmp_path: Path, fields: dict[str, Any]) -> None:
     assert one(tmp_path, **fields).job.is_paused
 
@@ -124,7 +124,7 @@ def test_only_the_runs_that_are_left_are_left(tmp_path: Path) -> None:
     assert "as often as it should" in reason(tmp_path, entry(repeat={"times": 2, "completed": 2}))
 
 
-@every(
+@each_case(
     ("fields", "delivery", "noted"),
     [
         ({"deliver": "telegram:123"}, ("telegram:123",), False),
@@ -149,7 +149,7 @@ def test_what_is_not_carried_over_is_said(tmp_path: Path) -> None:
     assert found.job.toolsets == ("file",)
 
 
-@every(
+@each_case(
     ("given", "words"),
     [
         ("text", "an entry is an object"),
@@ -175,7 +175,7 @@ def test_two_jobs_of_one_name_and_names_with_odd_signs_are_told_apart(tmp_path: 
     assert found.jobs[3].job.id != "../d"
 
 
-@every("text", ["{", "[]]", '{"jobs": 5}', '"x"', "\udcff"])
+@each_case("text", ["{", "[]]", '{"jobs": 5}', '"x"', "\udcff"])
 def test_a_file_that_is_no_list_of_jobs_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "jobs.json").write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(SourceError, match=r"Give the jobs\.json of Hermes"):

@@ -9,7 +9,7 @@ import pytest
 
 from seasoned.errors import UsageError
 from seasoned.schedule.job import At, Cron, Every, Job, JobRun, Slot, check_job, new_id
-from tests.every import every
+from tests.each_case import each_case
 from tests.schedule.made import START, job
 
 
@@ -18,7 +18,7 @@ def test_a_right_job_is_left_as_it_is() -> None:
     assert check_job(one) is one
 
 
-@every(
+@each_case(
     ("fields", "words"),
     [
         ({"name": ""}, "a job name has"),
@@ -57,7 +57,7 @@ def test_retries_need_the_word_that_there_are_no_side_effects() -> None:
     assert check_job(job(retries=1, has_side_effects=False)).retries == 1
 
 
-@every("schedule", [Cron("*/5 * * * *"), Every(60), At(START)])
+@each_case("schedule", [Cron("*/5 * * * *"), Every(60), At(START)])
 def test_a_job_outlives_its_document(schedule: Cron | Every | At) -> None:
     one = job(schedule=schedule, toolsets=("web",), repeat=3, is_paused=True)
     assert msgspec.json.decode(msgspec.json.encode(one), type=Job) == one

@@ -8,7 +8,7 @@ from typing import Any
 from seasoned.agent.loop.model import ModelChoice, detect_window, is_cloud, provider_of
 from seasoned.schedule.model_choice import MIN_CONTEXT, ContextWindow, find_window, objection
 from seasoned.testing import serve_script
-from tests.every import every
+from tests.each_case import each_case
 from tests.schedule.made import job
 from tests.schedule.places import config_at_home, run_job, serve_web
 
@@ -25,7 +25,7 @@ def test_the_job_comes_before_the_configuration_and_that_before_detection() -> N
     assert find_window(job(), configured=None, detect=_broken) == ContextWindow(None, "nothing")
 
 
-@every(
+@each_case(
     ("fields", "tokens", "is_refused"),
     [
         ({}, MIN_CONTEXT, False),
@@ -49,7 +49,7 @@ def test_the_message_says_what_to_change() -> None:
         assert part in said
 
 
-@every("field", ["context_length", "configured"])
+@each_case("field", ["context_length", "configured"])
 def test_a_model_below_the_limit_is_refused_before_any_request_leaves(field: str) -> None:
     with serve_script("Hello.") as server:
         settings: dict[str, Any] = {"base_url": server.base_url, "model": "scripted"}
@@ -74,7 +74,7 @@ def test_a_server_that_tells_its_window_is_believed() -> None:
     assert (record.fault, "4,096" in record.reason) == ("context", True)
 
 
-@every("answer", [[], {"data": 3}, {"data": [{"id": "m", "context_length": True}]}, {"data": [7]}])
+@each_case("answer", [[], {"data": 3}, {"data": [{"id": "m", "context_length": True}]}, {"data": [7]}])
 def test_a_server_that_tells_nothing_useful_leaves_the_window_unknown(answer: Any) -> None:
     with serve_web(lambda path: answer) as web:
         assert detect_window(ModelChoice("m", f"{web.url}/v1")) is None
@@ -93,7 +93,7 @@ def test_an_override_lets_a_small_model_run() -> None:
             assert run_job(job(**fields), config).outcome == "ok", json.dumps(fields)
 
 
-@every(
+@each_case(
     ("url", "is_elsewhere"),
     [
         ("http://127.0.0.1:1/v1", False),

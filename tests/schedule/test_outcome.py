@@ -17,7 +17,7 @@ from seasoned.schedule.outcome import (
     says_failed,
     without_markers,
 )
-from tests.every import every
+from tests.each_case import each_case
 
 FINDS = [(failure.pattern, text) for failure in FAILURES for text in failure.finds]
 MISSES = [(failure.pattern, text) for failure in FAILURES for text in failure.misses]
@@ -54,7 +54,7 @@ def test_there_are_twenty_wordings_and_twenty_look_alikes() -> None:
     assert len(LOOK_ALIKES) >= 20
 
 
-@every(("pattern", "text"), FINDS)
+@each_case(("pattern", "text"), FINDS)
 def test_a_wording_of_failure_is_a_failed_run(pattern: str, text: str) -> None:
     assert re.search(pattern, text, re.IGNORECASE)
     result = judge_answer(f"{text}\n\nI will look again tomorrow.")
@@ -62,13 +62,13 @@ def test_a_wording_of_failure_is_a_failed_run(pattern: str, text: str) -> None:
     assert text.split(";")[0][:40] in result.reason or repr(text)[1:40] in result.reason
 
 
-@every(("pattern", "text"), MISSES)
+@each_case(("pattern", "text"), MISSES)
 def test_what_a_wording_must_miss_is_no_failure(pattern: str, text: str) -> None:
     assert not re.search(pattern, text, re.IGNORECASE)
     assert says_failed(text) is None
 
 
-@every("text", LOOK_ALIKES)
+@each_case("text", LOOK_ALIKES)
 def test_a_look_alike_is_no_failure(text: str) -> None:
     assert judge_answer(f"{text}\nEverything else is quiet.").outcome == "ok"
 
@@ -83,7 +83,7 @@ def test_what_stands_in_a_block_of_code_says_nothing() -> None:
     assert judge_answer("The log of last year:\n```\nThe script failed.\n```\nAll is well.").outcome == "ok"
 
 
-@every(
+@each_case(
     ("answer", "outcome"),
     [
         ("[SILENT]", "silent"),

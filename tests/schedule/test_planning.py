@@ -22,7 +22,7 @@ from seasoned.schedule.planning import (
     retry_time,
     start_time,
 )
-from tests.every import every
+from tests.each_case import each_case
 from tests.schedule.made import START, job
 
 FIRST = START + 600
@@ -74,7 +74,7 @@ def test_after_a_sleep_all_runs_each() -> None:
     assert (found.late, found.skipped) == (minutes(1, 2, 3, 4), ())
 
 
-@every("missed", ["once", "all"])
+@each_case("missed", ["once", "all"])
 def test_what_is_older_than_the_maximum_age_never_runs(missed: str) -> None:
     found = plan(job(schedule=Every(600), missed=missed, max_age_seconds=1000), FIRST, FIRST + 1900)
     old = [one.slot for one in found.skipped if "older than 16m 40s" in one.reason]
@@ -134,7 +134,7 @@ def test_a_waiting_slot_starts_when_nothing_stands_against_it() -> None:
     assert may_start(job(), waiting(), runs=0, running=[], now=START) == StartNow()
 
 
-@every(
+@each_case(
     ("overlap", "origin", "expected"),
     [
         ("skip", "slot", SkippedSlot),

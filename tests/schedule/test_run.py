@@ -12,7 +12,7 @@ from seasoned.schedule.model_choice import allowed_toolsets
 from seasoned.schedule.run import AgentAnswer, AgentTask, ChosenModel, JobRunner, RunParts
 from seasoned.store import open_store
 from seasoned.testing import Answer, ScriptedServer, call, serve_script
-from tests.every import every
+from tests.each_case import each_case
 from tests.schedule.made import START, job
 from tests.schedule.places import Beat, config_at_home, parts_at_home, run_job, script
 
@@ -47,7 +47,7 @@ def test_the_session_is_recorded_under_the_name_of_its_slot() -> None:
     assert (recorded.about.platform, recorded.about.model) == ("cron", "scripted")
 
 
-@every(("answer", "outcome"), [("[SILENT]", "silent"), ("", "empty"), ("  \n", "empty")])
+@each_case(("answer", "outcome"), [("[SILENT]", "silent"), ("", "empty"), ("  \n", "empty")])
 def test_silence_is_not_delivered_and_an_empty_answer_is_not_ok(answer: str, outcome: str) -> None:
     # An agent that says nothing at all is asked again by the library, and says nothing again.
     record, _ = played(job(), *[answer] * 5)
@@ -55,7 +55,7 @@ def test_silence_is_not_delivered_and_an_empty_answer_is_not_ok(answer: str, out
     assert record.delivery == ("none" if outcome == "silent" else "pending")
 
 
-@every("text", ["", "echo '{\"wakeAgent\": false}'", "echo checked; echo '[SILENT]'", "echo w >&2"])
+@each_case("text", ["", "echo '{\"wakeAgent\": false}'", "echo checked; echo '[SILENT]'", "echo w >&2"])
 def test_a_script_with_nothing_to_do_ends_the_run_before_a_token_is_spent(text: str) -> None:
     record, server = played(job(script=script(text or ":")))
     assert server.heard == []
@@ -69,7 +69,7 @@ def test_what_the_script_prints_goes_into_the_prompt_and_the_history() -> None:
     assert (record.outcome, record.script_output) == ("ok", "3 commits")
 
 
-@every("answer", ["All is well.", "[SILENT]", "[SCRIPT_FAILED] no disk"])
+@each_case("answer", ["All is well.", "[SILENT]", "[SCRIPT_FAILED] no disk"])
 def test_a_failed_script_is_a_failed_run_whatever_the_agent_says(answer: str) -> None:
     record, server = played(job(script=script("echo no disk >&2; exit 2")), answer)
     assert "## Script error" in server.heard[0].json["messages"][-1]["content"]
@@ -182,7 +182,7 @@ def test_a_scheduled_run_has_no_tool_to_schedule_ask_or_send() -> None:
     assert record.note == ""
 
 
-@every(
+@each_case(
     ("is_cloud", "allow", "kept"),
     [(True, False, ("file", "web")), (True, True, ("terminal", "file", "code", "web")), (False, False, None)],
 )

@@ -11,7 +11,7 @@ import pytest
 
 from seasoned.errors import NotFound, Refused
 from seasoned.schedule.script import OUTPUT_CHARACTERS, ScriptRun, command_of, find_script, run_script, says_nothing
-from tests.every import every
+from tests.each_case import each_case
 from tests.schedule.places import config_at_home, parts_at_home, script
 
 
@@ -158,7 +158,7 @@ def test_a_shell_script_needs_no_right_to_be_executed() -> None:
     assert command_of(path)[-1] == str(path)
 
 
-@every(
+@each_case(
     ("output", "is_nothing"),
     [
         ("", True),

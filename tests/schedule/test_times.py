@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from seasoned.errors import UsageError
 from seasoned.schedule.job import At, Cron, Every, Schedule
 from seasoned.schedule.times import check_times, find_zone, in_words, next_times, parse_schedule, span_in_words, times
-from tests.every import every
+from tests.each_case import each_case
 from tests.schedule.made import START, at, job, shown
 
 DAYS = [
@@ -34,7 +34,7 @@ def next_five(expression: str, after: str, zone: str = "UTC") -> list[str]:
     return shown(zone, list(islice(times(Cron(expression), zone, START, at(zone, after)), 5)))
 
 
-@every(("zone", "before", "expected"), DAYS)
+@each_case(("zone", "before", "expected"), DAYS)
 def test_a_daily_job_at_half_past_two_runs_once_on_the_day_the_clocks_change(
     zone: str, before: str, expected: str
 ) -> None:
@@ -44,7 +44,7 @@ def test_a_daily_job_at_half_past_two_runs_once_on_the_day_the_clocks_change(
     assert [one[11:16] for one in found[1:]] == ["02:30"] * 4
 
 
-@every(("zone", "before", "expected"), DAYS)
+@each_case(("zone", "before", "expected"), DAYS)
 def test_a_scheduler_that_starts_at_any_minute_of_that_day_finds_the_slot_once(
     zone: str, before: str, expected: str
 ) -> None:
@@ -59,7 +59,7 @@ def test_a_scheduler_that_starts_at_any_minute_of_that_day_finds_the_slot_once(
     assert on_the_day == [expected]
 
 
-@every(
+@each_case(
     ("zone", "after", "expression", "expected"),
     [
         # An hour that comes twice: a job of a fixed hour runs in the first one, an hourly one in both.
@@ -85,7 +85,7 @@ def test_hours_that_come_twice_or_not_at_all(zone: str, after: str, expression: 
     assert len(set(found)) == len(found)
 
 
-@every(
+@each_case(
     ("expression", "after", "expected"),
     [
         ("0 9 * * 1-5", "2026-11-13 12:00", ["2026-11-16", "2026-11-17", "2026-11-18", "2026-11-19", "2026-11-20"]),
@@ -128,7 +128,7 @@ def test_times_are_those_of_cronsim_in_order_and_each_once(
     assert found == expected
 
 
-@every(
+@each_case(
     ("text", "expected"),
     [
         ("*/5 * * * *", Cron("*/5 * * * *")),
@@ -148,7 +148,7 @@ def test_words_become_a_schedule(text: str, expected: Schedule) -> None:
     assert parse_schedule(text, zone="Europe/Berlin", now=START) == expected
 
 
-@every(
+@each_case(
     ("text", "words"),
     [
         ("0 0 30 2 *", "'0 0 30 2 *' never matches"),
@@ -177,7 +177,7 @@ def test_what_cannot_be_is_refused_with_one_clear_sentence(text: str, words: str
     assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
 
 
-@every("zone", ["Berlin", "Mars/Olympus", "", "../../etc/passwd", "/etc/localtime", "europe\0berlin"])
+@each_case("zone", ["Berlin", "Mars/Olympus", "", "../../etc/passwd", "/etc/localtime", "europe\0berlin"])
 def test_a_zone_that_does_not_exist_is_refused(zone: str) -> None:
     with pytest.raises(UsageError, match="unknown time zone"):
         parse_schedule("0 9 * * *", zone=zone, now=START)
