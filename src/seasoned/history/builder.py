@@ -181,6 +181,7 @@ class SessionBuilder:
             return
         if time is not None:
             self.seen_at(time)
+        # Claude Code writes each block of a message on its own line; the key joins them again.
         draft = self._keys.get(key) if key is not None else None
         if draft is None:
             draft = MessageDraft(role, self._first_message + len(self._messages), time, place, key, model, summary)
@@ -196,6 +197,7 @@ class SessionBuilder:
         if text:
             draft.texts.append(text)
         if usage is not None and not draft.synthetic:
+            # The message began in an earlier stretch, whose sum already holds its old usage: replace it.
             if draft.index < self._first_message and draft.usage is not None:
                 self._usage = (self._usage or Usage()) + draft.usage.negated()
             draft.usage = usage
@@ -209,6 +211,7 @@ class SessionBuilder:
         """Add a call made by the last message. Returns False for a copy of one that is already there."""
         if call_id in self._calls:
             return False
+        # A call of an earlier stretch, read again for its late result. It was already counted.
         if waiting := self._waiting.pop(call_id, None):
             draft = CallDraft(call_id, tool, arguments, waiting.index, waiting.message, time, [place])
             draft.taken = True
@@ -216,6 +219,7 @@ class SessionBuilder:
             return False
         if self.replaying:
             return False
+        # Some sources record calls without the message that made them.
         if self._last is None or self._last.role != "assistant":
             self.message("assistant", time=time, place=place)
         owner = self._last
@@ -225,6 +229,7 @@ class SessionBuilder:
         owner.synthetic = draft.synthetic
         self._call_count += 1
         self._calls[call_id] = draft
+        # The message was already returned by `take`, so its new call goes out separately.
         if owner.index < self._first_message:
             self._late[call_id] = draft
         else:
@@ -241,6 +246,7 @@ class SessionBuilder:
                 return False
             self.unreadable(f"at {place}", f"a result for call {call_id[:80]!r}, which this session does not have")
             return False
+        # Resumed sessions repeat their results; the first one stands.
         if call.result is not None and call.result != CUT_SHORT:
             return False
         call.result = Result(text, marks, time)
@@ -264,6 +270,7 @@ class SessionBuilder:
         if call is None or call.result is None:
             return
         call.result = Result(call.result.text, marks, call.result.time)
+        # A call that was already handed out is handed out again, or the store would keep the old marks.
         if call.taken:
             self._late[call_id] = call
 
@@ -359,6 +366,7 @@ class SessionBuilder:
         self._late.clear()
         self._unreadable.clear()
         self._warm.clear()
+        # Only open calls can still change; keeping the others would hold the whole file in memory.
         self._calls = {call_id: call for call_id, call in self._calls.items() if call.is_open}
         self._keys = dict(list(self._keys.items())[-_KEYS_CARRIED:])
         return session

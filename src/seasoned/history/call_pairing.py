@@ -42,8 +42,10 @@ class CallPairing:
         if raw is None:
             raw = f"{self._prefix}_{self._count}"
         self._count += 1
+        # Counted even for calls that bring an id, so that made-up ids depend only on the position.
         known = self._made.setdefault(raw, [])
         if known and raw not in self._turn:
+            # The same id in a later message: an equal call is a repetition, a different one reuses the id.
             for call_id in known:
                 if self._what[call_id] == (tool, arguments):
                     return call_id
@@ -75,6 +77,7 @@ class CallPairing:
             candidates = [raw]
         else:
             candidates = self._made.get(raw, [raw])
+        # Of calls that share an id, the oldest open one is answered first.
         call_id = next((known for known in candidates if known in self._open), candidates[-1])
         self._open.pop(call_id, None)
         return self._builder.result(call_id, text, marks, time=time, place=place)

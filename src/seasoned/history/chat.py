@@ -121,6 +121,7 @@ class ChatReader:
         fields = as_object(call)
         function = fields.get("function")
         if isinstance(function, str):
+            # Some loggers write the name where OpenAI has an object.
             function = {"name": function, "arguments": fields.get("arguments")}
         inner = as_object(function) or fields
         name = string(inner.get("name")) or string(fields.get("name"))
@@ -150,6 +151,7 @@ class ChatReader:
         if name is None:
             self.builder.unreadable(where, "a tool call without a tool name")
             return
+        # The Responses API lists calls as items of their own, without a message around them.
         if self._speaker != "assistant":
             self.builder.message("assistant", time=time, place=place)
             self.calls.turn()

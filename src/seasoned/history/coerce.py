@@ -140,6 +140,7 @@ def time_of(value: object) -> float | None:
                 return None
         else:
             if moment.tzinfo is None:
+                # Without a zone: local time would make the same file mean something else on another machine.
                 moment = moment.replace(tzinfo=UTC)
             try:
                 return moment.timestamp()
@@ -151,6 +152,7 @@ def time_of(value: object) -> float | None:
         number = float(value)
     except OverflowError:
         return None
+    # 1e11 seconds is the year 5138, so a larger number has a smaller unit.
     for _ in range(3):
         if number < 1e11:
             break
@@ -166,6 +168,7 @@ def arguments_of(value: object) -> dict[str, Any]:
         return {}
     if isinstance(value, str):
         try:
+            # OpenAI sends arguments as JSON in a text; a model may also have written something that is not JSON.
             decoded = decode(value.encode("utf-8", "surrogatepass"))
         except msgspec.DecodeError:
             return {"input": value}
@@ -265,6 +268,7 @@ def anthropic_usage(value: object) -> Usage | None:
 def count(value: object) -> int | None:
     """A token count if it is a plausible one."""
     tokens = integer(value)
+    # Larger numbers cannot be stored in JSON without loss.
     return tokens if tokens is not None and 0 <= tokens < 1 << 53 else None
 
 

@@ -75,10 +75,12 @@ def _under(path: Path, *, named: bool) -> Iterator[Candidate]:
 
 def _walk(folder: str) -> Iterator[Candidate]:
     try:
+        # Sorted, so that of two copies the same one comes first on every run.
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
         raise SourceError(f"{folder!r} cannot be opened: {error.strerror or error}.") from error
     for entry in entries:
+        # Links to folders are not followed: they may form a loop.
         if entry.is_dir(follow_symlinks=False):
             if entry.name not in _SKIPPED_FOLDERS:
                 yield from _walk(entry.path)

@@ -52,6 +52,7 @@ def take_sample(path: Path, *, records: int = _RECORDS) -> Sample:
     if not text.startswith((b"{", b"[")):
         return _sample_lines(path, head, records)
     first, newline, rest = text.partition(b"\n")
+    # A document may be pretty-printed, but then its first line is not a whole object.
     if text.startswith(b"{") and newline and rest.strip() and _is_whole(first):
         return _sample_lines(path, head, records)
     return _sample_document(path) or _sample_lines(path, head, records)
@@ -172,6 +173,7 @@ def recognise(path: Path) -> str | None:
         if named(module).recognises(sample):
             return module
     if sample.kind == "lines":
+        # Three lines may all be headers; the other formats need more to be told apart.
         sample = take_sample(path)
     if sample.kind == "other":
         return None

@@ -103,6 +103,7 @@ def _feed_broken(reader: LineReader, line: bytes, offset: int, error: Exception)
     if not text:
         return None
     reason = None
+    # Two processes that write to one file glue their lines; a crash leaves zero bytes.
     for piece in split_objects(text):
         for attempt in (piece, repair_json(piece)):
             try:
@@ -131,6 +132,7 @@ def _shown(text: bytes) -> str:
 
 def _replay(file: Any, reader: LineReader) -> None:
     for builder in list(reader.builders.values()):
+        # The stored state holds no text, so the lines of open calls are read again from the file.
         places = builder.waits_at()
         builder.replaying = True
         for place in places:

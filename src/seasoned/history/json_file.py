@@ -97,6 +97,7 @@ def _decode_leniently(read: Callable[[bytes | msgspec.Raw], T], data: bytes | ms
 
 def repair_json(data: bytes) -> bytes | None:
     """The same JSON with broken characters and NaN replaced; None if more than that is wrong."""
+    # JavaScript cuts texts in the middle of a pair, and strict decoders refuse the half that is left.
     text = _ESCAPE.sub(_replace_lone, data.decode("utf-8", "replace").encode())
     try:
         value = json.loads(text, strict=False, parse_constant=_no_value, parse_float=_finite)
@@ -187,6 +188,7 @@ def pieces(path: Path) -> Iterator[JsonPiece | Unreadable]:
     """The lines of JSON Lines, the items of a list, or the one document, not yet decoded."""
     with source_errors(path), path.open("rb") as file:
         text = file.read(_HEAD_BYTES).lstrip(_BLANK)
+    # JSON Lines are never loaded as a whole; a document must be.
     if not text.startswith((b"{", b"[")) or _begins_as_lines(path, text):
         yield from _lines(path)
         return
@@ -194,6 +196,7 @@ def pieces(path: Path) -> Iterator[JsonPiece | Unreadable]:
         data = path.read_bytes().lstrip(_BLANK)
     cut = False
     if not _is_json(data):
+        # From the cheapest repair to the most costly; the last resort is to read line by line.
         repaired = repair_json(data)
         if repaired is None:
             repaired = _close(data)
@@ -362,6 +365,7 @@ def _close(data: bytes) -> bytes | None:
         if token in _CLOSES:
             opened.append(_CLOSES[token])
         elif token in (b"}", b"]"):
+            # A bracket that does not fit, or a document that is complete: not a cut, so closing would guess.
             if not opened or opened.pop() != token or not opened:
                 return None
             good = at, b"".join(reversed(opened))

@@ -118,6 +118,7 @@ class MessageLog:
             conversation = self._again(session) or self._begin(session)
         else:
             own = _record_id(value)
+            # Without any id, a request belongs to the conversation whose messages it begins with.
             known = self._ends.get(self._longest(exchange)) if own is None else None
             native = known or f"{self._path.stem}/{own if own is not None else index}"
             conversation = (self._again(known) if known else None) or self._begin(native)
@@ -174,6 +175,7 @@ class MessageLog:
                     continue
                 end = hash((end, mark))
                 before[mark] += 1
+                # Counted, not just seen: a user may say "yes" twice, and the second one is new.
                 if before[mark] <= conversation.seen[mark]:
                     continue
                 is_reply = position >= len(exchange.messages)
@@ -209,5 +211,6 @@ def _describe(builder: SessionBuilder, value: dict[str, Any], exchange: LoggedEx
     label = first_of(value, "resolved", "success", "reward")
     if isinstance(label, bool):
         builder.succeeded = label
+    # A reward in between says how good it was, not whether it succeeded.
     elif (reward := number(label)) in (0.0, 1.0):
         builder.succeeded = reward == 1.0

@@ -28,6 +28,7 @@ def without_copies(sessions: Iterable[Session]) -> Iterator[Session]:
     for session in sessions:
         root = session.ref
         if session.parent is not None:
+            # What continues or forks a session copies its calls, so they share one lineage.
             root = roots.get(session.parent, session.parent)
         roots[session.ref] = root
         yield _first_seen(session, str(root), seen)
@@ -39,6 +40,7 @@ def _first_seen(session: Session, root: str, seen: set[tuple[str, str]]) -> Sess
     for message in session.messages:
         kept = []
         for call in message.calls:
+            # A short id such as `call_1` names a call only within its lineage.
             key = ("", call.id) if is_unique_id(call.id) else (root, call.id)
             if key not in seen:
                 seen.add(key)
@@ -58,6 +60,7 @@ def read(path: str | Path) -> Iterator[Session]:
 def _sessions(path: Path) -> Iterator[Session]:
     for candidate in candidates([path]):
         file = Path(candidate.path)
+        # A file that the user named must be a history; a folder may hold other JSON files.
         if candidate.named:
             yield from read_file(file)
         elif (module := recognise(file)) is not None:

@@ -23,6 +23,7 @@ def open_readonly(path: Path) -> Iterator[sqlite3.Connection]:
     """A read-only connection. SourceError says why it cannot be opened."""
     try:
         with _at_rest(path) as (where, options), closing(_connect(where, options)) as connection:
+            # SQLite reads the file only now, so a damaged or locked one fails here and not within a reader.
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             yield connection
     except (sqlite3.DatabaseError, UnicodeDecodeError, OverflowError) as error:
@@ -51,6 +52,7 @@ def _at_rest(path: Path) -> Iterator[tuple[Path, str]]:
     with path.open("rb") as file:
         header = file.read(20)
     log, index = Path(f"{path}-wal"), Path(f"{path}-shm")
+    # Bytes 18 and 19 of the header are 2 when the database uses a write-ahead log.
     if header[18:20] != b"\x02\x02":
         yield path, "mode=ro"
     elif not log.exists() or log.stat().st_size == 0:

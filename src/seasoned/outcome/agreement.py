@@ -170,6 +170,7 @@ def _interval(pairs: list[LabeledVerdict], *, seed: int) -> F1Interval | None:
     # In a fixed order: sessions arrive as parallel readers finish, and the seed must draw the same ones.
     tables = [sessions[key] for key in sorted(sessions)]
     counts = [(table.hit, table.false_alarm, table.miss) for table in tables]
+    # Sessions without any failure, said or labelled, do not move F1; with fewer than two others it has no spread.
     telling = [count for count in counts if any(count)]
     if len(counts) < _FEWEST_SESSIONS or len(telling) < _FEWEST_SESSIONS:
         return None
@@ -180,6 +181,7 @@ def _interval(pairs: list[LabeledVerdict], *, seed: int) -> F1Interval | None:
         value = _f1(sum(c[0] for c in drawn), sum(c[1] for c in drawn), sum(c[2] for c in drawn))
         if value is not None:
             values.append(value)
+    # So few failures that most resamples drew none: an interval of the rest would look too narrow.
     if len(values) < _RESAMPLES // 2:
         return None
     values.sort()

@@ -72,6 +72,7 @@ def count_name(call: ToolCall, verdict: Verdict, include: Include = NOTHING_MORE
 
 def counts_as(tool: str, verdict: str, fault: str, include: Include = NOTHING_MORE, *, synthetic: bool = False) -> str:
     """The same from what is kept of a call."""
+    # In this order: a call that a warm start made up is never also counted as declined or trivial.
     if synthetic and not include.synthetic:
         return "synthetic"
     if not include.trivial and is_trivial(tool):

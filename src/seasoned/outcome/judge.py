@@ -98,6 +98,7 @@ def _by_code(call: ToolCall, code: int, meaning: str | None, *, all_failed: bool
         no = benign(command, code, silent=not text.strip())
     if no is not None:
         said = judge_shell(text, command)
+        # Exit 1 counts as the answer "no" only if nothing in the output complains.
         if said.verdict != "failed":
             return Verdict("ok", "exit_code", "none", f"Exit code {code}: {no}.")
     fault, reason = fault_of(call, call.result.text)
@@ -125,6 +126,7 @@ def _by_text(call: ToolCall, agent: str) -> Verdict:
         if body.exit_code is not None:
             return _by_code(call, body.exit_code, None) if body.exit_code else _OK_CODE
         text = body.text
+    # A file, and what a program prints, may be JSON about the errors of others.
     if agent in _JSON_AGENTS or way not in ("file_read", "python"):
         structured = _by_structure(call, text, way, agent)
         if structured is not None:

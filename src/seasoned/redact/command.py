@@ -16,12 +16,15 @@ DASH = LazyRegex(
     rf"""-(?:(?P<flag>{_NAMED})(?:\\{{0,8}}["'],\s{{0,8}}(?=\\{{0,8}}["'])|[ \t]{{1,2}}(?![ \t\-|]))"""
     r"""|(?<=[\s"'\\n]-)(?:-(?:proxy-)?user[ =]|u(?:[ ]|(?=["']))|[aw][ ]|p[ ]?)[ ]?(?=\S))"""
 )
+# `-pSECRET` in one word is a password only for these; elsewhere -p is a port or a path.
 CLIENTS_WITH_JOINED = ("mysql", "mariadb", "mysqldump", "mysqladmin")
+# What an option of one letter means depends on the program in front of it.
 CLIENTS_WITH_SPACE = {
     "-p": ("login", "sshpass", "mongo", "az ", "skopeo", "7z", "mssql"),
     "-a": ("redis-cli",),
     "-w": ("ldap",),
 }
+# `echo SECRET | docker login --password-stdin`
 PIPED = LazyRegex(
     r"""echo\s{1,3}(?:-n\s{1,3})?\\{0,8}["']?([^\s"'|\\]{4,512})\\{0,8}["']?\s{0,3}\|[^|\n]{1,200}password-stdin"""
 )

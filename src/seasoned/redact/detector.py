@@ -21,6 +21,7 @@ from seasoned.redact.personal import (
 )
 from seasoned.redact.rules import RULES, Rule
 
+# No key is longer, and without a limit a text full of begin lines would take quadratic time.
 FURTHEST = 65536
 BEGIN = LazyRegex(r"-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----")
 END = LazyRegex(r"-----END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----")
@@ -48,6 +49,7 @@ def _pem(text: str) -> Iterator[Hit]:
         if begin.start() < done:
             continue
         end = END.compiled.search(text, begin.end(), begin.end() + FURTHEST)
+        # Another begin line before the end line: this key was cut off, and the end belongs to the next.
         following = text.find("-----BEGIN ", begin.end(), end.end() if end else begin.end() + FURTHEST)
         if end is not None and following < 0:
             done = end.end()
@@ -55,6 +57,7 @@ def _pem(text: str) -> Iterator[Hit]:
             done = _body_end(text, begin.end())
             if done - begin.end() < 24:
                 continue
+        # A begin and an end line with hardly anything between them are documentation.
         if done - begin.start() > 96:
             yield Hit("private-key", begin.start(), done)
     for end in END.compiled.finditer(text, done):
@@ -72,7 +75,9 @@ def _body_end(text: str, start: int) -> int:
 
 
 USERINFO = LazyRegex(r"""://([^\s/?#@:"'<>\\`]{0,256}):([^\s/"'<>\\`]{1,512})@""")
+# A token without a user name: `https://TOKEN@host`.
 ALONE = LazyRegex(r"""://([^\s/?#@:"'<>\\`.]{20,512})@""")
+# The same percent-encoded once or twice, as in redirect parameters.
 CODED = LazyRegex(r"""(?i)%3a(?:%2f|/){2}([^\s/?#@:"'<>\\`&]{0,256}?)%3a([^\s/@"'<>\\`&]{1,512}?)%40""")
 TWICE = LazyRegex(r"""(?i)%253a(?:%252f){2}([^\s/?#@:"'<>\\`&]{0,256}?)%253a([^\s/@"'<>\\`&]{1,512}?)%2540""")
 
@@ -110,7 +115,9 @@ def _branches(words: list[str]) -> str:
 LONG = 20  # shorter words are neither tokens nor worth decoding
 # Characters before a long word that anchors may include: `SG.`, `Bearer `, `sig=`.
 BEFORE = 24
+# Encodings within encodings: deeper ones are rare, and a limit keeps hostile texts cheap.
 DEEPEST = 3
+# Words without a digit are searched only for tokens whose random part may have none.
 WITHOUT_DIGITS = (
     "hf_",
     "AKIA",
@@ -127,6 +134,7 @@ WITHOUT_DIGITS = (
     "npm_",
     "rzp_",
 )
+# Changes of case that names do not have, or the padding of base64.
 UNWRITTEN = LazyRegex(r"[a-z][A-Z]{1,3}[a-z][A-Z]|[A-Z]{4}[a-z]{1,2}[A-Z]|=$")
 REACH = 256
 # In shorter texts, searching one anchor after the other is faster than one expression for all.
@@ -137,6 +145,7 @@ BEARER = next(rule for rule in RULES if rule.kind == "bearer")
 AZURE_CLIENT = next(rule for rule in RULES if rule.kind == "azure-client")
 
 _ALNUM = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+# 0 is a digit, a is a letter, + is a sign within encoded text, a space is everything else.
 CLASSES = bytes(
     48 if 48 <= c <= 57 else 97 if c in _ALNUM or c in b"_-%" else 43 if c in b"+/=.:~" else 32 for c in range(256)
 )

@@ -10,11 +10,13 @@ from seasoned.redact.name import vocabulary
 
 PLAIN_LOCAL = "abcdefghijklmnopqrstuvwxyz0123456789.+_-"
 DOMAIN = LazyRegex(r"(?:[a-z0-9](?:[a-z0-9\-]{0,61}[a-z0-9])?\.){1,6}([a-z]{2,18})(?![a-z0-9\-_(]|\.[a-z0-9]|:[/~])")
+# `name@1.0.tgz` and `getty@tty1.service` look like addresses: these endings are files and units.
 NOT_ENDINGS = vocabulary(
     "js ts py sh rs md go rb so cc jsx tsx json yaml yml toml png jpg jpeg gif svg css html htm tgz zip gz tar "
     "whl jar service socket target timer mount slice scope conf cfg ini txt log lock map vue php java kt swift "
     "cpp hpp local localhost internal invalid test example git exe dll bin sql csv xml lua ex exs ml hs pl ps"
 )
+# Senders and examples that do not identify a person.
 NOBODY = vocabulary(
     "git noreply no-reply donotreply do-not-reply hg svn user you your.email your-email name email me foo bar"
 )
@@ -46,6 +48,7 @@ def find_emails(text: str, low: str) -> Iterator[Hit]:
             left = low[max(0, at - 64) : at]
             local = left[len(left.rstrip(PLAIN_LOCAL)) :].lstrip(".-+")
             start = at - len(local)
+            # In JSON a line end is written `\n`, and its letter would become part of the name.
             if start and text[start - 1] == "\\" and local[:1] in "nrt":
                 local, start = local[1:], start + 1
             if _is_person(local, domain[0], low, start):
@@ -87,6 +90,7 @@ def _is_card(written: str) -> bool:
 
 
 def _in_range(digits: str) -> bool:
+    # One number in ten has a valid check digit, so the ranges of the networks must fit too.
     n, two, four = len(digits), int(digits[:2]), int(digits[:4])
     if digits[0] == "4":
         return n in (16, 19)

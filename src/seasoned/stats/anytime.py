@@ -17,9 +17,11 @@ from seasoned.stats.interval import NO_TRIALS, Estimate, as_counts, check_level,
 if TYPE_CHECKING:
     from seasoned.stats.interval import Array
 
+# The weight at which longer clusters are capped. A larger cap would make every other cluster weigh less.
 LARGEST_CLUSTER = 100
 # The largest share of the capital at risk on one cluster. Less would loosen the upper bound of low rates.
 _STAKE = 0.9
+# 2^-40 is far below any digit that is shown.
 _HALVINGS = 40
 CONTRADICTION = "the data is inconsistent: the rate has probably changed along the way"
 NO_VALUES = "there are no values"
@@ -67,6 +69,7 @@ def difference_sequence(values_a: Sequence[float], values_b: Sequence[float], *,
     a, b = _bounded(values_a)[:pairs], _bounded(values_b)[:pairs]
     if not pairs:
         return Estimate(None, None, 0, 0, f"{NO_VALUES} on one side")
+    # Mapped from [-1, 1] to [0, 1], where the bets are defined.
     x, weights = (a - b + 1) / 2, np.ones(pairs)
     half = _estimate(x, weights, 2 * pairs, level)
     assert half.value is not None  # there are pairs
@@ -109,6 +112,7 @@ def _largest(x: Array, weights: Array, bets: Array, rate: float, sign: int) -> f
     import numpy as np
 
     reach = rate if sign > 0 else 1 - rate
+    # Never more than the bettor has: the capital must stay positive for the bound to hold.
     stakes = np.minimum(bets, _STAKE / reach if reach > 0 else math.inf)
     return float(np.cumsum(np.log1p(sign * stakes * weights * (x - rate))).max())
 
@@ -120,6 +124,7 @@ def _bets(x: Array, weights: Array, level: float) -> Array:
     times = np.arange(1, len(x) + 1)
     means = (0.5 + np.cumsum(weights * x)) / (1 + np.cumsum(weights))
     squares = np.cumsum((weights * (x - means)) ** 2)
+    # Shifted by one: a bet that knew its own outcome would not be fair.
     variance = (0.25 + np.concatenate([[0.0], squares[:-1]])) / times
     return np.sqrt(2 * math.log(2 / (1 - level)) / (variance * times * np.log(times + 1)))
 

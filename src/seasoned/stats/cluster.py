@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     # From rows of totals to the value of each row and its gradient by the totals.
     Smooth = Callable[[Array], tuple[Array, Array]]
 
+# So that 50 draws lie beyond each end of a 95 % interval.
 RESAMPLES = 2000
 _AT_ONCE = 2_000_000  # numbers held in memory at a time
 
@@ -83,6 +84,7 @@ def _weights(clusters: int, draws: int, generator: Generator) -> Array:
     """How often each draw holds each cluster."""
     import numpy as np
 
+    # Every draw gets its own range of numbers, so that one count serves all of them.
     chosen = generator.integers(0, clusters, (draws, clusters)) + clusters * np.arange(draws)[:, None]
     return np.bincount(chosen.ravel(), minlength=draws * clusters).reshape(draws, clusters).astype(float)
 
@@ -168,6 +170,7 @@ def pool_rows(rows: Array) -> Pooled:
         return Pooled(failed / total, int(total), 1, None, None)
     without = (failed - rows[:, 0]) / (total - rows[:, 1])
     error = math.sqrt((len(rows) - 1) * float(without.var()))
+    # Rounding leaves a tiny error where all clusters have the same rate.
     if not 0 < failed < total or error < 1e-12:
         error = 0.0
     return Pooled(failed / total, int(total), len(rows), error, effective_clusters(rows[:, 1]) - 1)
@@ -199,6 +202,7 @@ def rate(
         return Estimate(pooled.rate, None, pooled.n, 1, ONE_CLUSTER)
     if method == "wilson":
         return _answer(pooled, wilson_interval(pooled, level), None)
+    # The other methods rest on the spread between clusters; without any they would claim certainty.
     if not pooled.error:
         return _answer(pooled, None, NOTHING_VARIES)
     if method == "linear":

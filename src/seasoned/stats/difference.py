@@ -79,6 +79,7 @@ def independent_difference(a: Pooled, b: Pooled, level: float) -> Estimate:
     value = a.rate - b.rate
     low, high = difference_ends(a.rate, of_a, b.rate, of_b)
     error, freedom = welch(a, b)
+    # Without any spread there is no p value, although Wilson's interval exists.
     p_value = t_tails(value / error, freedom) if error else None
     return _answer(a, b, value, span(low, value, high, level, a.clusters + b.clusters), None, p_value)
 
@@ -159,6 +160,7 @@ def log_ratio(sums: Array) -> tuple[Array, Array]:
 
 def from_log(ends: tuple[float, float] | None, value: float, level: float, clusters: int) -> Interval | None:
     """An interval of a ratio from the ends of its logarithm; None when the upper one is beyond all numbers."""
+    # exp(710) is beyond a double.
     if ends is None or ends[1] > 700:
         return None
     return span(math.exp(ends[0]), value, math.exp(ends[1]), level, clusters)

@@ -66,6 +66,7 @@ def span(low: float, value: float, high: float, level: float, n: int) -> Interva
 def as_counts(failures: Sequence[int], totals: Sequence[int]) -> Array:
     """One row (failures, total) for each cluster with trials; empty clusters are dropped."""
     rows = raw_counts(failures, totals)
+    # A cluster without trials has no rate, and would still count as a unit.
     return rows[rows[:, 1] > 0]
 
 
@@ -89,6 +90,7 @@ def raw_counts(failures: Sequence[int], totals: Sequence[int]) -> Array:
     if len(failures) != len(totals):
         raise UsageError(f"each cluster has failures and a total, not {len(failures)!r} and {len(totals)!r} of them")
     rows = np.column_stack([np.asarray(failures, dtype=float), np.asarray(totals, dtype=float)])
+    # Negated, so that NaN is refused as well: every comparison with it is false.
     wrong = ~((rows[:, 0] >= 0) & (rows[:, 0] <= rows[:, 1]) & np.isfinite(rows[:, 1]))
     if wrong.any():
         first = rows[wrong][0].tolist()

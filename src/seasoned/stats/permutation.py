@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     Labels = npt.NDArray[np.bool_]
 
+# With the observed arrangement these are 10,000, so the smallest p value is 0.0001.
 PERMUTATIONS = 9999
+# Labels held in memory at a time.
 _AT_ONCE = 500_000
 
 
@@ -89,6 +91,7 @@ def _all_choices(clusters: int, chosen: int) -> Iterator[Labels]:
     """Every choice of the first side, beginning with the observed one."""
     import numpy as np
 
+    # The first combination is the first indices, which is the observed arrangement.
     members = np.array(list(combinations(range(clusters), chosen)))
     labels = np.zeros((len(members), clusters), dtype=bool)
     labels[np.arange(len(members))[:, None], members] = True

@@ -10,6 +10,7 @@ from seasoned.errors import UsageError
 from seasoned.stats.distribution import normal_below, normal_quantile, two_sided_z
 from seasoned.stats.interval import check_level
 
+# More halvings would be below the precision of a double.
 _HALVINGS = 60
 
 

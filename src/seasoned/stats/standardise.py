@@ -76,6 +76,7 @@ def _pool_tables(failures: Array, totals: Array, weights: Array) -> Pooled:
     rate = float((failures.sum(axis=0) / totals.sum(axis=0)) @ weights)
     without = ((failures.sum(axis=0) - failures) / (totals.sum(axis=0) - totals)) @ weights
     error = math.sqrt((len(totals) - 1) * float(without.var()))
+    # The size of a cluster is its share in the standardised rate, not its number of trials.
     sizes = (totals / totals.sum(axis=0)) @ weights
     return Pooled(
         min(1.0, rate),

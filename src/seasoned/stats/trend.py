@@ -50,6 +50,7 @@ def slope_of(
     if stratum is not None and float(np.abs(position).max()) > 1e-9 * scale:
         outcome, position = (_without_strata(values, cluster, stratum) for values in (outcome, position))
         reason = NO_WAY_IN_STRATA
+    # Rounding errors of the subtraction would otherwise count as positions.
     position[np.abs(position) < 1e-9 * scale] = 0.0
     unit = cluster if group is None else group
     spread = sums(unit, position**2)
@@ -104,6 +105,7 @@ def _without_strata(values: Array, cluster: Codes, stratum: Codes) -> Array:
     )
     sizes = np.maximum(counts.sum(axis=1), 1.0)
     normal = np.diag(counts.sum(axis=0)) - counts.T @ (counts / sizes[:, None])
+    # A pseudo-inverse: with every cluster's mean removed, the levels are known only up to a constant.
     levels: Array = np.linalg.pinv(normal, hermitian=True) @ sums(stratum, values)
     return values - _within(levels[stratum], cluster)
 
@@ -149,6 +151,7 @@ def stratified_difference(
     error = math.sqrt((clusters - 1) * float(without.var()))
     if not error > 1e-12:
         return Estimate(value, None, n, clusters, NOTHING_VARIES)
+    # The smaller group decides: many clusters in the other cannot make up for it.
     freedom = min(effective_clusters(side) for side in sides) - 1
     half = two_sided_t(level, freedom) * error
     interval = span(max(-1.0, value - half), value, min(1.0, value + half), level, clusters)

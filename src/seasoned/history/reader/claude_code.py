@@ -131,6 +131,7 @@ class _ClaudeCodeReader:
             self._builder(native_id, carry)
 
     def notes(self) -> dict[str, Any]:
+        # A chain goes on within a few lines, and the notes are stored with every source.
         return {"chains": dict(list(self._chains.items())[-200:])} if self._chains else {}
 
     def feed(self, line: bytes, place: int) -> None:
@@ -195,6 +196,7 @@ class _ClaudeCodeReader:
     ) -> None:
         text = block.content if isinstance(block.content, str) else text_of(block.content)
         marks = _FAILED if block.is_error else _UNMARKED if block.is_error is None else _OK
+        # Set when a person or a permission rule said no.
         if line.toolDenialKind:
             marks = Marks(failed=True, declined=True)
         builder.result(block.tool_use_id or "", text, marks, time=time, place=place)
@@ -209,6 +211,7 @@ class _ClaudeCodeReader:
             builder.cwd = line.cwd
         time = time_of(line.timestamp)
         content = said.content
+        # Claude Code writes these itself; counted as the model's words they would distort its figures.
         if line.isApiErrorMessage or said.model == "<synthetic>":
             builder.message("system", text_of_blocks(content), time=time, place=place)
             builder.end_reason = "api_error" if line.isApiErrorMessage else builder.end_reason

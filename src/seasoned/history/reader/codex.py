@@ -148,6 +148,7 @@ class _CodexReader:
         text = text_of(item.get("content"))
         said_by = item.get("role")
         role: Role = "assistant" if said_by == "assistant" else "user" if said_by == "user" else "system"
+        # Otherwise titles and intents would be taken from Codex's own instructions.
         if role == "user" and text.startswith(_HARNESS_TEXTS):
             role = "system"
         model = self.builder.model if role == "assistant" else None
@@ -210,6 +211,7 @@ class _CodexReader:
         known = self.builder.marks_of(call_id)
         if known is None:
             self._said_so[call_id] = marks
+        # An event never overrules what the result itself says.
         elif known.failed is None and known.exit_code is None:
             self.builder.amend(call_id, _joined(known, marks))
 
@@ -241,11 +243,13 @@ def _marks_of_text(text: str, *, parts: list[Any] | None) -> Marks:
     if parts and text.startswith("Script "):
         codes = [code for code in map(_code_in_json, map(text_of, parts)) if code is not None]
         if codes:
+            # A script runs several commands; it failed if any of them did.
             return Marks(exit_code=next((code for code in codes if code != 0), 0))
     return Marks()
 
 
 def _code_in_json(text: str) -> int | None:
+    # Outputs may be megabytes of JSON; the field is near either end, so most are not decoded.
     if "exit_code" not in text[:2000] and "exit_code" not in text[-500:]:
         return None
     try:

@@ -113,6 +113,7 @@ class _CopilotReader:
         elif kind == "tool.execution_complete":
             self._add_end(data, time, part.place)
         elif kind == "abort":
+            # Only marked at the end: a call may still finish after the user pressed stop.
             self._interrupted |= set(self._calls.open)
         elif kind in ("session.compaction_complete", "session.truncation"):
             self._builder.compaction()

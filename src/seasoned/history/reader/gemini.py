@@ -95,6 +95,7 @@ def _from_lines(path: Path, opening: dict[str, Any], lines: list[dict[str, Any]]
     builder = _begin(path, opening)
     messages: dict[str, dict[str, Any]] = {}
     for position, line in enumerate(lines):
+        # What was rewound did happen: its calls ran, so they stay.
         if "$rewindTo" in line:
             continue
         key = identity(line.get("id")) or f"line {position}"
@@ -168,6 +169,7 @@ def _result_text(call: dict[str, Any]) -> str | None:
         return "\n".join([text for text in map(_part_text, result) if text])
     if result is not None:
         return _part_text(result)
+    # What the model saw was not recorded: what the user saw is the next best.
     if string(call.get("status")) in ("success", "error", "cancelled"):
         return string(call.get("resultDisplay")) or ""
     return None

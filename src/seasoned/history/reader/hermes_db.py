@@ -164,6 +164,7 @@ def _read_row(builder: SessionBuilder, row: _Row, content: str, place: int) -> N
     role = str(row.get("role"))
     if role == "tool":
         call_id = string(row.get("tool_call_id")) or ""
+        # Hermes sets it when a turn ends before the tool did: nothing was done, or it is not known.
         interrupted = row.get("effect_disposition") in ("none", "unknown")
         builder.result(call_id, content, Marks(interrupted=interrupted), time=time, place=place)
         return

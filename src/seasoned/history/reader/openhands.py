@@ -100,6 +100,7 @@ class _OpenHandsReader:
         if action == "condensation":
             self.builder.compaction()
             return
+        # What the user does in the interface is recorded like an action of the agent.
         if action in _SILENT_ACTIONS or event.get("source") in ("user", "environment"):
             return
         meta = as_object(event.get("tool_call_metadata"))
@@ -132,6 +133,7 @@ class _OpenHandsReader:
         elif kind == "error":
             # An error that no call caused is shown to the model as a user message.
             self.builder.message("user", text, time=time, place=place)
+        # In old files 0 and -1 stand for no event.
         elif kind not in _SILENT_OBSERVATIONS and event.get("source") != "user" and cause not in (None, "0", "-1"):
             self.builder.unreadable(f"at {place}", f"an observation of event {cause!r}, which is not a call")
 

@@ -287,6 +287,7 @@ class _SpanReader:
         if not name:
             self._builder.unreadable(span.where, "an execution without a tool name")
             return
+        # Exporters may leave the messages out, and then the execution is all there is of a call.
         if not self._calls.knows(given):
             if not self._speaks:
                 self._builder.message("assistant", time=span.start, place=place)

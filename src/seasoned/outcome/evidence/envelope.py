@@ -125,6 +125,7 @@ def without_notes(text: str) -> str:
     for _ in range(_MOST_NOTES):
         if not text.endswith(("</system-reminder>", "</system-reminder>\n")):
             break
+        # From the last one backwards: a file that was read may itself contain the tag further up.
         note = text.rfind("<system-reminder>")
         text = text[:note].rstrip() if note > 0 else text
     if "Shell cwd was reset to " in text[-400:]:

@@ -67,6 +67,7 @@ def fault_of(call: ToolCall, text: str) -> tuple[Fault, str]:
 def fault_in(text: str) -> Fault:
     """Who is at fault by the words of a failure; `none` when they do not tell."""
     lowered = text.lower()
+    # The environment first: its words are specific, while "error" and "fail" stand in nearly every failure.
     if any(piece in lowered for piece in _ENVIRONMENT):
         return "environment"
     return "call" if any(piece in lowered for piece in _CALL) else "none"
@@ -78,6 +79,7 @@ def _telling_line(text: str) -> str:
     if not lines:
         return ""
     for line in reversed(lines[-12:]):
+        # Tracebacks and compilers put the message last; usage texts and shells put it first.
         if _TELLING.compiled.match(line):
             return _short(line)
     return _short(lines[0])

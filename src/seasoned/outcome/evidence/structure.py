@@ -54,6 +54,7 @@ def fields_say(data: dict[str, Any], *, own: bool) -> Verdict | None:
         return _failed(error or data.get("message"), "The answer says that it did not succeed.")
     if own and word in _INTERRUPTED and (error or len(data) <= 3):
         return Verdict("failed", "structure", "interrupted", "The answer says that it was interrupted.")
+    # A number named "error" in looked-up data is a measurement (an error rate), not a complaint.
     if error and not (_flag(data, "success") is True or (not own and isinstance(error, (int, float)))):
         return _failed(error, "The answer holds an error.")
     code = _code(data)
@@ -62,6 +63,7 @@ def fields_say(data: dict[str, Any], *, own: bool) -> Verdict | None:
         if code == 0 or (isinstance(meaning, str) and meaning):
             return Verdict("ok", "exit_code", "none", f"Exit code {code}{f': {meaning}' if meaning else ''}.")
         return Verdict("failed", "exit_code", "none", f"Exit code {code}.")
+    # In the data of an API "failed" may be the status of an order; a small object with "error" is the answer itself.
     if word in _FAILED and (own or (word == "error" and len(data) <= 6)):
         return _failed(error or data.get("message"), f"The answer has status {word}.")
     return _http_says(data) or _parts_say(data) or _success_says(data, own=own)

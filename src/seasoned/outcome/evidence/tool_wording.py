@@ -49,6 +49,7 @@ def judge_words(way: OutputForm, text: str, call: ToolCall, *, fields: dict[str,
         if way == "meta":
             return Verdict("ok", "none", "none", "The result is empty, as is usual for such a tool.")
         return Verdict("unclear", "none", "none", "The result is empty.")
+    # Successes first: their rules are exact (numbered lines), and content behind them must not be read as a complaint.
     worked = first(_SUCCESSES.get(way, _NONE), said)
     if worked is not None:
         return worked.says()

@@ -7,6 +7,7 @@ from seasoned.outcome.wording.rule import WordingRule, WordingRules
 PACKAGE = WordingRules(
     WordingRule(
         "npm and its kin",
+        # The script's own output may be long; the package manager speaks before or after it, never in between.
         "edge",
         r"^(?:npm (?:ERR!|error)(?: |$)|\s?ELIFECYCLE\b| ERR_PNPM_|(?:error|info) Command failed with exit code"
         r"|error: script \"[^\"]*\" (?:exited with code|was terminated)"
@@ -40,6 +41,7 @@ PACKAGE = WordingRules(
 HOOKS = WordingRules(
     WordingRule(
         "hook of a commit",
+        # Hooks report in the order they run, so the one that failed may stand in the middle.
         "line",
         r"^- exit code: [1-9]\d*$|^husky - .*(?:exited with code|failed)|^✖ lint-staged|^✖ .{1,80}(?:failed|:)$",
         "A hook of the repository refused.",
@@ -53,6 +55,7 @@ BUILD_FAILURES = WordingRules(
     *PACKAGE,
     WordingRule(
         "make",
+        # make stops at the first error, so its own line is among the last.
         "end",
         r"^(?:g?make|gmake)(?:\[\d+\])?: \*\*\* |^ninja: (?:build stopped|error)|^(?:bazel"
         r"|ERROR): Build did NOT complete|^FAILED: Build did NOT complete",
@@ -77,6 +80,7 @@ BUILD_FAILURES = WordingRules(
     ),
     WordingRule(
         "typescript",
+        # One line for each finding, and a long list of them may be cut by `head` before the summary comes.
         "line",
         r"^(?:\[[\w:.-]+\] )?[^\s:(]+[:(]\d+[,:]\d+\)?(?: -|:) error (?:TS\d+|\w+/)|^error TS\d+: "
         r"|^Found [1-9]\d* errors?(?: in|\.)",
@@ -129,6 +133,7 @@ BUILD_FAILURES = WordingRules(
     ),
     WordingRule(
         "go build",
+        # `go:` also announces downloads, hence the list of verbs that are not complaints.
         "edge",
         r"^(?:\[[\w:.-]+\] )?(?:\./)?[\w./@-]+\.go:\d+:\d+: (?!.*\bwarning\b)\S"
         r"|^# [\w./-]+(?: \[[\w./-]+\])?\n[\w./-]+\.go:\d+|^go: (?!downloading|finding|extracting|found|added"
@@ -148,6 +153,7 @@ BUILD_FAILURES = WordingRules(
     ),
     WordingRule(
         "linter finding",
+        # A code such as F401 after the position keeps times of a log (12:30:45: INFO) apart from findings.
         "line",
         r"^[^\s:]+:\d+:\d+: [A-Z]{1,4}\d{2,4} \S|^ *\^-+ SC\d+ \(|^[^\s:]+:\d+ DL\d{4} "
         r"|^[^\s:]+:\d+:\d+: .{3,300} \[[a-z-]+\]$|^Diff in \S+(?::\d+:?| at line \d+:)$"
@@ -176,6 +182,7 @@ BUILD_FAILURES = WordingRules(
     ),
     WordingRule(
         "lint summary",
+        # Linters end with a count; the same words further up are findings in a file that is shown.
         "end",
         r"^(?:\[[\w:.-]+\] )?(?:✖ [1-9]\d* problems?(?! \(0 errors)\b|[1-9]\d* problems? \([1-9]|[1-9]\d* issues?:\s*$"
         r"|[ \t]*Found [1-9]\d* (?:errors?|issues?|problems?|warnings? and [1-9]\d* errors?)\b"
@@ -220,6 +227,7 @@ BUILD_FAILURES = WordingRules(
     ),
     WordingRule(
         "build tools",
+        # Gradle and Maven name the failure first and bury it under hints; others name it last.
         "edge",
         r"^(?:BUILD FAILED|FAILURE: Build failed|\[ERROR\] (?:Failed to execute|COMPILATION ERROR|BUILD FAILURE)"
         r"|\[INFO\] BUILD FAILURE|\*\* BUILD FAILED \*\*|Build FAILED\.?|Build failed\b|Failed to compile"
@@ -249,6 +257,7 @@ BUILD_FAILURES = WordingRules(
 BUILD_SUCCESSES = WordingRules(
     WordingRule(
         "clean build or check",
+        # The last lines only: an early step may be clean before a later one fails.
         "end",
         r"^(?:BUILD SUCCESS(?:FUL)?|\[INFO\] BUILD SUCCESS|All checks passed!|Success: no issues found|0 issues\."
         r"|✨?\s*Done in |Finished (?:`|dev|release|test)|\s+Finished |All done!|Build succeeded|No issues found"

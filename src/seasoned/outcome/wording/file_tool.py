@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from seasoned.outcome.wording.rule import WordingRule, WordingRules
 
+# What agents put in front of an error; the words behind it are the tool's own.
 _OPEN = r"(?:<tool_use_error>)?(?:(?:Error|ERROR|error):\s|Error [a-z]+ing [a-z]+: ?)?"
 
 _DOING = (
@@ -11,6 +12,7 @@ _DOING = (
     r"|calling|running|processing|finding|listing|deleting|moving)\b"
 )
 
+# Nearly all look at the very start: what follows may be the file, and files are full of such sentences.
 FILE_FAILURES = WordingRules(
     WordingRule(
         "patch did not apply",
@@ -144,6 +146,7 @@ FILE_FAILURES = WordingRules(
     ),
     WordingRule(
         "plain error alone",
+        # A log file may begin with "Error: "; a tool that failed says one line and stops.
         "whole",
         rf"(?:(?:Error|ERROR|error): |{_DOING})[^\n]*",
         "The tool answered with an error.",
@@ -153,6 +156,7 @@ FILE_FAILURES = WordingRules(
     ),
 )
 
+# A tool that writes never answers with the content of a file, so the start alone is enough here.
 WRITE_FAILURES = WordingRules(
     *FILE_FAILURES,
     WordingRule(
@@ -166,6 +170,7 @@ WRITE_FAILURES = WordingRules(
     ),
 )
 
+# Asked before the failures: numbered lines are a file, whatever the file says.
 FILE_SUCCESSES = WordingRules(
     WordingRule(
         "numbered lines",
@@ -200,6 +205,7 @@ FILE_SUCCESSES = WordingRules(
     ),
 )
 
+# Finding nothing is an answer, not a failure.
 SEARCH_SUCCESSES = WordingRules(
     WordingRule(
         "search answered",

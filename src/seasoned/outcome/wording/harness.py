@@ -43,6 +43,7 @@ HARNESS = WordingRules(
     ),
     WordingRule(
         "tool use error",
+        # After the two rules above, which know more about the same tag.
         "start",
         r"<tool_use_error>",
         "The agent reported a tool error.",
@@ -51,6 +52,7 @@ HARNESS = WordingRules(
     ),
     WordingRule(
         "failed and explained",
+        # Claude Code adds this behind the error of the tool itself, so the fault is read from the rest.
         "tail",
         r"^This tool's input schema was not in your prompt when you called it",
         "The agent explains why the call may have failed.",
@@ -69,6 +71,7 @@ HARNESS = WordingRules(
     ),
     WordingRule(
         "failed in the sandbox",
+        # No fault: the sandbox passes on both a wrong command and its own limits.
         "start",
         r"(?:failed in sandbox|Script failed\b|execution error: |(?:exec_command|write_stdin|shell|view_image"
         r"|apply_patch) failed: |exec_command failed for "

@@ -6,6 +6,7 @@ from seasoned.outcome.wording.rule import WordingRule, WordingRules
 
 _BAD = r"(?:4\d\d|5\d\d)"
 
+# Only the start, everywhere: what follows is the page, and pages explain status codes.
 WEB_FAILURES = WordingRules(
     WordingRule(
         "request failed with a status",
@@ -47,6 +48,7 @@ WEB_FAILURES = WordingRules(
     ),
     WordingRule(
         "limited",
+        # The environment's fault: the same call works later or with a key.
         "start",
         r"(?:<tool_use_error>)?(?:[A-Za-z ]*[Ee]rror:? )?(?:Rate limit(?:ed)?\b|Too many requests|429\b"
         r"|Quota exceeded|API key (?:not|is|missing)|[^\n]{0,80}API key (?:is )?(?:not set|missing|invalid)"
@@ -70,6 +72,7 @@ WEB_FAILURES = WordingRules(
 CURL = WordingRules(
     WordingRule(
         "curl failed",
+        # Both streams are joined, so the progress meter and the body of the page may come before or after it.
         "edge",
         r"^curl: \((?P<code>\d+)\) ",
         "curl could not make the request.",

@@ -7,6 +7,7 @@ from seasoned.outcome.wording.rule import WordingRule, WordingRules
 API_FAILURES = WordingRules(
     WordingRule(
         "protocol error",
+        # Only the start: after it comes data of the server, in which an error may be a subject.
         "start",
         r"(?:<tool_use_error>)?(?:Error: )?(?:MCP error -?\d+|McpError\b|JSON-RPC error|[Tt]ool (?:\S+ )?(?:call "
         r"|execution )?(?:error|failed)\b"
@@ -34,6 +35,7 @@ API_FAILURES = WordingRules(
     ),
     WordingRule(
         "error heading",
+        # A single heading "Error", since servers that answer in Markdown have no other flag in plain text.
         "start",
         r"#{1,4} (?:Error|Result\n+Error)\b|\*\*Error\*\*|❌|✗ |⛔",
         "The answer is headed as an error.",
@@ -70,6 +72,7 @@ API_FAILURES = WordingRules(
     ),
     WordingRule(
         "an exception's own words",
+        # The whole of a short text: a page about JavaScript quotes these sentences as well.
         "whole",
         r"[^\n]{0,120}(?:\bis not a function|\bis not defined|[Cc]annot read propert(?:y|ies) of|\bis not iterable"
         r"|Unexpected token|object has no attribute|\bis not subscriptable|list index out of range"
@@ -93,6 +96,7 @@ API_FAILURES = WordingRules(
     ),
     WordingRule(
         "short complaint",
+        # These words are common in documents, so they count only when the answer is this one sentence.
         "whole",
         r"[^\n{\[]{0,160}\b(?:is required|must be|is not (?:valid|allowed|supported|found|authorized)|not authorized"
         r"|unauthorized|access denied|permission denied"

@@ -7,6 +7,7 @@ from seasoned.outcome.wording.rule import WordingRule, WordingRules
 GH = WordingRules(
     WordingRule(
         "gh answered with a status",
+        # gh prints the body of the answer to stdout and its complaint to stderr, so either may come first.
         "tail",
         r"(?:^|\})gh: [\s\S]{0,3000}\(HTTP [45]\d\d\)\s*(?:\{[\s\S]*)?\Z",
         "GitHub refused the request.",
@@ -16,6 +17,7 @@ GH = WordingRules(
     ),
     WordingRule(
         "gh says no",
+        # Only the start: titles and comments that gh shows contain the same sentences.
         "start",
         r"(?:HTTP [45]\d\d: |GraphQL: |(?:no|No) (?:pull requests?|issues?|checks|releases?|runs?|default remote"
         r"|git remotes|commits between|open pull requests)\b[^\n]{0,60}(?:found|reported|for|between|set)"
@@ -84,6 +86,7 @@ USAGE = WordingRules(
     ),
     WordingRule(
         "usage first",
+        # A usage further down follows an error that another rule reads, or is part of a help text.
         "start",
         r"(?:usage|Usage|USAGE):[ \n]",
         "The program answered with its usage.",
@@ -95,6 +98,7 @@ USAGE = WordingRules(
 DATABASE = WordingRules(
     WordingRule(
         "the database refused",
+        # Only the start: a column of a result may hold any of these words.
         "start",
         r"(?:psql: |ERROR: {1,2}|FATAL: {1,2}|ERROR \d{4} \(|Error: (?:in prepare|near|stepping|unable|no such)"
         r"|Parse error|Runtime error)",
@@ -108,6 +112,7 @@ DATABASE = WordingRules(
     ),
 )
 
+# Any program may say these, also when it succeeds: they are asked last, and behind a pipe they are unclear.
 GENERIC = WordingRules(
     *USAGE,
     WordingRule(
@@ -167,6 +172,7 @@ GENERIC = WordingRules(
     ),
     WordingRule(
         "PowerShell",
+        # Its errors span several lines and the id comes last of them, often with more output behind it.
         "line",
         r"^[ \t]*\+ FullyQualifiedErrorId +: |is not recognized as (?:the name of a cmdlet|a name of a cmdlet"
         r"|an internal or external command)|^ParserError: |^[A-Z][a-z]+-[A-Z]\w+ ?: (?:Cannot|Could not|Access"
@@ -183,6 +189,7 @@ GENERIC = WordingRules(
     ),
     WordingRule(
         "network",
+        # Not bound to the start of a line: programs put their own name and the address in front.
         "edge",
         r"(?:Could not resolve host|Connection refused|Network is unreachable|Temporary failure in name resolution"
         r"|Connection timed out|Name or service not known|no such host|dial tcp .*: (?:i/o timeout|connect: |lookup )"

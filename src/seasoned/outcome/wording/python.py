@@ -12,6 +12,7 @@ _NAME = (
 INTERPRETER = WordingRules(
     WordingRule(
         "traceback at the end",
+        # At most five lines may follow: a program that caught and logged the exception goes on talking.
         "tail",
         rf"Traceback \(most recent call last\):\n(?:[ \t|+].*\n|\n)*[ \t|]*{_NAME}(?::.*)?(?:\n.*){{0,5}}\Z",
         "The program ended with an exception.",
@@ -33,6 +34,7 @@ INTERPRETER = WordingRules(
     ),
     WordingRule(
         "uncaught in the main program",
+        # A frame `in <module>` that comes first shows that nothing caught it, wherever stdout then ends up.
         "line",
         r"^Traceback \(most recent call last\):\n(?:  File \"<frozen runpy>\".*\n)*"
         r"  File \"[^\"\n]+\", line \d+, in <module>$",
@@ -58,6 +60,7 @@ INTERPRETER = WordingRules(
     ),
     WordingRule(
         "no such module or script",
+        # The interpreter says this before it runs anything, or last when a wrapper printed first.
         "edge",
         r"^(?:\S*python[\d.]*: (?:can't open file|No module named|Error while finding module)|/\S+: No module named "
         r"|Error: Cannot find module|node:internal/modules"
@@ -90,6 +93,7 @@ INTERPRETER = WordingRules(
     ),
     WordingRule(
         "panic",
+        # Go prints the panic first and the goroutines after it; Rust and the shell print it last.
         "edge",
         r"^(?:panic: |thread '[^']*' (?:\(\d+\) )?panicked at |fatal error: (?:all goroutines|runtime)"
         r"|Exception in thread \"|Unhandled exception\b|Segmentation fault|Aborted \(core dumped\)|Killed$"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from seasoned.outcome.wording.rule import WordingRule, WordingRules
 
+# The agent writes a refusal in the place of the result, so it stands at the very start.
 REFUSALS = WordingRules(
     WordingRule(
         "user rejected",
@@ -34,6 +35,7 @@ REFUSALS = WordingRules(
     ),
     WordingRule(
         "broken off",
+        # The one exception: what the command printed until then comes first.
         "end",
         r"^(?:<error>)?Command was aborted before completion(?:</error>)?$",
         "The command was broken off before it was done.",
@@ -54,6 +56,7 @@ REFUSALS = WordingRules(
     ),
     WordingRule(
         "permission not granted",
+        # The words of agents only: "Permission denied" alone is what an operating system says.
         "start",
         r"(?:<tool_use_error>)?(?:Error: )?(?:Claude requested permissions? to |Permission to use \S+ "
         r"|Permission (?:for|to) .{1,200} (?:has been |was )?denied|[^\n]{1,300} needs approval\. "

@@ -17,9 +17,12 @@ from seasoned.outcome.verdict import Fault, Outcome, Verdict
 Where = Literal["start", "edge", "end", "tail", "line", "whole"]
 
 # How far from either end words may stand to count, in lines and characters.
+# Few lines at the start: a program that fails at once says so there, and further down is content.
+# More at the end, because summaries and hints follow the line that tells.
 _FIRST_LINES = 4
 _LAST_LINES = 10
 _WINDOW = 6000
+# A tool that answers with a complaint and nothing else is short; a longer text is content that mentions one.
 _WHOLE = 600
 _ESCAPES = LazyRegex(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
@@ -48,6 +51,7 @@ class OutputText:
 
     def __init__(self, text: str) -> None:
         if "\x1b" in text:
+            # Colours stand between the words of a summary. Only the ends are cleaned: no rule looks at the middle.
             text = _ESCAPES.compiled.sub("", text[:_WINDOW] + text[-_WINDOW:] if len(text) > 2 * _WINDOW else text)
         self.text = text
 
@@ -129,6 +133,7 @@ def find(rule: WordingRule, speech: OutputText) -> re.Match[str] | None:
     needle = rule.needle
     if needle and not (needle in text if isinstance(needle, str) else any(piece in text for piece in needle)):
         return None
+    # The pieces are tested first because `in` is many times cheaper than a search over all lines.
     pattern = _compiled(rule.pattern)
     if rule.where == "start":
         return pattern.match(text)

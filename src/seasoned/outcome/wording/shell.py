@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from seasoned.outcome.wording.rule import WordingRule, WordingRules
 
+# Under which names shells complain: bash by its path, zsh as `(eval)` in a tool, a script by its file.
 _SHELL = r"(?:(?:/\S*/)?(?:ba|z|da|k|c)?sh|\(eval\)|-?bash|environment|/\S+\.sh|\S+\.sh)"
 
 SHELL_OWN = WordingRules(
     WordingRule(
         "command not found",
+        # The name is captured: a program missing in an earlier step does not decide how the command ends.
         "edge",
         rf"^(?:{_SHELL}: ?(?:line )?\d*:? ?(?P<program>[^\s:]+): (?:command )?not found$"
         rf"|{_SHELL}:\d*:? ?(?:command not found|no such file or directory): (?P<other>\S+)"
@@ -79,6 +81,7 @@ SHELL_OWN = WordingRules(
     ),
     WordingRule(
         "stopped for time",
+        # The agent's note comes last; the same sentence elsewhere is part of a log.
         "end",
         r"^\[?(?:[Cc]ommand|Process|Execution) timed out after [\d.]+ ?\w*\.?\]?$",
         "It took too long and was stopped.",
@@ -108,6 +111,7 @@ SHELL_OWN = WordingRules(
 PROGRAM_OWN = WordingRules(
     WordingRule(
         "a program's own complaint",
+        # Only with a known complaint behind the name: "note: …" and "a.go:3: …" look the same at their start.
         "edge",
         r"^(?P<program>[A-Za-z_][\w.+-]*): {1,2}(?:(?:cmd\. line:\d+: |cannot|can't|could not|unable to|failed to"
         r"|error|fatal|invalid"
@@ -157,6 +161,7 @@ GIT = WordingRules(
     ),
     WordingRule(
         "git conflict",
+        # Anywhere near either end: git lists conflicts file by file and then prints hints.
         "line",
         r"^(?:CONFLICT \(|Automatic merge failed|error: could not apply |Could not apply [0-9a-f]{6}"
         r"|hint: Resolve all conflicts|The stash entry is kept| ! \[(?:remote )?rejected\]|error: failed to push"
@@ -182,6 +187,7 @@ GIT = WordingRules(
     ),
     WordingRule(
         "nothing to commit",
+        # Last, because `git commit` prints the status of the folder in front of it.
         "end",
         r"^(?:nothing to commit|no changes added to commit|nothing added to commit|nothing to squash)",
         "There was nothing to commit.",

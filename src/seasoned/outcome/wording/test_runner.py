@@ -9,6 +9,7 @@ _TIME = r"in [\d.]+ ?m?s"
 TEST_FAILURES = WordingRules(
     WordingRule(
         "pytest summary",
+        # The summary is near the end, but warnings and the output of later commands may follow it.
         "tail",
         rf"(?:^|[= ])(?:[1-9]\d* (?:failed|errors?))\b(?:, \d+ \w+)*(?:,? \d+ \w+)* {_TIME}",
         "Tests failed.",
@@ -32,6 +33,7 @@ TEST_FAILURES = WordingRules(
     ),
     WordingRule(
         "pytest stopped",
+        # Only the last lines: files and logs that are shown hold such lines too.
         "end",
         r"^(?:E  +\w+|ERROR: (?:file or directory not found|not found: |usage: )|!+ (?:Interrupted|stopping after)"
         r"|FAILED \S+::\S+|ERROR \S+\.py\b|no tests ran in )",
@@ -55,6 +57,7 @@ TEST_FAILURES = WordingRules(
     ),
     WordingRule(
         "go test",
+        # Without leading blanks: nested tests and quoted logs are indented, the runner's own verdict is not.
         "tail",
         r"^(?:\[[\w:.-]+\] )?(?:--- FAIL: \w|FAIL(?:\t\S+|[ \t]*$)|FAIL: \S+\.go)",
         "Go tests failed.",
@@ -78,6 +81,7 @@ TEST_FAILURES = WordingRules(
     ),
     WordingRule(
         "jest, vitest, mocha",
+        # The counts must not be zero: runners print "0 failing" when all went well.
         "tail",
         r"^[ \t]*(?:Tests?|Test Suites|Test Files):?\s+(?:\d+ \w+[,|] *)*?[1-9]\d* failed\b|^\s+[1-9]\d* failing[ \t]*$"
         r"|^ELIFECYCLE\b.*Test failed|^ ?(?:FAIL|×|❯)  ?\S+\.(?:test|spec)\.\w+(?: [>(\[]|$)|^  [1-9]\d* failed$"
@@ -105,6 +109,7 @@ TEST_FAILURES = WordingRules(
     ),
     WordingRule(
         "other runners",
+        # Maven, PHPUnit, RSpec, dotnet, TAP, GoogleTest and CTest all sum up in their last lines.
         "end",
         r"^(?:\[ERROR\] +Tests run: |Tests run: \d+,? +Failures: [1-9]|Tests run: \d+, Failures: \d+, Errors: [1-9]"
         r"|[ \t]*FAILURES!$|BUILD FAILED\b|\d+ (?:examples?|tests?), [1-9]\d* failures?"
@@ -133,6 +138,7 @@ TEST_FAILURES = WordingRules(
 TEST_SUCCESSES = WordingRules(
     WordingRule(
         "tests passed",
+        # Asked only after all failures, so a line of one suite cannot hide the failure of another.
         "tail",
         rf"\b[1-9]\d* passed\b[^\n]*(?: {_TIME}|\(\d+\))|^test result: ok\.|^OK(?: \(skipped=\d+\))?\s*\Z"
         rf"|^Ran \d+ tests? [^\n]*\n+OK|^PASS[ \t]*$|^ok  \t\S+|^[ \t]*[1-9]\d* passing\b|^[ \t]*0 fail[ \t]*$"
