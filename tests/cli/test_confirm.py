@@ -320,7 +320,7 @@ def test_a_head_is_posted_signed_or_added_to_a_file(ada: str, home: Path, monkey
 def test_who_decides_is_warned_of_what_a_request_holds(service: Serving) -> None:
     asked = answer("confirm", "submit", "send_email", "Send it", "--details", '{"command": "rm -rf /srv/logs"}')
     shown = " ".join(seasoned("confirm", "show", asked["id"]).stdout.split())
-    assert "Beware: its details need delete_data" in shown
+    assert "Warning: its details need delete_data" in shown
 
 
 def test_allowing_an_action_needs_an_admin_and_never_works_for_the_ten(service: Serving) -> None:

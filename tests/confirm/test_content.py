@@ -78,7 +78,7 @@ def test_who_asks_for_the_very_action_that_is_needed_gets_no_warning(any_databas
 def test_people_are_warned_in_chats(any_database: Database) -> None:
     request = Scene(any_database).ask("send_email", details={"command": "rm -rf /srv/data"})
     parts = {part.label: part.text for part in compose(request, SECRECY.redactor()).parts}
-    assert "delete_data" in parts["Beware"]
+    assert "delete_data" in parts["Warning"]
 
 
 _JSON = st.recursive(

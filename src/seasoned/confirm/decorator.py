@@ -16,6 +16,7 @@ from seasoned.errors import UsageError
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+# Exactly these types: a subclass can have other behaviour.
 _PLAIN = (str, int, float, bool, type(None))
 _PATHS = (PosixPath, WindowsPath, PurePosixPath, PureWindowsPath)
 
@@ -95,6 +96,7 @@ class _HeldArguments:
 
     def confirmed(self) -> inspect.BoundArguments:
         """The copy that was confirmed; Changed if the caller's arguments are no longer the same."""
+        # Another thread could have changed either while the person decided.
         for values in (self._given.arguments, self._copy):
             if _bytes(self._shown(values)) != _bytes(self.details):
                 raise Changed("The arguments changed while a person was asked: nothing was done. Call it again.")
@@ -109,8 +111,8 @@ def _bytes(details: dict[str, Any]) -> bytes:
 
 
 def _first_line(function: Callable[..., Any]) -> str:
-    told = (inspect.getdoc(function) or "").partition("\n")[0]
-    return f"{function.__qualname__}: {told}" if told else f"call {function.__module__}.{function.__qualname__}"
+    summary = (inspect.getdoc(function) or "").partition("\n")[0]
+    return f"{function.__qualname__}: {summary}" if summary else f"call {function.__module__}.{function.__qualname__}"
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -18,6 +18,7 @@ from seasoned.confirm.request.request import finite_number
 from seasoned.errors import CannotDo, UsageError
 from seasoned.store import Database
 
+# Encrypted, or on this machine.
 _SAFE_ADDRESS = re.compile(r"https://[^/]|http://(?:127\.0\.0\.1|localhost|\[::1\])[:/]")
 
 
@@ -176,6 +177,7 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         rule = self.action.get(action, ActionRule())
         count = rule.count or self.rate.count
         window = rule.window_seconds or self.rate.window_seconds
+        # A limit set for this action moves its total too; the general total would stop it earlier.
         total = rule.total or (5 * count if rule.count else self.rate.total or 5 * count)
         # A higher limit for one action is meant to be usable.
         of_requester = self.rate.requester_total or max(6 * self.rate.count, count)
@@ -237,6 +239,7 @@ def policy_bytes(path: Path) -> bytes:
     """The bytes of a policy file; empty if there is none."""
     try:
         with path.open("rb") as handle:
+            # Of the file that is read, not of one that replaces it meanwhile.
             found = os.fstat(handle.fileno())
             data = handle.read(_MOST_BYTES + 1)
     except FileNotFoundError:
@@ -259,9 +262,11 @@ def read_policy(text: str, *, file: Path) -> Policy:
     return _PolicyReader(file, text).policy(raw)
 
 
+# Rough patterns for tables and keys of TOML: its parser does not say where a value stands.
 _HEADER = re.compile(r"\s*\[\[?\s*(?P<path>[^\[\]#]+?)\s*\]")
 _KEY = re.compile(r"\s*(?P<path>(?:[\w-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*(?:[\w-]+|\"[^\"]*\"|'[^']*'))*)\s*=")
 _PART = re.compile(r"[\w-]+|\"[^\"]*\"|'[^']*'")
+# msgspec ends its messages with the place of a mistake, as in: - at `$.rate.count`.
 _AT = re.compile(r" - at `\$(?P<path>.*)`\Z")
 _STEP = re.compile(r"(?<=\.)\w+|(?<=\[)\d+(?=\])")
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`")
@@ -302,6 +307,7 @@ class _PolicyReader:
     def policy(self, raw: dict[str, Any]) -> Policy:
         """Convert each part to its type, then check what types cannot express."""
         raw = dict(raw)
+        # One by one, because msgspec does not name the key of a dict in its messages.
         actions = {name: self.value(("action", name), each, ActionRule) for name, each in self.tables(raw, "action")}
         channels = {name: self.channel(name, each) for name, each in self.tables(raw, "channel")}
         policy = self.value((), raw, Policy)
@@ -385,6 +391,7 @@ class _PolicyReader:
 
     def channel(self, name: str, raw: Any) -> Channel:
         keys: _Keys = ("channel", name)
+        # [channel.telegram] needs no kind.
         if isinstance(raw, dict) and "kind" not in raw:
             raw = {"kind": name, **raw}
         channel = self.value(keys, raw, Channel)
@@ -413,6 +420,7 @@ def _fields(kind: type, keys: _Keys) -> tuple[str, ...]:
 def check_agreed(database: Database, file: Path, digest: str) -> None:
     """Return if this policy file was approved, or none was yet; otherwise raise CannotDo."""
     row = database.row("service.agreed_policy")
+    # Until the first admin exists, no policy has been approved.
     if row is None:
         return
     if msgspec.json.decode(row["document"])["sha256"] != digest:

@@ -91,7 +91,7 @@ def print_request(found: dict[str, Any]) -> None:
     if status == "pending" and not found.get("is_exact", True):
         out.print(Text("These are not the exact arguments: they could not be decrypted. Deny it.", style="red"))
     if found.get("finding"):
-        out.print(Text("Beware: " + printable(str(found["finding"])).replace("\n", " "), style="red"))
+        out.print(Text("Warning: " + printable(str(found["finding"])).replace("\n", " "), style="red"))
     label = f" (calls itself {found['label']})" if found.get("label") else ""
     out.print(
         Text(printable(f"asked by {found.get('requester')}{label} at {when(found.get('created_at'))}"), style="dim")

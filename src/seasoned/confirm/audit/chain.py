@@ -78,6 +78,7 @@ class Chain:
             "request_id": request_id,
             "actor": actor,
             "via": via,
+            # As text: the hash covers these bytes, however a database would write JSON.
             "document": canonical(document or {}, field="document").decode(),
             "previous": self.head.hash,
         }

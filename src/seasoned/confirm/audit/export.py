@@ -53,6 +53,7 @@ def add_head(present: AuditHead, file: Path) -> None:
     """Append one line to a file of heads; it is on the disk when this returns."""
     line = msgspec.json.encode(present) + b"\n"
     try:
+        # One write in append mode: lines of two services do not mix.
         handle = os.open(file, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
         try:
             os.write(handle, line)
@@ -115,6 +116,7 @@ class AuditExporter:
 
     async def run(self) -> None:
         """Export at once and then at every interval; failures are retried sooner, with growing pauses."""
+        # The outbox loads the HTTP client.
         from seasoned.confirm.notify.outbox import DEFAULT_RETRIES
 
         last: AuditRule | None = None

@@ -52,6 +52,7 @@ def step(before: ReplayedRequest | None, entry: AuditEntry) -> ReplayedRequest |
             resolved_by=entry.actor if entry.event == "auto_approved" else None,
             last_seq=entry.seq,
         )
+    # Entries without a submission before them: `verify` reports that the request has no beginning.
     if before is None:
         return None
     replace = msgspec.structs.replace
@@ -109,13 +110,13 @@ def _difference(row: DatabaseRow | None, recorded: ReplayedRequest | None) -> st
     if recorded is None:
         return "has no beginning in the audit: it was not submitted through the service"
     votes = (len(recorded.approvals), len(recorded.denials))
-    for name, kept, said in (
+    for name, in_table, in_audit in (
         ("status", row["status"], recorded.status),
         ("digest", row["digest"], recorded.digest),
         ("resolved_by", row["resolved_by"], recorded.resolved_by),
         ("redeemed_at", row["redeemed_at"], recorded.redeemed_at),
         ("votes for and against", (int(row["approvals"]), int(row["denials"])), votes),
     ):
-        if kept != said:
-            return f"has {name} {kept!r} in the table, but {said!r} in the audit"
+        if in_table != in_audit:
+            return f"has {name} {in_table!r} in the table, but {in_audit!r} in the audit"
     return None

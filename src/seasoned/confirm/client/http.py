@@ -19,8 +19,10 @@ import msgspec
 
 from seasoned.errors import UsageError
 
+# Bounds what a wrong address can send; one request has at most 1 MB.
 MOST_BYTES = 4_000_000
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
+# Has to be written out by a person who knows the network.
 _PLAIN_ANYWHERE = "http+insecure"
 _T = TypeVar("_T")
 
@@ -47,6 +49,7 @@ def parse_address(url: str) -> ServiceAddress:
     except ValueError as error:
         raise UsageError(f"{url!r} is not a valid address: {error}.") from error
     if parts.scheme == "unix":
+        # unix:/path has an empty netloc; unix://path has its first part there.
         path = parts.netloc + parts.path
         if not path:
             raise UsageError(f"{url!r} does not name a socket: write unix:/path/to/the.sock.")

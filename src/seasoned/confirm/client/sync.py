@@ -110,6 +110,7 @@ class ConfirmClient:
         self._address = parse_address(url)
         # On a Unix socket the service can identify the caller by the user id at the other end.
         is_known = token is None and self._address.socket_path is not None
+        # Other characters could add a header to the request.
         if not is_known and (not token or not token.isascii() or not token.isprintable() or " " in token):
             raise UsageError(
                 "The token for the confirmation service is not valid: make one with `seasoned confirm token make`."
@@ -172,6 +173,7 @@ class ConfirmClient:
     def redeem(self, request_id: str, digest: str, *, call: CancellableCall | None = None) -> Grant:
         """Use an approval, once, for the action with this digest. If the answer is lost, so is the approval."""
         path = f"{_path(request_id)}/redeem"
+        # Not repeated after a lost answer: the approval may be used up, and the action must not run twice.
         grant = _converted(self._send("POST", path, body={"digest": digest}, call=call), Grant)
         if grant.id != request_id or not secrets.compare_digest(grant.digest.encode(), digest.encode()):
             raise Unreachable("The confirmation service granted something else than what was asked: do nothing.")

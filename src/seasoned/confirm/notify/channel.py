@@ -11,6 +11,7 @@ from seasoned.config import Config, secret
 from seasoned.confirm.policy import Channel, ChannelKind, Policy
 from seasoned.errors import UsageError
 
+# Names of secrets, which are files in the home folder or set in the environment.
 _TOKENS: dict[ChannelKind, str] = {
     "telegram": "telegram_token",
     "discord": "discord_token",
@@ -64,6 +65,7 @@ def _load(
         missing = "an address (`to`)" if not to else f"a token (`token_file`, or the secret {_TOKENS[channel.kind]!r})"
         raise UsageError(f"channel {name!r} of the policy lacks {missing}; add it, or remove the channel.")
     if channel.kind == "discord":
+        # Discord signs with a key pair: what proves its calls is public, and may stand in the policy.
         incoming_secret = channel.public_key or config.discord_public_key or ""
     else:
         incoming_secret = secret(_INCOMING[channel.kind], config.home, environment) or ""

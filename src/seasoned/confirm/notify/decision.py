@@ -17,6 +17,7 @@ from seasoned.store import Database
 
 Outcome = Literal["decided", "counted", "already", "refused", "unknown"]
 NOT_ALLOWED = "Not allowed: you may not decide here. The request is unchanged."
+# Longer than any sender repeats a message.
 _REMEMBER_SECONDS = 30 * 86_400.0
 _log = logging.getLogger("seasoned.confirm")
 
@@ -40,6 +41,7 @@ def credential_of(book: Book, channel: str, person: str) -> Credential | None:
         found = find(book.database, name)
     except NotFound:
         return None
+    # `find` also takes ids, but the policy names credentials; a chat never has an admin's rights.
     is_fit = found.name == name and found.role == "approver" and found.revoked_at is None
     return found if is_fit else None
 

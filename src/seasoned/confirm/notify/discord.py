@@ -19,6 +19,7 @@ from seasoned.confirm.request.book import Book
 SIGNATURE_HEADER = "x-signature-ed25519"
 TIMESTAMP_HEADER = "x-signature-timestamp"
 FRESH_SECONDS = 300.0
+# Numbers of Discord's API: kinds of interactions, a reply, and a message that only one person sees.
 _PING, _COMPONENT = 1, 3
 _ANSWER = 4
 _ONLY_FOR_THEM = 1 << 6
@@ -82,6 +83,7 @@ class Discord:
         }
         folder = f"{self.channel.url}/channels/{self.channel.to}/messages"
         if message_id is None:
+            # Discord drops a second message with the same nonce: a retry after a lost answer shows nothing twice.
             said |= {"nonce": message.id[:25], "enforce_nonce": True}
             number = self._ask("POST", folder, said).get("id")
             if not isinstance(number, str) or not number:
@@ -132,6 +134,7 @@ def receive_interaction(
     verb, _, request_id = heard.data.custom_id.partition(":")
     channel = next((channel for channel in channels if channel.to == heard.channel_id), None)
     sender = heard.sender
+    # The id becomes a key in the store; Discord's are decimal numbers.
     if not (heard.id.isascii() and heard.id.isdigit()):
         return None
     if channel is None or sender is None or sender.bot or verb not in (_APPROVE, _DENY) or not request_id:
@@ -140,6 +143,7 @@ def receive_interaction(
         book,
         channel=channel.name,
         message_id=heard.id,
+        # Compared if the same id comes again: only what decides.
         body=msgspec.json.encode([sender.id, heard.data.custom_id]),
         now=now,
         decide=lambda: decide_as(

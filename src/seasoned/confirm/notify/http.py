@@ -15,10 +15,12 @@ import msgspec
 
 from seasoned.errors import CannotDo
 
+# A channel has one thread: while a receiver hangs, the channel's other messages wait.
 CONNECT_SECONDS = 3.0
 ANSWER_SECONDS = 10.0
 _MOST_BYTES = 1_000_000
 _MOST_WORDS = 200
+# Telegram's addresses contain the bot's token.
 _BOT = re.compile(r"/bot[^/\s]+")
 
 
@@ -34,6 +36,7 @@ class NotSent(CannotDo):
     @property
     def is_final(self) -> bool:
         """Whether the receiver says that it is gone for good."""
+        # Standard Webhooks: a receiver that answers 410 wants no more.
         return self.status == 410
 
 
@@ -102,6 +105,7 @@ def call(
                 size += len(piece)
                 if size > _MOST_BYTES:
                     raise NotSent("the answer is too long; check the address.")
+                # The client's time-out starts again with every piece; one that drips would never end.
                 if time.monotonic() > limit:
                     raise NotSent(f"the answer was not complete after {seconds:g} s; it will be retried.")
                 pieces.append(piece)
@@ -139,6 +143,7 @@ def _wait_seconds(said: dict[str, Any], reply: HttpReply) -> float:
             seconds = float(given) if given is not None else 0.0
         except (TypeError, ValueError):
             continue
+        # A day or more is taken for a mistake.
         if 0 < seconds < 86_400:
             return seconds
     return 0.0

@@ -38,6 +38,7 @@ def router(ask: Ask, channels: Callable[[], Mapping[str, ConfiguredChannel]], cl
 
     @routes.post("/confirm/telegram")
     async def hear_telegram(request: HttpRequest) -> JSONResponse:
+        # The secret is in a header, so the body of a stranger is not even read.
         known = is_from_telegram(of("telegram"), _only(request, SECRET_HEADER))
         if not known:
             return _error(401, "Not from Telegram: the secret header is missing or wrong.")
@@ -89,6 +90,7 @@ async def read_body(request: HttpRequest, most: int) -> bytes | None:
 
 def _only(request: HttpRequest, name: str) -> str:
     """The value of a header that was sent exactly once; else empty."""
+    # Of two headers, a proxy and this service could each believe another one.
     given = request.headers.getlist(name)
     return given[0] if len(given) == 1 else ""
 

@@ -31,7 +31,9 @@ _STYLE = (
     "margin-right:1rem}input{font:inherit;width:100%;box-sizing:border-box;margin:.25rem 0 1rem;padding:.4rem}"
     "@media(prefers-color-scheme:dark){body{color:#eee;background:#161616}pre{background:#262626}}"
 )
+# The page may use this one style, and no script at all.
 _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+# The address is the credential, so nothing may cache, index or frame the page, or pass its address on.
 HEADERS = {
     "content-security-policy": (
         f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; form-action 'self'; frame-ancestors 'none';"
@@ -150,6 +152,7 @@ def link_url(public_url: str, token: str) -> str:
 def read_link(key: bytes, token: str, *, now: float) -> Link:
     """The link in a token; NotFound if we did not make it, Refused if it is too old."""
     payload, _, given = token.partition(".")
+    # Nothing in a token is decoded before its MAC is right.
     expected = _mac(key, "link", payload)
     if len(token) > _MOST_TOKEN or not hmac.compare_digest(expected.encode(), given.encode("utf-8", "replace")):
         raise NotFound("Unknown link: check that it was copied completely.")
@@ -174,6 +177,7 @@ def show(book: Book, key: bytes, token: str, *, now: float) -> str:
     if who is None:
         raise Refused("The person of this link may no longer decide here.")
     request = book.look(who, link.request_id)
+    # Chat programs fetch links for previews, so showing the page must not use the link up.
     is_spent = book.database.row("notify.is_spent", {"hash": link.hash}) is not None
     return page_of_request(request, token=token, check=check_value(key, token), is_spent=is_spent)
 

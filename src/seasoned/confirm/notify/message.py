@@ -15,11 +15,13 @@ from seasoned.confirm.notify.channel import ConfiguredChannel
 from seasoned.confirm.request.request import Request
 from seasoned.redact.redactor import Redactor
 
+# Telegram and Discord take 4,096 characters, and escaping can double a text.
 MOST_DESCRIPTION = 500
 MOST_DETAILS = 1000
 _MOST_NAME = 80
 _MOST_REASON = 200
 _MOST_FINDING = 300
+# Unicode categories that are invisible, or that reorder or break lines.
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 _TITLES = {
@@ -57,7 +59,7 @@ def compose(request: Request, redactor: Redactor) -> MessageText:
     if request.details:
         parts.append(LabelledText("Details", shown))
     if request.finding:
-        parts.append(LabelledText("Beware", shorten(visible(redactor.text(request.finding)), _MOST_FINDING)[0]))
+        parts.append(LabelledText("Warning", shorten(visible(redactor.text(request.finding)), _MOST_FINDING)[0]))
     parts += [LabelledText("Asked by", _name(request)), *_outcome(request, redactor)]
     parts += [LabelledText("Digest", request.digest), LabelledText("Request", request.id)]
     notes = []

@@ -27,6 +27,7 @@ from seasoned.store.interface import DatabaseRow
 
 # How often a channel looks for rows that another process wrote.
 _LOOK_SECONDS = 0.5
+# Texts that may contain secrets; `details` is redacted as a value.
 _REDACTED = ("description", "label", "finding", "reason")
 _log = logging.getLogger("seasoned.confirm")
 
@@ -44,13 +45,14 @@ class RequestDelivery:
     def deliver(self, row: DatabaseRow) -> str | None:
         """Send one row, or raise NotSent; a note if there was nothing to send."""
         request = self._find(row["request_id"])
+        # A webhook gets every event; a chat has one message for each request, which is brought up to date.
         if not self._sender.edits_message:
             self._sender.send(self._notification(row, request), None)
             return None
         key = {"channel": self._channel.name, "request_id": request.id}
         found = self._book.database.row("notify.place", key)
         if found is None and request.is_resolved:
-            return "decided before anyone was told"
+            return "already decided; nothing was sent"
         self._update_message(row, request, None if found is None else found["place"])
         return None
 
@@ -60,10 +62,10 @@ class RequestDelivery:
         if sent is None:
             return
         if sent != message_id:
-            kept = {"channel": self._channel.name, "request_id": request.id, "place": sent, "told_at": self._clock()}
+            values = {"channel": self._channel.name, "request_id": request.id, "place": sent, "told_at": self._clock()}
             with self._book.database.write():
-                self._book.database.run("notify.keep_place", kept)
-        # The sender of the decision may have found no message yet, and left it to this one.
+                self._book.database.run("notify.keep_place", values)
+        # The row about the decision may have come while there was no message to edit yet.
         now = self._find(request.id)
         if now.status != request.status:
             self._sender.send(self._notification(row, now), sent)
@@ -88,13 +90,14 @@ class RequestDelivery:
 
     def _data(self, request: Request) -> dict[str, Any]:
         redactor = self._book.redactor
-        said: dict[str, Any] = msgspec.to_builtins(request)
-        said |= {name: redactor.text(said[name]) for name in _REDACTED}
-        said["details"] = redactor.value(request.details)
-        said["is_exact"] = (said["description"], said["details"]) == (request.description, request.details)
-        said["expires"] = moment(request.expires_at)
-        del said["votes"]
-        return said
+        data: dict[str, Any] = msgspec.to_builtins(request)
+        data |= {name: redactor.text(data[name]) for name in _REDACTED}
+        data["details"] = redactor.value(request.details)
+        # A receiver must not take a tag for an argument.
+        data["is_exact"] = (data["description"], data["details"]) == (request.description, request.details)
+        data["expires"] = moment(request.expires_at)
+        del data["votes"]
+        return data
 
     def _links(self, request: Request) -> dict[str, str]:
         channel = self._channel
@@ -170,6 +173,7 @@ class Notifier:
         self._threads.clear()
 
     def _start_thread(self, name: str, target: Callable[[Any], None], argument: object) -> None:
+        # A daemon: a receiver that hangs must not keep the process from ending.
         thread = threading.Thread(target=target, args=(argument,), name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
@@ -199,6 +203,7 @@ class Notifier:
                     retries=self._retries,
                 )
                 while not self._stop.is_set():
+                    # Cleared first: a row that is written while others are sent sets it again.
                     waker.clear()
                     outbox.send_due()
                     waker.wait(_LOOK_SECONDS)

@@ -30,6 +30,7 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
     def wait_seconds(self, attempts: int, asked: float = 0.0) -> float:
         """How long to wait after so many attempts: doubled each time, and at least what the receiver asks for."""
+        # Bounded, since a float overflows after a thousand doublings.
         doubled = self.first_seconds * 2.0 ** min(attempts - 1, 60)
         return max(min(doubled, self.most_seconds), asked)
 
@@ -96,6 +97,7 @@ class Outbox:
         now = self._clock()
         key = {"channel": self._channel, "most": self._retries.attempts}
         with self._database.write():
+            # Counts the attempt as well: a row that kills its sender every time is given up in the end.
             return self._database.row("notify.claim", {**key, "now": now, "until": now + self._retries.lease_seconds})
 
     def _try(self, row: DatabaseRow) -> None:

@@ -19,9 +19,11 @@ from seasoned.confirm.request.book import Book
 from seasoned.errors import SeasonedError
 
 SECRET_HEADER = "x-telegram-bot-api-secret-token"
-# Telegram allows longer polls, but one that is under channel holds up stopping.
+# Telegram allows longer polls, but one under way delays stopping.
 POLL_SECONDS = 10
+# Answers, all with status 400, to an edit that is not needed or no longer possible.
 _GONE = ("message is not modified", "message to edit not found", "message can't be edited")
+# Short: a button carries at most 64 bytes.
 _APPROVE, _DENY = "a", "d"
 _log = logging.getLogger("seasoned.confirm")
 
@@ -195,6 +197,7 @@ class Poller:
         for update in updates:
             reply = receive_update(book, self._channels, msgspec.json.encode(update), now=self._clock())
             if isinstance(update, dict) and isinstance(number := update.get("update_id"), int):
+                # The next poll acknowledges everything before this number.
                 self._offset = max(self._offset, number + 1)
             if reply is not None:
                 self._answer(chat, reply)
@@ -212,6 +215,7 @@ def _reply(press: _Press, sentence: str) -> dict[str, Any]:
     return {
         "method": "answerCallbackQuery",
         "callback_query_id": press.id,
+        # Telegram's limit.
         "text": sentence[:200],
         "show_alert": True,
     }

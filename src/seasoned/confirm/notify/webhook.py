@@ -18,8 +18,10 @@ from seasoned.confirm.notify.message import Notification
 from seasoned.confirm.request.book import Book
 from seasoned.errors import Unauthorised, UsageError
 
+# An older webhook may be a recorded one that is sent again; five minutes allow for clocks that differ.
 FRESH_SECONDS = 300.0
 _PREFIX = "whsec_"
+# A shorter secret could be guessed from one recorded webhook.
 _LEAST_BYTES = 16
 _MOST_ID = 200
 
@@ -72,6 +74,7 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float) 
     message_id = headers.get("webhook-id", "")
     timestamp = headers.get("webhook-timestamp", "")
     signatures = headers.get("webhook-signature", "")
+    # The signed text joins its parts with dots, so an id with a dot could shift them.
     if not secret or not message_id or len(message_id) > _MOST_ID or "." in message_id or not signatures:
         raise Unauthorised("The webhook is not signed: send webhook-id, webhook-timestamp and webhook-signature.")
     if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) < 15):
@@ -90,6 +93,7 @@ def receive_webhook(
     book: Book, channels: Sequence[ConfiguredChannel], headers: Mapping[str, str], body: bytes, *, now: float
 ) -> DecisionReply:
     """Handle a decision by webhook: signature first, then body; anything not exactly right decides nothing."""
+    # The body names the channel, and is not believed before a signature matches.
     verified = {one.name: message_id for one in channels if (message_id := _verified_id(one, headers, body, now))}
     if not verified:
         raise Unauthorised("The webhook's signature does not match any secret, or is not fresh.")

@@ -15,6 +15,7 @@ def deciding_refusal(who: Credential, row: DatabaseRow, policy: Policy) -> str |
         return f"{who.name!r} is an agent's credential: agents ask, people decide"
     if who.id == row["requester"]:
         return f"{who.name!r} made this request: another person must decide"
+    # Both now and at submission: a changed policy must not open older requests.
     if who.person == row["person"] and not (policy.single_operator and row["single_operator"]):
         return (
             f"{who.name!r} belongs to the person whose agent asked ({who.person!r}): another person must decide, unless"
@@ -30,6 +31,7 @@ def redeeming_refusal(who: Credential, row: DatabaseRow, digest: str, now: float
     """Why this credential may not redeem this request now; None if it may."""
     request_id, status = str(row["id"]), str(row["status"])
     if row["requester"] != who.id:
+        # An agent must not learn that another agent's request exists.
         if who.role == "agent":
             return no_such_request(request_id)
         return Refused(f"only the credential that asked for {request_id!r} can redeem it")
@@ -39,6 +41,7 @@ def redeeming_refusal(who: Credential, row: DatabaseRow, digest: str, now: float
         return Conflict(f"request {request_id!r} is {status}: there is nothing to redeem", status=status)
     if row["redeemed_at"] is not None:
         return Conflict(f"request {request_id!r} was already redeemed: submit a new request", status=status)
+    # At the moment of its end, an approval has ended.
     if now >= float(row["redeem_before"]):
         return Conflict(f"the approval of {request_id!r} was not used in time: submit a new request", status=status)
     return None

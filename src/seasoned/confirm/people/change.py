@@ -111,12 +111,14 @@ def policy_change(book: Book, change: Change, *, authority: ByGrant | ByPassphra
     _check(change)
     now = float(book.clock())
     if isinstance(authority, ByPassphrase):
+        # Before the transaction: argon2 is slow on purpose, and every other writer would wait.
         admin = authenticate_passphrase(book.database, authority.name, authority.passphrase, now=now)
         if admin.role != "admin":
             raise Refused(f"{admin.name!r} is not an admin: ask for {CHANGE_POLICY!r}, or let an admin do it")
         with writing(book.database) as chain:
             return _apply(book, chain, change, by=current(book.database, admin).name, now=now)
     asked = ask_change(change)
+    # From the change itself, so an approval of another change does not fit.
     digest = request_digest(
         action=asked.action,
         description=asked.description,

@@ -20,6 +20,7 @@ Role = Literal["agent", "approver", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 TERMINAL = "system:terminal"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._@+-]{0,63}")
+# 32 random bytes in Base64 are 43 characters.
 _TOKEN = re.compile(r"ssn_(?:agent|approver|admin)_[A-Za-z0-9_-]{43}")
 _INVALID = "no valid credential: send `Authorization: Bearer ssn_…`, from `seasoned confirm token make`"
 
@@ -99,6 +100,7 @@ def end(database: Database, chain: Chain, name_or_id: str, *, by: str, now: floa
     found = find(database, name_or_id)
     if found.revoked_at is not None:
         return found
+    # Without an admin, the next program that asks could become the first one.
     if found.role == "admin" and active_admins(database) == 1:
         raise Conflict(f"{found.name!r} is the last admin: make another one first", status="last")
     database.run("confirm.revoke", {"id": found.id, "now": float(now)})

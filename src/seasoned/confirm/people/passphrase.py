@@ -60,6 +60,7 @@ def authenticate_passphrase(
     # An unknown name takes as long as a wrong passphrase, so that timing does not reveal which names exist.
     verifier = row["verifier"] if row is not None and row["verifier"] is not None else _unknown_verifier(hasher)
     try:
+        # A lone surrogate makes a wrong passphrase, not an error.
         hasher.verify(str(verifier), passphrase.encode("utf-8", "surrogatepass"))
         is_right = True
     except (VerificationError, InvalidHashError):
@@ -69,6 +70,7 @@ def authenticate_passphrase(
     if row is not None:
         with writing(database) as chain:
             chain.append("passphrase_refused", {"name": row["name"]}, at=now, actor=TERMINAL)
+    # No lock after wrong ones: an agent at the same terminal could lock the person out.
     raise Unauthorised(_WRONG.format(name=name))
 
 

@@ -37,13 +37,14 @@ from seasoned.redact.key import Secrecy
 from seasoned.redact.redactor import Redactor
 from seasoned.store import Database, DatabaseRow
 
+# What an agent sends is stored, shown to people and repeated in the audit, which is never shortened.
 MOST_DESCRIPTION = 10_000
 MOST_LABEL = 200
 MOST_SESSION_KEY = 500
 MOST_IDEMPOTENCY_KEY = 255
 MOST_REASON = 2_000
 MOST_LISTED = 500
-# Requests that expire in one transaction.
+# Requests that expire in one transaction, so that other writers get a turn in between.
 BATCH = 100
 
 
@@ -167,12 +168,15 @@ class Book:
         ready = _prepare(asked, who, self.redactor)
         need = ready.need
         with writing(self.database) as chain:
+            # After the lock was obtained, so that the times in the audit follow its order.
             now = self._now()
             who = self._same(ready.who)
             if (again := self._again(who, ready)) is not None:
                 return Submitted(again, False)
+            # An allow-listed action must not carry a command that needs one of the ten.
             by_list = need is None and self._is_allow_listed(ready, now)
             if not by_list:
+                # The limits keep the questions to people few; an allow-listed request asks no one.
                 _check_rate(self.database, self.policy, who, ready.action, asked_so_far=chain.head.seq, now=now)
             request_id = new_id()
             timeout = self.policy.timeout_seconds(ready.action, ready.timeout_seconds)
@@ -189,6 +193,7 @@ class Book:
                 **facts,
                 "id": request_id,
                 "details": ready.details,
+                # The original is kept only until the decision, and this request may already be final.
                 "sealed": None if by_list else self.seal.close(request_id, ready.written),
                 "requester": who.id,
                 "requester_name": who.name,
@@ -219,6 +224,7 @@ class Book:
         """
         reason = self.redactor.text(check_text(reason, "reason", most=MOST_REASON))
         via = check_text(via, "via", most=40)
+        # In an earlier transaction than the next one, which the Conflict below would roll back.
         self._expire_if_due(self._row(request_id), self._now())
         refusal: Refused
         with writing(self.database) as chain:
@@ -235,6 +241,7 @@ class Book:
                 return self._vote(chain, who, row, approve=approve, reason=reason, via=via, now=now)
             refusal = Refused(wrong)
             self._note_refusal(chain, who, request_id, wrong, via=via, now=now)
+        # Raised after the transaction: inside it, the audit row about the refusal would be undone.
         raise refusal
 
     def redeem(self, who: Credential, request_id: str, *, digest: str) -> Grant:
@@ -253,6 +260,7 @@ class Book:
                 return self.redeem_in(chain, who, request_id, digest=digest, now=now)
             if isinstance(wrong, Refused):
                 self._note_refusal(chain, who, request_id, str(wrong), via="", now=now)
+        # After the transaction, so that the audit keeps the refusal.
         raise wrong
 
     def redeem_in(self, chain: Chain, who: Credential, request_id: str, *, digest: str, now: float) -> Grant:
@@ -261,6 +269,7 @@ class Book:
         if wrong is not None:
             raise wrong
         key = {"id": request_id, "requester": who.id, "digest": digest, "now": now}
+        # The update repeats every condition: of two redemptions at once, one gets a row.
         rows = self.database.rows("confirm.redeem", key)
         if not rows:
             raise Conflict(f"request {request_id!r} can no longer be redeemed", status=self._row(request_id)["status"])
@@ -334,6 +343,7 @@ class Book:
 
     def _row(self, request_id: str) -> DatabaseRow:
         row = None
+        # PostgreSQL fails on a NUL instead of finding nothing.
         if isinstance(request_id, str) and request_id.isascii() and "\0" not in request_id:
             row = self.database.row("confirm.request", {"id": request_id})
         if row is None:
@@ -365,6 +375,7 @@ class Book:
         return self._request(row)
 
     def _is_allow_listed(self, ready: _PreparedRequest, now: float) -> bool:
+        # The policy file has the exact session key, the stored list the redacted one.
         return bool(self.policy.allows(ready.action, ready.session_key, now)) or is_allowed(
             self.database, ready.action, ready.shown["session_key"], now=now
         )

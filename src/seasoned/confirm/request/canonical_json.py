@@ -15,8 +15,10 @@ import msgspec
 from seasoned.command.action import check_action
 from seasoned.errors import UsageError
 
+# Far below Python's recursion limit: deep nesting gives a message and no RecursionError.
 MOST_DEPTH = 64
 MOST_BYTES = 1_000_000
+# Most readers of JSON use doubles; beyond this, two integers can become the same one.
 _MOST_INTEGER = 2**53 - 1
 _encode = msgspec.json.Encoder().encode
 
@@ -64,6 +66,7 @@ def check_text(text: object, field: str, *, most: int | None = None, least: int 
     if "\0" in text:
         # PostgreSQL cannot store it.
         raise UsageError(f"{field} contains a NUL character: remove it")
+    # Only a lone surrogate can fail here, and it is not ASCII.
     if not text.isascii():
         _text(text, field)
     return text

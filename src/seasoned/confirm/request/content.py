@@ -15,7 +15,9 @@ from seasoned.command.tool_call import READ_KEYS
 
 _TOOL_KEYS = ("tool", "tool_name", "name")
 _ARGUMENT_KEYS = ("arguments", "args", "tool_input", "input", "parameters")
+# A request with more objects counts as dangerous, so that nothing hides behind padding.
 _MOST_OBJECTS = 500
+# Fewer than `findings_in_call` reads of one list; longer lists are passed in pieces.
 _PIECE = 40
 # Sorted, so that a submitted request and the same one read back share a cache entry.
 _encode = msgspec.json.Encoder(order="sorted").encode

@@ -112,10 +112,12 @@ def new_id() -> str:
 
 def finite_number(given: object) -> float | None:
     """The given number; None for anything else, such as True, "60", NaN or infinity."""
+    # A bool is an int in Python, and is not meant as a number of seconds.
     if isinstance(given, bool) or not isinstance(given, int | float):
         return None
     try:
         seconds = float(given)
+    # An integer too large for a float.
     except OverflowError:
         return None
     return seconds if math.isfinite(seconds) else None

@@ -68,6 +68,7 @@ def unsealed(row: DatabaseRow, seal: Seal) -> dict[str, Any]:
     """The exact request; CannotDo if it does not match its digest."""
     written = seal.open(str(row["id"]), bytes(row["sealed"]))
     exact: dict[str, Any] = msgspec.json.decode(written)
+    # The row's action chooses the approvers, so it must be the one that was encrypted.
     if digest_of(written) != row["digest"] or exact["action"] != row["action"]:
         raise CannotDo(
             f"request {row['id']!r} was changed in the database after it was submitted: deny it, and run "

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from seasoned.errors import CannotDo
 
 NAME = "confirm.key"
+# AES-256 with GCM's usual nonce. The version byte leaves the way open to another scheme.
 LENGTH = 32
 _NONCE = 12
 _VERSION = b"\x01"
@@ -37,6 +38,7 @@ class Seal:
     def close(self, request_id: str, written: bytes) -> bytes:
         """Encrypt bytes; they can be read only with the key, and only as part of this request."""
         nonce = os.urandom(_NONCE)
+        # The id is authenticated too: encrypted details cannot be moved to another request.
         return _VERSION + nonce + self._cipher.encrypt(nonce, written, request_id.encode())
 
     def open(self, request_id: str, sealed: bytes) -> bytes:
@@ -92,6 +94,7 @@ def _make(path: Path) -> None:
         os.close(handle)
     try:
         os.link(temporary, path)
+    # Another process was first, and its key counts.
     except FileExistsError:
         pass
     finally:

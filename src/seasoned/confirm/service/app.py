@@ -54,6 +54,7 @@ def create_app(service: ConfirmService) -> FastAPI:
         version=seasoned.__version__,
         description=_DESCRIPTION,
         lifespan=lifespan,
+        # A route of ours serves it, to callers with a credential.
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
@@ -166,4 +167,5 @@ def _count(service: ConfirmService, scope: Scope, route: str, status: int, secon
     _access.info("%s %s %d %.1f ms %s", method, route, status, 1e3 * seconds, state.get("credential", "-"))
 
 
+# Labels of a metric: a caller could invent methods without end.
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})

@@ -31,6 +31,7 @@ from seasoned.redact.key import Secrecy
 
 _GRACE_SECONDS = 10
 _KEEP_ALIVE_SECONDS = 30
+# After a restart, all waiting clients connect again at once.
 _BACKLOG = 2048
 _MOST_HEAD_BYTES = 65_536
 _FILES = 16_384
@@ -66,6 +67,7 @@ def peer_uid(connection: socket.socket | None) -> int | None:
     """The user id of the process that opened this connection; None where the kernel does not say."""
     if connection is None or connection.family != getattr(socket, "AF_UNIX", None) or sys.platform != "linux":
         return None
+    # struct ucred: process, user and group. Other systems need other calls.
     _, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     return int(uid)
 
@@ -115,6 +117,7 @@ def bind(listen: Listen) -> socket.socket:
     for family, kind, protocol, _, address in check_listen(listen):
         made = socket.socket(family, kind, protocol)
         try:
+            # A restart need not wait until the old connections have left TIME_WAIT.
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             made.bind(address)
         except OSError as error:
@@ -159,6 +162,7 @@ def _clear(path: Path) -> None:
         raise CannotDo(f"{str(path)!r} exists and is not a socket: move it away, or give another path.")
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
+            # Only a socket that no process answers on was left behind.
             probe.connect(str(path))
         except OSError:
             path.unlink(missing_ok=True)
@@ -329,6 +333,7 @@ def server_for(
         uvicorn.Config(
             app,
             http=_Protocol,
+            # `serve_until_stopped` has the loop and the lifespan, which several listeners share.
             ws="none",
             loop="none",
             lifespan="off",

@@ -12,6 +12,7 @@ Status = Literal["pending", "approved", "denied", "expired", "auto_approved"]
 
 
 class _Answer(BaseModel):
+    # So that the tests notice a field that is not described.
     model_config = ConfigDict(extra="forbid")
 
 

@@ -24,8 +24,10 @@ _READ_SECONDS = 30.0
 # This much of a body that is too long is read and discarded, so that the sender gets to read the answer.
 _DISCARDED_BYTES = 8 * MOST_BYTES
 _KEY = re.compile(rb"[!-~]{1,200}\Z")
+# How msgspec names the place of a mistake, and a field that is missing.
 _WHERE = re.compile(r" - at `\$\.?([^`]*)`\Z")
 _MISSING = re.compile(r"missing required field `([^`]+)`")
+# How the errors of the book begin.
 _NAMED = re.compile(
     r"(?:an )?'?(action|description|details|requester|session_key|reason|digest|idempotency key|limit|status)\b"
 )
@@ -183,6 +185,7 @@ def _too_large() -> TooLarge:
 
 
 def _check_type(request: Request) -> None:
+    # The usual case, without parsing.
     if values_of(request, b"content-type") == [b"application/json"] and not values_of(request, b"content-encoding"):
         return
     given = Message()

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from seasoned.confirm.request.request import Grant, Request
 
+# Answers contain exact arguments, which no cache may keep.
 _HEADERS = (
     (b"content-type", b"application/json"),
     (b"cache-control", b"no-store"),

@@ -31,6 +31,7 @@ Who = Annotated[Credential, Depends(authenticated)]
 RequestId = Annotated[str, Path(description="The id from the submission.")]
 Wait = Annotated[float, Query(ge=0, le=3600, description="Seconds to wait for the decision.")]
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+# Proxies close silent streams, and only writing shows that a client is gone.
 _HEARTBEAT_SECONDS = 15.0
 
 
@@ -136,6 +137,7 @@ async def look(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wait
     if wait == 0:
         found = await service.waiting.look(who, checked)
     else:
+        # Its time is left out of the histogram of answer times.
         request.state.waited = True
         found = await service.waiting.until_resolved(who, checked, wait, lambda: _gone(request))
     return responses.as_json(responses.look_of(found))
@@ -160,8 +162,10 @@ async def events(request: HTTPRequest, request_id: RequestId, who: Who, wait: Wa
     """Changes of one request, as server-sent events."""
     service = service_of(request)
     checked = check_id(request_id)
+    # Before the stream begins: afterwards the status can no longer be an error.
     await service.waiting.look(who, checked)
     request.state.waited = True
+    # The last one keeps nginx from holding events back in a buffer.
     headers = {"cache-control": "no-store", "x-content-type-options": "nosniff", "x-accel-buffering": "no"}
     stream = _stream(service, request, who, checked, wait)
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)

@@ -32,6 +32,8 @@ from seasoned.store import Database, open_database
 
 # The purpose that the key for one-time links is derived for.
 LINK_PURPOSE = "links"
+# How soon a changed policy file is noticed.
+_POLICY_SECONDS = 1.0
 _T = TypeVar("_T")
 _log = logging.getLogger("seasoned.confirm")
 
@@ -91,10 +93,6 @@ class Notifications:
         return pages, incoming.router(store.write, lambda: self.channels, self._clock)
 
 
-_POLICY_SECONDS = 1.0
-_log = logging.getLogger("seasoned.confirm")
-
-
 class ConfirmService:
     """The parts of one service. `running` starts and stops them."""
 
@@ -129,6 +127,7 @@ class ConfirmService:
         self.notices = Notifications(config, self.policy, self.open_book, link_key=link_key, clock=clock)
         # Which background task has ended with an error, for /health.
         self.broken: str | None = None
+        # Audit number, time of the next expiry and count: /health and /metrics are asked often.
         self._pending = (-1, 0.0, 0)
 
     async def pending_count(self) -> int:
@@ -167,6 +166,7 @@ class ConfirmService:
         try:
             yield
         finally:
+            # Clients are answered while the store can still be read; its threads stop last.
             self.waiting.stop()
             for task in tasks:
                 task.cancel()
@@ -188,6 +188,7 @@ class ConfirmService:
             await asyncio.sleep(_POLICY_SECONDS)
             if (stamp := self._stamp()) == seen:
                 continue
+            # Before it is read: a wrong file is reported once, not every second.
             seen = stamp
             try:
                 policy, digest = load_with_digest(self._policy_file)

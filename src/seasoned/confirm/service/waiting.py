@@ -15,6 +15,7 @@ from seasoned.confirm.request.request import Request
 from seasoned.confirm.service.store_threads import StoreThreads
 from seasoned.errors import Denied, NotFound, Refused, SeasonedError, Unauthorised
 
+# How soon a client notices what another process decided.
 _POLL_SECONDS = 0.1
 # Requests live for at least 30 seconds, so a request of another process is noticed long before it expires.
 _EXPIRE_SECONDS = 1.0
@@ -138,6 +139,7 @@ class Waiters:
             check = asyncio.ensure_future(self._store.read(lambda book: _is_current(book, who)))
             check.add_done_callback(lambda _: self._checks.pop(who.id, None))
             self._checks[who.id] = check
+        # A client that leaves must not cancel the query for the others.
         return await asyncio.shield(check)
 
     async def until_resolved(
@@ -223,6 +225,7 @@ class Waiters:
                 self.tell(request)
             due = await self._store.read(lambda book: book.next_expiry())
         left = _EXPIRE_SECONDS if due is None else due - self._clock()
+        # Never zero, so that a row that cannot expire yet makes no busy loop.
         return min(max(left, 0.02), _EXPIRE_SECONDS)
 
 
