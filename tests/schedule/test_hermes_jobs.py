@@ -196,7 +196,7 @@ def test_jobs_are_imported_once(any_database: Database, tmp_path: Path) -> None:
     again = import_jobs(any_database, tmp_path, zone="UTC", now=START)
     assert (len(first.jobs), len(again.jobs)) == (2, 0)
     assert all("imported before" in left.reason for left in again.left_out)
-    assert [posted.job.name for posted in job_table.jobs(any_database)] == ["hello", "two"]
+    assert [stored.job.name for stored in job_table.jobs(any_database)] == ["hello", "two"]
     assert job_table.find(any_database, "hello").next_at == START + 1800
 
 

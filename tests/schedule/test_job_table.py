@@ -44,10 +44,10 @@ def outcomes(database: Database, job_id: str = "j1") -> list[tuple[float, int, s
 
 def test_a_job_is_kept_with_its_next_slot(any_database: Database) -> None:
     one = job(schedule=Cron("30 2 * * *"), zone="Europe/Berlin", skills=("ä",))
-    posted = job_table.add(any_database, one, now=START)
-    assert posted.next_at is not None and posted.next_at > START
-    assert job_table.find(any_database, "one") == job_table.find(any_database, "j1") == posted
-    assert job_table.jobs(any_database) == [posted]
+    stored = job_table.add(any_database, one, now=START)
+    assert stored.next_at is not None and stored.next_at > START
+    assert job_table.find(any_database, "one") == job_table.find(any_database, "j1") == stored
+    assert job_table.jobs(any_database) == [stored]
 
 
 def test_a_wrong_job_is_not_kept(any_database: Database) -> None:
@@ -200,8 +200,8 @@ def test_a_job_ends_after_as_many_runs_as_it_should(any_database: Database) -> N
     for number in (1, 2):
         plan_due(any_database, now=START + 60 * number)
         assert len(start_due(any_database, owner="a", now=START + 60 * number, limit=1)) == 1
-    posted = job_table.find(any_database, "one")
-    assert (posted.runs, posted.next_at, posted.is_done) == (2, None, True)
+    stored = job_table.find(any_database, "one")
+    assert (stored.runs, stored.next_at, stored.is_done) == (2, None, True)
     assert job_table.resume(any_database, "one", now=START).next_at is None
 
 

@@ -7,6 +7,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seasoned.outcome.wording.mcp import API_FAILURES
+from seasoned.outcome.wording.rule import OutputText, first
 from seasoned.schedule.outcome import (
     FAILURES,
     SCRIPT_FAILED,
@@ -71,6 +73,12 @@ def test_what_a_wording_must_miss_is_no_failure(pattern: str, text: str) -> None
 @each_case("text", LOOK_ALIKES)
 def test_a_look_alike_is_no_failure(text: str) -> None:
     assert judge_answer(f"{text}\nEverything else is quiet.").outcome == "ok"
+
+
+def test_the_rules_for_tools_would_call_a_good_report_a_failure() -> None:
+    report = "Failed to reach 2 of 40 hosts: a, b. The rest answered."
+    assert first(API_FAILURES, OutputText(report)) is not None
+    assert says_failed(report) is None
 
 
 def test_words_in_the_middle_of_a_long_report_are_its_content() -> None:

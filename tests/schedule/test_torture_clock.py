@@ -100,9 +100,9 @@ def _clear_up(config: Config, killed_at: float) -> float:
             if not any(one.outcome in ("waiting", "running") for one in job_table.history(database, limit=10**6)):
                 break
             # Further attempts wait a while; no new slot may come meanwhile, so that the test has an end.
-            for posted in job_table.jobs(database):
-                if posted.next_at is not None:
-                    _let_end(database, posted.job)
+            for stored in job_table.jobs(database):
+                if stored.next_at is not None:
+                    _let_end(database, stored.job)
             now.advance(31)
     last.close()
     return killed_at + 2 * LEASE_SECONDS
@@ -126,13 +126,13 @@ def test_no_slot_starts_twice_and_none_is_lost(any_database: Database, database_
     for line in lines:
         by_slot.setdefault((line.job_id, line.scheduled_at), []).append(line)
     slots = 0
-    for posted in job_table.jobs(any_database):
-        came = [one for one in next_times(posted.job, posted.job.created_at, LIMIT_SECONDS + 600) if one <= seen_until]
+    for stored in job_table.jobs(any_database):
+        came = [one for one in next_times(stored.job, stored.job.created_at, LIMIT_SECONDS + 600) if one <= seen_until]
         slots += len(came)
-        lost = [one for one in came if (posted.job.id, one) not in by_slot]
-        assert not lost, f"{posted.job.name}: no line for {lost}"
-        started = [one for one in came if any(line.started_at is not None for line in by_slot[posted.job.id, one])]
-        assert posted.runs == len(started)
+        lost = [one for one in came if (stored.job.id, one) not in by_slot]
+        assert not lost, f"{stored.job.name}: no line for {lost}"
+        started = [one for one in came if any(line.started_at is not None for line in by_slot[stored.job.id, one])]
+        assert stored.runs == len(started)
     assert kills and begun and slots >= SLOTS
     assert not TORTURE or (sum(begun.values()) >= SLOTS and kills >= KILLS)
     for line in lines:

@@ -16,7 +16,7 @@ from seasoned.app.stores import kept_secrecy, shared_database
 from seasoned.config import Config, load
 from seasoned.errors import UsageError
 from seasoned.schedule import job_table
-from seasoned.schedule.agent_jobs import post
+from seasoned.schedule.agent_jobs import add_checked
 from seasoned.schedule.delivery import AnswerSender
 from seasoned.schedule.delivery.outbox import claim_own, settle_delivery
 from seasoned.schedule.job import Every, Job, JobRun, new_id
@@ -75,7 +75,7 @@ def add_job(
         **fields,
     )
     secrecy = kept_secrecy(config)
-    return post(
+    return add_checked(
         database,
         job,
         now=now,

@@ -19,13 +19,13 @@ from seasoned.store import Database
 
 # Where an agent may send answers: only to destinations that a person has configured.
 AGENT_DELIVERIES = ("none", "telegram", "discord", "webhook")
-# Personal, but what a prompt may well speak of.
+# Personal data, but a prompt may need to name whom to write to.
 _FOR_PEOPLE = ("email", "phone")
 _SHOWN_RUNS = 10
 _SHOWN_CHARACTERS = 2_000
 
 
-def post(
+def add_checked(
     database: Database,
     job: Job,
     *,
@@ -54,22 +54,22 @@ def post(
     return job_table.add(database, job, now=now)
 
 
-def describe(posted: StoredJob, *, now: float) -> dict[str, Any]:
+def describe(stored: StoredJob, *, now: float) -> dict[str, Any]:
     """A job as plain values, with its next times in its own zone."""
-    job = posted.job
-    following = [] if posted.next_at is None else next_times(job, now)
-    left = None if job.repeat is None else max(0, job.repeat - posted.runs)
+    job = stored.job
+    following = [] if stored.next_at is None else next_times(job, now)
+    left = None if job.repeat is None else max(0, job.repeat - stored.runs)
     return {
         **msgspec.to_builtins(job),
         "when": in_words(job.schedule, job.zone),
         "next_times": [local(time, job.zone).isoformat() for time in following[:left]],
-        "runs": posted.runs,
-        "state": "removed" if posted.is_removed else _state_of(posted),
+        "runs": stored.runs,
+        "state": "removed" if stored.is_removed else _state_of(stored),
     }
 
 
-def _state_of(posted: StoredJob) -> str:
-    return "paused" if posted.job.is_paused else "done" if posted.is_done else "active"
+def _state_of(stored: StoredJob) -> str:
+    return "paused" if stored.job.is_paused else "done" if stored.is_done else "active"
 
 
 class AgentJobs:
@@ -111,7 +111,7 @@ class AgentJobs:
             delivery=(delivery or "none",),
         )
         with self._database() as database:
-            return self._short(post(database, job, now=now, scripts=self._scripts, kinds_in=self._kinds_in))
+            return self._short(add_checked(database, job, now=now, scripts=self._scripts, kinds_in=self._kinds_in))
 
     def set_paused(self, name: str, *, is_paused: bool) -> dict[str, Any]:
         """Pause or resume a job."""
@@ -130,8 +130,8 @@ class AgentJobs:
             job = job_table.find(database, name).job
             return [_short_run(one, job) for one in job_table.history(database, job.id, limit=_SHOWN_RUNS)]
 
-    def _short(self, posted: StoredJob) -> dict[str, Any]:
-        whole = describe(posted, now=self._clock())
+    def _short(self, stored: StoredJob) -> dict[str, Any]:
+        whole = describe(stored, now=self._clock())
         fields = ("id", "name", "when", "zone", "next_times", "state", "prompt", "delivery")
         return {field: whole[field] for field in fields}
 

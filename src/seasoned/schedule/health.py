@@ -11,7 +11,9 @@ from seasoned.text import plural
 BEAT_SECONDS = 15.0
 # A scheduler that has said nothing for so long is dead.
 DEAD_SECONDS = 4 * BEAT_SECONDS
+# A busy scheduler starts a slot sooner than this.
 OVERDUE_SECONDS = 120.0
+# How long schedulers that are gone stay listed.
 KEPT_SECONDS = 7 * 86_400.0
 
 

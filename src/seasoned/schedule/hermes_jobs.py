@@ -17,9 +17,10 @@ from seasoned.schedule.times import check_times, find_zone
 from seasoned.store import Database
 
 _PLATFORMS = ("telegram", "discord", "email")
+# What toolsets of Hermes are called here.
 _TOOLSETS = {one: one for one in ("terminal", "file", "code", "web", "memory", "skill")}
 _TOOLSETS |= {"code_execution": "code", "skills": "skill", "browser": "web", "search": "web"}
-"""What toolsets of Hermes are called here."""
+# A list of jobs is small; a larger file was named by mistake.
 _MAX_BYTES = 50_000_000
 
 
@@ -31,14 +32,14 @@ class ImportedJob(msgspec.Struct, frozen=True):
 
 
 class NotImported(msgspec.Struct, frozen=True):
-    """An entry that becomes no job, with the reason."""
+    """An entry that was not imported, with the reason."""
 
     place: str
     reason: str
 
 
 class HermesJobs(msgspec.Struct, frozen=True):
-    """What a file of Hermes holds."""
+    """The jobs in a file of Hermes, and the entries that were left out."""
 
     jobs: tuple[ImportedJob, ...]
     left_out: tuple[NotImported, ...]
@@ -63,7 +64,7 @@ def read_jobs(path: Path, *, zone: str, now: float) -> HermesJobs:
 
 
 def import_jobs(database: Database, path: Path, *, zone: str, now: float) -> HermesJobs:
-    """Keep the jobs of a file; those that are here already stay as they are."""
+    """Add the jobs of a file; those that were imported before stay unchanged."""
     found = read_jobs(path, zone=zone, now=now)
     here = {one.job.id for one in jobs(database)}
     added: list[ImportedJob] = []
@@ -92,6 +93,7 @@ def _sort(entries: Iterable[object], zone: str, now: float) -> HermesJobs:
             left_out.append(NotImported(place, f"an entry is an object, not {type(entry).__name__}"))
             continue
         place += f" ({entry['name']!r})" if isinstance(entry.get("name"), str) else ""
+        # Hermes keeps finished jobs in the same file.
         if (state := _text(entry, "state")) == "completed":
             left_out.append(NotImported(place, f"it is {state}"))
             continue
@@ -144,6 +146,7 @@ def _text(entry: Mapping[str, Any], field: str) -> str:
 
 def _name(entry: Mapping[str, Any], fallback: str, job_id: str, names: set[str]) -> str:
     wanted = _text(entry, "name") or fallback
+    # What `check_job` does not allow in a name becomes a space.
     name = re.sub(r"[^\w .:@+\-]+|\s+", " ", wanted).strip(" .:@+-")[:60].strip() or job_id
     return f"{name} {job_id}" if name in names else name
 

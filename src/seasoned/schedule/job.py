@@ -112,7 +112,7 @@ class Slot(msgspec.Struct, frozen=True, order=True):
 
 
 class SlotClaim(msgspec.Struct, frozen=True):
-    """A slot in the hands of one scheduler, until its lease ends."""
+    """A slot that one scheduler has claimed, until its lease ends."""
 
     slot: Slot
     owner: str
@@ -121,7 +121,7 @@ class SlotClaim(msgspec.Struct, frozen=True):
 
 
 class HeartbeatCall(Protocol):
-    """What a run is given to say that it is alive. It may be called from any thread, as often as one likes."""
+    """Reports that a run is alive. It may be called from any thread, any number of times."""
 
     @property
     def attempt(self) -> int: ...
@@ -167,7 +167,7 @@ class JobRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeliveryResult(msgspec.Struct, frozen=True):
-    """What became of handing on one answer; pending: to be tried again later."""
+    """The result of delivering one answer; pending: to be tried again later."""
 
     state: DeliveryState
     error: str = ""
@@ -179,12 +179,12 @@ def is_delivered(job: Job) -> bool:
 
 
 def new_id() -> str:
-    """An id that no job has."""
+    """A new random id for a job."""
     return secrets.token_hex(6)
 
 
 def check_job(job: Job) -> Job:
-    """The same job, if everything about it but its times is right; `when.check_times` looks at those."""
+    """The same job, if everything about it but its times is right; `times.check_times` checks those."""
     _check_words(job)
     _check_numbers(job)
     for one in job.delivery:

@@ -37,29 +37,30 @@ class StoredJob(msgspec.Struct, frozen=True):
 def add(database: Database, job: Job, *, now: float) -> StoredJob:
     """Check and store a new job; its first slot is the first one after now."""
     check_times(job, now=now)
-    posted = StoredJob(job, _next_at(job, now))
+    stored = StoredJob(job, _next_at(job, now))
     try:
         with database.write():
-            database.run("schedule.add_job", {**_columns(posted), "created_at": now})
+            database.run("schedule.add_job", {**_columns(stored), "created_at": now})
             database.run("schedule.raise_revision")
     except RuleBroken as error:
         raise _name_taken(job) from error
-    return posted
+    return stored
 
 
 def change(database: Database, job: Job, *, now: float) -> StoredJob:
     """Replace the job with the same id; waiting slots keep waiting."""
     found = find(database, job.id)
     old = found.job
+    # A date that has passed stays allowed, so that the rest of a finished job can be changed.
     if (job.schedule, job.zone) == (old.schedule, old.zone) and isinstance(job.schedule, At):
         check_job(job)
     else:
         check_times(job, now=now)
-    posted = StoredJob(job, _next_at(job, now), found.runs)
+    stored = StoredJob(job, _next_at(job, now), found.runs)
     try:
         with database.write():
             _skip_due(database, found, "The job was changed before the run started.", now)
-            return _keep(database, posted)
+            return _keep(database, stored)
     except RuleBroken as error:
         raise _name_taken(job) from error
 
@@ -109,7 +110,7 @@ def ask_for_run(database: Database, text: str, *, now: float) -> Slot:
 
 def jobs(database: Database) -> list[StoredJob]:
     """All jobs, by name."""
-    return [posted_of(row) for row in database.rows("schedule.jobs")]
+    return [job_from_row(row) for row in database.rows("schedule.jobs")]
 
 
 def find(database: Database, text: str) -> StoredJob:
@@ -119,7 +120,7 @@ def find(database: Database, text: str) -> StoredJob:
         names = [one.job.name for one in jobs(database)]
         known = f"existing jobs are {', '.join(map(repr, names[:20]))}" if names else "there are no jobs yet"
         raise NotFound(f"job {text!r} not found: {known}.")
-    return posted_of(row)
+    return job_from_row(row)
 
 
 def history(
@@ -128,8 +129,8 @@ def history(
     """The runs of one job, even a removed one, or of all jobs, newest first."""
     asked = {"before": math.inf if before is None else before, "limit": limit}
     if job_id is None:
-        return [record_of(row) for row in database.rows("schedule.whole_history", asked)]
-    return [record_of(row) for row in database.rows("schedule.history", {**asked, "job_id": job_id})]
+        return [run_from_row(row) for row in database.rows("schedule.whole_history", asked)]
+    return [run_from_row(row) for row in database.rows("schedule.history", {**asked, "job_id": job_id})]
 
 
 def drop_history(database: Database, *, before: float) -> int:
@@ -170,13 +171,13 @@ def add_slot(
     return database.run("schedule.add_slot", values) == 1
 
 
-def posted_of(row: DatabaseRow) -> StoredJob:
+def job_from_row(row: DatabaseRow) -> StoredJob:
     """The job in a row of the store."""
     job = msgspec.json.decode(row["document"], type=Job)
     return StoredJob(job, row["next_at"], int(row["runs"]), row["removed_at"] is not None)
 
 
-def record_of(row: DatabaseRow) -> JobRun:
+def run_from_row(row: DatabaseRow) -> JobRun:
     """The run in a row of the store."""
     return JobRun(**{field: row[field] for field in _FIELDS})
 
@@ -191,17 +192,17 @@ def _next_at(job: Job, now: float) -> float | None:
     return following[0] if following else None
 
 
-def _columns(posted: StoredJob) -> dict[str, Any]:
-    job = posted.job
+def _columns(stored: StoredJob) -> dict[str, Any]:
+    job = stored.job
     document = msgspec.json.encode(job).decode()
-    return {"id": job.id, "name": job.name, "document": document, "next_at": posted.next_at}
+    return {"id": job.id, "name": job.name, "document": document, "next_at": stored.next_at}
 
 
-def _keep(database: Database, posted: StoredJob) -> StoredJob:
-    if not database.run("schedule.change_job", _columns(posted)):
-        raise NotFound(f"the job {posted.job.name!r} was removed meanwhile. Add it again.")
+def _keep(database: Database, stored: StoredJob) -> StoredJob:
+    if not database.run("schedule.change_job", _columns(stored)):
+        raise NotFound(f"the job {stored.job.name!r} was removed meanwhile. Add it again.")
     database.run("schedule.raise_revision")
-    return posted
+    return stored
 
 
 def _skip_due(database: Database, found: StoredJob, reason: str, now: float) -> None:

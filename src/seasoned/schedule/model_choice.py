@@ -85,6 +85,7 @@ def _route_fits(route: Route, words: str, toolsets: Sequence[str]) -> bool:
 
 
 def _has_word(text: str, word: str) -> bool:
+    # Not \b, which fails beside a word that begins or ends with punctuation, such as C++.
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
 
 

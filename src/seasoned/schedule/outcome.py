@@ -28,14 +28,15 @@ _CODE = r"(?:an? )?(?:exit |return )?(?:code|status)(?: of)? "
 
 
 class FailureWording(msgspec.Struct, frozen=True):
-    """One way to say it."""
+    """One way in which an answer says that its script failed, with sentences that it is tested by."""
 
     pattern: str
     finds: tuple[str, ...]
     misses: tuple[str, ...]
 
 
-# Where a script's own evidence is missing, these decide; the words must speak of the script itself, now.
+# These decide where there is no exit code. The rules of `seasoned.outcome` are for what tools print: they would also
+# find "Failed to reach 2 of 40 hosts", which is a good report. Here the words must be about the script itself, now.
 FAILURES: tuple[FailureWording, ...] = (
     FailureWording(
         rf"{_SCRIPT}{_HAS} failed\b",
@@ -165,10 +166,12 @@ HEDGES: tuple[str, ...] = (
 _ANY = re.compile("|".join(f"(?:{one.pattern})" for one in FAILURES), re.IGNORECASE)
 _HEDGE = re.compile("|".join(f"(?:{one})" for one in HEDGES), re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+# Quoted lines, tables and code are what the answer reports, not what it says about its script.
 _QUOTED = re.compile(r"^\s*(?:>|\|)")
 _BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 # Sentences at each end of an answer; what stands in its middle is its content.
-_LOOKED_AT = 3
+_END_SENTENCES = 3
+# Bounds the work of the patterns on text without sentence ends.
 _LONGEST = 1000
 
 
@@ -176,7 +179,11 @@ def says_failed(text: str) -> str | None:
     """The sentence that says that the script failed; None where there is none."""
     lines = [line for line in _BLOCK.sub("\n", text).splitlines() if line.strip() and not _QUOTED.match(line)]
     sentences = [one.strip()[:_LONGEST] for line in lines for one in _SENTENCE.split(line) if one.strip()]
-    ends = sentences if len(sentences) <= 2 * _LOOKED_AT else [*sentences[:_LOOKED_AT], *sentences[-_LOOKED_AT:]]
+    ends = (
+        sentences
+        if len(sentences) <= 2 * _END_SENTENCES
+        else [*sentences[:_END_SENTENCES], *sentences[-_END_SENTENCES:]]
+    )
     return next((one for one in ends if _ANY.search(one) and not _HEDGE.search(one)), None)
 
 

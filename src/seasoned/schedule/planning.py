@@ -17,6 +17,7 @@ from seasoned.text import plural
 GRACE_SECONDS = 60.0
 # Slots that are planned in one step; after a long sleep the rest follows at once.
 PLANNED_SLOTS = 1000
+# Doubled with every attempt, up to an hour.
 RETRY_SECONDS = 30.0
 _LONGEST_RETRY_SECONDS = 3600.0
 
@@ -32,7 +33,7 @@ class SkippedSlot(msgspec.Struct, frozen=True):
 
 
 class SlotPlan(msgspec.Struct, frozen=True):
-    """What becomes of the slots of a job that have come, and when the next one comes; None: never."""
+    """What happens to the due slots of a job, and when the next one is due; None: never."""
 
     on_time: tuple[Slot, ...]
     late: tuple[Slot, ...]
@@ -55,7 +56,7 @@ class StartNow(msgspec.Struct, frozen=True):
 
 
 class KeepWaiting(msgspec.Struct, frozen=True):
-    """It goes on waiting, for the end of another run of the same job."""
+    """The slot waits until another run of the same job ends."""
 
 
 def plan(job: Job, next_at: float, now: float, *, limit: int = PLANNED_SLOTS) -> SlotPlan:
@@ -125,6 +126,7 @@ def _sort_missed(
     late: list[Slot] = []
     skipped: list[SkippedSlot] = []
     for number, slot in enumerate(missed, start=1):
+        # A slot that is on time stands for the missed ones before it.
         is_last = number == len(missed) and is_whole and stands_in is None
         if now - slot.scheduled_at > job.max_age_seconds:
             skipped.append(

@@ -19,6 +19,7 @@ from seasoned.schedule.prompt import LoadedSkill, build_prompt
 from seasoned.schedule.script import CommandRunner, ScriptRun, run_script
 
 SCRIPT_SECONDS = 300.0
+# A run that prints without end must not fill the history.
 _KEPT_CHARACTERS = 200_000
 _KEPT_OF_SCRIPT = 20_000
 
@@ -55,7 +56,7 @@ class AgentTask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AgentAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of it."""
+    """What an agent returned, and how it ended."""
 
     text: str
     # The one that was effective at the end, where the context was compressed.
@@ -117,10 +118,10 @@ class _SlotRun:
         self.answer: AgentAnswer | None = None
 
     def record(self) -> JobRun:
-        """Do the work, and say what came of it."""
+        """Do the work, and return its line of the history."""
         result = self._do()
         answer, redact = self.answer, self.parts.redact
-        is_told = result.outcome != "silent" and is_delivered(self.job)
+        is_due = result.outcome != "silent" and is_delivered(self.job)
         return JobRun(
             job_id=self.job.id,
             scheduled_at=self.slot.scheduled_at,
@@ -138,7 +139,7 @@ class _SlotRun:
             tokens_in=answer.tokens_in if answer is not None else None,
             tokens_out=answer.tokens_out if answer is not None else None,
             cost_usd=answer.cost_usd if answer is not None else None,
-            delivery="pending" if is_told else "none",
+            delivery="pending" if is_due else "none",
             note=_kept(redact(" ".join(self.notes))),
         )
 
@@ -159,7 +160,7 @@ class _SlotRun:
         return self._judge(self._ask(task))
 
     def _run_script(self, name: str) -> RunResult | None:
-        """The outcome, where the run ends with its script; None where an agent goes on."""
+        """The outcome if the run ends with its script; None if an agent continues."""
         parts, job = self.parts, self.job
         self.script = ran = run_script(
             name,
@@ -171,6 +172,8 @@ class _SlotRun:
         )
         if ran.was_stopped:
             return self._called_off()
+        # A failed script still reaches the agent, which can say what that means; one that timed out or never ran
+        # does not, since there is nothing to explain.
         if ran.problem is not None and (ran.is_overtime or not ran.could_start or not job.prompt.strip()):
             return RunResult(
                 outcome="failed",
@@ -184,7 +187,7 @@ class _SlotRun:
         return None if job.prompt.strip() else judge_output(ran.output)
 
     def _prepare(self) -> AgentTask | RunResult:
-        """What the agent is asked, or why it is not."""
+        """The task for the agent, or the outcome if it cannot be started."""
         parts, job = self.parts, self.job
         route = None
         if job.model is None:
@@ -238,6 +241,7 @@ class _SlotRun:
 
     def _judge(self, answer: AgentAnswer) -> RunResult:
         problem = self.script.problem if self.script is not None else None
+        # Interrupted by this scheduler, not by the model or its tools.
         if answer.stopped == "interrupted" and not self.heartbeat():
             return self._called_off(answer.text)
         if answer.stopped is not None:
@@ -260,7 +264,7 @@ class _SlotRun:
 
 
 def _kept(text: str, most: int = _KEPT_CHARACTERS) -> str:
-    """A text that every store takes, not longer than it should be."""
+    """A text that every database can store, with its middle left out if it is too long."""
     clean = text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
     if len(clean) <= most:
         return clean

@@ -52,7 +52,7 @@ class RunHeartbeat:
 
 
 class RunThread:
-    """Something that goes on in a thread for a scheduler: a run, or handing on an answer."""
+    """A thread of a scheduler: a run, or the delivery of an answer."""
 
     def __init__(
         self, job: Job, claim: SlotClaim | None, *, monotonic: Callable[[], float], stopping: threading.Event
@@ -63,7 +63,7 @@ class RunThread:
         self.pulse = RunHeartbeat(claim.attempt if claim else 1, monotonic=monotonic, stopping=stopping)
         self.kept: JobRun | None = None
         self._returned: JobRun | DeliveryResult | None = None
-        self._error = "it ended without a word"
+        self._error = "it ended without a result"
         self._ended = threading.Event()
         self.thread = threading.Thread(target=lambda: None)
 
@@ -92,13 +92,13 @@ class RunThread:
         self._launch(lambda: deliver(self.job, record), wake, redact, f"delivery {record.slot.session_id()}")
 
     def record(self, now: float) -> JobRun:
-        """What came of the run."""
+        """The line of the history for the run."""
         if isinstance(self._returned, JobRun):
             return self._returned
         return ended_by_scheduler(self, now, fault="agent", reason=f"The run broke off: {self._error}.")
 
     def delivered(self) -> DeliveryResult:
-        """What came of handing an answer on."""
+        """The result of a delivery."""
         return self._returned if isinstance(self._returned, DeliveryResult) else DeliveryResult("pending", self._error)
 
     def _launch(
@@ -147,7 +147,7 @@ def stopped(work: RunThread, now: float) -> JobRun:
 
 
 def ended_by_scheduler(work: RunThread, now: float, *, fault: str, reason: str) -> JobRun:
-    """A failed run that could not speak for itself; a failure is always delivered."""
+    """The line of a run that failed without a report; a failure is always delivered."""
     return JobRun(
         job_id=work.job.id,
         scheduled_at=work.claim.slot.scheduled_at,
@@ -159,19 +159,22 @@ def ended_by_scheduler(work: RunThread, now: float, *, fault: str, reason: str) 
     )
 
 
+# Each run is an agent with its tools, so a few fill a machine.
 RUNS_AT_ONCE = 4
 # How soon a change to the jobs by another process is noticed.
 POLL_SECONDS = 2.0
 # A clock that is further off than this was set, or the machine slept.
 JUMP_SECONDS = 5.0
+# How long current runs get to end when the scheduler stops.
 PATIENCE_SECONDS = 10.0
+# After a long sleep planning goes on in rounds, so that leases are renewed in between.
 _LOOKS_AT_ONCE = 50
 _LONGEST_SLEEP_SECONDS = 3600.0
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 30.0
 _log = logging.getLogger("seasoned.schedule")
 _log.addHandler(logging.NullHandler())
 
-# Hands an answer on; pending: it did not work now, and should be tried again.
+# Delivers an answer; pending: it did not work, and should be tried again.
 Deliver = Callable[[Job, JobRun], DeliveryResult]
 
 
@@ -261,7 +264,7 @@ class Scheduler:
         return min([until_beat, *(one for one in found if one is not None)])
 
     def drain(self, timeout_seconds: float = 60.0) -> None:
-        """Wait for the runs and deliveries that go on now, and keep what came of them."""
+        """Wait for current runs and deliveries, and store their results."""
         until = time.monotonic() + timeout_seconds
         for work in [*self._running, *self._abandoned, *(one for _, one in self._sending)]:
             work.thread.join(max(0.0, until - time.monotonic()))
@@ -327,9 +330,9 @@ class Scheduler:
         for work in [one for one in self._abandoned if one.is_ended]:
             finish(database, work.job, work.claim, work.record(now), now=now)
             self._abandoned.remove(work)
-        for parcel, work in [one for one in self._sending if one[1].is_ended]:
-            settle_delivery(database, parcel, work.delivered(), now=now)
-            self._sending.remove((parcel, work))
+        for pending, work in [one for one in self._sending if one[1].is_ended]:
+            settle_delivery(database, pending, work.delivered(), now=now)
+            self._sending.remove((pending, work))
 
     def _give_up_overdue(self, database: Database, now: float, steady: float) -> None:
         for work in [one for one in self._running if overdue(one, steady, self._lease)]:
@@ -357,7 +360,7 @@ class Scheduler:
             claims[claim].pulse.lose()
 
     def _plan(self, database: Database, now: float) -> bool:
-        """Whether more was due than one look can do."""
+        """Plan what is due; whether more is left than one call can do."""
         return all(plan_due(database, now=now) for _ in range(_LOOKS_AT_ONCE))
 
     def _start(self, database: Database, now: float) -> None:
@@ -372,10 +375,10 @@ class Scheduler:
     def _send(self, database: Database, now: float) -> None:
         if self._deliver is None or self._stopping.is_set() or len(self._sending) >= self._runs_at_once:
             return
-        for parcel in claim_deliveries(database, now=now, limit=self._runs_at_once - len(self._sending)):
-            work = RunThread(parcel.job, None, monotonic=self._monotonic, stopping=self._stopping)
-            self._sending.append((parcel, work))
-            work.start_delivery(self._deliver, parcel.record, self._wake.set, self._redact)
+        for pending in claim_deliveries(database, now=now, limit=self._runs_at_once - len(self._sending)):
+            work = RunThread(pending.job, None, monotonic=self._monotonic, stopping=self._stopping)
+            self._sending.append((pending, work))
+            work.start_delivery(self._deliver, pending.record, self._wake.set, self._redact)
 
     def _sleep(self, until: float) -> None:
         """Until this time, or until something ended, was changed by another process, or the clock was set."""

@@ -55,7 +55,7 @@ class CommandRunner(Protocol):
 
 
 class ScriptRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a script."""
+    """How a script ended, and what it printed."""
 
     output: str = ""
     # The end of what it wrote to its second stream.
@@ -103,6 +103,7 @@ def find_script(folder: Path, name: str) -> Path:
         raise NotFound(f"script {name!r} not found in {str(folder)!r}. Put it there.") from error
     except (OSError, RuntimeError, ValueError) as error:
         raise NotFound(f"script {name!r} not found ({error}). Put it into {str(folder)!r}.") from error
+    # Compared after links are resolved, so a link cannot lead out of the folder.
     if not path.is_relative_to(allowed):
         raise Refused(f"the script {name!r} is outside {str(folder)!r}. Copy it there; a link is not enough.")
     found = path.stat()
@@ -114,10 +115,11 @@ def find_script(folder: Path, name: str) -> Path:
 
 
 def command_of(path: Path) -> list[str]:
-    """The words that run a script: shell and Python by their ending, others by themselves."""
+    """The command that runs a script: shell and Python by its suffix, others directly."""
     if path.suffix in _SHELLS:
         return ["/bin/bash" if Path("/bin/bash").exists() else "/bin/sh", str(path)]
     if path.suffix == ".py":
+        # Unbuffered, so that output before a crash is kept; UTF-8 whatever the locale.
         return [sys.executable, "-u", "-X", "utf8", str(path)]
     if os.access(path, os.X_OK):
         return [str(path)]
@@ -133,14 +135,14 @@ def run_script(
     run_command: CommandRunner,
     stop: Callable[[], bool],
 ) -> ScriptRun:
-    """Run a script to its end. Whatever goes wrong is said in the answer."""
+    """Run a script to its end. Problems are part of the result, not exceptions."""
     try:
         path = find_script(scripts, name)
         command = command_of(path)
     except (NotFound, Refused) as error:
         return ScriptRun(problem=f"The script was not run: {error}", could_start=False)
-    with tempfile.TemporaryDirectory(prefix="seasoned-script-") as beside:
-        errors = Path(beside) / "errors"
+    with tempfile.TemporaryDirectory(prefix="seasoned-script-") as temporary:
+        errors = Path(temporary) / "errors"
         errors.touch()
 
         def is_over() -> bool:

@@ -9,12 +9,15 @@ import msgspec
 
 from seasoned.errors import SeasonedError
 from seasoned.schedule.job import Job, JobRun, Slot, SlotClaim, is_delivered
-from seasoned.schedule.job_table import StoredJob, add_slot, key_of, posted_of
+from seasoned.schedule.job_table import StoredJob, add_slot, job_from_row, key_of
 from seasoned.schedule.planning import KeepWaiting, SkippedSlot, WaitingSlot, may_start, plan, retry_time, start_time
 from seasoned.store import Database
 
+# Four heartbeats: a scheduler that misses a few of them still has its runs.
 LEASE_SECONDS = 60.0
+# In one transaction, so that other schedulers get a turn in between.
 JOBS_AT_ONCE = 100
+# Not `context`: a window that is too small stays so.
 _RETRIED_FAULTS = ("script", "agent", "timeout")
 
 
@@ -72,6 +75,7 @@ def start_due(
         due = [Slot(row["job_id"], row["scheduled_at"]) for row in rows if row["job_id"] not in blocked]
         if not due:
             break
+        # Sorted for the same reason as in `plan_due`.
         batch = sorted(due[: limit - len(started)])
         with database.write():
             for slot in batch:
@@ -109,12 +113,12 @@ def _claim(
         return None
     if locked is None or row["start_at"] > now:
         return KeepWaiting()
-    posted = posted_of(locked)
+    stored = job_from_row(locked)
     waiting = WaitingSlot(slot=slot, attempt=row["attempt"], origin=row["origin"], start_at=row["start_at"])
     running = [
         Slot(one["job_id"], one["scheduled_at"]) for one in database.rows("schedule.running", {"job_id": slot.job_id})
     ]
-    answer = may_start(posted.job, waiting, runs=posted.runs, running=running, now=now, is_removed=posted.is_removed)
+    answer = may_start(stored.job, waiting, runs=stored.runs, running=running, now=now, is_removed=stored.is_removed)
     key = key_of(slot, waiting.attempt)
     if isinstance(answer, KeepWaiting):
         return answer
@@ -125,14 +129,14 @@ def _claim(
     if not database.run("schedule.claim_slot", {**key, "owner": owner, "lease_until": claim.lease_until, "now": now}):
         return None
     if waiting.origin in ("slot", "late"):
-        _count(database, posted)
-    return StartedRun(posted.job, claim)
+        _count(database, stored)
+    return StartedRun(stored.job, claim)
 
 
-def _count(database: Database, posted: StoredJob) -> None:
-    database.run("schedule.count_run", {"id": posted.job.id})
-    if posted.job.repeat is not None and posted.runs + 1 >= posted.job.repeat:
-        database.run("schedule.end_job", {"id": posted.job.id})
+def _count(database: Database, stored: StoredJob) -> None:
+    database.run("schedule.count_run", {"id": stored.job.id})
+    if stored.job.repeat is not None and stored.runs + 1 >= stored.job.repeat:
+        database.run("schedule.end_job", {"id": stored.job.id})
 
 
 def renew(
@@ -153,7 +157,7 @@ def renew(
 
 
 def recover(database: Database, *, now: float) -> list[JobRun]:
-    """Call runs unknown whose scheduler let the lease end; a further attempt only where a second run does no harm."""
+    """Mark runs of dead schedulers as unknown; they are tried again only if a second run does no harm."""
     dead = database.rows("schedule.dead_runs", {"now": now, "limit": JOBS_AT_ONCE})
     found: list[JobRun] = []
     if not dead:
@@ -163,9 +167,10 @@ def recover(database: Database, *, now: float) -> list[JobRun]:
             slot, attempt = Slot(row["job_id"], row["scheduled_at"]), int(row["attempt"])
             reason = f"The scheduler {row['owner']!r} died during the run. It is not known whether the run finished."
             locked = database.row("schedule.lock_job", {"id": slot.job_id})
-            job = None if locked is None else posted_of(locked).job
+            job = None if locked is None else job_from_row(locked).job
             delivery = "none" if job is None or not is_delivered(job) else "pending"
             lost = {**key_of(slot, attempt), "owner": row["owner"], "now": now, "reason": reason, "delivery": delivery}
+            # Its scheduler renewed the lease or ended the run meanwhile.
             if not database.run("schedule.lose_run", lost):
                 continue
             record = JobRun(
@@ -185,14 +190,14 @@ def recover(database: Database, *, now: float) -> list[JobRun]:
 
 
 def shorten_leases(database: Database, *, now: float, lease_seconds: float = LEASE_SECONDS) -> int:
-    """After the clock was set back, leases end as far in the future as they should; those who live renew them."""
+    """Shorten leases that are too long after the clock was set back; schedulers that are alive renew them."""
     until = now + lease_seconds
     with database.write():
         return database.run("schedule.shorten_leases", {"lease_until": until, "too_late": until + lease_seconds})
 
 
 def finish(database: Database, job: Job, claim: SlotClaim, record: JobRun, *, now: float) -> bool:
-    """Keep what came of a run. False: it had been given up before, and the line says what came of it since."""
+    """Store the result of a run. False: it had been given up before; the late end is only noted."""
     ended_at = now if record.ended_at is None else record.ended_at
     named = msgspec.structs.replace(
         record,
@@ -206,6 +211,7 @@ def finish(database: Database, job: Job, claim: SlotClaim, record: JobRun, *, no
         if database.run("schedule.finish", {**values, "was": "running"}):
             _retry(database, job, named, now)
             return True
+        # The scheduler was only slow, so what it knows replaces `unknown`.
         late = f"{named.note} Reported after the lease had ended.".strip()
         if database.run("schedule.finish", {**values, "was": "unknown", "note": late}):
             return True
@@ -213,6 +219,7 @@ def finish(database: Database, job: Job, claim: SlotClaim, record: JobRun, *, no
         state = database.row("schedule.run_state", {**key, "owner": claim.owner})
         if state is None:
             return False
+        # The same report again, because the store's answer to the first one was lost.
         if (state["outcome"], state["ended_at"]) == (named.outcome, ended_at):
             return True
         database.run("schedule.add_note", {**key, "note": f"The run ended later after all: {named.outcome}."})

@@ -28,6 +28,7 @@ _ALIASES = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",
 }
+# Ten years.
 _LONGEST_SECONDS = 3660 * 86_400
 
 
@@ -176,6 +177,7 @@ def _parse_span(words: str, text: str) -> int:
     seconds, end = 0, 0
     for match in _PART.finditer(words):
         unit = match[2] if match[2] in _UNITS else _WORDS.get(match[2].removesuffix("s"))
+        # Longer numbers are beyond every limit, and Python refuses to convert very long ones.
         if unit is None or match.start() != end or len(match[1]) > 12:
             break
         seconds, end = seconds + int(match[1]) * _UNITS[unit], match.end()
@@ -195,6 +197,7 @@ def _parse_date(words: str, zone: str) -> float:
         raise UsageError(f"{words!r} is not a valid date and time. Write it like '2030-12-24 18:00'.") from error
     if found.tzinfo is not None:
         return math.floor(found.timestamp())
+    # `fold` is 0: a time that occurs twice means the first.
     moment = found.replace(tzinfo=where)
     if moment.astimezone(UTC).astimezone(where).replace(tzinfo=None) != found:
         later = moment.astimezone(UTC).astimezone(where)

@@ -19,7 +19,7 @@ _SAID = {
 
 
 class DeliveryMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer on its way."""
+    """The text of an answer, for people and for programs."""
 
     # The same for every try, so that the other side can know a copy.
     id: str
@@ -30,7 +30,7 @@ class DeliveryMessage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def message_of(job: Job, record: JobRun) -> DeliveryMessage:
-    """A report as it is; everything else begins with what went wrong."""
+    """The message about a run: its answer alone if it went well, else first what went wrong."""
     parts = [_SAID.get(record.outcome, f"The run is {record.outcome}."), record.reason, record.output.strip()]
     if record.outcome == "failed" and record.fault in ("script", "timeout") and record.script_output.strip():
         tail = record.script_output.strip()[-_TAIL_CHARACTERS:]

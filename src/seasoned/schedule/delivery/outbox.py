@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from seasoned.schedule.job import DeliveryResult, Job, JobRun
-from seasoned.schedule.job_table import key_of, posted_of, record_of
+from seasoned.schedule.job_table import job_from_row, key_of, run_from_row
 from seasoned.store import Database
 
 TRIES = 8
@@ -16,11 +16,11 @@ HOLD_SECONDS = 300.0
 
 
 class PendingDelivery(msgspec.Struct, frozen=True):
-    """An answer on its way."""
+    """An answer that this scheduler has claimed for delivery."""
 
     job: Job
     record: JobRun
-    # With this one.
+    # Including this one.
     tries: int
 
 
@@ -32,14 +32,15 @@ def claim_deliveries(database: Database, *, now: float, limit: int = 10) -> list
         return found
     with database.write():
         for row in due:
-            record = record_of(row)
+            record = run_from_row(row)
             key = key_of(record.slot, record.attempt)
+            # Changes a row only if no other scheduler has claimed it since it was read.
             if database.run(
                 "schedule.claim_delivery", {**key, "until": now + HOLD_SECONDS, "seen_at": row["delivery_at"]}
             ):
                 job = database.row("schedule.job", {"id": record.job_id})
                 if job is not None:
-                    found.append(PendingDelivery(posted_of(job).job, record, int(row["delivery_attempts"]) + 1))
+                    found.append(PendingDelivery(job_from_row(job).job, record, int(row["delivery_attempts"]) + 1))
     return found
 
 
@@ -52,15 +53,15 @@ def claim_own(database: Database, job: Job, record: JobRun, *, now: float) -> Pe
 
 
 def settle_delivery(
-    database: Database, parcel: PendingDelivery, delivered: DeliveryResult, *, now: float
+    database: Database, pending: PendingDelivery, delivered: DeliveryResult, *, now: float
 ) -> DeliveryResult:
-    """Keep what came of one try: done, to be tried again later, or given up."""
+    """Store the result of one try: delivered, to be tried again later, or given up."""
     settled = delivered
-    if delivered.state == "pending" and parcel.tries >= TRIES:
+    if delivered.state == "pending" and pending.tries >= TRIES:
         settled = DeliveryResult("failed", f"given up after {TRIES} tries: {delivered.error}")
-    wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** (parcel.tries - 1))
+    wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** (pending.tries - 1))
     values = {
-        **key_of(parcel.record.slot, parcel.record.attempt),
+        **key_of(pending.record.slot, pending.record.attempt),
         "delivery": settled.state,
         "delivery_error": settled.error,
         "delivery_at": now + wait,
@@ -71,6 +72,6 @@ def settle_delivery(
 
 
 def next_delivery(database: Database) -> float | None:
-    """When the next answer is to be handed on; None: there is none."""
+    """When the next answer is to be delivered; None: there is none."""
     row = database.row("schedule.next_delivery")
     return None if row is None else row["delivery_at"]

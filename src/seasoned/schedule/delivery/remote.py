@@ -20,6 +20,7 @@ from seasoned.confirm.notify.webhook import sign
 from seasoned.errors import UsageError
 from seasoned.schedule.delivery.message import DeliveryMessage
 
+# The limits are 4,096 and 2,000; the servers do not count every character as one.
 TELEGRAM_CHARACTERS = 4_000
 DISCORD_CHARACTERS = 1_900
 _MOST_PARTS = 5
@@ -27,7 +28,7 @@ _REST = "\n… the whole answer: seasoned cron history"
 
 
 def send_webhook(client: httpx2.Client, url: str, message: DeliveryMessage, *, secret: str | None, now: float) -> None:
-    """Tell an address, signed where there is a secret; the receiver knows a copy by its `webhook-id`."""
+    """Send it to an address, signed if there is a secret; a copy has the same `webhook-id`."""
     said = {"schema": "seasoned/schedule-run/1", "type": "schedule.run", "title": message.title, "text": message.text}
     body = msgspec.json.encode({**said, "data": message.data})
     headers = {"webhook-id": message.id}
@@ -51,7 +52,9 @@ def send_discord(client: httpx2.Client, url: str, channel: str, message: Deliver
         said = {
             "content": part,
             "allowed_mentions": {"parse": []},
+            # No previews of links.
             "flags": 1 << 2,
+            # Discord drops a second message with the same nonce; it may have 25 characters.
             "nonce": f"{message.id[-20:]}-{number}",
             "enforce_nonce": True,
         }
@@ -131,6 +134,7 @@ def _connected(url: str, password: str | None) -> Iterator[smtplib.SMTP]:
         server = smtplib.SMTP(parts.hostname, port, timeout=MAIL_SECONDS)
     with server:
         server.ehlo()
+        # A password is never sent unencrypted to another machine.
         is_safe = parts.scheme == "smtps" or _is_this_machine(parts.hostname)
         if parts.scheme == "smtp" and server.has_extn("starttls"):
             server.starttls(context=trust)
@@ -158,7 +162,7 @@ def _is_this_machine(host: str) -> bool:
 
 
 def _status(code: int) -> int:
-    """A refusal for good, or one for now."""
+    """An HTTP status for a code of SMTP: 400 if it is final, 503 if a retry may help."""
     return 400 if 500 <= code < 600 else 503
 
 

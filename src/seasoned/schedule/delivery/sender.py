@@ -25,7 +25,7 @@ REPORTS_FOLDER = "reports"
 
 
 def print_message(message: DeliveryMessage, out: TextIO) -> None:
-    """Write it to the terminal, without what would steer one."""
+    """Write it to the terminal, without control characters."""
     text = f"── {message.title}\n{message.text}\n"
     shown = "".join([c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text])
     try:
@@ -36,7 +36,7 @@ def print_message(message: DeliveryMessage, out: TextIO) -> None:
 
 
 def append_message(message: DeliveryMessage, address: str, *, home: Path) -> None:
-    """Put it at the end of a file, whole; a link is not followed, and a new file is for its owner alone."""
+    """Append it to a file. Links are not followed; a new file is readable by its owner only."""
     path = home / REPORTS_FOLDER / Path(address).expanduser()
     if not Path(address).expanduser().is_absolute():
         if not path.resolve().is_relative_to((home / REPORTS_FOLDER).resolve()):
@@ -46,6 +46,7 @@ def append_message(message: DeliveryMessage, address: str, *, home: Path) -> Non
             )
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     text = f"## {message.title}\n\n{message.text}\n\n"
+    # Without O_NONBLOCK, opening a named pipe would wait for a reader; it is refused below.
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         opened = os.open(path, flags, 0o600)

@@ -64,9 +64,9 @@ async def show(request: HTTPRequest, here: Here) -> Response:
 
 
 def _shown(book: Book, now: float) -> SchedulePage:
-    posted = sorted(job_table.jobs(book.database), key=lambda one: (one.next_at is None, one.next_at, one.job.name))
-    names = {one.job.id: one.job.name for one in posted}
-    more = len(posted) - _MOST_JOBS
+    stored = sorted(job_table.jobs(book.database), key=lambda one: (one.next_at is None, one.next_at, one.job.name))
+    names = {one.job.id: one.job.name for one in stored}
+    more = len(stored) - _MOST_JOBS
     jobs = Table(
         name="jobs",
         title="Jobs",
@@ -78,7 +78,7 @@ def _shown(book: Book, now: float) -> SchedulePage:
                 TableCell(one.job.zone),
                 TableCell(one.next_at, "paused" if one.job.is_paused else day_and_time(one.next_at)),
             )
-            for one in posted[:_MOST_JOBS]
+            for one in stored[:_MOST_JOBS]
         ],
         empty=_NO_JOBS,
         note=f"And {more} more: `seasoned cron list`." if more > 0 else "",
