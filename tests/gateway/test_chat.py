@@ -295,7 +295,7 @@ def test_an_error_in_a_stream_is_told() -> None:
     passed(reader, [sse(*TURN[:2], {"error": {"message": "overloaded", "type": "server_error"}})])
     assert reader.answer().error == "overloaded"
     assert read_response(b'{"error":"no such model"}').error == "no such model"
-    assert read_response(b"<html>").error == "an answer that is no JSON object"
+    assert read_response(b"<html>").error == "the answer is not a JSON object"
 
 
 @each_case("depth", [800, 950, 100_000])

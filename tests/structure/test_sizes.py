@@ -22,18 +22,17 @@ LONG_FILES: dict[str, str] = {}
 LONG_FUNCTIONS: dict[tuple[str, str], str] = {}
 REPEATED_CLASSES: dict[str, str] = {}
 BROAD_EXCEPTS: dict[tuple[str, str], str] = {
-    (
-        "src/seasoned/confirm/service/store_threads.py",
-        "_together",
-    ): "one group: it is undone, and each of it is done by itself",
     ("src/seasoned/hooks/main.py", "run"): "a hook that ends with a traceback would let the call run",
     (
         "src/seasoned/gateway/record/recorder.py",
         "GatewayRecorder._write_batch",
     ): "one batch: each of it is written by itself, shielded",
     ("src/seasoned/gateway/failures.py", "Failures.shield"): "one request: it goes on without the part that failed",
-    ("src/seasoned/hermes_plugin/confirmation.py", "Gate.check"): "a hook that raises would let the call run",
-    ("src/seasoned/hermes_plugin/background.py", "Shield.part"): "one call of Hermes: it goes on without our part",
+    ("src/seasoned/hermes_plugin/confirmation.py", "CallGate.check"): "a hook that raises would let the call run",
+    (
+        "src/seasoned/hermes_plugin/background.py",
+        "ErrorBoundary.part",
+    ): "one call of Hermes: it goes on without our part",
     ("src/seasoned/schedule/scheduler.py", "RunThread._launch.work"): "one job: however it breaks, its line says so",
 }
 

@@ -10,6 +10,7 @@ from typing import Protocol, cast
 from seasoned.config import Config
 from seasoned.connect.plan import ConnectPlan
 
+# By name: a module is imported only when its agent is asked for.
 AGENTS = {
     "hermes": "seasoned.connect.hermes",
     "claude-code": "seasoned.connect.claude_code",

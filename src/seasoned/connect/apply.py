@@ -28,7 +28,8 @@ _Edit = tuple[int, int, list[bytes]]  # lines from, lines to, and what stands th
 
 
 def revert_change(*, before: bytes, after: bytes, present: bytes) -> bytes | None:
-    """The present text without the change from `before` to `after`; None if the same lines were changed since."""
+    """Undo the change from `before` to `after` in the present text; None if the same lines were edited since."""
+    # A three-way merge by lines: both the way back and what the user did since are edits of what we wrote.
     base = after.splitlines(keepends=True)
     edits = sorted(
         [*_edits(base, before.splitlines(keepends=True)), *_edits(base, present.splitlines(keepends=True))],
@@ -41,6 +42,7 @@ def revert_change(*, before: bytes, after: bytes, present: bytes) -> bytes | Non
         start, end, lines = edit
         if edit == last:
             continue  # it was removed by hand
+        # Two edits of the same lines: which one the user wants cannot be known.
         if start < place or (last is not None and start == last[0] and end == last[1]):
             return None
         made += [*base[place:start], *lines]
@@ -49,6 +51,7 @@ def revert_change(*, before: bytes, after: bytes, present: bytes) -> bytes | Non
 
 
 def _edits(old: list[bytes], new: list[bytes]) -> Iterator[_Edit]:
+    # Without autojunk: it ignores frequent lines such as "}" in a long file, and the edits would grow.
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     for kind, start, end, new_start, new_end in matcher.get_opcodes():
         if kind != "equal":
@@ -86,10 +89,12 @@ def apply_plan(plan: ConnectPlan, *, home: Path, clock: Callable[[], float], lef
         for one in plan.changes:
             if read_present(one.path) != one.before:
                 raise CannotDo(f"{str(one.path)!r} changed since the plan was made. Run the command again.")
+        # Connecting again extends the first record: undoing leads back to before the first time.
         old = _load(folder)
         files = {one.path: one for one in (old.files if old else ())}
         for one in plan.changes:
             files[str(one.path)] = _kept(folder, one, files.get(str(one.path)), left)
+        # Without repeats, since every plan names the same folders.
         links = tuple(dict.fromkeys([*(old.links if old else ()), *plan.links]))
         # First what undoing needs, so that a killed process can be undone.
         _save(folder, _ConnectRecord(plan.agent, _time(clock), tuple(files.values()), links))
@@ -127,6 +132,7 @@ def undo(agent: str, *, home: Path, left: Left | None = None) -> ConnectPlan:
         for each in plan.links:
             for link in made_links(each):
                 link.unlink(missing_ok=True)
+        # Only folders that connecting made, and after their files are gone.
         for name in [name for one in (record.files if record else ()) for name in one.made_folders]:
             with suppress(OSError):
                 Path(name).rmdir()  # only if it is empty
@@ -148,8 +154,10 @@ def _drop(folder: Path) -> None:
 def _kept(folder: Path, change: FileChange, old: _ChangedFile | None, left: Left | None) -> _ChangedFile:
     before: bytes | None = change.before
     if old is not None:
+        # Unchanged since we wrote it: the state before the first change stays the one to restore.
         if change.before is not None and digest(change.before) == old.after:
             before = _state(folder, old.before)
+        # Edited since: what undoing restores is that text without our part, so the edits survive.
         elif change.before is not None and left is not None:
             before = left(change.path, change.before)
     made = old.made_folders if old else tuple(str(one) for one in _missing_folders(change.path))
@@ -160,6 +168,7 @@ def _undone(folder: Path, one: _ChangedFile, left: Left | None) -> tuple[FileCha
     path = Path(one.path)
     present, before, after = read_present(path), _state(folder, one.before), _state(folder, one.after)
     why = "as it was before" if present == after else "without our part, because it was edited since"
+    # Undone by hand, or deleted by the user: both are respected.
     if present in (before, None):
         return ()
     if present == after:
@@ -187,6 +196,7 @@ def _write_all(changes: tuple[FileChange, ...], *, unfinished: Path) -> None:
             _write(one.path, one.after, unfinished)
             done.append(one)
     except OSError as error:
+        # All or nothing: an agent with half of its hooks would behave in a way that was never shown.
         for one in reversed(done):
             with suppress(OSError):
                 _write(one.path, one.before, unfinished)
@@ -213,6 +223,7 @@ def _missing_folders(path: Path) -> list[Path]:
 def _keep(folder: Path, data: bytes | None) -> str | None:
     if data is None:
         return None
+    # Named by content: the same state is stored once, and damage is noticed when it is read.
     name = digest(data)
     if not (folder / name).is_file():
         write_atomic(folder / name, data, unfinished=folder.parent / ".unfinished")

@@ -43,6 +43,7 @@ def hooks(config: Config, programs: Path) -> tuple[Hook, ...]:
         # The agent runs the call when this time is over, so it must be longer than the hook's own.
         Hook("PreToolUse", asks, WAIT_SECONDS + 30, "*"),
         Hook("PostToolUseFailure", command("post-tool-use-failure"), 10, "*"),
+        # Both only count what a review needs; a background process does the review.
         Hook("Stop", command("stop"), 10),
         Hook("SessionEnd", command("session-end"), 10),
     )

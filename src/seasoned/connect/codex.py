@@ -41,10 +41,11 @@ class MarkedSection(msgspec.Struct, frozen=True):
     end: str
 
     def find(self, text: str) -> re.Match[str] | None:
-        """Our part with its marks and the line break behind it; CannotDo where the marks are not one pair."""
+        """Our part with its marks and the line break after it; raises CannotDo unless the marks are one pair."""
         begins, ends = text.count(self.begin), text.count(self.end)
         if not begins and not ends:
             return None
+        # The line of a mark may end with a carriage return, and the last one with the file.
         pattern = re.escape(self.begin) + r"[^\n]*\n(?P<body>.*?)" + re.escape(self.end) + r"[^\n]*(?:\n|\Z)"
         found = re.search(pattern, text, re.DOTALL)
         if begins != 1 or ends != 1 or found is None:
@@ -61,6 +62,7 @@ class MarkedSection(msgspec.Struct, frozen=True):
         if found is None:
             return text
         before, after = text[: found.start()], text[found.end() :]
+        # Half of it is the line end of the user's last line, which stays.
         for blank in ("\r\n\r\n", "\n\n"):
             if before.endswith(blank):
                 return before[: -len(blank) // 2] + after
@@ -68,7 +70,7 @@ class MarkedSection(msgspec.Struct, frozen=True):
 
 
 def put_at_end(text: str, fence: MarkedSection, body: str) -> str:
-    """The text with our part at its end, or in its place where it stands already."""
+    """The text with our part at its end, or updated where it already is."""
     newline = newline_of(text)
     part = fence.part(body, newline)
     found = fence.find(text)
@@ -80,17 +82,19 @@ def put_at_end(text: str, fence: MarkedSection, body: str) -> str:
 
 
 def put_at_start(text: str, fence: MarkedSection, body: str) -> str:
-    """The text with our part before everything else, or in its place."""
+    """The text with our part at its start, or updated where it already is."""
     part = fence.part(body, newline_of(text))
     found = fence.find(text)
     if found is not None:
         return text[: found.start()] + part + text[found.end() :]
+    # A byte order mark counts only as the first character of a file.
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     return mark + part + text[len(mark) :]
 
 
 AGENT = "codex"
 _SERVER = MarkedSection("# seasoned: begin (`seasoned connect codex --undo` takes it out)", "# seasoned: end")
+# At the start of the file: behind the first [table] header, `notify` would belong to that table.
 _NOTIFY = MarkedSection("# seasoned notify: begin", "# seasoned notify: end")
 _WORDS = MarkedSection(
     "<!-- seasoned: begin (`seasoned connect codex --undo` takes it out) -->", "<!-- seasoned: end -->"
@@ -132,6 +136,7 @@ def left(path: Path, data: bytes) -> bytes | None:
     text = decode_text(data, path)
     if path.suffix == ".toml":
         text = _SERVER.take_out(_NOTIFY.take_out(text))
+        # Without marks it may be a server that the user wrote, which is not ours to remove.
         if "seasoned" in _servers(_parsed(text, path), path):
             raise CannotDo("its marks are gone, but there is an MCP server 'seasoned'")
     else:
@@ -169,10 +174,12 @@ def _settings_change(config: Config, programs: Path, *, has_server: bool) -> tup
     before = read_present(path)
     after = decode_text(before or b"", path)
     _parsed(after, path)
+    # Judged without our own part: otherwise the second run would take our `notify` for the user's.
     theirs = _parsed(_bare(after, path), path)
     has_own_notify = "notify" in theirs
     if has_server and "seasoned" not in _servers(theirs, path):
         after = put_at_end(after, _SERVER, _server(config, programs))
+    # Codex runs one notify program only, so the user's own is never replaced.
     if not has_own_notify:
         after = put_at_start(after, _NOTIFY, f"notify = {_list(command_words(config, programs, AGENT, 'notify'))}")
     _check(after, theirs, path)
@@ -210,6 +217,7 @@ def _server(config: Config, programs: Path) -> str:
         f"startup_timeout_sec = {_STARTUP_SECONDS}",
     ]
     if config.origins.get("home", "default") != "default":
+        # Codex starts servers with few of the user's variables.
         lines.append(f"env = {{ SEASONED_HOME = {json.dumps(str(config.home.absolute()))} }}")
     return "\n".join(lines)
 

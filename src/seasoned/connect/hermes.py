@@ -21,6 +21,7 @@ PREFILL_FILE = "seasoned-prefill.json"
 # The tools that every Hermes has by default. A prefill file cannot know which tools a session really has.
 PREFILL_TOOLS = ("terminal", "process", "execute_code", "read_file", "write_file", "patch", "search_files")
 _LOOK_SECONDS = 20
+# Runs in the Python of Hermes, which may have no Seasoned: it uses the standard library alone.
 _FINDS = (
     "import importlib.metadata as m\n"
     f"print([one.value for one in m.entry_points(group='hermes_agent.plugins') if one.name == {PLUGIN!r}])"
@@ -30,6 +31,7 @@ _FINDS = (
 def plan(config: Config, *, programs: Path, prefill: str | None = None) -> ConnectPlan:
     """What must change in the files of Hermes."""
     path = config.hermes_home / "config.yaml"
+    # Hermes makes this folder itself: where it is missing, Hermes never ran, or its home is elsewhere.
     if not config.hermes_home.is_dir():
         raise CannotDo(f"Hermes was not found at {str(config.hermes_home)!r}. Run `hermes` once, or set HERMES_HOME.")
     before = read_present(path)
@@ -48,10 +50,11 @@ def left(path: Path, data: bytes) -> bytes | None:
     if path.name == PREFILL_FILE:
         return None
     text = decode_text(data, path)
-    said = read_yaml(text, repr(str(path)))
+    present = read_yaml(text, repr(str(path)))
     without = remove_item(text, "plugins", "enabled", PLUGIN, repr(str(path)))
     without = remove_text(without, PREFILL_KEY, PREFILL_FILE, repr(str(path)))
-    wanted = copy.deepcopy(said)
+    # The same change made to the parsed settings: the spliced text must parse to exactly this.
+    wanted = copy.deepcopy(present)
     plugins = wanted.get("plugins")
     if isinstance(plugins, dict) and isinstance(plugins.get("enabled"), list):
         plugins["enabled"] = [one for one in plugins["enabled"] if one != PLUGIN]
@@ -131,6 +134,7 @@ def _python_of_hermes() -> Path | None:
     """The Python that runs the `hermes` on the path, from the first line of that program."""
     program = shutil.which("hermes")
     try:
+        # Only the `#!` line is needed, and the program may be a large binary.
         first = Path(program).read_bytes()[:300].splitlines()[0] if program else b""
     except (OSError, IndexError):
         return None

@@ -59,6 +59,7 @@ def with_hooks(data: bytes | None, hooks: tuple[Hook, ...], path: Path) -> bytes
     text = decode_text(data, path)
     for hook in hooks:
         text = _with_hook(text, hook, path)
+    # Events that an earlier version used and this one does not.
     for event in set(_events(text, path)) - {hook.event for hook in hooks}:
         text = _without_hook(text, event, path)
     return text.encode()
@@ -74,6 +75,7 @@ def without_hooks(data: bytes, path: Path) -> bytes | None:
     if held is not None and not held.children and text != decode_text(data, path):
         text = remove_child(text, root, root.keys.index("hooks"))
         root = _read(text, path)
+    # Only a file that held nothing but our hooks is removed; one that was empty already stays.
     is_bare = not root.children and text.replace("{", "").replace("}", "").strip() == ""
     return None if is_bare and text != decode_text(data, path) else text.encode()
 
@@ -116,6 +118,7 @@ def _with_hook(text: str, hook: Hook, path: Path) -> str:
     own = [group for group in groups.children if is_ours(group.value)]
     if not own:
         return add_element(text, groups, hook.group)
+    # Two versions of ours would both answer the event. The first is kept, in its place among the others.
     if len(own) > 1:
         at = groups.children.index(own[-1])
         return _with_hook(remove_child(text, groups, at), hook, path)
@@ -156,6 +159,7 @@ def _runs_ours(command: object) -> bool:
     if not isinstance(command, str):
         return False
     try:
+        # As the shell would read it: the path of the program may be quoted because of spaces.
         words = shlex.split(command)
     except ValueError:
         return False

@@ -14,9 +14,12 @@ import msgspec
 from seasoned.connect.plan import newline_of
 from seasoned.errors import CannotDo
 
+# A byte order mark counts as space: editors on Windows write one.
 _SPACE = re.compile(r"[ \t\r\n\ufeff]+")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+# JSON's own numbers and words only: Python's parser would also accept NaN and Infinity.
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
+# The reader is recursive, and would otherwise end in a RecursionError.
 _DEEPEST = 100
 _UNIT = "  "
 _UNREAD = "with which the agent ignores the file"
@@ -59,7 +62,7 @@ def add_element(text: str, parent: JsonNode, value: object) -> str:
 
 
 def replace_value(text: str, node: JsonNode, value: object) -> str:
-    """The text with another value in a place."""
+    """The text with the value of a node replaced."""
     is_wide = "\n" in text[node.start : node.end]
     written = _written(text, value, _indent_at(text, node.start), is_wide=is_wide)
     return text[: node.start] + written + text[node.end :]
@@ -110,7 +113,7 @@ def _written(text: str, value: object, indent: str, *, is_wide: bool) -> str:
 
 
 def _unit(text: str) -> str:
-    """How far the text itself goes in for one level."""
+    """The indentation of one level, as this text uses it."""
     found = re.search(r'\n([ \t]+)["{\[/]', text)
     return found[1] if found else _UNIT
 
@@ -141,7 +144,7 @@ class _JsonReader:
         return CannotDo(f"line {line}: {why}")
 
     def skip(self, place: int) -> int:
-        """Behind spaces."""
+        """The place after spaces; raises CannotDo for a comment."""
         found = _SPACE.match(self._text, place)
         place = found.end() if found else place
         if self._text.startswith(("//", "/*", "#"), place):
@@ -194,6 +197,7 @@ class _JsonReader:
         if found is None:
             raise self.wrong(place, f"a name in double quotes is expected, not {self._text[place : place + 10]!r}")
         key = self._decoded(found)
+        # Programs disagree about which of the two counts, so no edit would be safe.
         if key in keys:
             raise self.wrong(place, f"{key!r} stands there twice")
         keys.append(key)

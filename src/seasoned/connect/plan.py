@@ -10,6 +10,7 @@ import msgspec
 from seasoned.config import Config
 from seasoned.errors import CannotDo
 
+# Settings are small. Anything larger is not the file that we take it for.
 _MOST_BYTES = 20_000_000
 
 
@@ -23,7 +24,7 @@ class FileChange(msgspec.Struct, frozen=True):
 
 
 class LinkedFolder(msgspec.Struct, frozen=True):
-    """Every folder in `source` is to be found in `folder` too, through a symbolic link; also those that come later."""
+    """Each folder in `source`, present or future, gets a symbolic link in `folder`."""
 
     folder: Path
     source: Path
@@ -99,11 +100,12 @@ def missing_links(one: LinkedFolder) -> list[str]:
         names = sorted(path.name for path in one.source.iterdir() if path.is_dir() and not path.name.startswith("."))
     except OSError:
         return []
+    # `exists` follows links, so a broken link needs the second check: its name is taken too.
     return [name for name in names if not (one.folder / name).exists() and not (one.folder / name).is_symlink()]
 
 
 def made_links(one: LinkedFolder) -> list[Path]:
-    """The links in the folder that lead into the source, also where the source has lost what they name."""
+    """The links in the folder that lead into the source, including broken ones."""
     try:
         found = sorted(path for path in one.folder.iterdir() if path.is_symlink())
         return [path for path in found if path.readlink().parent == one.source]

@@ -7,6 +7,7 @@ from typing import Any
 from seasoned.connect.plan import newline_of
 from seasoned.errors import CannotDo
 
+# How the parser marks a name without a value (`plugins:`), which is common in settings by hand.
 _NULL = "tag:yaml.org,2002:null"
 
 
@@ -24,7 +25,7 @@ def read_yaml(text: str, where: str) -> dict[str, Any]:
 
 
 def add_item(text: str, section: str, name: str, item: str, where: str) -> str:
-    """The text with one more item at the end of the list `section.name`, which is made where there is none."""
+    """The text with an item added to the list `section.name`; the list is created if it is missing."""
     newline = newline_of(text)
     root = _root(text, where)
     pair = _pair(root, section)
@@ -43,6 +44,7 @@ def add_item(text: str, section: str, name: str, item: str, where: str) -> str:
     if holder.flow_style:
         return _put(text, holder.start_mark.index + 1, f"{name}: [{item}]" + (", " if holder.value else ""))
     column = holder.start_mark.column
+    # As the first name of the section: its end is hard to tell from comments that belong to the next one.
     start = holder.start_mark.index - column
     return _put(text, start, f"{' ' * column}{name}:{newline}{' ' * column}  - {item}{newline}")
 
@@ -66,6 +68,7 @@ def remove_item(text: str, section: str, name: str, item: str, where: str) -> st
         return text[: items.start_mark.index] + "[]" + text[one.end_mark.index :]
     start = text.rfind("\n", 0, one.start_mark.index) + 1
     end = _end_of_line(text, one.end_mark.index)
+    # Something else stands before the item on its line, and cutting the line would take that along.
     if text[start : one.start_mark.index].strip() != "-":
         raise CannotDo(f"{where}: '{section}.{name}' cannot be changed as it is written. Remove {item!r} by hand.")
     if end == len(text):
@@ -76,7 +79,7 @@ def remove_item(text: str, section: str, name: str, item: str, where: str) -> st
 
 
 def set_text(text: str, name: str, value: str, where: str) -> str:
-    """The text with a plain value under a name at the top; an empty one is replaced, another one refused."""
+    """The text with `name: value` at its top level; raises CannotDo if the name has another value already."""
     root = _root(text, where)
     pair = _pair(root, name)
     if pair is None:
@@ -91,7 +94,7 @@ def set_text(text: str, name: str, value: str, where: str) -> str:
 
 
 def remove_text(text: str, name: str, value: str, where: str) -> str:
-    """The text without the line that gives a name at the top this value; unchanged where it gives another one."""
+    """The text without the line `name: value` of its top level; unchanged if the name has another value."""
     pair = _pair(_root(text, where), name)
     if pair is None or pair[1].value != value:
         return text
@@ -110,7 +113,7 @@ def _yaml() -> Any:
 
 
 def _root(text: str, where: str) -> Any:
-    """The outermost names and values with their places; None where nothing but comments is there."""
+    """The top-level mapping with the place of every value; None if the text holds nothing but comments."""
     yaml = _yaml()
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -154,7 +157,7 @@ def _add_to(text: str, items: Any, item: str, where: str) -> str:
 
 
 def _append(text: str, root: Any, lines: list[str]) -> str:
-    """The text with lines of the outermost level behind its end."""
+    """The text with lines of the top level added at its end."""
     newline = newline_of(text)
     indent = " " * (0 if root is None else root.start_mark.column)
     gap = "" if not text or text.endswith("\n") else newline
@@ -162,7 +165,7 @@ def _append(text: str, root: Any, lines: list[str]) -> str:
 
 
 def _below(text: str, node: Any, lines: str) -> str:
-    """The text with lines below the one in which an empty value stands, which is taken away."""
+    """The text with lines added below a name that has an empty value, in place of that value."""
     start, end = node.start_mark.index, node.end_mark.index
     place = _end_of_line(text, end)
     return text[:start].rstrip(" ") + text[end:place] + lines + text[place:]
@@ -181,5 +184,5 @@ def _end_of_line(text: str, place: int) -> int:
 
 def _line(error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
-    said = getattr(error, "problem", None) or str(error).splitlines()[0]
-    return f"line {mark.line + 1}: {said}" if mark is not None else str(said)
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    return f"line {mark.line + 1}: {problem}" if mark is not None else str(problem)

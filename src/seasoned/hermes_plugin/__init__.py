@@ -7,13 +7,14 @@ from typing import Any
 from seasoned.hermes_plugin.confirmation import CallGate
 from seasoned.hermes_plugin.settings import HermesSettings
 
-__all__ = ["register"]
+__all__ = ["CallGate", "HermesSettings", "register"]
 
 
 def register(ctx: Any) -> None:
     """Called by Hermes once, when it loads its plugins. Where a part cannot be imported, calls are still guarded."""
     try:
-        from seasoned.hermes_plugin.plugin import open_plugin
+        # Not at the top: after an upgrade that stopped half-way this may fail, and the gate must still be registered.
+        import seasoned.hermes_plugin.plugin as parts
     except ImportError:
         gate = CallGate(wait_seconds=HermesSettings().wait_seconds)
 
@@ -23,4 +24,4 @@ def register(ctx: Any) -> None:
         ctx.register_hook("pre_tool_call", before_call)
         # Hermes keeps the hook, and tells its user what failed.
         raise
-    open_plugin().register(ctx)
+    parts.open_plugin().register(ctx)

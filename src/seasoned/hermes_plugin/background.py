@@ -16,7 +16,9 @@ from seasoned.errors import SeasonedError
 
 log = logging.getLogger("seasoned.hermes_plugin")
 _T = TypeVar("_T")
+# A part that fails does so on every call, and would flood the log of Hermes.
 _QUIET_SECONDS = 60.0
+# Beyond this the store does not keep up, and dropping work is better than filling the memory of Hermes.
 _MOST = 2000
 
 
@@ -96,6 +98,7 @@ class BackgroundThread:
             if self._process != os.getpid():
                 self._queue = Queue(_MOST)
                 self._process = os.getpid()
+                # A daemon, so that Hermes can exit while a task hangs.
                 threading.Thread(target=self._run, args=(self._queue,), name=self._name, daemon=True).start()
             try:
                 self._queue.put_nowait(task)
@@ -110,4 +113,5 @@ class BackgroundThread:
                 with self._boundary.part(task.part):
                     task.result = task.work()
             finally:
+                # Also after a failure: a caller must not wait for the full time.
                 task.done.set()

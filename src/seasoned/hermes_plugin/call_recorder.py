@@ -26,6 +26,7 @@ from seasoned.template.library.storage import current
 from seasoned.template.library.upkeep import watch
 
 _MOST = 2000
+# The guard reads all sessions that were shown an example, too much for every turn.
 _GUARD_SECONDS = 30.0
 _FLUSH_SECONDS = 0.5
 
@@ -71,6 +72,7 @@ class CallRecorder:
 
     def called(self, session: str, call_id: str, tool: str, arguments: object, result: object, status: str) -> None:
         """Have a call judged and stored."""
+        # Calls inside `execute_code` have no session. Synthetic ids belong to the calls of our own block.
         if not session or not call_id or not tool or is_synthetic_id(call_id):
             return
         text = result if isinstance(result, str) else msgspec.json.encode(result, enc_hook=str).decode()

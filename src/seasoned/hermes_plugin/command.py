@@ -26,6 +26,7 @@ from seasoned.text import plural
 
 TOOL = "warm_session"
 DESCRIPTION = "Warm starts from earlier sessions, confirmations by a person, and whether it helped."
+# Actions that mean the session they are called from, unless another one is named.
 _ABOUT_THIS = ("profile", "compress-check")
 _MOST_LISTED = 20
 _TEXTS = {
@@ -125,6 +126,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run_command(given: Namespace) -> None:
     """Run Seasoned's command line in a new process, with the Python that runs Hermes."""
+    # Not the program `seasoned` on the PATH, which may belong to another installation.
     code = "from seasoned.cli.main import main; main()"
     arguments = list(given.arguments) or ["--help"]
     sys.exit(subprocess.run([sys.executable, "-c", code, *arguments], check=False).returncode)

@@ -18,7 +18,9 @@ from seasoned.errors import SeasonedError
 from seasoned.hermes_plugin import host
 from seasoned.history.reader.hermes_db import AGENT
 
+# How often the wait checks for an interrupt by the user.
 _LOOK_SECONDS = 0.2
+# The service gives its own, better reason when the time is over: this much longer is waited for it.
 _LAST_WORD_SECONDS = 3.0
 _NO = "BLOCKED by Seasoned:"  # what the model reads begins with Hermes' own word for it
 Refusal = dict[str, str]

@@ -17,6 +17,7 @@ from seasoned.hermes_plugin.confirmation import CallGate
 from seasoned.hermes_plugin.settings import FILE, HermesSettings, load_settings
 from seasoned.hermes_plugin.warm import SUBAGENT, Warmer, request_of, root_of
 
+# A gateway of Hermes runs for months, so what is remembered is bounded.
 _MOST = 2000
 _LAST_SECONDS = 2.0
 
@@ -141,6 +142,7 @@ class Plugin:
     def call_tool(self, args: Any = None, session_id: str = "", **_: Any) -> str:
         """`warm_session`, as Hermes calls a tool."""
         assert self._config is not None
+        # So that a profile of this session includes the calls just made.
         self.flush(_LAST_SECONDS)
         root = root_of(host.database_path(self._config.hermes_home), session_id) if session_id else None
         return answer(self._config, args if isinstance(args, dict) else {}, session=session_id, root=root)

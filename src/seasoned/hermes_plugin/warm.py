@@ -33,6 +33,7 @@ from seasoned.template.render import Rendered
 # By Hermes' name of the API. Its other APIs check their items before the plugin sees them, so no block is put there.
 FORMATS: dict[str, Format] = {"chat_completions": "openai", "anthropic_messages": "anthropic"}
 SUBAGENT = "subagent"
+# The first request of a conversation waits for this. After that it goes without a block, and stays so.
 _WAIT_SECONDS = 2.0
 _MOST = 2000
 
@@ -113,6 +114,7 @@ class Warmer:
     def _decided(self, request: HermesRequest) -> _Conversation:
         key = (request.session, request.format)
         with self._lock:
+            # One lock for each conversation: a slow decision must not hold up the others.
             deciding = self._deciding.setdefault(key, threading.Lock())
         with deciding:
             known = self._known(request)
@@ -136,6 +138,7 @@ class Warmer:
                 "The warm start", lambda: self._begin(request, database, late), seconds=_WAIT_SECONDS
             )
         finally:
+            # The background thread may still be at it: what was not sent must not be stored as shown.
             late.set()
 
     def _begin(self, request: HermesRequest, database: Path, late: threading.Event) -> Rendered | None:

@@ -16,6 +16,7 @@ from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import SeasonedError
 
 _T = TypeVar("_T")
+# A model can simply wait again: the request stays open meanwhile.
 _LONGEST_WAIT_SECONDS = 600.0
 # Requests that are remembered; for older ones the service is asked what was requested.
 REMEMBERED = 1000
@@ -52,6 +53,7 @@ class ConfirmationTools:
         )
         seen = await self._with_service(lambda client, call: client.submit(asked, call=call))
         self._asked[seen.id] = asked
+        # A server may run for months, so the oldest are dropped.
         while len(self._asked) > REMEMBERED:
             self._asked.popitem(last=False)
         return _answer(seen)
@@ -76,6 +78,7 @@ class ConfirmationTools:
         def redeem(client: ConfirmClient, call: CancellableCall) -> dict[str, Any]:
             seen = client.look(id, call=call)
             check_approved(seen)
+            # The digest is made of what is about to be done, so an approval for other details cannot be used.
             known = self._asked.get(id) or NewRequest(action=seen.action, description=seen.description)
             doing = NewRequest(action=known.action, description=known.description, details=details or {})
             grant = client.redeem(id, digest_of(doing, requester=seen.requester or ""), call=call)
@@ -86,6 +89,7 @@ class ConfirmationTools:
     async def _with_service(self, work: Callable[[ConfirmClient, CancellableCall], _T]) -> _T:
         try:
             client = configured_client(self._config)
+            # Off the event loop: a person may take minutes, and other tools must answer meanwhile.
             return await in_thread(lambda call: work(client, call))
         except SeasonedError as error:
             raise ToolError(str(error)) from error

@@ -91,6 +91,7 @@ class ExperienceTools:
                     database=lambda: experiment_database(config, store),
                 )
         except SeasonedError as error:
+            # An answer rather than an exception, so that clients get the structured content too.
             answer = {"success": False, "error": str(error)}
         text = msgspec.json.encode(answer).decode("utf-8", "replace") if answer["success"] else answer["error"]
         return CallToolResult(

@@ -26,8 +26,9 @@ from seasoned.mcp_server.server import build_server
 PATH = "/mcp"
 TOKEN = "mcp_token"
 _TOKEN_BYTES = 32
-_GRACE_SECONDS = 5
+_GRACE_SECONDS = 5  # how long open requests may take after a signal
 _BACKLOG = 1024
+# Arguments of tools are short: a larger body is a mistake, or an attack on memory.
 _MOST_BODY_BYTES = 1_000_000
 
 
@@ -51,11 +52,13 @@ class TokenGuard:
         # DNS rebinding: a web page can make its own host name lead to this machine for a moment.
         if headers.get("host", "").lower() not in self._hosts:
             return _refuse(421, "Unknown host name. Use the address that the server printed.")
+        # Only browsers send it. Agents do not, so a missing origin is no reason to refuse.
         origin = headers.get("origin")
         if origin is not None and origin.lower().partition("://")[2] not in self._hosts:
             return _refuse(403, "Web pages may not call this server.")
         shown = headers.get("authorization", "")
         kind, _, token = shown.partition(" ")
+        # Compared in constant time, so that the time of an answer tells nothing about the token.
         if kind.lower() != "bearer" or not hmac.compare_digest(token.strip().encode(), self._token):
             return _refuse(
                 401, "Missing or wrong token. Send `Authorization: Bearer …` with the text of secrets/mcp_token."
@@ -110,6 +113,7 @@ def split_address(address: str) -> tuple[str, int]:
 def bind(host: str, port: int, *, allow_open: bool = False) -> socket.socket:
     """The listening socket; refused if other machines could read the token on the network."""
     try:
+        # A name can have several addresses, and all of them must be on this machine.
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
         raise UsageError(f"The address {host!r} cannot be resolved ({error}).") from error
@@ -148,6 +152,7 @@ def token_of(home: Path) -> tuple[str, str]:
     made = secrets.token_urlsafe(_TOKEN_BYTES)
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Created with its final mode: there is no moment in which others could read it.
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
             out.write(made + "\n")
     except FileExistsError as error:

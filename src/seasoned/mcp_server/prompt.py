@@ -41,6 +41,7 @@ class Prompts:
         """Complete the name of a template."""
         if argument.name != "name":
             return None
+        # A completion is asked for while the user types, and reading the store would block the event loop.
         names = await anyio.to_thread.run_sync(self.names, argument.value)
         return Completion(values=names[:_MOST_COMPLETIONS])
 
@@ -50,6 +51,7 @@ class Prompts:
         task: Annotated[str | None, Field(description="The task.")] = None,
     ) -> list[Message]:
         """The block as one message, then the task as the user's own words."""
+        # Without an id: the prompt does not learn which session it is for, so nothing is assigned to an experiment.
         session = NewSession(id="", format="text", forms=("text",), task=task or "", template=name or None)
         try:
             with self._access.store() as store:

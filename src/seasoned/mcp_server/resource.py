@@ -30,6 +30,7 @@ from seasoned.template.library.storage import Library, current, listed
 from seasoned.template.provision import provision
 from seasoned.text import plural
 
+# A model reads this inside its context: the head of each table, the JSON form has everything.
 _TOOLS = 10
 _ERRORS = 10
 
@@ -43,6 +44,7 @@ class CachedReport:
 
     def of(self, store: Store, *, now: float) -> Report:
         with self._lock:
+            # Under the lock: several requests at once would each make the same report.
             here = revision(store)
             if self._made is None or self._made[0] != here:
                 self._made = (here, report_on(store, made_at=now))
@@ -160,6 +162,7 @@ class Resources:
         with self._access.store() as store:
             return [
                 Resource(
+                    # A name may hold a slash, which would look like another path.
                     uri=f"{SCHEME}://template/{quote(one.name, safe='')}",
                     name=one.name,
                     title=f"Template {one.name}",
@@ -220,6 +223,7 @@ class Resources:
                 return read(store)
         except (NotFound, UsageError) as error:
             raise ResourceNotFoundError(str(error)) from error
+        # Reports need numpy and scipy, which only an extra installs.
         except ImportError as error:
             raise ResourceError(str(CannotDo(f"This needs {error.name}: pip install 'seasoned[insight]'."))) from error
         except SeasonedError as error:

@@ -40,6 +40,7 @@ class ExperienceServer(MCPServer[Any]):
         """Run a tool; an unknown argument is an error, because it was meant to do something."""
         schema = self._tool_input_schema(name)
         known = [] if schema is None else list(schema.get("properties", {}))
+        # The library would drop an unknown argument in silence.
         unknown = sorted(arguments.keys() - set(known)) if schema is not None else []
         if unknown:
             raise ToolError(f"{name} has no argument {unknown[0]!r}: it takes {', '.join(known)}.")
@@ -54,6 +55,7 @@ class ExperienceServer(MCPServer[Any]):
         """The fixed ones, and one for each template unless the store fails."""
         fixed = await super().list_resources()
         try:
+            # Opening the store can wait for a lock.
             return fixed + await anyio.to_thread.run_sync(self.resources.listed)
         except SeasonedError:
             return fixed

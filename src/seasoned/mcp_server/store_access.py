@@ -12,6 +12,7 @@ from seasoned.redact.redactor import Redactor
 from seasoned.store import Store, open_store
 from seasoned.template.recall.index import fill
 
+# A model waits for the answer meanwhile. What is left is indexed by the next call or scan.
 _FILL_SECONDS = 2.0
 
 

@@ -66,7 +66,7 @@ def read_response(body: bytes) -> ApiResponse:
     """An answer that came whole."""
     fields = fields_of(body)
     if fields is None:
-        return ApiResponse(error="an answer that is no JSON object")
+        return ApiResponse(error="the answer is not a JSON object")
     return _answer(fields, error_of(fields))
 
 

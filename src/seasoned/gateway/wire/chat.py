@@ -86,7 +86,7 @@ def read_response(body: bytes) -> ApiResponse:
     """An answer that came whole."""
     fields = fields_of(body)
     if fields is None:
-        return ApiResponse(error="an answer that is no JSON object")
+        return ApiResponse(error="the answer is not a JSON object")
     choice = as_object(next(iter(as_list(fields.get("choices"))), None))
     usage = merge_usage(None, first_of(fields, "usage") or choice.get("usage"))
     return _answer(

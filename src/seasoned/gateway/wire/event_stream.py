@@ -93,7 +93,7 @@ def read_event(raw: bytes) -> ServerSentEvent:
 
 
 _ERROR_CHARS = 500
-TOO_DEEP = ApiResponse(error="an answer that is nested too deeply")
+TOO_DEEP = ApiResponse(error="the answer is nested too deeply")
 
 Arguments = ParamSpec("Arguments")
 Read = TypeVar("Read")

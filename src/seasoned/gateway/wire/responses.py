@@ -82,7 +82,7 @@ def ask_for_usage(_body: bytes) -> bytes | None:
 def read_response(body: bytes) -> ApiResponse:
     """An answer that came whole."""
     fields = fields_of(body)
-    return ApiResponse(error="an answer that is no JSON object") if fields is None else _answer(fields)
+    return ApiResponse(error="the answer is not a JSON object") if fields is None else _answer(fields)
 
 
 class ResponsesStream(EventStream):
