@@ -12,6 +12,7 @@ from seasoned.gateway.account.totals import RecordedCounts
 from seasoned.session import Usage
 
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
+# Answers of models take from a fraction of a second to minutes.
 _BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 
 
@@ -57,6 +58,7 @@ class GatewayMetrics:
         )
         self.open = Gauge("seasoned_gateway_open", "Requests under way.", registry=self._registry)
         unwritten = Gauge("seasoned_gateway_unwritten", "Exchanges not recorded yet.", registry=self._registry)
+        # Gauges with a function are read when Prometheus asks, so nothing has to keep them up to date.
         unwritten.set_function(lambda: float(waiting()))
         over = Gauge("seasoned_gateway_keys_over_budget", "Keys over their budget for today.", registry=self._registry)
         over.set_function(lambda: float(over_budget()))
@@ -80,6 +82,7 @@ class GatewayMetrics:
             return
         for kind in Usage.__struct_fields__:
             tokens = getattr(usage, kind)
+            # A counter raises for negative numbers, which a broken provider may report.
             if tokens is not None and tokens >= 0:
                 self._tokens.labels(upstream, kind).inc(tokens)
 

@@ -121,6 +121,7 @@ class GatewayService:
         try:
             yield
         finally:
+            # The recorder stops last, because open requests still give it their exchanges.
             await self._upstreams.close()
             if self._provisioner is not None:
                 self._provisioner.close()
@@ -129,6 +130,7 @@ class GatewayService:
             self.recorder.stop()
 
 
+# The default of nginx: agents pause between requests, and a new connection costs a handshake.
 _KEEP_ALIVE_SECONDS = 75
 _API = "/v1/"
 _OWN = "/gateway/"
@@ -185,7 +187,7 @@ class GatewayMount:
         return either
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Open while there are answers."""
+        """Run the gateway's parts while this is open."""
         return _run_service(self._service)
 
 

@@ -25,10 +25,14 @@ from seasoned.gateway.settings import Upstream
 
 _EVERY_SECONDS = 1.0
 _SEND_SECONDS = 10.0
+# While the collector cannot be reached, the oldest spans are dropped beyond this.
 _MOST_WAITING = 4096
 _AT_ONCE = 512
+# SPAN_KIND_CLIENT and STATUS_CODE_ERROR of the protocol.
 _CLIENT, _ERROR = 3, 2
+# W3C Trace Context, version 00: trace id, span id, flags.
 _TRACE_PARENT = re.compile(rb"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})\Z")
+# Counting tokens does not ask a model.
 _NOT_ASKED = ("count",)
 _PROVIDERS = (
     ("api.openai.com", "openai"),
@@ -56,11 +60,12 @@ class OtelCollector(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_collector(environment: Mapping[str, str]) -> OtelCollector | None:
-    """The collector that the variables of OpenTelemetry name; None where they name none, or switch it off."""
+    """The collector in OpenTelemetry's variables; None if they name none or switch it off."""
     if environment.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return None
     if environment.get("OTEL_TRACES_EXPORTER", "otlp").strip().lower() not in ("otlp", ""):
         return None
+    # By the specification, the variable for traces is the full address and the general one only its beginning.
     whole = environment.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "").strip()
     base = environment.get("OTEL_EXPORTER_OTLP_ENDPOINT", "").strip()
     url = whole or (base.rstrip("/") + "/v1/traces" if base else "")
@@ -73,7 +78,7 @@ def find_collector(environment: Mapping[str, str]) -> OtelCollector | None:
 
 
 class Telemetry:
-    """Collects spans, and sends them in a thread; who cannot be reached costs spans and nothing else."""
+    """Collects spans and sends them from a thread. If the collector cannot be reached, only spans are lost."""
 
     def __init__(self, target: OtelCollector, failures: Failures) -> None:
         self._target = target
@@ -91,7 +96,7 @@ class Telemetry:
         self._thread.join(_SEND_SECONDS)
 
     def tell(self, exchange: Exchange, upstream: Upstream, headers: Headers, *, status: int, seconds: float) -> None:
-        """One request that is over."""
+        """Queue the span of a finished request."""
         if (span := span_of(exchange, upstream, headers, status=status, seconds=seconds)) is not None:
             self._waiting.append(span)
 
@@ -123,10 +128,11 @@ class Telemetry:
 def span_of(
     exchange: Exchange, upstream: Upstream, headers: Headers, *, status: int, seconds: float
 ) -> dict[str, Any] | None:
-    """A span in the form of OTLP; None for what asks no model, and where the caller said not to trace it."""
+    """The span in OTLP; None if no model was asked, or the caller does not sample the trace."""
     trace, parent = secrets.token_hex(16), None
     for name, value in headers:
         if name == b"traceparent" and (found := _TRACE_PARENT.match(value)):
+            # The lowest flag says whether the caller samples this trace.
             if not int(found[3], 16) & 1:
                 return None
             trace, parent = found[1].decode(), found[2].decode()

@@ -112,6 +112,7 @@ def _records(value: object) -> list[Mapping[str, Any]]:
 BUDGET = 1500
 # Items of the Responses API that only an agent writes.
 _ANSWERS = ("function_call", "reasoning", "computer_call", "local_shell_call", "web_search_call")
+# One block has a few kilobytes.
 _IN_MEMORY = 4096
 Messages = Sequence[Mapping[str, Any]] | str
 _STORE_FAILS = (StoreError, sqlite3.Error)
@@ -295,6 +296,7 @@ def ensure_block(
     known = _find(store, lineage_root, format, memory)
     if known is not None:
         return _ensured(known, "The block that the conversation began with.")
+    # The block is sought first: a conversation that began with one keeps it for good.
     if is_under_way(given):
         return Ensured(None, "The conversation began without a block. Adding one now would change its beginning.")
     made = provision(
@@ -333,6 +335,7 @@ def _find(store: Store, lineage_root: str, format: str, memory: BlockMemory) -> 
     held = memory.find(store, lineage_root, format)
     if held is not None:
         block, is_stored = held
+        # The store failed when the block was made; by now it may work.
         return block if is_stored else _store(store, block, memory)[0]
     try:
         found = find_block(store, lineage_root, format)

@@ -49,6 +49,7 @@ def make_key(
             raise UsageError(f"a budget is a number of {what} above 0, not {amount!r}")
     if stops and usd_per_day is None and tokens_per_day is None:
         raise UsageError("`--stop` needs a budget: give one in dollars or tokens a day")
+    # The prefix tells a gateway key from a provider's, which must be passed on.
     token = PREFIX + secrets.token_urlsafe(32)
     made = GatewayKey(
         id=secrets.token_urlsafe(12),

@@ -26,6 +26,7 @@ from seasoned.gateway.wire.api import WireApi as Wire
 from seasoned.gateway.wire.request import ApiRequest
 
 _MODELS_PATH = "/v1/models"
+# Agents list models while they start: one slow upstream must not hold them up, and none may fill the memory.
 _WAIT_SECONDS = 5.0
 _MOST_BYTES = 8 * 1024 * 1024
 
@@ -50,6 +51,7 @@ async def join_models(
             if isinstance(name, str) and upstreams.choose(api, name) is upstream:
                 models.setdefault(name, model)
     joined = {**lists[0][1], "data": list(models.values())}
+    # Anthropic's list names its ends and whether there is another page; the joined one is complete.
     if "first_id" in joined:
         joined |= {"first_id": next(iter(models), None), "last_id": next(reversed(models), None), "has_more": False}
     return msgspec.json.encode(joined)
@@ -162,6 +164,7 @@ class Gateway:
             self._metrics.turned(error.status)
             await refuse(send, api, error.status, str(error))
         except ClientGone:
+            # The status that nginx logs for a client that left; it is not sent to anyone.
             self._metrics.turned(499)
         finally:
             self._metrics.open.dec()
@@ -177,6 +180,7 @@ class Gateway:
         if not target.startswith(b"/") or not target.isascii():
             # Anything else appended to the upstream's address could change its host.
             raise RequestRefused("The request path must begin with a slash. Check the base URL.", status=400)
+        # Before the body is read: a client without a key must not make us hold megabytes.
         key = self._admit(headers)
         body = await read_body(receive, most=self._settings.body_bytes, seconds=self._settings.client_seconds)
         await run_while_there(receive, self._exchange(scope, target, headers, body, send, api, key))
@@ -236,6 +240,7 @@ class Gateway:
             key=self._upstreams.own_key(upstream),
             is_streamed=asked is not None and asked.is_stream,
         )
+        # Still 0 at the end if the client left before an answer began.
         status = 0
         try:
             reply = await self._upstreams.send(upstream, scope["method"], target, sent, body)
@@ -318,6 +323,7 @@ class Gateway:
             with self._failures.shield("read"):
                 exchange.begin(reply.status, headers)
             if exchange.takes_usage_out:
+                # The answer becomes shorter when the usage event is removed.
                 headers = [pair for pair in headers if pair[0] != b"content-length"]
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         ended: Ended = "cancelled"
@@ -328,6 +334,7 @@ class Gateway:
                     if exchange.first_seconds is None:
                         exchange.first_seconds = time.perf_counter() - began
                     out = exchange.feed(chunk)
+                    # A client may leave right after the last event, so the usage is written before that is sent.
                     if exchange.is_ending(chunk):
                         self._journalise(exchange, "complete", began)
                 if out:
@@ -390,6 +397,7 @@ def _token(headers: Headers) -> str | None:
             found.append(text)
         elif name == b"authorization" and text[:7].lower() == "bearer ":
             found.append(text[7:].strip())
+    # Some clients send both headers, with a provider key in one of them.
     return max(found, key=lambda text: text.startswith(PREFIX), default=None)
 
 
@@ -405,6 +413,7 @@ def _model(asked: ApiRequest | None, body: bytes) -> str | None:
 def _is_from_a_page(headers: Headers) -> bool:
     """Whether a browser sends this for another site: any page could reach a service on loopback."""
     known = {name: value for name, value in headers if name in (b"origin", b"host", b"sec-fetch-site")}
+    # Browsers set these headers themselves, and a page cannot forge them. `none` is an address typed by the user.
     if known.get(b"sec-fetch-site", b"same-origin") not in (b"same-origin", b"none"):
         return True
     origin = known.get(b"origin")

@@ -30,6 +30,7 @@ _MOST_LINEAGES = 40
 _MOST_AT_ONCE = 100
 _FIRST_BLOCKS = 2000
 _LOOK_SECONDS = 1.0
+# A usual rate changes slowly, and computing it reads many sessions.
 _RATE_SECONDS = 300.0
 _EFFECT_SECONDS = 60.0
 # The part of its time that the recorder may spend on effects of examples.

@@ -34,6 +34,7 @@ from seasoned.gateway.settings import GatewaySettings
 from seasoned.store import Database, open_database
 
 _SEND_SECONDS = 0.05
+# A recorder that cannot start would otherwise be started in an endless loop.
 _RESTART_SECONDS = 1.0
 _STOP_SECONDS = 15.0
 _log = logging.getLogger("seasoned.gateway")
@@ -100,6 +101,7 @@ class RecorderProcess:
     def stop(self) -> None:
         """Send what is left, and wait until it is written."""
         self._stopping.set()
+        # The first two send and refresh. The others end by themselves when their process does.
         for thread in self._threads[:2]:
             thread.join(_STOP_SECONDS)
         if self._process is None:
@@ -154,6 +156,7 @@ class RecorderProcess:
                 try:
                     send(self._pipe, AddEntries(entries))
                 except OSError:
+                    # Put back in front: entries are tokens that were paid for, and none may be lost.
                     self._unwritten = entries + self._unwritten
                     raise
             while self._given:
@@ -203,6 +206,7 @@ class RecorderProcess:
                     self._done = report.done
                     self.counts = _sum(self._earlier_counts, report.counts)
                 for part, count in report.failed.items():
+                    # A report has totals, so only the difference is added.
                     self._failures.counts[part] += count - known.get(part, 0)
                 known = report.failed
                 for level, line in report.log:

@@ -24,6 +24,7 @@ from seasoned.session import Message, Result, SessionRef, ToolCall
 from seasoned.store import Database, Store
 
 PLATFORM = "gateway"
+# What is dropped is read from the store again when its conversation goes on.
 _MOST_OPEN = 200
 _encode = msgspec.json.Encoder().encode
 _decode_known = msgspec.json.Decoder(KnownConversation).decode
@@ -83,6 +84,7 @@ class SessionWriter:
                 self._open.popitem(last=False)
 
     def _add(self, session: str, one: _OpenConversation, exchange: FinishedExchange, asked: ApiRequest) -> None:
+        # The request that asks for a summary is not a turn; the summary itself comes with the next request.
         if exchange.conversation.purpose == "compaction":
             one.known = expect_summary(one.known)
             return

@@ -13,17 +13,20 @@ from seasoned.history.coerce import arguments_of, as_list, as_object, first_of, 
 from seasoned.session import Marks, Result, Role, ToolCall
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
+# Claude Code puts notes into the user's messages between these tags.
 _NOTE = ("<system-reminder>", "</system-reminder>")
+# Tools that the client runs, that Anthropic runs, and that an MCP server runs.
 _USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
 @unless_too_deep(None)
 def read_request(body: bytes) -> ApiRequest | None:
-    """What is asked; None when it is not understood, and passes as it is."""
+    """The parsed request; None if it is not understood, and is passed on unchanged."""
     fields = fields_of(body)
     if fields is None or not isinstance(fields.get("messages"), list) or string(fields.get("model")) is None:
         return None
     given = [as_object(message) for message in fields["messages"]]
+    # Newer models also take system messages at the head of the list.
     start = next((at for at, message in enumerate(given) if not _is_system(message)), len(given))
     system = [text_of(fields.get("system")), *[spoken_text(message.get("content")) for message in given[:start]]]
     turns = RequestTurns()
@@ -46,7 +49,7 @@ def read_request(body: bytes) -> ApiRequest | None:
 
 
 def insert_block(body: bytes, content: bytes) -> bytes:
-    """The body with a block of messages before everything that was said, and no other byte changed."""
+    """The body with a block of messages after the leading system messages, and no other byte changed."""
     fields = find_fields(body)
     if fields is None or (span := fields.spans.get("messages")) is None:
         return body
@@ -63,7 +66,7 @@ def ask_for_usage(_body: bytes) -> bytes | None:
 
 @unless_too_deep(TOO_DEEP)
 def read_response(body: bytes) -> ApiResponse:
-    """An answer that came whole."""
+    """The parsed answer, from a body that is not a stream."""
     fields = fields_of(body)
     if fields is None:
         return ApiResponse(error="the answer is not a JSON object")
@@ -108,6 +111,7 @@ class MessageStream(EventStream):
         words = "".join(self._words.get(at, ()))
         if block.get("type") == "text":
             return {**block, "text": (string(block.get("text")) or "") + words}
+        # Arguments arrive as pieces of JSON text, and are parsed when they are complete.
         return {**block, "input": words} if words else block
 
 
@@ -143,6 +147,7 @@ def _tell(turns: RequestTurns, message: dict[str, Any]) -> None:
             turns.result(block.get("tool_use_id"), result.text, result.marks)
         elif tool := string(block.get("name")):
             turns.call(block.get("id"), tool, arguments_of(block.get("input")))
+    # A message of the user begins with the results of earlier calls, so these come before what is said.
     if notes:
         turns.say("system", spoken_text(notes))
     if role != "assistant" and (words or not (tools or notes)):

@@ -19,7 +19,7 @@ _ASKS_FOR_USAGE = b'{"include_usage":true}'
 
 @unless_too_deep(None)
 def read_request(body: bytes) -> ApiRequest | None:
-    """What is asked; None when it is not understood, and passes as it is."""
+    """The parsed request; None if it is not understood, and is passed on unchanged."""
     fields = fields_of(body)
     if fields is None or not isinstance(fields.get("messages"), list) or string(fields.get("model")) is None:
         return None
@@ -83,7 +83,7 @@ def ask_for_usage(body: bytes) -> bytes | None:
 
 @unless_too_deep(TOO_DEEP)
 def read_response(body: bytes) -> ApiResponse:
-    """An answer that came whole."""
+    """The parsed answer, from a body that is not a stream."""
     fields = fields_of(body)
     if fields is None:
         return ApiResponse(error="the answer is not a JSON object")
@@ -116,6 +116,7 @@ class ChatStream(EventStream):
         for key in ("id", "model"):
             self._head[key] = self._head.get(key) or fields.get(key)
         self._usage = merge_usage(self._usage, fields.get("usage"))
+        # Groq reports the usage of a stream under a name of its vendor.
         self._usage = merge_usage(self._usage, as_object(fields.get("x_groq")).get("usage"))
         for choice in as_list(fields.get("choices")):
             if integer(as_object(choice).get("index")) in (0, None):
@@ -149,6 +150,7 @@ class ChatStream(EventStream):
             call["arguments"].append(words)
 
     def _is_only_usage(self, fields: dict[str, Any]) -> bool:
+        # An event that has choices carries words, and must reach the client.
         return isinstance(fields.get("usage"), dict) and fields.get("choices") == []
 
 
@@ -160,6 +162,7 @@ def open_stream(*, takes_usage_out: bool = False) -> ChatStream:
 def _first_said(messages: list[dict[str, Any]]) -> int:
     """The first message behind the system part."""
     for at, message in enumerate(messages):
+        # A block may be a system message. It is not counted among those, because they identify the conversation.
         if not _is_system(message) or opens_block(spoken_text(message.get("content"))):
             return at
     return len(messages)

@@ -18,6 +18,7 @@ _LIMIT = 32 << 20
 # Atomic, so that the two halves of one \r\n are never taken for two ends of lines.
 _BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)")
 _LINE_END = re.compile(rb"\r\n|\n|\r")
+# A blank line may have been cut anywhere: its first bytes are searched again with the next chunk.
 _LONGEST_END = 4
 _BOM = b"\xef\xbb\xbf"
 
@@ -92,6 +93,7 @@ def read_event(raw: bytes) -> ServerSentEvent:
     return ServerSentEvent(name, b"\n".join(data))
 
 
+# It is stored, and providers may quote the whole request in an error.
 _ERROR_CHARS = 500
 TOO_DEEP = ApiResponse(error="the answer is nested too deeply")
 
@@ -103,7 +105,7 @@ Otherwise = TypeVar("Otherwise")
 def unless_too_deep(
     otherwise: Otherwise,
 ) -> Callable[[Callable[Arguments, Read]], Callable[Arguments, Read | Otherwise]]:
-    """What a reading gives instead when the JSON is nested deeper than its functions can go."""
+    """Return `otherwise` instead of raising RecursionError for JSON that is nested too deeply."""
 
     def bound(read: Callable[Arguments, Read]) -> Callable[Arguments, Read | Otherwise]:
         @wraps(read)
@@ -124,7 +126,7 @@ class EventStream:
     def __init__(self, *, takes_usage_out: bool = False) -> None:
         self._splitter = EventSplitter()
         self._takes_usage_out = takes_usage_out
-        # Events whose data was no JSON object.
+        # How many events had data that is not a JSON object.
         self.unread = 0
         self.error: str | None = None
 
@@ -173,7 +175,7 @@ class EventStream:
 
 
 def fields_of(data: bytes) -> dict[str, Any] | None:
-    """The object that some JSON is; None where it is none."""
+    """The JSON object in some bytes; None if they are anything else."""
     try:
         value = decode(data)
     except msgspec.DecodeError:
@@ -182,7 +184,7 @@ def fields_of(data: bytes) -> dict[str, Any] | None:
 
 
 def error_of(fields: dict[str, Any]) -> str | None:
-    """What went wrong, in the provider's words; None where nothing did."""
+    """The error in the provider's words; None if there is none."""
     error = fields.get("error")
     if error is None:
         return None

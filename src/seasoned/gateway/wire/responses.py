@@ -14,14 +14,15 @@ from seasoned.marks import opens_block
 from seasoned.session import Marks, Result, ToolCall
 
 _SYSTEM = ("system", "developer")
-# How a client tells the model where it is, as the user, before the user says anything.
+# How clients describe their environment: in the name of the user, before the user says anything.
 _SURROUNDINGS = ("# AGENTS.md instructions", "<environment_context>", "<user_instructions>")
+# Only these events carry the final status; earlier ones say "in_progress".
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
 @unless_too_deep(None)
 def read_request(body: bytes) -> ApiRequest | None:
-    """What is asked; None when it is not understood, and passes as it is."""
+    """The parsed request; None if it is not understood, and is passed on unchanged."""
     fields = fields_of(body)
     if fields is None or string(fields.get("model")) is None or not isinstance(fields.get("input"), str | list):
         return None
@@ -53,9 +54,9 @@ def read_request(body: bytes) -> ApiRequest | None:
 
 
 def insert_block(body: bytes, content: bytes) -> bytes:
-    """The body with a block of items behind what is said of the surroundings, and no other byte changed.
+    """The body with a block of items after what the client says about its environment, and no other byte changed.
 
-    A request that goes on from an earlier one is left as it is: the provider has the block already.
+    A request that continues an earlier one is left alone: the provider already has the block.
     """
     fields = find_fields(body)
     if fields is None or (span := fields.spans.get("input")) is None:
@@ -63,6 +64,7 @@ def insert_block(body: bytes, content: bytes) -> bytes:
     for key in ("previous_response_id", "conversation"):
         if key in fields.spans and body[slice(*fields.spans[key])] != b"null":
             return body
+    # A bare text is short for one message of the user. A block needs a list, so the text becomes its last item.
     if body[span.start : span.start + 1] == b'"':
         inner = content.strip()[1:-1].strip()
         asked = b'{"type":"message","role":"user","content":' + body[slice(*span)] + b"}"
@@ -80,13 +82,13 @@ def ask_for_usage(_body: bytes) -> bytes | None:
 
 @unless_too_deep(TOO_DEEP)
 def read_response(body: bytes) -> ApiResponse:
-    """An answer that came whole."""
+    """The parsed answer, from a body that is not a stream."""
     fields = fields_of(body)
     return ApiResponse(error="the answer is not a JSON object") if fields is None else _answer(fields)
 
 
 class ResponsesStream(EventStream):
-    """Reads a stream of events; the last one repeats the whole answer, which also counts when it never comes."""
+    """Reads a stream of events. The last one repeats the whole answer; if it never comes, the parts count."""
 
     def __init__(self, *, takes_usage_out: bool = False) -> None:
         super().__init__()
@@ -112,6 +114,7 @@ class ResponsesStream(EventStream):
                 self._texts.setdefault(at, []).append(words)
         elif kind == "response.output_item.done":
             self._items[at] = as_object(fields.get("item"))
+            # The finished item holds the whole text.
             self._texts.pop(at, None)
         elif kind == "error":
             self.error = error_of({"error": fields}) if self.error is None else self.error
@@ -143,7 +146,7 @@ def _is_system(item: dict[str, Any]) -> bool:
 
 
 def _comes_first(item: dict[str, Any]) -> bool:
-    """The system part, and what a client says of the surroundings."""
+    """Whether an item belongs to the system part or describes the client's environment."""
     return _is_system(item) or (
         item.get("role") == "user" and spoken_text(item.get("content")).startswith(_SURROUNDINGS)
     )
@@ -168,7 +171,7 @@ def _tell(turns: RequestTurns, item: dict[str, Any]) -> None:
         if (result := _result(item)) is not None:
             turns.result(name, result.text, result.marks)
     elif kind == "message" and role is not None:
-        # As the files of Codex are read: what it says of the surroundings is not the user's.
+        # As in the reader of Codex' files: what the client says about its environment is not the user's.
         turns.say("system" if role == "user" and _comes_first(item) else role, spoken_text(item.get("content")))
 
 

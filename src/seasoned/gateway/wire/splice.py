@@ -14,6 +14,7 @@ _fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _items = msgspec.json.Decoder(list[msgspec.Raw])
 _UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 _SPACE = re.compile(rb"[ \t\r\n]*")
+# Between items, and before a key: the decoder has found the JSON valid already, so no more need be checked.
 _BETWEEN = re.compile(rb"[ \t\r\n,]*")
 _KEY = re.compile(rb'[ \t\r\n,{]*"[^"\\]*(?:\\.[^"\\]*)*"[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
 
@@ -47,6 +48,7 @@ def find_fields(body: bytes, at: int = 0) -> ObjectFields | None:
     for key, raw in found.items():
         named = _KEY.match(body, place)
         value = bytes(raw)
+        # A repeated field: the decoder gives its last value, which does not stand at the first place.
         if named is None or not body.startswith(value, named.end()):
             return None
         if msgspec.json.decode(body[named.start() : named.end()].strip(b" \t\r\n,{:")) != key:
@@ -76,7 +78,7 @@ def find_items(body: bytes, span: ByteSpan) -> list[ByteSpan] | None:
 
 
 def count_leading(body: bytes, items: list[ByteSpan], belongs: Callable[[dict[str, Any]], bool]) -> int:
-    """How many items from the first on belong together."""
+    """How many items at the start of the list satisfy `belongs`."""
     for count, item in enumerate(items):
         try:
             value = decode(body[item.start : item.end])
@@ -108,7 +110,7 @@ def add_field(body: bytes, fields: ObjectFields, member: bytes) -> bytes:
 
 
 def replace(body: bytes, span: ByteSpan, value: bytes) -> bytes:
-    """The body with another value in one place."""
+    """The body with the value in a span replaced."""
     return _put(body, span.start, value, span.end)
 
 

@@ -58,6 +58,7 @@ from seasoned.template.anonymize.word_lists import (
 )
 from seasoned.template.example import INTENT_CHARS
 
+# Shorter values would be found inside other words, longer ones are hardly ever quoted.
 WHOLE_FROM = 3
 WHOLE_CHARS = 200
 DRAWN_FROM = 12
@@ -158,6 +159,7 @@ class CallAnonymizer(TextAnonymizer):
         if isinstance(value, list | tuple):
             return [self.value(item, name) for item in value]
         if isinstance(value, int) and not isinstance(value, bool):
+            # Small and round numbers are counts and limits; a placeholder there would change what the call does.
             if (abs(value) < SMALLEST_ID and str(value) not in self.ids) or value % 1000 == 0 or is_quantity(name):
                 return value
             return int(self.figures(str(abs(value)))) * (1 if value > 0 else -1)
@@ -178,6 +180,7 @@ class CallAnonymizer(TextAnonymizer):
         there = sorted([value for value in self._whole if value in text], key=len, reverse=True)
         if not there:
             return self._said(text)
+        # Only where the value stands alone: not inside a longer path, address or word.
         wholes = re.compile(rf"(?<![\w/@#.-])({'|'.join(map(re.escape, there))})(?![\w@-]|[/.]\w)")
         parts = enumerate(wholes.split(text))
         return "".join([self._whole[part] if at % 2 else self._said(part) for at, part in parts])
@@ -240,6 +243,7 @@ class CallAnonymizer(TextAnonymizer):
         return in_figures(self._days.setdefault(day, other_day(day, self.seed)), text, order)
 
     def _token(self, text: str, found: re.Match[str]) -> str:
+        # A closing tag such as `</div>`, not a path.
         if text[0] == "/" and found.start() and found.string[found.start() - 1] == "<":
             return text
         body = text.rstrip(".")
@@ -254,6 +258,7 @@ class CallAnonymizer(TextAnonymizer):
         if not body.isalnum() and ("/" in body or "@" in body[1:] or "." in body):
             is_called = found.string[found.end() : found.end() + 1] == "("
             return self._piece(body, is_called=is_called) + after
+        # A port or a line number.
         if body.isdigit() and found.string[found.start() - 1 : found.start()] == ":":
             return text
         if body.isdigit() and (body.endswith("000") or UNIT.compiled.match(found.string, found.end())):

@@ -20,6 +20,7 @@ from seasoned.template.anonymize.word_lists import (
 
 _STAND_INS = frozenset((*GIVEN, *FAMILY))
 _SURE = GIVEN_NAMES | FAMILY_ONLY
+# A capital and small letters, with an optional second half: `Anna`, `Meyer-Lund`.
 _NAME = r"[A-ZÀ-ÖØ-Þ][^\W\d_A-Z]+(?:[-'’][A-ZÀ-ÖØ-Þ][^\W\d_]+)?"
 _PAIR = LazyRegex(rf"(?<![\w/.-])({_NAME})(?: [A-Z]\.)? ({_NAME})(?![\w/])")
 _TITLED = LazyRegex(rf"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Frau|Mme|Monsieur|Señora?)\.? ({_NAME})(?: ({_NAME}))?")
@@ -31,6 +32,7 @@ _WHO = (
     r"(?:user(?:name|_name)?|login|author|committer|assignee|reviewer|owner|customer|client|company|tenant|vendor|supplier"
     r"|organi[sz]ation|contact|(?:first|last|full|given|family|customer|company|client|display)_?name|surname|name)"
 )
+# Up to three words, quoted or not; the closing quote must be the opening one.
 _VALUE = r"(?P<quote>['\"]|\\\"|)(?P<who>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w'’-]+){0,2})(?P=quote)"
 _OPTION = LazyRegex(
     r"(?:(?<=\s)|\A)(?:--(?:user(?:name)?|author|committer|assignee|reviewer|owner|login|customer|client|tenant"
@@ -46,6 +48,7 @@ _HELD = LazyRegex(
     r"(?P<who>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w'’-]+){0,2})%?(?P=quote)",
     re.IGNORECASE,
 )
+# In SQL a quoted word is a value, so that even a single one may be a name.
 _SQL = LazyRegex(
     r"\bselect\b.{1,400}\bfrom\b|\binsert\s+into\b|\bupdate\b.{1,80}\bset\b|\bdelete\s+from\b",
     re.IGNORECASE | re.DOTALL,
@@ -114,6 +117,7 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
             yield first, last
             at = found.end()
         else:
+            # The second word may be the first one of the next pair.
             at = found.end(1)
 
 

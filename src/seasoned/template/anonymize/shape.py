@@ -10,6 +10,7 @@ from hashlib import blake2b
 from seasoned.lazy_regex import LazyRegex
 
 UUID = r"[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
+# The look-aheads demand a digit and a letter: `deadbeef` and `1234567` alone are a word and a number.
 HEX = (
     r"(?:(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,}|(?=[0-9]*[A-F])(?=[A-F]*[0-9])[0-9A-F]{7,})"
     r"(?![0-9A-Za-z])"
@@ -31,6 +32,7 @@ _RUNS = LazyRegex(rf"{PIECE}|\d+")
 _UNITS = "0123456789"
 _SMALL = "abcdefghijklmnopqrstuvwxyz"
 _LARGE = _SMALL.upper()
+# Shorter ones are too often abbreviations. Below this mean length of a run the text looks random.
 _DRAWN_FROM = 12
 _DRAWN_RUN = 3.0
 # Words seldom change between cases and digits; random strings do so every two or three characters.
@@ -81,6 +83,7 @@ class SeededDraw:
 
     def below(self, limit: int) -> int:
         """A number from 0 up to the limit."""
+        # With 16 spare bits the remainder is even enough that no placeholder is preferred.
         if self._size < limit << 16:
             digest = blake2b(self._key, digest_size=32, salt=self._round.to_bytes(4, "big")).digest()
             self._left, self._size = int.from_bytes(digest, "big"), 1 << 256
@@ -114,6 +117,7 @@ def like_uuid(text: str, draw: SeededDraw) -> str:
     """Another UUID of the same version."""
     signs = "0123456789ABCDEF" if text.upper() == text else "0123456789abcdef"
     made = [c if c == "-" else signs[draw.below(16)] for c in text]
+    # The places of the version and the variant.
     made[14], made[19] = text[14], text[19]
     return _sealed("".join(made), signs)
 

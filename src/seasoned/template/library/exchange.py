@@ -46,6 +46,7 @@ from seasoned.template.mine.merge import pattern_of
 Shape = Literal["seasoned", "warm-v1", "warm-v2", "session-template"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 SCHEMA = "seasoned/template/1"
+# Limits for files of strangers: a template that is built here stays far below them.
 MOST_BYTES = 8_000_000
 MOST_EXAMPLES = 200
 MOST_ARGUMENT_CHARS = 2_000
@@ -55,6 +56,7 @@ _MOST_SESSIONS = 500
 # A file can claim any support.
 _MOST_SUPPORT = 1_000
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/\-]{0,127}\Z")
+# Steps are shown to a model, so they hold no quotes, brackets or line ends in which a text could hide.
 _STEP = re.compile(r"[\w .:/@+\-]{1,160}\Z")
 _HASH = re.compile(r"[0-9a-f]{8,64}\Z")
 _NAME = re.compile(r"[!-~]{1,200}\Z")
@@ -181,6 +183,7 @@ class _ImportCheck:
                 examples[one.id] = one
             else:
                 self._left_out[reason or "repeated"] += 1
+        # A time in the future would keep the template young for ever.
         created = outline.created_at
         return Template(
             name=name,
@@ -224,6 +227,7 @@ class _ImportCheck:
             if all(map(self._is_name, (one.session, one.root, one.call or "none")))
         ]
         repaired, schema_hash = example.repaired, example.schema_hash
+        # The repair is only evidence: without it the example is still useful.
         if repaired is not None and self._redactor.find("\n".join(map(str, msgspec.structs.astuple(repaired)))):
             repaired = None
         rate = example.error_rate

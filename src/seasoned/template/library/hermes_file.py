@@ -13,6 +13,7 @@ from seasoned.template.example import Example, ExampleKind, Template
 
 HermesShape = Literal["warm-v1", "warm-v2", "session-template"]
 _KINDS: dict[str, ExampleKind] = {"init": "init", "sequence": "sequence", "retry": "recovery", "final": "final"}
+# Written back under their name, so that Hermes reads what it wrote.
 _TYPES = {kind: theirs for theirs, kind in _KINDS.items()}
 _AGENT = "hermes"
 
@@ -169,6 +170,7 @@ def _only_type(content: Mapping[str, Any]) -> str | None:
     if not isinstance(patterns, list):
         return None
     types = {name for one in patterns if isinstance(one, dict) for name in _texts(one.get("session_types"))}
+    # Several types make a mixed template; none at all leaves the type open.
     return types.pop() if len(types) == 1 else "mixed" if types else None
 
 
@@ -181,6 +183,7 @@ def _native(session: str) -> str:
 
 
 def _arguments(value: object) -> dict[str, Any] | None:
+    # JSON in a string, as providers send arguments, is accepted too.
     if isinstance(value, str):
         try:
             value = msgspec.json.decode(value)

@@ -190,6 +190,7 @@ def stale(
 
 def _changed(example: Example, tools: Offered | None) -> Retirement | None:
     tool = None if tools is None else tools.get(example.tool)
+    # Without a hash on both sides a change cannot be shown, and the example stays.
     if tool is None or None in (tool.schema_hash, example.schema_hash) or tool.schema_hash == example.schema_hash:
         return None
     reason = "The schema of its tool has changed since it was made."
@@ -255,6 +256,7 @@ def watch(store: Store, library: Library, *, now: float) -> tuple[GuardRuling, .
         if (ids := shown.get(row, ())) is not None
         for track in tracks(store, sessions=[row])
     ]
+    # Evidence from before an example was restored does not count against it again.
     restored = {row["example_id"]: row["changed_at"] for row in store.rows("guard.restored")}
     rulings = guard(watched, examples, suspended=suspended, since=restored, usual=_rates(store, shown))
     decided = tuple(ruling for ruling in rulings if ruling.decision != "keep")
@@ -272,6 +274,7 @@ def _examples(library: Library) -> list[Example]:
 def _shown(store: Store) -> dict[int, tuple[str, ...] | None]:
     """The sessions that were given a block, by row id, with the examples in it; None if they are unknown."""
     found: dict[int, set[str]] = {}
+    # A history may carry the mark of a block that this store never made.
     unknown = set()
     for row in store.rows("guard.shown"):
         ids = found.setdefault(row["id"], set())
@@ -297,6 +300,7 @@ def _rates(store: Store, shown: Iterable[int]) -> dict[str, float]:
     counts = {row["tool"]: (row["ok"], row["failed"]) for row in store.rows("guard.rates")}
     for session in shown:
         for row in store.rows("guard.rates_of", {"session_id": session}):
+            # The totals hold all sessions: those that were shown something are subtracted.
             ok, failed = counts[row["tool"]]
             counts[row["tool"]] = (ok - row["ok"], failed - row["failed"])
     return {tool: drawn_rate(failed, ok + failed) for tool, (ok, failed) in counts.items() if ok + failed}

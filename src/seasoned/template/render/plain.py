@@ -21,6 +21,7 @@ from seasoned.template.render.wording import (
 )
 
 _OPENINGS: dict[Form, str] = {"messages": TURNS_OPENING, "text": CALLS_OPENING, "guidance": NOTES_OPENING}
+# The limits of the open format for skills: 64 characters of name, 1024 of description.
 _SKILL_NAME_CHARS = 64
 _SKILL_TOOLS_CHARS = 700
 _SKILL_PREFIX = "seasoned-"
@@ -49,6 +50,7 @@ def _calls(block: Block) -> tuple[str, tuple[str, ...]]:
 
 
 def _guidance(block: Block) -> str:
+    # Sorted, so that the same notes always give the same bytes, which a provider can cache.
     lines = [line for note in sorted(block.notes, key=lambda note: note.tool) if (line := _note(note.tool, note.text))]
     if not lines:
         return ""
@@ -67,6 +69,7 @@ def _transcript(found: Script) -> str:
     if not found.turns:
         return ""
     first, *others = found.turns
+    # The opening line must begin the text, so it is taken out of the first turn and written before its label.
     asked = BlockTurn(first.role, first.text.removeprefix(found.head))
     return found.head + "\n".join(map(_spoken, [asked, *others]))
 
@@ -85,7 +88,7 @@ def _labelled(label: str, text: str) -> str:
 
 
 def _placebo_text(block: Placebo, form: Form) -> str:
-    """Line for line as long as the real text."""
+    """A text without content that has as many tokens as the real one, line by line."""
     real = plain_text(block.of, form)[0] if block.of is not None else ""
     if not real or block.of is None:
         return ""
