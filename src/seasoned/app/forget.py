@@ -9,8 +9,7 @@ from pathlib import Path
 import msgspec
 
 from seasoned.agent.memory.undo import forget as undo_lessons
-from seasoned.app.memory import memory_and_skills_in
-from seasoned.app.stores import shared_database
+from seasoned.app.stores import memory_and_skills_in, shared_database
 from seasoned.config import Config
 from seasoned.errors import NotFound
 from seasoned.scan.aggregates import update_aggregates

@@ -24,7 +24,7 @@ Topic = Literal["memory", "skills", "both"]
 BAD_STATES = ("failed", "budget", "time", "interrupted")
 
 
-class ReviewPlan(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewPreview(msgspec.Struct, frozen=True, kw_only=True):
     """What a review would send and where it would write, without asking a model."""
 
     session: str
@@ -57,7 +57,7 @@ def review(config: Config, session: Session, topic: Topic, choice: ModelChoice, 
 
 def plan(
     config: Config, session: Session, topic: Topic, *, model: str | None, base_url: str | None, staging: bool
-) -> ReviewPlan:
+) -> ReviewPreview:
     """What a review would send. It writes nothing, not even a new redaction key."""
     settings = settings_of(config)
     try:
@@ -68,7 +68,7 @@ def plan(
     ready = make_ready(session, context, topic=topic, own=config.home / "review", window=config.context_length)
     with store_or_empty(config) as store:
         spent = spent_today(store, now=time.time())
-    return ReviewPlan(
+    return ReviewPreview(
         session=str(session.ref),
         topic=topic,
         model=name,

@@ -1,29 +1,34 @@
-"""Builds the scheduler, and runs the agent for it."""
+"""Builds the scheduler, runs agents for it, and adds and runs jobs by hand."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
-from seasoned.app.stores import kept_secrecy
-from seasoned.config import Config, Route, command_environment
+from seasoned.app.extras import require
+from seasoned.app.stores import kept_secrecy, shared_database
+from seasoned.config import Config, Route, command_environment, load
 from seasoned.errors import CannotDo, UsageError
 from seasoned.redact.key import Secrecy
-from seasoned.schedule.agent_jobs import AgentJobs, check_folder
+from seasoned.schedule import job_table
+from seasoned.schedule.agent_jobs import AgentJobs, add_checked, check_folder
 from seasoned.schedule.delivery import AnswerSender
-from seasoned.schedule.job import Job
+from seasoned.schedule.delivery.outbox import claim_own, settle_delivery
+from seasoned.schedule.job import Every, Job, JobRun, new_id
+from seasoned.schedule.job_table import StoredJob
 from seasoned.schedule.run import AgentAnswer, AgentTask, ChosenModel, JobRunner, RunParts
 from seasoned.schedule.scheduler import POLL_SECONDS, RUNS_AT_ONCE, Scheduler
 from seasoned.schedule.script import FLOOD_BYTES, FOLDER, OUTPUT_CHARACTERS, CommandEnd
+from seasoned.schedule.times import find_zone, parse_schedule
 from seasoned.store import Database, open_database
 
 if TYPE_CHECKING:
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
 PLATFORM = "cron"
 _LOOK_SECONDS = 1.0
 _EMPTY = "Exceeded maximum output retries"
+_LOCALTIME = Path("/etc/localtime")
 _PROVIDERS = ("openai", "anthropic", "local")
 
 
@@ -206,7 +212,7 @@ async def _turn(conversation: Conversation, prompt: str, beat: Callable[[], bool
             turn = await conversation.turn(prompt)
         finally:
             watching.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
+            with suppress(asyncio.CancelledError):
                 await watching
     if turn.stopped == "error" and not turn.text.strip() and _EMPTY in (turn.reason or ""):
         # The model did answer, but with nothing, however often the library asked again. That is not a failed run.
@@ -223,3 +229,90 @@ async def _turn(conversation: Conversation, prompt: str, beat: Callable[[], bool
         error=turn.reason,
         notes=(*warm, *turn.notes),
     )
+
+
+@contextmanager
+def jobs_database(config: Config | None = None) -> Iterator[Database]:
+    """The database that holds the jobs."""
+    require("The schedule", "schedule", "cronsim")
+    with shared_database(config or load(), durable=True) as database:
+        yield database
+
+
+def own_zone() -> str:
+    """The time zone of this machine if its name is known, else UTC."""
+    try:
+        name = str(_LOCALTIME.resolve(strict=True)).partition("zoneinfo/")[2]
+        return find_zone(name).key if name else "UTC"
+    except (OSError, RuntimeError, UsageError):
+        return "UTC"
+
+
+def add_job(
+    config: Config,
+    database: Database,
+    *,
+    when: str,
+    zone: str | None,
+    toolsets: str | None,
+    folder: Path | None,
+    max_age: str,
+    timeout: str,
+    jitter: str | None,
+    now: float,
+    **fields: Any,
+) -> StoredJob:
+    """Check a job and add it. Spans of time are texts such as `30m`; the other fields are those of `Job`."""
+    zone = zone or own_zone()
+    names = None if toolsets is None else tuple(one for one in toolsets.split(",") if one not in ("", "none"))
+    job = Job(
+        id=new_id(),
+        schedule=parse_schedule(when, zone=zone, now=now),
+        zone=zone,
+        created_at=now,
+        toolsets=names,
+        folder=None if folder is None else str(folder.expanduser().resolve()),
+        max_age_seconds=_seconds(max_age, now),
+        timeout_seconds=_seconds(timeout, now),
+        jitter_seconds=0.0 if jitter is None else _seconds(jitter, now),
+        **fields,
+    )
+    secrecy = kept_secrecy(config)
+    return add_checked(
+        database,
+        job,
+        now=now,
+        scripts=config.home / FOLDER,
+        kinds_in=lambda text: kinds_in(secrecy, text),
+        toolsets=_known_toolsets() if toolsets else (),
+    )
+
+
+def _known_toolsets() -> tuple[str, ...]:
+    # Imported here: it loads the agent library, which takes a second.
+    from seasoned.agent.toolset.registry import TOOLSETS
+
+    return TOOLSETS
+
+
+def _seconds(text: str, now: float) -> float:
+    found = parse_schedule(f"every {text}", now=now)
+    assert isinstance(found, Every)  # that is what `every` parses to
+    return float(found.seconds)
+
+
+def run_job(config: Config, database: Database, name: str, *, out: TextIO) -> tuple[Job, JobRun]:
+    """Run a job now, in this process, and deliver its answer; `out` takes what goes to stdout."""
+    job = job_table.find(database, name).job
+    scheduler = build_scheduler(config)
+    try:
+        record = scheduler.run_by_hand(job)
+    finally:
+        scheduler.close()
+    if record.delivery != "pending":
+        return job, record
+    claimed = claim_own(database, job, record, now=time.time())
+    if claimed is None:
+        return job, record
+    delivered = settle_delivery(database, claimed, AnswerSender(config, out=out)(job, record), now=time.time())
+    return job, msgspec.structs.replace(record, delivery=delivered.state, delivery_error=delivered.error)

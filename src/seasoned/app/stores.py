@@ -1,12 +1,15 @@
-"""Opens what a caller works on: the user's store, histories at a path, the shared database, memory and skills."""
+"""Opens what a caller works on: stores, histories at a path, the shared database, memory and skills, the log."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from seasoned.app.log import open_log
+from seasoned.atomic_write import make_private_folder
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, SourceError, StoreError, UsageError
 from seasoned.history.discover import discover, homes
@@ -14,11 +17,18 @@ from seasoned.redact.key import Secrecy, load_key, new_key
 from seasoned.redact.redactor import Redactor
 from seasoned.scan.rows import Mode
 from seasoned.scan.scan import ScanReport, ScanTarget, scan
-from seasoned.store import Database, Store, open_database, open_store
+from seasoned.session import Session
+from seasoned.store import Database, DatabaseRow, Store, open_database, open_store
 from seasoned.store.database import open_temporary
 from seasoned.store.search import find_session
 from seasoned.template.recall.index import fill
 
+if TYPE_CHECKING:
+    from seasoned.agent.memory.journal import ChangeJournal
+
+# The log rotates: at most 4 MB on disk, however long a server runs.
+_LOG_BYTES = 1_000_000
+_OLD_LOGS = 3
 # A very long history is not indexed at once: the next scan, or the next recall, goes on where this one stopped.
 _FILL_SECONDS = 5.0
 
@@ -195,3 +205,92 @@ def _scan(
             workers=config.workers,
             progress=tell,
         )
+
+
+def read_source(row: DatabaseRow) -> Session:
+    """The session of a store's row with all its messages, read again from its file."""
+    # Imported here: few commands need a session's messages, and the formats take 10 ms.
+    from seasoned.history.formats import read_file
+
+    ref = f"{row['agent']}:{row['native_id']}"
+    if not row["path"] or not Path(row["path"]).exists():
+        raise NotFound("The file it came from is gone.")
+    for session in read_file(Path(row["path"])):
+        if str(session.ref) == ref:
+            return session
+    raise NotFound("The file it came from no longer holds it.")
+
+
+def find_source(
+    config: Config, text: str | None, paths: Sequence[Path] = (), *, progress: Progress = no_progress
+) -> Session:
+    """A session by its id, read from its file; without an id the newest in the store."""
+    if text is None and paths:
+        raise UsageError("Give the id of the session to read from these files.")
+    with store_with(config, paths, progress=progress) as store:
+        if text is None:
+            newest = store.row("review.newest_session")
+            if newest is None:
+                raise NotFound("There are no sessions yet. Run `seasoned scan` first, or give a path.")
+            text = f"{newest['agent']}:{newest['native_id']}"
+        row = find_session(store, text)
+    try:
+        return read_source(row)
+    except NotFound as error:
+        raise NotFound(f"{row['agent']}:{row['native_id']} cannot be read. {error}") from error
+
+
+@contextmanager
+def memory_and_skills(
+    config: Config, *, memory: Path | None = None, skills: Path | None = None
+) -> Iterator[ChangeJournal]:
+    """The user's memory and skills, or those in other folders, with the store that records their changes."""
+    with open_store(config.store_path) as store:
+        yield memory_and_skills_in(config, store, memory=memory, skills=skills)
+
+
+def memory_and_skills_in(
+    config: Config, store: Store, *, memory: Path | None = None, skills: Path | None = None
+) -> ChangeJournal:
+    """Memory and skills with a store that is open already."""
+    # Imported here: only commands that change memory or skills need it.
+    from seasoned.agent.memory.journal import ChangeJournal
+
+    return ChangeJournal(
+        store=store,
+        redactor=kept_secrecy(config).redactor(),
+        home=config.home,
+        memory_folder=memory or config.memory_folder,
+        skill_folder=skills or config.skill_folder,
+    )
+
+
+class _RedactingFormatter(logging.Formatter):
+    """Redacts whole log lines, because libraries put secrets into arguments and tracebacks too."""
+
+    def __init__(self, secrecy: Secrecy) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%S%z")
+        self._redactor = secrecy.redactor()
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._redactor.text(super().format(record))
+
+
+def open_log(config: Config, secrecy: Secrecy, *, verbose: bool) -> logging.Logger:
+    """The logger of this process, writing to the user's log folder."""
+    logger = logging.getLogger("seasoned")
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    if not logger.handlers:
+        make_private_folder(config.home)
+        make_private_folder(config.log_folder)
+        path = config.log_folder / "seasoned.log"
+        handlers: list[logging.Handler] = [
+            RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=_OLD_LOGS, encoding="utf-8", delay=True)
+        ]
+        if verbose:
+            handlers.append(logging.StreamHandler())
+        for handler in handlers:
+            handler.setFormatter(_RedactingFormatter(secrecy))
+            logger.addHandler(handler)
+    return logger

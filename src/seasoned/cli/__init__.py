@@ -1,1 +1,1 @@
-"""The command line: one file per noun, thin over the rooms."""
+"""The command line: one file per noun, thin over the packages."""

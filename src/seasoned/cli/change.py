@@ -11,8 +11,7 @@ import msgspec
 
 from seasoned.agent.memory import undo
 from seasoned.agent.memory.journal import Change, WriteReply, changes, preview
-from seasoned.app.memory import memory_and_skills
-from seasoned.app.stores import store_or_empty
+from seasoned.app.stores import memory_and_skills, store_or_empty
 from seasoned.cli.options import json_option
 from seasoned.cli.output import print_json, table, when
 from seasoned.config import load
@@ -70,8 +69,8 @@ def add_decisions(group: click.Group, kind: Literal["memory", "skill"]) -> None:
 
 def _add_decision(group: click.Group, kind: str, name: str, sentence: str) -> None:
     def decide(change: int, as_json: bool) -> None:
-        with memory_and_skills(load()) as desk:
-            reply = getattr(undo, name)(desk, change)
+        with memory_and_skills(load()) as journal:
+            reply = getattr(undo, name)(journal, change)
         tell(reply, as_json)
 
     decide.__doc__ = f"""{sentence}

@@ -13,10 +13,8 @@ from typing import Any
 import click
 import msgspec
 
-from seasoned.app.jobs import add_job, jobs_database, own_zone, run_job
-from seasoned.app.log import open_log
-from seasoned.app.scheduler import start_scheduler
-from seasoned.app.stores import kept_secrecy
+from seasoned.app.scheduler import add_job, jobs_database, own_zone, run_job, start_scheduler
+from seasoned.app.stores import kept_secrecy, open_log
 from seasoned.cli.options import Commands, json_option, verbose_option, yes_option
 from seasoned.cli.output import console, print_json, printable, table, when
 from seasoned.config import load

@@ -12,8 +12,7 @@ import msgspec
 
 from seasoned.app.extras import GATEWAY, require
 from seasoned.app.gateway import build_gateway
-from seasoned.app.log import open_log
-from seasoned.app.stores import shared_database
+from seasoned.app.stores import open_log, shared_database
 from seasoned.cli.options import Commands, file_type, json_option
 from seasoned.cli.output import print_json, table, when
 from seasoned.config import load

@@ -11,7 +11,7 @@ from seasoned.agent.memory.memory_file import add as keep
 from seasoned.agent.memory.memory_file import import_entries, read
 from seasoned.agent.memory.memory_file import remove as drop
 from seasoned.agent.memory.memory_file import replace as put
-from seasoned.app.memory import memory_and_skills
+from seasoned.app.stores import memory_and_skills
 from seasoned.cli.change import add_decisions, folder_option, tell
 from seasoned.cli.options import Commands, json_option
 from seasoned.cli.output import print_json, printable
@@ -75,8 +75,8 @@ def add(text: str, user: bool, folder: Path | None, as_json: bool) -> None:
     \b
     Example: seasoned memory add "The database listens on port 5433."
     """
-    with memory_and_skills(load(), memory=folder) as desk:
-        reply = keep(desk, _which(user), text, by=PERSON)
+    with memory_and_skills(load(), memory=folder) as journal:
+        reply = keep(journal, _which(user), text, by=PERSON)
     tell(reply, as_json)
 
 
@@ -94,8 +94,8 @@ def replace(piece: str, text: str, user: bool, folder: Path | None, as_json: boo
     \b
     Example: seasoned memory replace 5433 "The database listens on port 5434."
     """
-    with memory_and_skills(load(), memory=folder) as desk:
-        reply = put(desk, _which(user), piece, text, by=PERSON)
+    with memory_and_skills(load(), memory=folder) as journal:
+        reply = put(journal, _which(user), piece, text, by=PERSON)
     tell(reply, as_json)
 
 
@@ -112,8 +112,8 @@ def remove(piece: str, user: bool, folder: Path | None, as_json: bool) -> None:
     \b
     Example: seasoned memory remove 5433
     """
-    with memory_and_skills(load(), memory=folder) as desk:
-        reply = drop(desk, _which(user), piece, by=PERSON)
+    with memory_and_skills(load(), memory=folder) as journal:
+        reply = drop(journal, _which(user), piece, by=PERSON)
     tell(reply, as_json)
 
 
@@ -131,8 +131,8 @@ def take(source: Path | None, folder: Path | None, as_json: bool) -> None:
     """
     source = source or load().hermes_home / "memories"
     by = Provenance(actor="person", origin="import", platform="cli")
-    with memory_and_skills(load(), memory=folder) as desk:
-        replies = import_entries(desk, source, by=by)
+    with memory_and_skills(load(), memory=folder) as journal:
+        replies = import_entries(journal, source, by=by)
     taken = sum(reply.state == "kept" for _, reply in replies)
     refused = [(entry, reply) for entry, reply in replies if not reply.ok]
     if as_json:

@@ -10,7 +10,7 @@ import msgspec
 
 from seasoned.agent.review.ledger import Review
 from seasoned.app import review as reviewing
-from seasoned.app.session_source import find_source
+from seasoned.app.stores import find_source
 from seasoned.cli.options import json_option, paths_argument
 from seasoned.cli.output import ReadingBar, print_json, printable, table, when
 from seasoned.config import Config, load
@@ -76,7 +76,7 @@ def review(
         raise click.exceptions.Exit(3)
 
 
-def _print_plan(plan: reviewing.ReviewPlan, *, as_json: bool) -> None:
+def _print_plan(plan: reviewing.ReviewPreview, *, as_json: bool) -> None:
     if as_json:
         print_json("review-plan", msgspec.structs.asdict(plan))
         return

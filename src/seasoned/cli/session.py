@@ -10,8 +10,7 @@ import click
 import msgspec
 from msgspec.structs import asdict
 
-from seasoned.app.session_source import read_source
-from seasoned.app.stores import check_readable, make_redactor, scan_into_store, store_for, store_with
+from seasoned.app.stores import check_readable, make_redactor, read_source, scan_into_store, store_for, store_with
 from seasoned.cli.options import PATHS_HELP, json_option, paths_argument, store_option, verbose_option
 from seasoned.cli.output import ReadingBar, console, percent, print_json, printable, table, when
 from seasoned.config import load

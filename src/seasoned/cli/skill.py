@@ -13,8 +13,7 @@ from seasoned.agent.skill.edit import patch as change
 from seasoned.agent.skill.edit import write_file as write
 from seasoned.agent.skill.library import SkillUsage, author, skills, usage
 from seasoned.agent.skill.library import view as look
-from seasoned.app.memory import memory_and_skills
-from seasoned.app.stores import store_or_empty
+from seasoned.app.stores import memory_and_skills, store_or_empty
 from seasoned.cli.change import add_decisions, folder_option, tell, text_of
 from seasoned.cli.options import Commands, json_option
 from seasoned.cli.output import print_json, printable, table
@@ -139,8 +138,8 @@ def create(
     Example: seasoned skill create release-notes --description "Write release notes." --from notes.md
     """
     body = text_of(text, source)
-    with memory_and_skills(load(), skills=folder) as desk:
-        reply = make(desk, name, body, description=description, category=category, by=PERSON)
+    with memory_and_skills(load(), skills=folder) as journal:
+        reply = make(journal, name, body, description=description, category=category, by=PERSON)
     tell(reply, as_json)
 
 
@@ -159,8 +158,8 @@ def patch(name: str, old: str, new: str, file: str, folder: Path | None, as_json
     \b
     Example: seasoned skill patch release-notes "newest last" "newest first"
     """
-    with memory_and_skills(load(), skills=folder) as desk:
-        reply = change(desk, name, old, new, file=file, by=PERSON)
+    with memory_and_skills(load(), skills=folder) as journal:
+        reply = change(journal, name, old, new, file=file, by=PERSON)
     tell(reply, as_json)
 
 
@@ -180,8 +179,8 @@ def write_file(name: str, file: str, text: str | None, source: Path | None, fold
     Example: seasoned skill write-file release-notes references/style.md --from style.md
     """
     content = text_of(text, source)
-    with memory_and_skills(load(), skills=folder) as desk:
-        reply = write(desk, name, file, content, by=PERSON)
+    with memory_and_skills(load(), skills=folder) as journal:
+        reply = write(journal, name, file, content, by=PERSON)
     tell(reply, as_json)
 
 
@@ -198,8 +197,8 @@ def remove(name: str, file: str | None, folder: Path | None, as_json: bool) -> N
     \b
     Example: seasoned skill remove release-notes
     """
-    with memory_and_skills(load(), skills=folder) as desk:
-        reply = delete(desk, name, by=PERSON) if file is None else remove_file(desk, name, file, by=PERSON)
+    with memory_and_skills(load(), skills=folder) as journal:
+        reply = delete(journal, name, by=PERSON) if file is None else remove_file(journal, name, file, by=PERSON)
     tell(reply, as_json)
 
 
