@@ -20,6 +20,7 @@ from seasoned.redact import Redactor
 from seasoned.store import Store, open_database, open_store
 from seasoned.store.database import without_password
 
+# Of unreadable records; a damaged folder can have thousands, and the total is shown as well.
 _SHOWN = 20
 
 
@@ -63,6 +64,7 @@ def store_checks(config: Config) -> list[Check]:
     """The checks that read the whole store, and take longer the larger it is."""
     path = config.store_path
     if not path.exists():
+        # Before the first scan there is no store, which is not an error.
         return [Check("store", ok=True, finding=f"none at {path} yet: `seasoned scan` makes it")]
     try:
         with open_store(path) as store:
@@ -77,8 +79,10 @@ def settings(config: Config, redactor: Redactor) -> list[Setting]:
     for name in sorted(set(Config.__struct_fields__) - {"origins"}):
         value = getattr(config, name)
         if name == "redact":
+            # The texts to redact are themselves the secrets.
             value = f"{len(value)} of your own"  # what is to be hidden is not shown
         elif name.endswith("_url") and value:
+            # Twice: a password in its usual place, and whatever else in an address looks like a secret.
             value = redactor.text(without_password(value))
         shown = list(value) if isinstance(value, tuple) else value
         found.append(Setting(name, shown, config.origins.get(name, "default")))
@@ -102,12 +106,14 @@ def places(config: Config) -> list[tuple[str, Path, bool]]:
 
 
 def _machine() -> Iterator[Check]:
+    # The oldest versions that are tested and that the store's SQL (RETURNING) works with.
     yield Check("python", sys.version_info >= (3, 11), ".".join(map(str, sys.version_info[:3])))
     yield Check("sqlite", sqlite3.sqlite_version_info >= (3, 35), sqlite3.sqlite_version)
 
 
 def _histories(config: Config) -> Iterator[Check]:
     for agent, path in homes(config):
+        # Never a failure: hardly anyone uses all of these agents.
         finding = str(path) if path.exists() else f"none at {path}"
         yield Check(f"histories of {agent}", ok=True, finding=finding)
 
@@ -116,6 +122,7 @@ def _rights(config: Config) -> Iterator[Check]:
     path = config.store_path
     if path.exists():
         mode = stat.S_IMODE(path.stat().st_mode)
+        # The store holds what people and agents wrote to each other, so no other user may read it.
         is_private = mode & 0o077 == 0
         yield Check("store rights", is_private, f"{mode:o}" + ("" if is_private else f": chmod 600 {path}"))
 
@@ -128,6 +135,7 @@ def _moved(config: Config) -> Iterator[Check]:
 
 def _schedule(config: Config) -> Iterator[Check]:
     """Whether a scheduler is running, if there are jobs."""
+    # Opening would create the store, and a check changes nothing.
     if config.database_url is None and not config.store_path.exists():
         return
     # Imported here: most people have no jobs.
@@ -136,6 +144,7 @@ def _schedule(config: Config) -> Iterator[Check]:
     try:
         database = open_database(config)
     except SeasonedError as error:
+        # A damaged store is reported by store_checks already.
         if config.database_url is not None:
             yield Check("schedule", ok=False, finding=str(error))
         return
@@ -148,6 +157,7 @@ def _schedule(config: Config) -> Iterator[Check]:
 
 
 def _inside(store: Store) -> Iterator[Check]:
+    # quick_check skips the comparison of indexes with tables, which takes minutes in a large store.
     state = store.connection.execute("PRAGMA quick_check").fetchone()[0]
     if state != "ok":
         # Some versions of SQLite take whole tables without row ids for damaged; the slower check does not.
@@ -162,6 +172,7 @@ def _inside(store: Store) -> Iterator[Check]:
         else f"damaged ({state}): restore a backup with `seasoned restore`",
     )
     if counts["gone"]:
+        # Agents delete old histories by themselves, so this is normal.
         yield Check("gone", ok=True, finding=f"{counts['gone']} files are gone; what was learned from them stays")
     rows = store.rows("source.unreadable")
     for row in rows[:_SHOWN]:

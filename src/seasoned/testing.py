@@ -58,6 +58,7 @@ class _Script:
         self._steps = list(steps)
         self._lock = threading.Lock()
         self._calls = 0
+        # Part of every call id, so that the calls of two scripts in one store do not collide.
         self._id = secrets.token_hex(4)
 
     def next(self, messages: list[Any]) -> Answer | Exception:
@@ -65,6 +66,7 @@ class _Script:
         with self._lock:
             step = self._steps.pop(0) if self._steps else AssertionError("the script has no more steps")
         if callable(step):
+            # Outside the lock: a step may take long, or play further steps itself.
             step = step(messages)
         if isinstance(step, Exception):
             return step
@@ -164,10 +166,13 @@ class ScriptedServer:
 @contextmanager
 def serve_script(*steps: Step) -> Iterator[ScriptedServer]:
     """A server that answers chat completions, streamed or whole, with the steps of a script."""
+    # Port 0: the system chooses a free one, so that tests can run in parallel.
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    # A client that keeps its connection open must not keep the test from ending.
     server.daemon_threads = True
     played = ScriptedServer(f"http://127.0.0.1:{server.server_address[1]}/v1", _Script(steps))
     server.played = played  # type: ignore[attr-defined]
+    # A short poll, because shutdown waits for it; the default would add half a second to every test.
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
@@ -179,6 +184,7 @@ def serve_script(*steps: Step) -> Iterator[ScriptedServer]:
 
 
 class _Handler(BaseHTTPRequestHandler):
+    # Clients keep connections only with 1.1, as they do with real providers.
     protocol_version = "HTTP/1.1"
 
     def log_message(self, format: str, *args: Any) -> None:
@@ -209,6 +215,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _stream(self, asked: dict[str, Any], answer: Answer, usage: dict[str, int]) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
+        # A stream has no length in advance, so its end is the end of the connection.
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
@@ -220,6 +227,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._event({**envelope, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
         ends = {"index": 0, "delta": {}, "finish_reason": "tool_calls" if answer.calls else "stop"}
         self._event({**envelope, "choices": [ends]})
+        # As OpenAI does it: the usage comes last, in a chunk without choices.
         self._event({**envelope, "choices": [], "usage": usage})
         self.wfile.write(b"data: [DONE]\n\n")
 
@@ -248,6 +256,7 @@ def _calls(answer: Answer) -> list[dict[str, Any]]:
 
 
 def _usage(answer: Answer, body: bytes) -> dict[str, int]:
+    # About four characters a token, where the script does not say.
     sent = answer.input_tokens if answer.input_tokens is not None else max(1, len(body) // 4)
     got = answer.output_tokens if answer.output_tokens is not None else max(1, len(answer.text) // 4)
     return {"prompt_tokens": sent, "completion_tokens": got, "total_tokens": sent + got}

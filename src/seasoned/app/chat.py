@@ -66,12 +66,16 @@ def plan_chat(
     if resume is not None:
         with own_store(config) as store:
             recorded = load_recorded(store, resume)
+        # A resumed conversation keeps its model unless another is asked for; its server belongs to that model.
         if model is None:
             model, base_url = recorded.about.model, base_url or recorded.about.base_url
+    # Everything that can be wrong is checked here, before the user types the first prompt.
     choice = choose_model(config, model, base_url)
     if warm is not None and warm != "auto":
         with own_store(config) as store:
+            # Only to see that it exists: the examples are chosen when the conversation begins.
             load_template(store, warm)
     if warm is None and takes_part(config, "chat"):
+        # Warm by default only where the settings include chat; an explicit --warm always wins.
         warm = "auto"
     return ChatPlan(config, kept_secrecy(config), choice, folder, toolsets, warm, recorded)

@@ -50,13 +50,17 @@ def require_server(*more: str) -> None:
 def open_book(config: Config | None = None, *, agreed: bool = False) -> Iterator[Book]:
     """The book of this machine's store under its policy; with `agreed`, only if an admin agreed to that policy."""
     require_book()
+    # Imported after the check above, because these need the libraries of the extra.
     from seasoned.confirm.policy import FILE, check_agreed, load_with_digest
     from seasoned.confirm.request.book import Book
     from seasoned.confirm.request.seal import load_seal
 
     config = config or load()
+    # Durable: a decision that a person has seen as made must survive a crash.
     with shared_database(config, durable=True) as database:
         policy, digest = load_with_digest(config.home / FILE)
+        # An agent that runs as the user can edit the policy file, so approving needs the version that an admin agreed
+        # to.
         if agreed:
             check_agreed(database, config.home / FILE, digest)
         seal, secrecy = load_seal(config.home), kept_secrecy(config)
@@ -84,6 +88,7 @@ def build_service(config: Config, options: ListenOptions) -> tuple[ConfirmServic
         for name in ("host", "port", "socket", "tls_certificate", "tls_key")
         if (value := getattr(options, name)) is not None
     }
+    # A flag that is not given is False, which must not override the policy.
     if options.allow_plain:
         given["allow_plain"] = True
     return service, msgspec.structs.replace(service.policy.listen, **given)

@@ -114,19 +114,23 @@ def run_all(
     observer: Observer = QUIET,
 ) -> RoundResult:
     """Learn what the arms show, announce what the runs will take, and make them."""
+    # The clock starts before learning, because --minutes limits the whole command.
     design, begun = plan.design, time.time()
     if not tasks.of(design.part):
         raise UsageError(f"{tasks.name!r} has no tasks in the part {design.part!r}. Choose another --part.")
     with open_store(config.store_path) as store:
+        # One snapshot for all runs: templates that change meanwhile would give the runs of one arm different examples.
         library = snapshot(store)
         arms = arms_named(design.arms, library)
         keep_design(store, design, tasks.digest, now=begun)
+    # After the design is stored, so that an interrupted experiment is listed and can be continued.
     material = _learned(config, secrecy, plan, tasks, run_agent, model=model, observer=observer)
     material = msgspec.structs.replace(material, library=library)
     units = units_of(design, tasks, arms, material, model=model)
     if not units:
         raise CannotDo("No arm has anything to show for these tasks: nothing was learned from the train part.")
     observer.announce("The experiment", _expected(config, units, run_agent), plan)
+    # What learning took is taken from the budget; at zero, no further run starts but the results so far are shown.
     spent = time.time() - begun
     seconds = None if plan.minutes is None else max(0.0, 60 * plan.minutes - spent)
     with observer.progress(f"{design.name}, {model}") as tell:
@@ -155,13 +159,16 @@ def _learned(
 ) -> Material:
     """What was learned on the train part, now or before."""
     design = plan.design
+    # Arms such as cold show nothing, so an experiment of only those has nothing to learn.
     roles = {BUILT_IN[name].role for name in design.arms if name in BUILT_IN} - {None}
     if not roles:
         return Material()
     with open_store(config.store_path) as store:
         known = load_material(store, task_set=tasks.name, tasks_digest=tasks.digest, model=model)
+    # Learned once per task set and model: learning again would show other examples than the finished runs had.
     if known:
         return Material(known)
+    # The stale arm shows what worked under former conventions, so it learns from that part too.
     parts: tuple[Any, ...] = ("train", "former") if "stale" in roles else ("train",)
     units = train_units(config.store_path, design, tasks, model=model, sample=0, secrecy=secrecy, parts=parts)
     if not units:
@@ -199,12 +206,14 @@ def _learned(
 
 def _expected(config: Config, units: Sequence[PlannedRun], run_agent: RunAgent) -> RoundEstimate:
     """What the remaining runs will take."""
+    # The second round estimates from the probes that the first one made.
     for is_known in (False, True):
         with open_store(config.store_path) as store:
             left = left_of(store, units, units[0].experiment)
             expected = estimate(left, recent_records(store, units[0].model))
         if is_known or not left or expected.seconds is not None:
             break
+        # Probes are runs of the experiment like any other, so none is wasted.
         make_runs(config.store_path, left[:_PROBES], run_agent)
     return expected
 
@@ -228,6 +237,7 @@ def begin(config: Config, name: str, arms: str, *, holdout: float) -> Split:
         split = new_split(name, shares_of(arms), holdout=holdout, salt=_known_salt(database, name))
         for arm in split.shares:
             if arm.startswith("template:"):
+                # A misspelt template would otherwise show nothing in every session of its arm.
                 load_template(store, arm.removeprefix("template:"))
         keep_split(database, split, now=time.time())
     return split
@@ -247,5 +257,6 @@ def assign(config: Config, name: str, session: str, *, arms: str | None, holdout
         if arms is not None:
             keep_split(database, new_split(name, shares_of(arms), holdout=holdout), now=time.time())
         found = assign_logged(database, load_split(database, name), session, now=time.time())
+    # Reviews run in the background of a session and never come through here.
     assert found is not None, "only a review is in no arm"
     return found

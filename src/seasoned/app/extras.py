@@ -6,15 +6,18 @@ from importlib.util import find_spec
 
 from seasoned.errors import CannotDo
 
+# Names to import, not names on PyPI: they are looked up without importing, so asking costs nothing.
 NUMBERS = ("numpy", "scipy", "jinja2")
 BOOK = ("argon2", "cryptography")
 SERVER = ("fastapi", "uvicorn", "httpx2", "prometheus_client")
+# aiohttp calls the upstream APIs; the others serve, count and price.
 GATEWAY = ("aiohttp", "uvicorn", "httptools", "httpx2", "prometheus_client", "starlette", "genai_prices")
 SCHEDULE = ("cronsim", "pydantic_ai")
 
 
 def missing(*libraries: str) -> list[str]:
     """Those of the libraries that are not installed."""
+    # find_spec only looks for the package. Importing scipy to see whether it is there would take half a second.
     return [name for name in libraries if find_spec(name) is None]
 
 

@@ -43,6 +43,7 @@ def find_target(store: Store, what: str | None) -> ForgetTarget:
         sessions = [int(row["id"]) for row in store.rows("session.all_ids")]
         sentence = f"everything: {plural(len(sessions), 'session')}"
         return ForgetTarget(sessions=sessions, sentence=sentence, is_everything=True)
+    # A path is tried first: it cannot be mistaken for a session id, because sources are stored as absolute paths.
     source = store.row("source.find", {"path": str(Path(what).absolute())})
     if source is not None:
         sessions = [int(row["id"]) for row in store.rows("session.of_source", {"source_id": source["id"]})]
@@ -55,7 +56,9 @@ def find_target(store: Store, what: str | None) -> ForgetTarget:
 
 def forget(config: Config, store: Store, target: ForgetTarget) -> list[str]:
     """Forget it; returns sentences about what could not be removed."""
+    # Before the sessions go: the store is what knows which session taught which change.
     left = _undo_lessons(config, store, target)
+    # Row ids mean nothing in another database, so the sessions are named there as agent:id.
     refs = refs_of(store, target.sessions)
     with shared_database(config) if config.database_url else nullcontext(store) as database:
         left += _kept_requests(count_asked(database, refs))
@@ -79,6 +82,7 @@ def remember(store: Store, native_id: str) -> None:
 
 def _undo_lessons(config: Config, store: Store, target: ForgetTarget) -> list[str]:
     """Undo in memory and skills what the sessions taught; sentences about what could not be undone."""
+    # Sessions that taught something may be gone from the store, so `--all` undoes by what the changes say.
     taught = {row["ref"] for row in store.rows("forget.taught")}
     if not target.is_everything:
         rows = (store.row("forget.ref", {"id": one}) for one in target.sessions)

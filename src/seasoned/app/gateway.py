@@ -28,10 +28,12 @@ def build_gateway(
     from seasoned.gateway.service import GatewayService
 
     settings = load_settings(settings_file or config.home / FILE, upstream_url=upstream)
+    # Flags only restrict: `--keys` adds a check, --no-record and --no-warm take away. None can widen the settings.
     settings = msgspec.structs.replace(
         settings,
         mode="keys" if keys else settings.mode,
         record=settings.record and record,
         warm=settings.warm and warm,
     )
+    # Recording runs in a second process, so that writing to the store never delays a request.
     return GatewayService(config, settings, environment=command_environment(), apart=True)

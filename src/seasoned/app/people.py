@@ -35,6 +35,7 @@ from seasoned.store import Database
 
 DECIDING: tuple[Role, ...] = ("approver", "admin")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+# At most six digits, so that no number overflows a date.
 _DURATION = re.compile(r"(\d{1,6})([smhd])")
 _ALONE = "# You alone decide what your own agents ask for, without a second person.\nsingle_operator = true\n"
 
@@ -50,6 +51,7 @@ class MadeCredential(NamedTuple):
 def user_name() -> str:
     """The operating system's name of the user who runs this, whatever the environment says."""
     try:
+        # Not getpass.getuser, which believes the environment variable USER: an agent could set it to another name.
         import pwd
     except ImportError:
         import getpass
@@ -58,6 +60,7 @@ def user_name() -> str:
     try:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
+        # In containers a user often has a number and no name.
         return f"user-{os.getuid()}"
 
 
@@ -76,6 +79,7 @@ def pick_name(database: Database, name: str | None, roles: tuple[Role, ...] = DE
 def change(book: Book, what: Change, admin: str | None, *, ask: Ask) -> ChangeResult:
     """A change that an admin proves with a passphrase."""
     name = pick_name(book.database, admin, ("admin",))
+    # Asked for after the name is settled, so that no passphrase is typed for nothing.
     passphrase = ask(f"Passphrase of {name} to change who may do what: ")
     return policy_change(book, what, authority=ByPassphrase(name, passphrase))
 
@@ -85,6 +89,7 @@ def make(
 ) -> MadeCredential:
     """A new credential: an agent's at once, the first admin's with a new passphrase, all others by an admin."""
     now = book.clock()
+    # Without an admin there is no one to ask for proof; first_admin checks this again inside its transaction.
     is_first = role == "admin" and not active_admins(book.database)
     if person is None and (role == "agent" or is_first):
         person = user_name()
@@ -92,6 +97,7 @@ def make(
         made, token = make_credential(book.database, name, "agent", now=now, person=person)
     elif is_first:
         passphrase = ask_new(name)
+        # The first admin agrees to the policy as it is now. Any later change of the file needs a passphrase.
         digest = sha256(policy_bytes(config.home / FILE)).hexdigest()
         made, token = first_admin(book.database, name, passphrase, now=now, person=person, policy_sha256=digest)
     else:
@@ -104,6 +110,7 @@ def make(
 
 def _nobody_decides(book: Book, made: Credential) -> str | None:
     """A warning where every approver belongs to the same person as the agent, and so may not decide about it."""
+    # A person never decides about their own agents, so an agent is stuck if all who decide are its owner.
     known = [one for one in credentials(book.database) if one.revoked_at is None]
     deciding = {one.person for one in known if one.role != "agent"}
     own = [one.name for one in known if one.role == "agent" and deciding == {one.person}]
@@ -135,6 +142,7 @@ def allow(
 
 def check_allow(action: str, duration: str | None) -> float | None:
     """The duration in seconds; raises for what can never be allowed, before a passphrase is asked for."""
+    # High-risk actions always need a person, whatever an admin types.
     check_allowable(action)
     if duration is None:
         return None
@@ -157,18 +165,21 @@ def use_policy(
     except UnicodeDecodeError as error:
         raise UsageError(f"{str(file)!r} is not valid UTF-8. Fix it and try again.") from error
     digest = sha256(data).hexdigest()
+    # Agreed and audited before it is written: after a crash in between, the old file is refused and not trusted.
     changed = change(book, ReplacePolicy(sha256=digest, summary=summary or f"from {file.name}"), admin, ask=ask)
     _replace(target, data)
     return changed, digest
 
 
 def _replace(file: Path, data: bytes) -> None:
+    # In the same folder, because a rename is atomic only within one file system.
     draft = file.with_name(f".{file.name}.{os.getpid()}")
     # Remove a file or link of this name first, so that nothing is written through a link.
     draft.unlink(missing_ok=True)
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
         out.write(data)
         out.flush()
+        # Before the rename, or a crash could leave an empty policy in force.
         os.fsync(out.fileno())
     draft.replace(file)
 
@@ -176,6 +187,7 @@ def _replace(file: Path, data: bytes) -> None:
 def write_token(file: Path, token: str) -> None:
     """Write a token into a new file that only its owner can read."""
     try:
+        # O_EXCL below: neither an existing file nor a link that someone placed there is ever written to.
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as out:
             out.write(token + "\n")
@@ -197,6 +209,7 @@ def deciders(book: Book) -> list[str]:
 
 def operator_name() -> str:
     """A name for the first admin: that of the user, as far as names of credentials allow."""
+    # What a credential's name may hold, which may not begin with a sign.
     return re.sub(r"[^a-z0-9._@+-]", "", user_name().lower()).lstrip("._@+-")[:64] or "operator"
 
 
@@ -208,6 +221,7 @@ def check_passphrase(passphrase: str) -> None:
 def make_operator(config: Config, book: Book, name: str, passphrase: str, *, alone: bool) -> Credential:
     """The first admin; with `alone`, a policy in which one person decides about their own agents."""
     policy = config.home / FILE
+    # A policy that exists already is never weakened.
     if alone and not policy.exists():
         policy.write_text(_ALONE, encoding="utf-8")
         policy.chmod(0o600)

@@ -73,11 +73,13 @@ class Player:
 
     async def _play(self, play: AgentRun) -> AgentRunResult:
         ref = new_ref()
+        # Writes to the store, which must not block the conversations that share the loop.
         await asyncio.to_thread(play.begin, ref)
         runtime = Runtime(
             model=self._model,
             instructions=play.instructions,
             toolsets=(FunctionToolset([_tool(tool, play) for tool in play.tools], id="task"),),
+            # As earlier messages and not as part of the prompt, exactly as a warm start shows them.
             prefix=tuple(ModelMessagesTypeAdapter.validate_json(play.warm)) if play.warm else (),
             settings=self._settings(play),
         )
@@ -97,8 +99,11 @@ class Player:
             recorder=BackgroundRecorder(self._config.store_path, self._secrecy, about),
         )
         turn = await talk.turn(play.prompt)
+        # Waits until everything is written: the session must be in the store before the run is reported.
         note = await asyncio.to_thread(talk.close, turn.stopped)
+        # An outage is raised and not stored, so the run is made again when the command is repeated.
         _refuse_outage(turn, play.model)
+        # A run whose session could not be stored cannot be checked later, so it is not reported as done.
         if note or turn.notes:
             raise StoreError(note or turn.notes[0])
         return _played(talk, turn)
@@ -108,6 +113,7 @@ def _tool(tool: OfferedTool, play: AgentRun) -> Tool[Any]:
     def called(**arguments: Any) -> dict[str, Any]:
         return play.call(tool.name, arguments)
 
+    # Sequential, because the calls of one run share the state of the task's environment.
     return Tool.from_schema(called, tool.name, tool.description, tool.schema(), sequential=True)
 
 
@@ -118,6 +124,7 @@ def _refuse_outage(turn: Turn, model: str) -> None:
 
 
 def _played(talk: Conversation, turn: Turn) -> AgentRunResult:
+    # Through the reader of stored conversations, so that runs are judged exactly as scanned sessions are.
     builder = SessionBuilder(talk.ref, format=NAME, path="")
     for place, message in enumerate(talk.history):
         read_message(builder, body_of(message), place=place)

@@ -43,6 +43,7 @@ class ReviewPreview(msgspec.Struct, frozen=True, kw_only=True):
 
 def choose_reviewer(config: Config, model: str | None = None, base_url: str | None = None) -> ModelChoice:
     """The model that reviews: the one given, else the one configured for reviews, else the usual one."""
+    # The reviewer's configured name belongs to its own server, so it is not used with another --base-url.
     return choose_model(config, model or (None if base_url else settings_of(config).model), base_url)
 
 
@@ -63,7 +64,9 @@ def plan(
     try:
         name, missing = choose_reviewer(config, model, base_url).name, None
     except CannotDo as error:
+        # A plan without a model still shows what would be sent, so the reason becomes a line of it.
         name, missing = None, str(error)
+    # Not kept_secrecy: that would write a new key, and a dry run must leave no file behind.
     context = _context(config, Secrecy(redaction_key(config)[0], config.redact), staging=staging)
     ready = make_ready(session, context, topic=topic, own=config.home / "review", window=config.context_length)
     with store_or_empty(config) as store:
@@ -92,6 +95,7 @@ def past_reviews(
     with store_or_empty(config) as store:
         if session is not None:
             row = find_session(store, session)
+            # Reviews are filed under the full name, and people type the beginning of an id.
             session = f"{row['agent']}:{row['native_id']}"
         found = reviews(store, session=session, limit=limit, now=now)
         return found, spent_today(store, now=now), settings_of(config)

@@ -35,9 +35,13 @@ if TYPE_CHECKING:
     from seasoned.agent.loop.conversation import Conversation
     from seasoned.agent.loop.model import ModelChoice
 
+# Sessions of jobs are recorded under this name, so that they can be told from chats.
 PLATFORM = "cron"
+# How often a run checks whether it should stop; a stopped run ends within about this time.
 _LOOK_SECONDS = 1.0
+# How pydantic-ai begins its error when a model keeps answering with nothing.
 _EMPTY = "Exceeded maximum output retries"
+# A link into the zone database on Linux and macOS; the only portable place of the zone's name.
 _LOCALTIME = Path("/etc/localtime")
 _PROVIDERS = ("openai", "anthropic", "local")
 
@@ -47,6 +51,7 @@ class RunningScheduler:
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
+        # Daemon: a run that does not end must not keep the process from exiting.
         self._thread = threading.Thread(target=scheduler.run, name="seasoned-schedule", daemon=True)
         self._thread.start()
 
@@ -108,6 +113,7 @@ def kinds_in(secrecy: Secrecy, text: str) -> list[str]:
 
 def build_parts(config: Config, secrecy: Secrecy) -> RunParts:
     """What a run needs from other parts of the program."""
+    # Imports of the agent stand inside the functions below: they take a second, and most commands run no agent.
     from seasoned.agent.loop.model import detect_window
     from seasoned.agent.skill.library import view
 
@@ -130,6 +136,7 @@ def _run_command(command: Sequence[str], *, folder: Path, time_seconds: float, s
     from seasoned.agent.toolset.process import run
     from seasoned.agent.toolset.scope import ToolLimits
 
+    # Scripts run like the agent's own commands: with a time limit, and a flood of output ends them.
     limits = ToolLimits(time_seconds=time_seconds, output_characters=OUTPUT_CHARACTERS, flood_bytes=FLOOD_BYTES)
     return run(command, folder=folder, limits=limits, environment=command_environment(), stop=stop)
 
@@ -139,6 +146,7 @@ def _choose(config: Config, job: Job, route: Route | None) -> ChosenModel:
     from seasoned.agent.loop.start import ConversationOptions, toolset_names
 
     name, base_url = job.model, None
+    # A model named in the job wins over the routes of the configuration.
     if name is None and route is not None:
         name, base_url = route.model, route.base_url
     if job.provider is not None:
@@ -173,11 +181,14 @@ def _choice(config: Config, chosen: ChosenModel) -> ModelChoice:
 def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable[[], bool]) -> AgentAnswer:
     from seasoned.agent.loop.start import ConversationOptions, start
 
+    # Without a folder the job gets one of its own in the home folder, so that jobs never share files by accident.
     folder = Path(task.folder) if task.folder is not None else check_folder(config.home / "jobs" / task.job_id)
     if not folder.is_dir():
         raise CannotDo(f"The working folder {str(folder)!r} is gone. Create it again, or give the job another one.")
+    # The job's limits replace those of the configuration for this run only.
     limited = msgspec.structs.replace(
         config,
+        # Rounded up: the scheduler itself ends the run at the exact time.
         turn_seconds=max(1, math.ceil(task.timeout_seconds)),
         turn_steps=task.steps or config.turn_steps,
         context_length=task.context_length or config.context_length,
@@ -202,10 +213,12 @@ def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable
 
 async def _turn(conversation: Conversation, prompt: str, beat: Callable[[], bool]) -> AgentAnswer:
     async def watch() -> None:
+        # `beat` also renews the claim on this run; False means that the run is to stop or belongs to another scheduler.
         while beat():
             await asyncio.sleep(_LOOK_SECONDS)
         conversation.stop()
 
+    # `stop` ends the turn with what it has so far; a cancelled task would lose the answer.
     async with conversation:
         watching = asyncio.create_task(watch())
         try:
@@ -213,6 +226,7 @@ async def _turn(conversation: Conversation, prompt: str, beat: Callable[[], bool
         finally:
             watching.cancel()
             with suppress(asyncio.CancelledError):
+                # Awaited, or the loop would complain about a task that was never finished.
                 await watching
     if turn.stopped == "error" and not turn.text.strip() and _EMPTY in (turn.reason or ""):
         # The model did answer, but with nothing, however often the library asked again. That is not a failed run.
@@ -234,6 +248,7 @@ async def _turn(conversation: Conversation, prompt: str, beat: Callable[[], bool
 @contextmanager
 def jobs_database(config: Config | None = None) -> Iterator[Database]:
     """The database that holds the jobs."""
+    # Before the database is opened, so that a missing extra is the first thing said.
     require("The schedule", "schedule", "cronsim")
     with shared_database(config or load(), durable=True) as database:
         yield database
@@ -242,6 +257,7 @@ def jobs_database(config: Config | None = None) -> Iterator[Database]:
 def own_zone() -> str:
     """The time zone of this machine if its name is known, else UTC."""
     try:
+        # Links differ (/usr/share/zoneinfo/…, /var/db/timezone/zoneinfo/…), but the name follows `zoneinfo/` in all.
         name = str(_LOCALTIME.resolve(strict=True)).partition("zoneinfo/")[2]
         return find_zone(name).key if name else "UTC"
     except (OSError, RuntimeError, UsageError):
@@ -264,6 +280,7 @@ def add_job(
 ) -> StoredJob:
     """Check a job and add it. Spans of time are texts such as `30m`; the other fields are those of `Job`."""
     zone = zone or own_zone()
+    # `none` gives an empty tuple: no tools. None leaves the choice to the configuration.
     names = None if toolsets is None else tuple(one for one in toolsets.split(",") if one not in ("", "none"))
     job = Job(
         id=new_id(),
@@ -271,6 +288,7 @@ def add_job(
         zone=zone,
         created_at=now,
         toolsets=names,
+        # Absolute, because the scheduler runs elsewhere than the command that added the job.
         folder=None if folder is None else str(folder.expanduser().resolve()),
         max_age_seconds=_seconds(max_age, now),
         timeout_seconds=_seconds(timeout, now),
@@ -283,6 +301,7 @@ def add_job(
         job,
         now=now,
         scripts=config.home / FOLDER,
+        # A prompt that holds a secret is refused: jobs are stored as they are and shown in lists.
         kinds_in=lambda text: kinds_in(secrecy, text),
         toolsets=_known_toolsets() if toolsets else (),
     )
@@ -311,6 +330,7 @@ def run_job(config: Config, database: Database, name: str, *, out: TextIO) -> tu
         scheduler.close()
     if record.delivery != "pending":
         return job, record
+    # A scheduler that is running may be delivering this answer already; a claim keeps it from going out twice.
     claimed = claim_own(database, job, record, now=time.time())
     if claimed is None:
         return job, record

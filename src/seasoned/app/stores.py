@@ -45,9 +45,11 @@ def redaction_key(config: Config) -> tuple[bytes, Callable[[], None]]:
     """The redaction key, and a function that writes a new one: reading alone must leave no file behind."""
     if (config.home / "redact.key").exists():
         return load_key(config.home), lambda: None
+    # Used in memory for now; it is written by `keep`, together with the first data that depends on it.
     key = new_key()
 
     def keep() -> None:
+        # Two keys in one store would give one secret two different tags, so the later command gives up.
         if load_key(config.home, proposed=key) != key:
             raise StoreError("Another command made the redaction key at the same moment. Run this one again.")
 
@@ -78,6 +80,7 @@ def scan_into_store(
 ) -> tuple[ScanReport, Store | None]:
     """Read the paths into the user's store and index what is new for recall; no store where nothing was found."""
     key, keep = redaction_key(config)
+    # The store appears with the first session: a scan that finds nothing leaves no file.
     target = ScanTarget(config.store_path, before_first_write=keep)
     report = _scan(config, target, paths, key, "full", progress)
     store = target.existing()
@@ -91,6 +94,7 @@ def scan_into_store(
 def check_readable(report: ScanReport) -> None:
     """Raise where every file that was to be read failed."""
     if report.failures and not report.read and not report.unchanged:
+        # Single failures are listed with the result; here there is no result to list them with.
         raise SourceError(f"Nothing could be read. {report.failures[0][1]}")
 
 
@@ -126,6 +130,7 @@ def read_samples(config: Config, *, path: Path | None = None) -> tuple[ScanRepor
 
 def own_store(config: Config) -> Store:
     """The user's store, which must exist."""
+    # Opening would create it, and an empty answer would look like a real one.
     if not config.store_path.exists():
         raise StoreError(f"There is no store at {str(config.store_path)!r} yet. Run `seasoned scan` first.")
     return open_store(config.store_path)
@@ -148,6 +153,7 @@ def store_for(paths: Sequence[Path], *, use_store: bool, progress: Progress = no
 
 def store_with(config: Config, paths: Sequence[Path], *, progress: Progress = no_progress) -> Store:
     """Where to look up a session: the paths, else the store, else (before the first scan) the user's histories."""
+    # Given paths win: a session there may be newer than what was scanned.
     if paths or not config.store_path.exists():
         return read_histories(config, paths, progress=progress)[1]
     return own_store(config)
@@ -161,10 +167,12 @@ def sessions_for(
     if not text.strip():
         raise UsageError("The session is empty. Give a session id or a path.")
     config = load()
+    # What exists as a file is a path, even if a session id begins with the same letters.
     if not paths and exists(text):
         with read_histories(config, [Path(text)], progress=progress)[1] as store:
             yield store, [row["id"] for row in store.rows("session.all_ids")]
         return
+    # Clearly meant as a path, so do not answer that no session has this id.
     if not paths and text.startswith(("/", "./", "../", "~")):
         raise NotFound(f"{text!r} does not exist. Check the path, or give a session id.")
     with store_with(config, paths, progress=progress) as store:
@@ -175,6 +183,7 @@ def exists(text: str) -> bool:
     """Whether a file or folder has this name; False for a text that cannot be a name."""
     try:
         return bool(text.strip()) and Path(text).exists()
+    # Too long a name, or one with a NUL byte.
     except (OSError, ValueError):
         return False
 
@@ -213,6 +222,7 @@ def read_source(row: DatabaseRow) -> Session:
     from seasoned.history.formats import read_file
 
     ref = f"{row['agent']}:{row['native_id']}"
+    # The path is empty for sources that were forgotten.
     if not row["path"] or not Path(row["path"]).exists():
         raise NotFound("The file it came from is gone.")
     for session in read_file(Path(row["path"])):
@@ -280,12 +290,15 @@ def open_log(config: Config, secrecy: Secrecy, *, verbose: bool) -> logging.Logg
     """The logger of this process, writing to the user's log folder."""
     logger = logging.getLogger("seasoned")
     logger.setLevel(logging.INFO)
+    # Otherwise a handler that a library put on the root logger would print lines that are not redacted.
     logger.propagate = False
+    # Servers and tests open the log more than once in one process; each line must appear once.
     if not logger.handlers:
         make_private_folder(config.home)
         make_private_folder(config.log_folder)
         path = config.log_folder / "seasoned.log"
         handlers: list[logging.Handler] = [
+            # `delay`: no file until there is a line to write.
             RotatingFileHandler(path, maxBytes=_LOG_BYTES, backupCount=_OLD_LOGS, encoding="utf-8", delay=True)
         ]
         if verbose:

@@ -65,11 +65,13 @@ class Refreshed(msgspec.Struct, frozen=True):
 
 def library_now(store: Store) -> tuple[Library, TemplateUse]:
     """The library as it may be shown now, and how often what of it was shown."""
+    # `current` and not `snapshot`: examples may have become too old since they were stored.
     return storage.current(store, now=time.time()), use_of(store)
 
 
 def find_template(store: Store, name: str) -> SavedTemplate:
     """A template by `NAME` or `NAME@VERSION`."""
+    # The last @, and only before a number: a template's own name may hold one.
     called, at, version = name.rpartition("@")
     found = storage.load(store, called, int(version)) if at and version.isdecimal() else storage.load(store, name)
     return SavedTemplate(found, *library_now(store))
@@ -112,8 +114,10 @@ def build(
 
     Without paths, from the user's own histories; with `use_store`, from what is in the store.
     """
+    # People forget the name and give the path first; without this the error would be about characters in names.
     if "/" in name or "\\" in name:
         raise UsageError(f"{name!r} cannot be the name of a template. Give a name before the path.")
+    # Checked before the histories are read, which can take minutes.
     config, name = config or load(), check_name(name)
     given = [Path(path) for path in paths]
     redactor = make_redactor(config)
@@ -124,6 +128,7 @@ def build(
             now=time.time(),
             redactor=redactor,
             options=options or MiningOptions(),
+            # Templates are shared, so what people type is redacted like what sessions say.
             description=redactor.text(description),
             tags=[redactor.text(tag) for tag in tags],
             paths=given,
@@ -152,7 +157,9 @@ def create(config: Config, session: str, *, name: str | None, description: str, 
 def refresh(config: Config, store: Store, options: MiningOptions) -> Refreshed:
     """Build or rebuild one template for each task type, retire what no longer holds, suspend what failures follow."""
     now = time.time()
+    # This order matters: rebuild first, then retire what the new versions still hold, then judge what is left.
     made = auto(store, now=now, redactor=make_redactor(config), options=options)
+    # Also where nothing new was built: existing templates are still checked below.
     library, old = storage.snapshot(store, now=now), too_old(store, now=now, options=options)
     if not library.templates:
         why = f". {too_old_sentence(old)}" if old else ". Try --min-messages."
@@ -174,11 +181,13 @@ def import_file(config: Config, file: Path, *, name: str | None) -> tuple[SavedT
     """Save a template from a file of ours or of Hermes; also counts what was left out, by reason."""
     try:
         with file.open("rb") as handle:
+            # One byte more than allowed, so that a file of any size is refused without being read whole.
             data = handle.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise NotFound(f"There is no file {str(file)!r}.") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{str(file)!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+    # A new key is written only once there is something to save.
     key, keep = redaction_key(config)
     redactor = Secrecy(key, config.redact).redactor()
     found = read_template(data, redactor=redactor, now=time.time(), name=name, place=str(file))
@@ -226,6 +235,7 @@ def provision(
         if made.block is not None and made.rendered is not None:
             # The opening line of the block names it, so that a later scan knows what the session was shown.
             storage.remember_block(store, made.block.digest, made.rendered.example_ids, now=now)
+            # Unchanged messages mean that nothing was shown, so nothing is counted.
             if is_used and made.messages != messages:
                 storage.count_use(store, made.block.template, made.rendered.example_ids)
     return made
@@ -242,5 +252,6 @@ def recall(
 ) -> Recall:
     """What worked for a tool or an error, in the sessions scanned so far."""
     with own_store(config) as store:
+        # Sessions of the last scan may not be indexed yet.
         fill(store, within_seconds=_FILL_SECONDS)
         return look_up(store, tool=tool, error=error, arguments=arguments, limit=limit, any_age=any_age)
