@@ -106,7 +106,7 @@ def places(config: Config) -> list[tuple[str, Path, bool]]:
 
 
 def _machine() -> Iterator[Check]:
-    # The oldest versions that are tested and that the store's SQL (RETURNING) works with.
+    # Older ones lack what the code needs; for SQLite that is RETURNING.
     yield Check("python", sys.version_info >= (3, 11), ".".join(map(str, sys.version_info[:3])))
     yield Check("sqlite", sqlite3.sqlite_version_info >= (3, 35), sqlite3.sqlite_version)
 

@@ -17,7 +17,7 @@ SCHEDULE = ("cronsim", "pydantic_ai")
 
 def missing(*libraries: str) -> list[str]:
     """Those of the libraries that are not installed."""
-    # find_spec only looks for the package. Importing scipy to see whether it is there would take half a second.
+    # find_spec only looks for the package. Importing scipy just to see whether it is there would be slow.
     return [name for name in libraries if find_spec(name) is None]
 
 

@@ -188,7 +188,7 @@ def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable
     # The job's limits replace those of the configuration for this run only.
     limited = msgspec.structs.replace(
         config,
-        # Rounded up: the scheduler itself ends the run at the exact time.
+        # The setting is in whole seconds, and zero would end the turn at once.
         turn_seconds=max(1, math.ceil(task.timeout_seconds)),
         turn_steps=task.steps or config.turn_steps,
         context_length=task.context_length or config.context_length,
@@ -213,7 +213,7 @@ def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable
 
 async def _turn(conversation: Conversation, prompt: str, beat: Callable[[], bool]) -> AgentAnswer:
     async def watch() -> None:
-        # `beat` also renews the claim on this run; False means that the run is to stop or belongs to another scheduler.
+        # `beat` also shows the scheduler that this run is alive. False: it lost its claim, or all is stopping.
         while beat():
             await asyncio.sleep(_LOOK_SECONDS)
         conversation.stop()

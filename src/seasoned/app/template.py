@@ -71,7 +71,7 @@ def library_now(store: Store) -> tuple[Library, TemplateUse]:
 
 def find_template(store: Store, name: str) -> SavedTemplate:
     """A template by `NAME` or `NAME@VERSION`."""
-    # The last @, and only before a number: a template's own name may hold one.
+    # A template's name cannot hold an @. Anything after it that is not a number is left to `load` to refuse.
     called, at, version = name.rpartition("@")
     found = storage.load(store, called, int(version)) if at and version.isdecimal() else storage.load(store, name)
     return SavedTemplate(found, *library_now(store))

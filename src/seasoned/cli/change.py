@@ -29,17 +29,20 @@ def tell(reply: WriteReply, as_json: bool) -> None:
     else:
         number = f" (change {reply.change})" if reply.state == "kept" and reply.change else ""
         click.echo(reply.said + number, err=not reply.ok)
+    # A script must notice that nothing was written.
     if not reply.ok:
         raise click.exceptions.Exit(1)
 
 
 def text_of(text: str | None, file: Path | None) -> str:
     """A text given as an argument, in a file, or on standard input (`-`)."""
+    # Exactly one of the two must be given.
     if (text is None) == (file is None):
         raise UsageError("Give the text itself, or a file with --from (`-` is standard input).")
     if file is None:
         return text or ""
     try:
+        # Bytes, decoded strictly below: text in another encoding must not be stored garbled.
         data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
         return data.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -52,6 +55,7 @@ def add_decisions(group: click.Group, kind: Literal["memory", "skill"]) -> None:
     def history(limit: int, waiting: bool, as_json: bool) -> None:
         _show_changes(kind, limit, waiting=waiting, as_json=as_json)
 
+    # click takes the help from the docstring, and a docstring cannot be an f-string; the example names its group.
     history.__doc__ = f"""List changes and who made them, newest first.
 
     \b
@@ -70,6 +74,7 @@ def add_decisions(group: click.Group, kind: Literal["memory", "skill"]) -> None:
 def _add_decision(group: click.Group, kind: str, name: str, sentence: str) -> None:
     def decide(change: int, as_json: bool) -> None:
         with memory_and_skills(load()) as journal:
+            # `undo`, `accept` and `reject` have the same signature.
             reply = getattr(undo, name)(journal, change)
         tell(reply, as_json)
 
@@ -82,6 +87,7 @@ def _add_decision(group: click.Group, kind: str, name: str, sentence: str) -> No
 
 
 def _show_changes(kind: Literal["memory", "skill"], limit: int, *, waiting: bool, as_json: bool) -> None:
+    # Looking at the history must not create a store.
     with store_or_empty(load()) as store:
         found = changes(store, kind=kind, state="staged" if waiting else None, limit=limit)
     if as_json:

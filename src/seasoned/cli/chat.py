@@ -45,6 +45,7 @@ def talk_once(plan: ChatPlan, prompt: str, *, as_json: bool) -> None:
     screen = None if as_json else Screen(console(), console(stderr=True))
     conversation = plan.start() if screen is None else plan.start(tell=screen.note)
 
+    # Events are collected also with --json, where nothing is drawn while the turn runs.
     def hear(event: Event) -> None:
         if isinstance(event, CallFinished):
             verdict = event.verdict
@@ -58,12 +59,14 @@ def talk_once(plan: ChatPlan, prompt: str, *, as_json: bool) -> None:
             with _connected(conversation, runner):
                 turn = _run(conversation, prompt, hear, runner)
         finally:
+            # Also after an error: what was said until then is recorded.
             note = conversation.close()
     if as_json:
         print_json("chat", _answer(plan, conversation, turn, called, note))
     elif screen is not None:
         screen.end(turn)
     if turn.stopped is not None:
+        # After printing: what the model managed to say is still useful.
         raise CannotDo(turn.reason or "The turn was stopped.")
 
 
@@ -98,16 +101,19 @@ def talk(plan: ChatPlan) -> None:
     asking = _Asking(screen)
     # Importing the agent takes a second; meanwhile the user types.
     with ThreadPoolExecutor(max_workers=1) as loader, asyncio.Runner() as runner:
+        # One thread, so that a second conversation never starts before the first has loaded.
         started = loader.submit(plan.start, asking, screen.note)
         _greet(plan, out)
         while True:
             try:
+                # Opened with the first prompt and closed with the conversation, on the loop of this thread.
                 with contextlib.ExitStack() as connection:
                     leaves = _talk(plan, screen, started, runner, connection)
             finally:
                 _close(started, screen)
             if leaves:
                 return
+            # A new conversation continues nothing, even if this one was resumed.
             started = loader.submit(replace(plan, recorded=None).start, asking, screen.note)
             out.print("New conversation.", style="dim")
 
@@ -124,12 +130,14 @@ def _talk(
     reviewer: Reviewer | None = None
     while True:
         if reviewer is not None:
+            # Only between turns: a background review must not print into an answer.
             screen.tell(reviewer.take_lines())
         try:
             said = input("\n> ").strip()
         except EOFError:
             screen.out.print()
             return True
+        # At the prompt Ctrl-C only clears the line. Leaving by accident would lose the conversation.
         except KeyboardInterrupt:
             screen.out.print("\n/exit leaves.", style="dim")
             continue
@@ -139,6 +147,7 @@ def _talk(
             return False
         if said == "/help":
             screen.out.print(_HELP)
+        # A misspelt command is not sent to the model; a path in a sentence is.
         elif said.startswith("/") and " " not in said:
             screen.out.print(f"Unknown command {printable(said)!r}. /help lists them.", style="yellow", markup=False)
         elif said:
@@ -150,6 +159,7 @@ def _talk(
             turn = _run(conversation, said, screen.show, runner)
             screen.end(turn)
             if reviewer is not None:
+                # Decides itself whether a review is due, and runs it in the background.
                 reviewer.after_turn(conversation, turn)
 
 
@@ -179,6 +189,7 @@ def _greet(plan: ChatPlan, out: Console) -> None:
 @contextlib.contextmanager
 def _connected(conversation: Conversation, runner: asyncio.Runner) -> Iterator[None]:
     """The connection to the model, open between turns."""
+    # By hand, because the loop runs only during turns and `async with` cannot span them.
     runner.run(conversation.__aenter__())
     try:
         yield
@@ -211,6 +222,7 @@ class _Asking:
 
     async def __call__(self, question: Question) -> bool:
         self._screen.pause()
+        # A pipe cannot be asked, so the answer is no.
         if not sys.stdin.isatty():
             return False
         from rich.text import Text
@@ -218,6 +230,7 @@ class _Asking:
         told = " ".join(f"{name}={value!r}" for name, value in question.arguments.items())
         out = self._screen.out
         out.print(Text(f"\n{question.tool} {printable(told)[:2000]}", style="bold"))
+        # The reason is a verb phrase, such as "must be allowed".
         out.print(Text(f"It {printable(question.reason)}.", style="yellow"))
         # Ctrl-C means no here. The loop sees it too, afterwards, and ends the turn.
         heard_by = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -235,6 +248,7 @@ class Screen:
     def __init__(self, out: Console, beside: Console) -> None:
         self.out = out
         self._beside = beside
+        # Calls under way, by id: models make several at once, and they end in any order.
         self._open: dict[str, str] = {}
         self._status: Status | None = None
         self._is_in_line = False
@@ -245,6 +259,7 @@ class Screen:
         if isinstance(event, TextEvent):
             self.pause()
             self.out.print(Text(printable(event.text)), end="")
+            # Whether streamed text has left the cursor inside a line, which must end before anything else is printed.
             self._is_in_line = not event.text.endswith("\n")
         elif isinstance(event, CallStarted):
             self._open[event.call_id] = f"{event.tool} {_told(event.arguments)}"
@@ -308,6 +323,7 @@ class Screen:
             self._status = None
 
     def _wait(self) -> None:
+        # In a file or pipe a spinner would leave control characters behind.
         if self._open and self._beside.is_terminal:
             from rich.text import Text
 
@@ -333,6 +349,7 @@ def _told(arguments: dict[str, Any]) -> str:
         text = str(next(iter(arguments.values())))
     else:
         text = " ".join(f"{name}={value!r}" for name, value in arguments.items())
+    # On one line, because a call is shown as one.
     return printable(" ".join(text.split()))[:200]
 
 
@@ -373,6 +390,7 @@ def chat(
     """
     if as_json and once is None:
         raise UsageError("--json works for one turn. Give the prompt with --once.")
+    # `none` gives an empty tuple: no tools. Without the option, the configuration decides.
     names = None if toolsets is None else tuple(name for name in toolsets.split(",") if name and name != "none")
     plan = plan_chat(load(), model=model, base_url=base_url, warm=warm, resume=resume, folder=folder, toolsets=names)
     if once is None:

@@ -35,6 +35,7 @@ from seasoned.session import SessionRef
 from seasoned.store.search import find_session
 from seasoned.text import plural
 
+# Said with every result: a before-after comparison within a session cannot separate compression from later work.
 _CAUSE = "Later work in a session is also different work, so this shows a change and not its cause."
 _MOVED_ON = "“Not used” may only mean that the work moved on."
 
@@ -60,6 +61,7 @@ def compare(
     """
     switches = Include(**dict.fromkeys(include, True))
     if as_sets:
+        # Two single sessions are compared without numpy and scipy.
         require_numbers("compare --set")
         found = compare_sets(_members(warm, paths, switches), _members(cold, paths, switches))
     else:
@@ -77,6 +79,7 @@ def _one(text: str, paths: tuple[Path, ...], include: Include) -> Track:
                 f"{text!r} holds {len(ids)} sessions. Give the id of one (`seasoned sessions {text}` lists them), or "
                 "compare sets with --set."
             )
+        # Inside the `with`: tracks are read from the store as they are asked for.
         return next(tracks(store, include=include, sessions=ids))
 
 
@@ -88,12 +91,14 @@ def _members(text: str, paths: tuple[Path, ...], include: Include) -> Iterator[T
             yield from tracks(store, include=include)
         return
     with sessions_for(names[0], paths, progress=ReadingBar) as (store, ids):
+        # All from one store, which knows the copies of a call, so that each call is counted once.
         ids += [find_session(store, name)["id"] for name in names[1:]]
         yield from tracks(store, include=include, sessions=set(ids))
 
 
 def _names(text: str) -> list[str]:
     """Paths or ids: one, several between commas, or those in a file."""
+    # Before splitting: a path may hold a comma.
     if exists(text):
         return [text]
     if not text.startswith("@"):
@@ -131,9 +136,11 @@ def compress_check(session: str, paths: tuple[Path, ...], include: tuple[str, ..
     with sessions_for(session, paths, progress=ReadingBar) as (store, ids):
         if not ids:
             raise NotFound(f"{session!r} holds no sessions. `seasoned sessions {session}` shows what was read.")
+        # Outlines have no calls, so finding the sessions with a compression is quick; only those are filled.
         chains = outlines(store)
         asked = next(tracks(store, sessions=ids[:1])).ref
         if len(ids) == 1:
+            # A session that was continued after a compression is judged together with its continuations.
             chains = [chain for chain in chains if asked in [track.ref for track in chain]]
         if len(chains) == 1:
             print_check(asked, fill(store, chains[0], include=switches), include=switches.names(), as_json=as_json)
@@ -155,6 +162,7 @@ def print_check(asked: SessionRef, chain: Sequence[Track], *, include: tuple[str
     click.echo(sentence(found))
     if not found.has_compression:
         return
+    # People would otherwise wait for one session to grow long enough, which it never does.
     if found.judgement.more_calls:
         click.echo("One session rarely has that many calls. Give a folder to judge many sessions together.")
     click.echo(_CAUSE + (f" Counted too: {', '.join(include)}." if include else ""))
@@ -271,7 +279,9 @@ def _tools_sentence(found: Comparison) -> str | None:
     sign = 1 if estimate.value >= 0 else -1
     ends = ""
     if estimate.interval is not None:
+        # With the sign turned for "more", low and high change places.
         low, high = sorted((100 * sign * estimate.interval.low, 100 * sign * estimate.interval.high))
         ends = f" (95 % interval {low:.1f} to {high:.1f})".replace("-", "−")
+    # So little that it is not worth a remark.
     part = "" if covered > 0.995 else f"; tools that both sides use make up {share(covered)} of the calls"
     return f"With the same mix of tools on both sides: {100 * abs(estimate.value):.1f} points {way}{ends}{part}."

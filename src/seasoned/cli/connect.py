@@ -40,18 +40,22 @@ def connect(agent: str, undo: bool, dry_run: bool, prefill: str | None, yes: boo
         raise UsageError("--prefill is for `seasoned connect hermes` alone.")
     config = load()
     module = connector(agent)
+    # Takes our part out of a file that was edited since; not every connector needs it.
     left = getattr(module, "left", None)
     if undo:
+        # From the record that connecting kept, not from today's rules: it undoes what was really written.
         plan = undo_plan(agent, home=config.home, left=left)
     else:
         plan = module.plan(config, programs=own_programs(), prefill=prefill)
     answer = _answer(plan, undo=undo)
     if not as_json:
         _show(plan, undo=undo)
+    # Nothing to write, so there is nothing to ask.
     if dry_run or (not undo and plan.is_empty):
         answer["state"] = "previewed" if dry_run else "unchanged"
     elif not yes and (as_json or not click.confirm("Write these changes?" if not undo else "Undo these changes?")):
         if as_json:
+            # A program that reads JSON cannot answer a question.
             raise UsageError("--json asks no questions: add --yes, or --dry-run to look only.")
         answer["state"] = "declined"
     elif undo:
@@ -76,6 +80,7 @@ def _answer(plan: ConnectPlan, *, undo: bool) -> dict[str, Any]:
 def _show(plan: ConnectPlan, *, undo: bool) -> None:
     for one in plan.changes:
         click.secho(f"{one.path}: {one.why}", bold=True)
+        # A diff of the user's own file, which can hold anything.
         for line in printable(preview(one)).splitlines():
             click.secho(line, fg=None if line.startswith(("+++", "---")) else _COLOURS.get(line[:1]))
         click.echo("")

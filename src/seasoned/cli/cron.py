@@ -31,8 +31,10 @@ from seasoned.schedule.times import in_words
 from seasoned.text import plural
 
 _COLOURS = {"ok": "green", "silent": "green", "failed": "red", "unknown": "red", "empty": "yellow", "skipped": "dim"}
+# Fields that `show` prints below the times, if they are set: what runs, then the rules for when it cannot.
 _SHOWN = ("prompt", "script", "skills", "model", "provider", "toolsets", "folder", "delivery", "repeat", "warm")
 _RULES = ("missed", "max_age_seconds", "overlap", "timeout_seconds", "retries", "min_context", "context_length")
+# How soon `serve` notices that the scheduler ended by itself.
 _WAIT_SECONDS = 0.5
 _job_argument = click.argument("job")
 
@@ -94,6 +96,7 @@ def add(as_json: bool, prompt: str | None, no_side_effects: bool, delivery: tupl
     Example: seasoned cron add morning "30 8 * * 1-5" "What changed in the repository since yesterday?" --to telegram
     """
     config, now = load(), time.time()
+    # An empty prompt is allowed with a script, which is then the whole job.
     text = (sys.stdin.read() if prompt == "-" else prompt or "").strip()
     delivery = delivery or ("stdout",)
     with jobs_database(config) as database:
@@ -109,6 +112,7 @@ def add(as_json: bool, prompt: str | None, no_side_effects: bool, delivery: tupl
         state = health(database, now)
     _print_job(job, now, as_json=as_json)
     if not as_json and not state.is_kept:
+        # A job that is added while no scheduler runs would wait for ever without a word.
         click.echo(state.sentence, err=True)
 
 
@@ -123,6 +127,7 @@ def list_jobs(as_json: bool) -> None:
     now = time.time()
     with jobs_database() as database:
         found = job_table.jobs(database)
+        # One look-up for each job is quick, because the history is indexed by job.
         last = {one.job.id: next(iter(job_table.history(database, one.job.id, limit=1)), None) for one in found}
         state = health(database, now)
     if as_json:
@@ -144,6 +149,7 @@ def list_jobs(as_json: bool) -> None:
         for one in found
     ]
     table(["job", "when", "next", "state", "runs", "last"], rows, right=["runs"], whole=["job", "next"])
+    # On stdout if all is well, on stderr as a warning.
     click.echo(state.sentence, err=not state.is_kept)
 
 
@@ -185,8 +191,10 @@ def run(job: str, later: bool, as_json: bool) -> None:
         ran, record = run_job(config, database, job, out=sys.stderr if as_json else sys.stdout)
     if as_json:
         print_json("cron-run", msgspec.to_builtins(record))
+    # Otherwise the answer itself has just been printed.
     elif "stdout" not in ran.delivery or record.delivery != "delivered":
         _print_run(record, ran.name)
+    # After printing, so that the exit code and the record both reach the caller.
     if record.outcome in ("failed", "unknown"):
         raise CannotDo(record.reason or f"The run of {ran.name!r} is {record.outcome}.")
 
@@ -195,6 +203,7 @@ def _run_later(job: str, *, as_json: bool) -> None:
     now = time.time()
     with jobs_database() as database:
         slot = job_table.ask_for_run(database, job, now=now)
+        # The request was just written, so the newest record is this one.
         (record,) = job_table.history(database, slot.job_id, limit=1)
         state = health(database, now)
     if as_json:
@@ -293,6 +302,7 @@ def _print_history(found: list[JobRun], names: dict[str, str]) -> None:
             one.tokens_out,
             None if one.cost_usd is None else f"${one.cost_usd:.4f}",
             one.delivery,
+            # The most telling text there is, in one line: why it failed, what was noted, or how the answer begins.
             " ".join((one.reason or one.note or one.output).split())[:100],
         )
         for one in found
@@ -315,6 +325,7 @@ def import_(path: Path | None, zone: str | None, as_json: bool) -> None:
     """
     config = load()
     with jobs_database(config) as database:
+        # Cron expressions of Hermes have no time zone, so it is given here.
         found = import_jobs(database, path or config.hermes_home, zone=zone or own_zone(), now=time.time())
     if as_json:
         jobs = [{"id": one.job.id, "name": one.job.name, "notes": list(one.notes)} for one in found.jobs]
@@ -347,14 +358,17 @@ def serve(runs: int, verbose: bool) -> None:
     with jobs_database(config) as database:
         jobs = health(database, time.time()).active_jobs
     running = start_scheduler(config, runs_at_once=runs)
+    # The handler only sets a flag: stopping takes locks, which a signal handler must not.
     asked = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: asked.set())
     click.echo(f"Running the schedule with {plural(jobs, 'job')}. Press Ctrl-C to stop.")
+    # Waits in short steps, because a wait without a limit would not notice that the thread died.
     while running.is_alive and not asked.is_set():
         asked.wait(_WAIT_SECONDS)
     if not asked.is_set():
         raise CannotDo(f"The scheduler ended by itself. See the log in {str(config.log_folder)!r}.")
+    # Said before stopping, which can take some seconds.
     click.echo("Stopping: no new runs, and a few seconds for those that are running.")
     running.stop()
 

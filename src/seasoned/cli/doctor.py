@@ -30,6 +30,7 @@ def doctor(as_json: bool) -> None:
         print_json("doctor", {"ok": is_sound, "checks": [check.answer() for check in checks]})
     else:
         table(["", "check", "finding"], [("ok" if one.ok else "!!", one.name, one.finding) for one in checks])
+    # After printing, so that a script and a person both get what they need.
     if not is_sound:
         raise click.exceptions.Exit(1)
 
@@ -48,6 +49,7 @@ def config_show(as_json: bool) -> None:
     Example: seasoned config show --json
     """
     config = load()
+    # Reads a key but writes none: showing settings leaves no file behind.
     found = settings(config, Redactor(redaction_key(config)[0]))
     if as_json:
         answer = {

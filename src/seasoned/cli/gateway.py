@@ -25,6 +25,7 @@ from seasoned.store import open_store
 
 _DAY = 86_400
 
+# Only rows from histories have these: what went through the gateway has its real price.
 _ESTIMATE = ("estimated_usd", "estimated", "price_source")
 
 
@@ -62,6 +63,7 @@ def gateway(
     \b
     Example: seasoned gateway
     """
+    # `gateway` alone serves; with a subcommand, click calls this function first all the same.
     if context.invoked_subcommand is not None:
         return
     require("The gateway", "gateway", *GATEWAY)
@@ -76,6 +78,7 @@ def gateway(
         record=not no_record,
         warm=not no_warm,
     )
+    # After building: settings that are wrong end the command before a log file is made.
     open_log(config, service.secrecy, verbose=False)
 
     def ready(address: str) -> None:
@@ -108,6 +111,7 @@ def make(name: str, usd_per_day: float | None, tokens_per_day: int | None, stops
     Example: seasoned gateway key make laptop --usd-per-day 5 --stop
     """
     with shared_database(load(), durable=True) as database:
+        # The token exists only here and on the screen; the database holds its hash.
         made, token = keys.make_key(
             database, name, now=time.time(), usd_per_day=usd_per_day, tokens_per_day=tokens_per_day, stops=stops
         )
@@ -157,6 +161,7 @@ def revoke(name: str, as_json: bool) -> None:
     Example: seasoned gateway key revoke laptop
     """
     with shared_database(load(), durable=True) as database:
+        # Durable, as above: after a crash, a revoked key must stay revoked.
         ended = keys.revoke_key(database, name, now=time.time())
     if as_json:
         print_json("gateway-key", {**_answer(ended), "token": None})
@@ -194,11 +199,13 @@ def usage(by: Any, days: int | None, limit: int, as_json: bool) -> None:
     since = 0.0 if days is None else time.time() - days * _DAY
     with shared_database(config) as database:
         through = totals(database, by, since=since)
+        # Of all time and not only since: what the gateway counted is never counted again from a history.
         known = {one.name for one in totals(database, "session") if one.name is not None}
     with open_store(config.store_path) as store:
         read = history_totals(store, by, since=since, without=known)
     if as_json:
         answer: dict[str, Any] = {"by": by, "since": since or None, "count": len(through)}
+        # `count` is of all rows, so that a program sees whether the limit cut any off.
         answer |= {"rows": [_row(one, "requests") for one in through[:limit]]}
         answer |= {"history_count": len(read), "histories": [_row(one, "sessions") for one in read[:limit]]}
         print_json("usage", answer)
@@ -231,6 +238,7 @@ def _print_estimates(read: Sequence[HistoryTotal]) -> None:
     """Say which part of the cost is an estimate, and what has no price."""
     from seasoned.text import plural
 
+    # Marked, because an estimate from list prices and a bill are not the same.
     estimated = [one for one in read if one.estimated_usd is not None]
     if estimated:
         usd, sessions = sum(one.estimated_usd or 0.0 for one in estimated), sum(one.estimated for one in estimated)

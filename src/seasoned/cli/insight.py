@@ -81,6 +81,7 @@ def report(
     require_numbers("report")
     with store_for(paths, use_store=use_store, progress=ReadingBar) as store:
         made = report_on(store, paths=paths, agent=source, lengths=lengths, include=include)
+    # With --json the page is written only on request; programs do not expect new files.
     if output is not None or not as_json:
         written = write_page(made, output or Path("report.html"))
     if as_json:
@@ -117,6 +118,7 @@ def _ends(lengths: str) -> list[int]:
         raise UsageError(f"--lengths must be numbers of messages such as 50,100, not {lengths!r}.") from None
 
 
+# Stands at the head of every report, so that only our own files are overwritten.
 _MARK = "<!-- seasoned:report -->"
 _RECURRENCES_SHOWN = 5
 
@@ -124,6 +126,7 @@ _RECURRENCES_SHOWN = 5
 def write_page(made: Report, path: Path) -> Path:
     """Write the page; only an older report is ever overwritten."""
     try:
+        # The head is enough, and the file may be large.
         if path.exists() and _MARK not in path.read_text("utf-8", "replace")[:1000]:
             raise UsageError(f"{str(path)!r} exists and is not a report of Seasoned. Choose another file with -o.")
         html = render(made).replace("<!doctype html>", f"<!doctype html>\n{_MARK}", 1)
@@ -220,6 +223,7 @@ def print_profiles(profiles: list[tuple[Track, Profile]], *, as_json: bool, incl
     """One session in full, several as a list."""
     if as_json:
         answers = [{**track_answer(track, found), "include": list(include)} for track, found in profiles]
+        # One session is the usual case, and its answer is not wrapped in a list.
         print_json("profile", answers[0] if len(answers) == 1 else {"count": len(answers), "profiles": answers})
     elif len(profiles) == 1:
         _print_one(*profiles[0], include)
@@ -232,12 +236,14 @@ def _print_one(track: Track, found: Profile, include: tuple[str, ...]) -> None:
     if track.title:
         click.echo(shown(track.title))
     counts = found.counts
+    # Declined, cancelled, interrupted and trivial calls, and copies.
     left_out = counts.total - counts.counted - counts.unclear
     click.echo(
         f"{plural(found.messages or 0, 'message')} · {plural(found.calls, 'call')}: {counts.ok} ok, "
         f"{counts.failed} failed, {counts.unclear} unclear, {left_out} left out"
         + (f" · counted too: {', '.join(include)}" if include else "")
     )
+    # Without a counted call there is no rate; 0 % would be wrong.
     if not counts.counted:
         click.echo("No call in this session counts, so its error rate is unknown.")
         return

@@ -39,6 +39,7 @@ def judge(paths: tuple[Path, ...], blind: bool, strict: bool, use_store: bool, a
     \b
     Example: seasoned judge ~/.codex/sessions --blind
     """
+    # Accepted because every command has it; the output is JSON in any case.
     del as_json
     config = load()
     mode: Any = "strict" if strict else "blind" if blind else "full"
@@ -47,9 +48,11 @@ def judge(paths: tuple[Path, ...], blind: bool, strict: bool, use_store: bool, a
         if use_store and not paths
         else read_histories(config, paths, mode=mode, progress=ReadingBar)[1]
     ) as store:
+        # Row by row: a store can have millions of calls.
         for row in store.each("call.judged"):
             found = {"session": row["native_id"], "agent": row["agent"], "call": row["call_id"]}
             print_json("judge", found | {name: row[name] for name in _FIELDS}, lines=True)
+    # Here, where click handles a pipe that was closed (`| head`); at exit Python would print an error.
     sys.stdout.flush()
 
 
@@ -67,6 +70,7 @@ def agreement(paths: tuple[Path, ...], as_json: bool) -> None:
     """
     config = load()
     pairs = {}
+    # Calls are judged while histories are read, so each way of judging needs its own reading.
     for mode in ("full", "blind", "strict"):
         with read_histories(config, paths, mode=mode, progress=ReadingBar)[1] as store:
             pairs[mode] = [
@@ -80,6 +84,7 @@ def agreement(paths: tuple[Path, ...], as_json: bool) -> None:
         print_json("agreement", {"with_flags": asdict(full)} | {mode: _answer(one) for mode, one in scores.items()})
     else:
         _print_agreement(scores["blind"], scores["strict"], full)
+    # Nothing was scored, and no score must not pass for a good one.
     if not scores["blind"].pooled.n:
         raise click.exceptions.Exit(1)
 
@@ -87,6 +92,7 @@ def agreement(paths: tuple[Path, ...], as_json: bool) -> None:
 def _answer(found: Agreement) -> dict[str, Any]:
     return {
         "pooled": _score_answer(found.pooled),
+        # Most flags come from one agent; this line shows how the judge does without it.
         "pooled_without_claude_code": _score_answer(found.others),
         "sources": [_score_answer(score) for score in found.sources],
         "tools": [_score_answer(score) for score in found.tools],

@@ -60,6 +60,7 @@ class LazyCommands(Commands):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
+        # Most commands need rich, numpy or the agent library; importing all would cost a second at every start.
         module, _, name = COMMANDS[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(f"seasoned.cli.{module}"), name)
         return command
@@ -67,6 +68,7 @@ class LazyCommands(Commands):
     def help_line(self, ctx: click.Context, name: str) -> str:
         return COMMANDS[name][1]
 
+    # click's own message says neither what is similar nor where to look.
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and args[0] not in COMMANDS:
             from difflib import get_close_matches
@@ -95,6 +97,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         app(arguments, prog_name="seasoned")
     except SeasonedError as error:
+        # Only our own errors: any other exception is a bug, and its traceback helps to fix it.
         sys.stderr.write(f"seasoned: {error}\n")
         sys.exit(error.exit_code)
 

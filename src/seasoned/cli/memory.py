@@ -38,6 +38,7 @@ def show(folder: Path | None, as_json: bool) -> None:
     \b
     Example: seasoned memory list
     """
+    # Both files are part of every prompt, so they are kept small.
     limits: dict[MemoryName, int] = {"notes": NOTES_LIMIT, "user": USER_LIMIT}
     found = [read(folder or load().memory_folder, which, limit=limits[which]) for which in FILES]
     if as_json:
@@ -57,6 +58,7 @@ def show(folder: Path | None, as_json: bool) -> None:
     for one in found:
         click.echo(f"{one.which}: {one.fill} ({one.path})")
         if one.problem:
+            # Shown as it is, so that the user can fix it with an editor.
             click.echo(f"  Damaged, so nothing is written to it: {one.problem}. It holds:")
             click.echo("  " + printable(one.raw.decode("utf-8", "replace")).replace("\n", "\n  "))
             continue
@@ -130,6 +132,7 @@ def take(source: Path | None, folder: Path | None, as_json: bool) -> None:
     Example: seasoned memory import ~/.hermes/memories
     """
     source = source or load().hermes_home / "memories"
+    # Marked as imported: a later review can tell these entries from what the user wrote here.
     by = Provenance(actor="person", origin="import", platform="cli")
     with memory_and_skills(load(), memory=folder) as journal:
         replies = import_entries(journal, source, by=by)
@@ -142,6 +145,7 @@ def take(source: Path | None, folder: Path | None, as_json: bool) -> None:
         click.echo(f"Imported {plural(taken, 'entry', 'entries')} from {source}.")
         for entry, reply in refused:
             click.echo(f"Left out {printable(preview(entry))!r}: {reply.said}", err=True)
+    # What fits was imported all the same; the exit code says that something is missing.
     if refused:
         raise click.exceptions.Exit(1)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 PATHS_HELP = "PATH: files, folders or databases. Without one, your own agents' histories are read."
+# readable=False: click would check before the command runs, and its message says nothing about what to do.
 file_type = click.Path(path_type=Path, dir_okay=False, readable=False)
 paths_argument = click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path, readable=False))
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
@@ -28,6 +29,7 @@ class Commands(click.Group):
         """What the list says about a command."""
         command = self.get_command(ctx, name)
         assert command is not None
+        # The default limit cuts lines with "…"; ours are at most 55 characters, which a test checks.
         return command.get_short_help_str(limit=200).rstrip(".")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -15,6 +15,7 @@ import msgspec
 from seasoned.config import is_quiet
 from seasoned.errors import CannotDo
 
+# A bar that appears and is gone at once looks like an error.
 _PROGRESS_AFTER_SECONDS = 0.7
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 def print_json(name: str, answer: dict[str, Any], *, lines: bool = False) -> None:
     """An answer for programs, marked with its schema; on one line where there are many."""
+    # The schema comes first, so that a program can tell what follows; its number rises with incompatible changes.
     data = msgspec.json.encode({"schema": f"seasoned/{name}/1", **answer})
     sys.stdout.write((data if lines else msgspec.json.format(data, indent=2)).decode("utf-8", "replace") + "\n")
 
@@ -31,6 +33,7 @@ def console(*, stderr: bool = False, width: int | None = None) -> Console:
     """A terminal for people; rich is imported when something is to be drawn."""
     from rich.console import Console
 
+    # rich would colour every number and path, also in the text of sessions.
     return Console(stderr=stderr, highlight=False, width=width)
 
 
@@ -48,10 +51,12 @@ def table(
 
     drawn = Table(title=title or None, title_justify="left", box=None, header_style="bold", pad_edge=False)
     texts = [[cell if isinstance(cell, Text) else Text(shown(cell)) for cell in row] for row in rows]
+    # rich puts two spaces between columns.
     least = 2 * (len(columns) - 1)
     for number, column in enumerate(columns):
         unbroken = column in right or column in whole
         longest = max([len(column), *[len(row[number]) for row in texts]])
+        # Text columns may wrap, but not below twelve characters, where words fall apart.
         least += longest if unbroken else min(longest, 12)
         drawn.add_column(column, justify="right" if column in right else "left", no_wrap=unbroken, overflow="fold")
     for row in texts:
@@ -68,6 +73,7 @@ def shown(value: object) -> str:
         return "–"
     if isinstance(value, float):
         return f"{value:.3f}"
+    # Groups of three, separated as in ISO 80000: a comma would be a decimal sign to many readers.
     if isinstance(value, int):
         return f"{value:,}".replace(",", " ")
     return printable(str(value))
@@ -75,11 +81,13 @@ def shown(value: object) -> str:
 
 def printable(text: str) -> str:
     """Text of a session without what would steer the terminal."""
+    # Escape sequences in a tool's output could move the cursor, hide text or rename the window.
     return "".join([c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text])
 
 
 def percent(part: int | None, whole: int | None) -> str:
     """A share for people; a dash where there is nothing to divide."""
+    # Nothing of nothing is unknown; 0 % would claim that all went well.
     return "–" if not whole or part is None else f"{100 * part / whole:.1f} %"
 
 
@@ -91,6 +99,7 @@ def when(time: float | None) -> str:
 def write_new_file(path: Path, lines: Iterable[str]) -> None:
     """Write a file that does not exist yet, readable by its owner alone."""
     try:
+        # O_EXCL and the mode at creation: no existing file is overwritten, and no one can read it before a chmod.
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.writelines(lines)
     except FileExistsError:
@@ -116,9 +125,11 @@ class ReadingBar:
         if self._bar is None:
             if not shows_progress() or time.monotonic() - self._begun < _PROGRESS_AFTER_SECONDS:
                 return
+            # Only now, because importing rich takes longer than a small scan.
             from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
             columns = (TextColumn("Reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+            # On stderr and transient, so that the output stays clean in pipes and on the screen.
             self._bar = Progress(*columns, console=console(stderr=True), transient=True)
             self._bar.start()
             self._task = self._bar.add_task("Reading", total=total)

@@ -58,13 +58,16 @@ def review(
     if ledger:
         _print_ledger(config, session, limit, as_json=as_json)
         return
+    # From its file and not from the store, which has the calls but not what was said.
     found = find_source(config, session, paths, progress=ReadingBar)
     if dry_run:
+        # Before a model is chosen: a dry run works without one.
         plan = reviewing.plan(config, found, topic, model=model, base_url=base_url, staging=staging)
         _print_plan(plan, as_json=as_json)
         return
     choice = reviewing.choose_reviewer(config, model, base_url)
     done = reviewing.review(config, found, topic, choice, staging=staging)
+    # "Nothing worth keeping" is a good end of a review.
     is_bad = done.state in reviewing.BAD_STATES
     if as_json:
         print_json("review", _answer(done))
@@ -73,6 +76,7 @@ def review(
         if done.answer and done.answer != done.said:
             click.echo(printable(done.answer))
     if is_bad:
+        # 3, as for everything that was asked for correctly and could not be done.
         raise click.exceptions.Exit(3)
 
 
@@ -95,6 +99,7 @@ def _print_ledger(config: Config, session: str | None, limit: int, *, as_json: b
             "requests": spent.requests,
             "tokens": spent.tokens,
             "tokens_per_day": settings.tokens_per_day,
+            # If no request has a price, the sum is unknown and not zero.
             "cost_usd": spent.cost_usd if spent.requests > spent.unpriced else None,
             "usd_per_day": settings.usd_per_day,
             "unpriced": spent.unpriced,
@@ -127,4 +132,5 @@ def _print_ledger(config: Config, session: str | None, limit: int, *, as_json: b
 
 
 def _answer(one: Review) -> dict[str, Any]:
+    # The process that runs a review is of use only while it runs, and only on this machine.
     return {name: value for name, value in msgspec.structs.asdict(one).items() if name != "pid"}

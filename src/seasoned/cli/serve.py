@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from seasoned.confirm.service.listen import ColocatedApp
     from seasoned.gateway.service import GatewayMount
 
+# X11's port, on every browser's list of blocked ports; the first version of the service listened there.
 _FORBIDDEN_TO_BROWSERS = 6000
+# No defaults here: what is not given comes from the policy.
 _OPTIONS = (
     click.option("--host", help="Listen on this address. Default: the policy's, else 127.0.0.1."),
     click.option("--port", type=click.IntRange(0, 65535), help="Default: the policy's, else 7327; 0 for any."),
@@ -52,6 +54,7 @@ def listen_options(command: Callable[..., None]) -> Callable[..., None]:
         options = ListenOptions(**{name: given.pop(name) for name in ListenOptions._fields})
         command(options, **given)
 
+    # Decorators apply from the inside out, so this keeps the order in --help.
     for option in reversed(_OPTIONS):
         called = option(called)
     return called
@@ -73,6 +76,7 @@ def serve(options: ListenOptions, name: str | None, link: bool | None, schedule:
     Example: seasoned serve
     """
     wants_link = sys.stdin.isatty() or name is not None if link is None else link
+    # Before anything is started, because it may ask for a passphrase.
     guest = _guest(name, must=link or name is not None) if wants_link else None
     serve_all(options, guest=guest, reads=wants_link, schedule=schedule, gateway=gateway)
 
@@ -87,6 +91,7 @@ def serve_all(
     histories: Path | None = None,
 ) -> None:
     """Everything in one process, until interrupted, with a link for the guest or for a reader."""
+    # Outermost, so that the scheduler also stops when the server fails to start.
     with _running_schedule() if schedule else nullcontext():
         mounted = _gateway() if gateway else None
         run_service(options, has_pages=True, guest=guest, reads=reads, histories=histories, mounted=mounted)
@@ -111,6 +116,7 @@ def run_service(
 
     config = load()
     service, listen = build_service(config, options)
+    # Only the service is left then, for agents and command lines.
     is_for_browsers = listen.port != _FORBIDDEN_TO_BROWSERS
     if has_pages := has_pages and is_for_browsers:
         from seasoned.web.app import create_web
@@ -125,12 +131,14 @@ def run_service(
         if has_pages and guest is not None:
             link = f"{service.base_url}/login/{app.state.visits.invite(guest)}"
             click.echo(f"Log in as {guest.name}, once, within ten minutes: {link}")
+        # The link goes to the terminal of the user who started this, and lets them read only.
         elif has_pages and reads:
             click.echo(f"Open it: {service.base_url}/login/{app.state.visits.invite_onlooker()}")
         elif has_pages:
             click.echo(f"Log in with an approver's token: {service.base_url}/login")
         if mounted is not None:
             click.echo(f"OPENAI_BASE_URL={addresses[0]}/v1  ANTHROPIC_BASE_URL={addresses[0]}")
+        # At every start, so that the choice is not forgotten.
         if (warning := service.policy.gives_up()) is not None:
             click.echo(warning, err=True)
         if not has_admin(config):
@@ -145,6 +153,7 @@ def run_service(
 
 def _gateway() -> GatewayMount | None:
     """The gateway, to be served in the same process; without its libraries the rest is served."""
+    # Not an error: people who only want pages need not install it.
     if missing(*GATEWAY):
         click.echo("The gateway is not installed. Run: pip install 'seasoned[gateway]'", err=True)
         return None
@@ -178,11 +187,13 @@ def _guest(name: str | None, *, must: bool) -> Credential | None:
         try:
             who = pick_name(book.database, name)
         except (NotFound, UsageError) as error:
+            # Who asked for a link that decides gets an error; otherwise one that reads is better than nothing.
             if must:
                 raise
             click.echo(f"The link only reads: {error}", err=True)
             return None
         typed = ask_passphrase(f"Passphrase of {who} for a link that may decide, or Enter for one that only reads: ")
+        # A wrong passphrase raises: it must not quietly become a link that only reads.
         return prove(book, who, typed) if typed else None
 
 
@@ -204,6 +215,7 @@ def mcp(address: str | None, allow_open: bool) -> None:
     \b
     Example: seasoned mcp --http 127.0.0.1:7331
     """
+    # Agents start this command and show its stderr at best, so the reason must be one plain line.
     require("`seasoned mcp`", "mcp", "mcp")
     if address is None:
         from seasoned.mcp_server import serve as serve_stdio

@@ -20,8 +20,10 @@ from seasoned.session import Session
 from seasoned.store.search import find_session
 from seasoned.text import plural
 
+# Enough to recognise a message; --full shows the rest.
 _SHORT = 400
 _COLOURS = {"ok": "green", "failed": "red", "unclear": "yellow"}
+# Calls that say nothing about skill, so they count neither as ok nor as failed.
 _LEFT_OUT = ("declined", "cancelled", "interrupted", "trivial")
 _TOKENS = ("input", "output", "cache_read", "cache_write", "reasoning")
 
@@ -39,6 +41,7 @@ def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
     Example: seasoned scan ~/.claude/projects
     """
     report, store = scan_into_store(load(), paths, verbose=verbose, progress=ReadingBar)
+    # Before --json too: a scan in which every file failed is an error for programs as well.
     check_readable(report)
     if as_json:
         totals = dict(store.row("source.counts") or {}) if store is not None else {}
@@ -53,6 +56,7 @@ def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
         click.echo(f"{plural(report.unreadable, 'record')} could not be read. `seasoned doctor` shows where and why.")
     if report.gone:
         click.echo(f"{plural(report.gone, 'file')} gone since the last scan; what was learned from them stays.")
+    # On stderr: single files that failed do not make the scan a failure.
     for _, reason in report.failures:
         click.echo(f"Left out: {reason}", err=True)
 
@@ -125,6 +129,7 @@ def show(session: str, paths: tuple[Path, ...], full: bool, as_json: bool) -> No
     """
     config = load()
     with store_with(config, paths, progress=ReadingBar) as store:
+        # The store is closed before anything is printed: a pager may keep the output waiting for minutes.
         row = find_session(store, session)
         calls = store.rows("call.of_session", {"session_id": row["id"]})
     if as_json:
@@ -134,6 +139,7 @@ def show(session: str, paths: tuple[Path, ...], full: bool, as_json: bool) -> No
     try:
         found = read_source(row)
     except SeasonedError as error:
+        # Agents delete their old histories; the store still has the calls and verdicts.
         click.echo(f"\n{error} What the store knows of its calls:\n")
         for call in calls:
             _print_call(call)
@@ -153,12 +159,14 @@ def _session_answer(row: sqlite3.Row) -> dict[str, Any]:
         "failed_calls": row["failed"],
         "unclear_calls": row["unclear"],
         "left_out": {name: row[name] for name in (*_LEFT_OUT, "copies")},
+        # null, and not 0, where no call counts.
         "error_rate": row["failed"] / counted if counted else None,
         "task_type": row["task_type"],
         "compactions": msgspec.json.decode(row["compactions"]),
         "parent": f"{row['parent_agent']}:{row['parent_native_id']}" if row["parent_agent"] else None,
         "relation": row["relation"],
         "end_reason": row["end_reason"],
+        # SQLite has no booleans, and here unknown is a third value.
         "succeeded": None if row["succeeded"] is None else bool(row["succeeded"]),
         "usage": {name: row[f"{name}_tokens"] for name in _TOKENS},
         "cost_usd": row["cost_usd"],
@@ -205,14 +213,18 @@ def _print_messages(session: Session, calls: list[sqlite3.Row], redactor: Redact
     for index, message in enumerate(session.messages):
         if index in session.compactions:
             out.rule("context compacted", style="dim")
+        # Results are shown by the verdict on their call.
         if message.role == "tool":
             continue
+        # Read from the history itself, which is not redacted as the store is.
         text = redactor.text(message.text) if full else redactor.head(message.text, _SHORT)
+        # Examples look like messages, and must not be taken for what the user or the model said.
         mark = " (warm start, did not happen)" if message.synthetic else ""
         if text or not message.calls:
             out.print(Text(f"\n{message.role}{mark}", style="bold cyan" if message.role == "user" else "bold"))
             out.print(Text(printable(text) + (" …" if not full and len(message.text) > _SHORT else "")))
         for call in message.calls:
+            # A call that the store does not have was added after the last scan.
             if call.id in verdicts:
                 _print_call(verdicts[call.id])
 

@@ -47,6 +47,7 @@ def show(folder: Path | None, as_json: bool) -> None:
     config = load()
     place = folder or config.skill_folder
     with store_or_empty(config) as store:
+        # For this folder alone: two folders may hold skills of the same name.
         counts = usage(store, place)
         rows = [(one, author(store, one), counts.get(one.id, SkillUsage())) for one in skills(place)]
     if as_json:
@@ -106,6 +107,7 @@ def view(name: str, file: str | None, folder: Path | None, as_json: bool) -> Non
         }
         print_json("skill", answer)
         return
+    # The text as it is in the file, so that it can be redirected into another; remarks go to stderr.
     click.echo(printable(found.text), nl=not found.text.endswith("\n"))
     if found.skill.problem:
         click.echo(f"Damaged: {found.skill.problem}", err=True)

@@ -36,6 +36,7 @@ def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: b
     \b
     Example: seasoned forget 53ea19c1
     """
+    # Exactly one of the two: a bare `forget` must never mean everything.
     if (what is None) == (not everything):
         raise UsageError("Say what to forget: a session id, a source path, or --all.")
     config = load()
@@ -45,6 +46,7 @@ def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: b
             answer = {"sessions": 1, "said": f"{what} may be read again. Run `seasoned scan`."}
         else:
             target = forgetting.find_target(store, what)
+            # Asks with the number of sessions, which shows a wrong path before it is too late.
             if not yes and not click.confirm(f"Forget {target.sentence}?"):
                 raise click.exceptions.Exit(1)
             left = forgetting.forget(config, store, target)
@@ -53,6 +55,7 @@ def forget(what: str | None, everything: bool, undo: bool, yes: bool, as_json: b
         print_json("forget", answer)
         return
     click.echo(answer["said"])
+    # What stays is said, never hidden: the user asked for all of it to go.
     for sentence in left if not undo else ():
         click.echo(f"Still there: {sentence}", err=True)
 
@@ -70,10 +73,12 @@ def export(to: Path | None) -> None:
     config = load()
     with (
         own_store(config) as store,
+        # Requests and runs are in the shared database if there is one, else in the store itself.
         shared_database(config) if config.database_url else nullcontext(store) as database,
     ):
         lines = export_lines(store, database)
         if to is None:
+            # Line by line, so that a store of any size fits through a pipe.
             sys.stdout.writelines(lines)
             return
         write_new_file(to, lines)
@@ -109,6 +114,7 @@ def restore(backup: Path, yes: bool) -> None:
     config = load()
     if config.store_path.exists() and not yes and not click.confirm(f"Replace {config.store_path}?"):
         raise click.exceptions.Exit(1)
+    # On a new machine the home folder does not exist yet.
     make_private_folder(config.home)
     kept = put_back(backup, config.store_path)
     click.echo(f"Restored {config.store_path}." + (f" The previous store is {kept}." if kept else ""))
@@ -124,6 +130,7 @@ def redact(file: Path | None) -> None:
     \b
     Example: seasoned redact session.jsonl > shareable.jsonl
     """
+    # With the user's own key, so that a secret has the same tag here as in the store.
     redactor = make_redactor(load())
     try:
         data = sys.stdin.buffer.read() if file is None else file.read_bytes()

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from seasoned.confirm.request.book import Book
 
 _TOOLS_SHOWN = 8
+# A real session gets more; this is meant to fit on a screen.
 _PREVIEW_TOKENS = 400
 _DAY = 86400.0
 
@@ -57,7 +58,9 @@ def up(options: ListenOptions, paths: tuple[Path, ...], serve: bool | None, as_j
     Example: seasoned up --no-serve
     """
     config = load()
+    # Checked first: samples are shown only to those who have no histories at all.
     found = bool(paths or discover(config))
+    # In scripts and pipes the command must end by itself.
     serves = sys.stdin.isatty() and sys.stdout.isatty() and not as_json if serve is None else serve
     if serves and not found:
         # Samples never mix with the user's own data, so their store is deleted at the end.
@@ -77,6 +80,7 @@ def _show(config: Config, paths: tuple[Path, ...], *, is_sample: bool, as_json: 
         report, store = read_samples(config, path=kept)
     else:
         report, scanned = scan_into_store(config, paths, progress=ReadingBar)
+        # Nothing new was found, but an earlier scan may have filled the store.
         store = scanned or own_store(config)
     with store:
         if as_json:
@@ -156,6 +160,7 @@ def _print_summary(store: Store, report: ScanReport) -> None:
 def _print_insight(store: Store) -> None:
     if not store.rows("session.totals"):
         return
+    # The first run must work with the bare package; this only says what there is more.
     if missing(*NUMBERS):
         click.echo("\nTo see whether sessions improve, and which errors come back: pip install 'seasoned[insight]'")
         return
@@ -167,7 +172,9 @@ def _print_insight(store: Store) -> None:
 
 def _print_templates(store: Store, redactor: Redactor, now: float) -> None:
     """Builds or refreshes the templates, and shows what a new session would be given."""
+    # In this order: build, retire, read again. What is shown must be what a new session would get.
     auto(store, now=now, redactor=redactor)
+    # What a person built by hand is left alone by a command that is only meant to show.
     retired = retire_stale(store, snapshot(store), now=now, only_auto=True)
     library = snapshot(store, now=now)
     click.echo()
@@ -194,6 +201,7 @@ def _serve(config: Config, options: ListenOptions, *, histories: Path | None = N
     click.echo()
     if histories is not None:
         click.echo("The pages show the samples. What you make of them is deleted when this ends.")
+    # Asked for before the server starts, whose output would bury the question.
     guest = _operator(config)
     click.echo("Everything as pages, until you press Ctrl+C:")
     serve_all(options, guest=guest, histories=histories)
@@ -209,6 +217,7 @@ def _operator(config: Config) -> Credential | None:
         known = deciders(book)
         if not known:
             return _first_operator(config, book)
+        # There is no telling who this is; `seasoned serve --as NAME` asks by name.
         if len(known) > 1:
             return None
         typed = ask_passphrase(f"Passphrase of {known[0]} to decide in the browser, or Enter to only read: ")
@@ -217,6 +226,7 @@ def _operator(config: Config) -> Credential | None:
         try:
             return prove(book, known[0], typed)
         except Unauthorised as error:
+            # Not an error: reading needs no passphrase, and the pages are what was asked for.
             click.echo(f"{str(error).capitalize()}. The link only lets you read.", err=True)
             return None
 
@@ -235,8 +245,10 @@ def _first_operator(config: Config, book: Book) -> Credential | None:
     try:
         if typed != ask_passphrase("Repeat it: "):
             raise UsageError("the passphrases differ")
+        # Before the policy is written, so that a weak passphrase leaves nothing behind.
         check_passphrase(typed)
         question = "Do you alone decide what your own agents ask for?"
+        # Only where no policy exists: an existing one has settled this question.
         alone = not (config.home / FILE).exists() and click.confirm(question, default=True)
         return make_operator(config, book, name, typed, alone=alone)
     except UsageError as error:

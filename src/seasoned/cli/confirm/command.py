@@ -26,6 +26,7 @@ from seasoned.errors import CannotDo, UsageError
 from seasoned.text import plural
 
 _STATUSES = click.Choice(["pending", "approved", "denied", "expired", "auto_approved"])
+# Requests expire after an hour at most; a little more, so that the wait ends with that answer.
 _LONGEST_SECONDS = 3700.0
 _id_argument = click.argument("request_id", metavar="ID")
 _limit_option = click.option(
@@ -34,6 +35,7 @@ _limit_option = click.option(
 _url_option = click.option(
     "--url", help="The service: http://127.0.0.1:7327, https://… or unix:/path. Default: `confirm_url`."
 )
+# Unlike --url above it has no configured default: reading and deciding use this machine's store if nothing is said.
 _remote_option = click.option(
     "--url", help="Use this service, with the token in --token-file or typed in. Default: this machine's store."
 )
@@ -88,6 +90,7 @@ def submit(
     Example: seasoned confirm submit delete_data "Delete the logs" --redeem && rm -r /srv/logs/2025
     """
     client = service_client(url, token_file)
+    # The same value is submitted and digested below, so both are about the same action.
     request = NewRequest(details=_read_details(details), label="terminal", **fields)
     seen = client.submit(request)
     if not waits and not redeems:
@@ -100,6 +103,7 @@ def submit(
         click.echo(f"Waiting for a person: `seasoned confirm approve {seen.id}` or deny.", err=True)
     seen = client.wait(seen.id, _LONGEST_SECONDS)
     if redeems and seen.is_approved:
+        # The digest is of what was asked for here: an approval of anything else does not redeem.
         grant = client.redeem(seen.id, digest_of(request, requester=seen.requester or ""))
         seen = msgspec.structs.replace(seen, redeemed_at=grant.redeemed_at)
     _print_decision(seen, as_json=as_json)
@@ -125,6 +129,7 @@ def wait(request_id: str, seconds: float, url: str | None, token_file: Path | No
 def _read_details(text: str) -> dict[str, Any]:
     """The details: written out, from a file (`@path`), or from stdin (`-`)."""
     try:
+        # A file or stdin for long arguments, and for those that other users should not see in the list of processes.
         data = sys.stdin.buffer.read() if text == "-" else Path(text[1:]).read_bytes() if text[:1] == "@" else text
     except OSError as error:
         raise CannotDo(f"{text[1:]!r} cannot be read: {error.strerror or error}.") from error
@@ -142,9 +147,11 @@ def _read_details(text: str) -> dict[str, Any]:
 def _print_decision(seen: RequestView, *, as_json: bool) -> None:
     if as_json:
         print_json("confirm-request", _known(seen))
+        # The answer was given, so the JSON is complete; only the exit code says no.
         if not seen.is_approved:
             raise click.exceptions.Exit(1)
         return
+    # Raises for everything but an approval, so that `… --wait && command` is safe.
     check_approved(seen)
     by = f" by {printable(seen.resolved_by)}" if seen.resolved_by else ""
     used = ", and redeemed: do it now" if seen.redeemed_at is not None else ""
@@ -205,13 +212,16 @@ def _decide(
     if url is not None or token_file is not None:
         client = service_client(url, token_file)
         if not as_json:
+            # Always shown before the decision: a person decides about exact arguments and not about an id.
             output.print_request(client.read_request(request_id))
         decided = client.decide(request_id, approve=approve, reason=reason)
         votes = ""
     else:
+        # Denying is always possible; approving only under a policy that an admin agreed to.
         with open_book(agreed=approve) as book:
             from seasoned.app.people import pick_name, prove
 
+            # Before the passphrase is asked for, because the prompt names who decides.
             who = pick_name(book.database, name)
             request = output.stored_request(book, request_id)
             if not as_json:
@@ -219,6 +229,7 @@ def _decide(
             typed = ask_passphrase(f"Passphrase of {who} to {'approve' if approve else 'deny'} it: ")
             decided = book.decide(prove(book, who, typed), request_id, approve=approve, reason=reason, via="terminal")
         given = sum(one.approve for one in decided.votes)
+        # With a quorum above one, a request stays pending after a vote.
         votes = f"Your vote is kept: {given} of {plural(decided.quorum, 'approval')}."
     if as_json:
         fields = ("id", "action", "status", "resolved_by")
@@ -298,6 +309,7 @@ def audit(limit: int, request_id: str | None, url: str | None, token_file: Path 
     if url is not None or token_file is not None:
         found = service_client(url, token_file).read(f"/audit?limit={limit}").get("entries", [])
         if request_id is not None:
+            # The service has no filter for this; it sends the newest first, and one request reads better oldest first.
             found = [one for one in reversed(found) if one.get("request_id") == request_id]
     else:
         found = output.stored_audit(limit, request_id)
@@ -323,7 +335,9 @@ def verify(heads: Path | None, as_json: bool) -> None:
         from seasoned.confirm.audit.verify import verify as verify_audit
 
         found = verify_audit(book.database)
+        # Someone who can rewrite the whole store can rewrite its chain too; only a head kept elsewhere shows that.
         exported = read_heads(heads) if heads is not None else []
+        # A chain that is broken in itself need not be compared.
         if found.ok and exported:
             found = check_heads(book.database, exported)
     if as_json:
@@ -354,11 +368,13 @@ def head(to: str | None, as_json: bool) -> None:
         from seasoned.confirm.audit.export import add_head
 
         found = read_head(book.database, now=time.time())
+    # A path cannot hold `://` by accident.
     is_url = to is not None and "://" in to
     if to is not None and is_url:
         require("This", "server", "httpx2")
         from seasoned.confirm.audit.export import send_head
 
+        # Signed, so that the receiver knows that it comes from here.
         send_head(found, to, secret=secret("webhook_secret", load().home))
     elif to is not None:
         add_head(found, Path(to))
@@ -369,5 +385,6 @@ def head(to: str | None, as_json: bool) -> None:
         click.echo(f"row {found.seq}  {found.hash}{sent}")
 
 
+# Their file is about people and rules; here they become subcommands.
 for _group in (token, allow, passphrase, policy):
     confirm.add_command(_group)

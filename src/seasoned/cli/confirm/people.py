@@ -57,10 +57,12 @@ def make(name: str, role: str, person: str | None, out: Path | None, admin: str 
     \b
     Example: seasoned confirm token make claude --role agent --out ~/.seasoned/secrets/confirm_token
     """
+    # Before the token is made: it is shown once, and a failed write would lose it.
     if out is not None and out.exists():
         raise UsageError(f"{str(out)!r} exists already. Name another file, or remove it.")
     people, config = _people(), load()
 
+    # Called only for the first admin, inside the rules, which know no terminal.
     def choose_passphrase(who: str) -> str:
         if not as_json:
             click.echo("This is the first admin. Choose a passphrase of four words or more that no file holds.")
@@ -71,7 +73,9 @@ def make(name: str, role: str, person: str | None, out: Path | None, admin: str 
             config, book, name, role, person=person, admin=admin, ask=ask_passphrase, ask_new=choose_passphrase
         )
     if out is not None:
+        # After the book is closed: the credential must exist before its token does.
         people.write_token(out, secret)
+    # On stderr also with --json, which stays valid for programs.
     if warning is not None:
         click.echo(warning, err=True)
     if as_json:
@@ -149,6 +153,7 @@ def allow_add(action: str, session: str | None, duration: str | None, admin: str
     Example: seasoned confirm allow add send_email --session seasoned:3f2a --for 8h
     """
     people = _people()
+    # Before the book is opened and a passphrase is asked for.
     seconds = people.check_allow(action, duration)
     with open_book() as book:
         changed = people.allow(book, action, session=session, seconds=seconds, admin=admin, ask=ask_passphrase)
@@ -167,6 +172,7 @@ def allow_list(as_json: bool) -> None:
         from seasoned.confirm.request.allow_list import allow_list as stored_rules
 
         found: list[dict[str, Any]] = [msgspec.to_builtins(one) for one in stored_rules(book.database)]
+        # Rules of the policy file apply too, so a list without them would be misleading. They have no id to remove.
         for rule in book.policy.allow:
             ends = None if rule.expires is None else rule.expires.timestamp()
             one = {"id": None, "action": rule.action, "session_key": rule.session, "expires_at": ends}
@@ -238,10 +244,12 @@ def passphrase_set(name: str, token_file: Path | None) -> None:
         now = book.clock()
         if token_file is not None:
             who = authenticate(book.database, read_token(token_file), now=now)
+            # Otherwise a token could set another person's passphrase.
             if who.name != name:
                 raise Unauthorised(f"The token belongs to {who.name!r}, not to {name!r}. Nothing was changed.")
         else:
             who = people.prove(book, name, ask_passphrase(f"Old passphrase of {name}: "))
+        # The new one is asked for last, once it is clear that it may be set.
         set_passphrase(book.database, who, ask_new_passphrase(name), now=now)
     click.echo(f"{name} has a new passphrase.")
 
@@ -267,10 +275,12 @@ def check(file: Path | None, as_json: bool) -> None:
     """
     require_book()
     place = file or load().home / FILE
+    # A missing policy means the defaults, which would be a wrong answer about a misspelt path.
     if file is not None and not file.exists():
         raise CannotDo(f"{str(file)!r} does not exist. Check the path.")
     found = load_policy(place)
     if as_json:
+        # Paths are not JSON.
         plain = msgspec.to_builtins(found, enc_hook=str)
         print_json("confirm-policy", {"file": str(place), "exists": place.exists(), "policy": plain})
         return
@@ -305,6 +315,7 @@ def use(file: Path, summary: str, admin: str | None, as_json: bool) -> None:
         print_json("confirm-policy-used", {"file": str(target), "sha256": digest, "by": changed.by})
         return
     click.echo(f"{target} is in force. A running service picks it up by itself.")
+    # Read again from the file: this is what is in force now.
     if (warning := load_policy(target).gives_up()) is not None:
         click.echo(warning)
 

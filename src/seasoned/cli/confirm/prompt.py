@@ -15,6 +15,7 @@ _NO_TERMINAL = (
     "The passphrase must be typed at a terminal, and there is none here. Run this at one, or decide from elsewhere with"
     " --url and an approver's token."
 )
+# The longest line that a terminal passes on.
 _MOST_BYTES = 4096
 _MOST_TOKEN = 4096
 
@@ -26,6 +27,7 @@ def ask_passphrase(prompt: str) -> str:
         from getpass import getpass
 
         return getpass(prompt)
+    # The terminal and not stdin, so that a passphrase cannot come from a pipe or a file.
     with _terminal() as terminal:
         os.write(terminal, prompt.encode())
         return _read_line(terminal)
@@ -34,6 +36,7 @@ def ask_passphrase(prompt: str) -> str:
 def ask_new_passphrase(name: str) -> str:
     """A new passphrase, typed twice."""
     first = ask_passphrase(f"New passphrase for {name}: ")
+    # Typed blind, so a slip would lock its owner out.
     if first != ask_passphrase("Repeat it: "):
         raise UsageError("The passphrases differ, so nothing was changed. Try again.")
     return first
@@ -45,18 +48,21 @@ def _terminal() -> Iterator[int]:
     import termios
 
     try:
+        # O_NOCTTY: without it, a daemon that opens a terminal would make it its own.
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
     except OSError as error:
         raise CannotDo(_NO_TERMINAL) from error
     try:
         before = termios.tcgetattr(terminal)
         silent = [*before]
+        # Index 3 holds the local modes.
         silent[3] &= ~termios.ECHO
         try:
             # Flush what was typed before the prompt: it was not meant for it.
             termios.tcsetattr(terminal, termios.TCSAFLUSH, silent)
             yield terminal
         finally:
+            # Also after Ctrl-C, or the shell would be left without echo.
             termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
             os.write(terminal, b"\n")
     except termios.error as error:
@@ -70,6 +76,7 @@ def _read_line(terminal: int) -> str:
     while not typed.endswith(b"\n"):
         part = os.read(terminal, _MOST_BYTES)
         typed += part
+        # Nothing read: the terminal was closed.
         if not part or len(typed) > _MOST_BYTES:
             break
     try:
@@ -85,6 +92,7 @@ def service_client(url: str | None, token_file: Path | None) -> ConfirmClient:
     address = url or load().confirm_url
     if address is None:
         raise UsageError("Say where the service is: --url http://127.0.0.1:7327, or set `confirm_url`.")
+    # The system tells the service which user calls, so no token is needed.
     if token_file is None and address.startswith("unix:"):
         return ConfirmClient(address, None)
     return ConfirmClient(address, read_token(token_file))
@@ -96,6 +104,7 @@ def read_token(file: Path | None) -> str:
         return ask_passphrase("Token: ").strip()
     try:
         with file.open("rb") as handle:
+            # A wrong file, such as a log, is not read whole.
             return handle.read(_MOST_TOKEN).decode("ascii").strip()
     except OSError as error:
         raise CannotDo(f"The token in {str(file)!r} cannot be read: {error.strerror or error}.") from error

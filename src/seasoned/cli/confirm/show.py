@@ -22,6 +22,7 @@ def stored_requests(status: str | None, *, unused: bool, limit: int) -> list[dic
     with open_book() as book:
         from seasoned.confirm.request.row import request_from_row
 
+        # Nothing expires by itself without a running service; the list must not call old requests pending.
         book.expire_due()
         asked = {"requester": None, "status": status, "unused": int(unused), "limit": limit, "before": None}
         rows = book.database.rows("confirm.requests", asked)
@@ -32,6 +33,7 @@ def stored_request(book: Book, request_id: str) -> dict[str, Any]:
     """One request in this machine's store."""
     from seasoned.confirm.request.row import request_from_row
 
+    # Ids are ASCII, so nothing else can be one.
     row = book.database.row("confirm.request", {"id": request_id}) if request_id.isascii() else None
     if row is None:
         raise NotFound(f"There is no request {request_id!r}. See `seasoned confirm list`.")
@@ -88,10 +90,12 @@ def print_request(found: dict[str, Any]) -> None:
     out.print(Text("  " + printable(str(found.get("description", ""))).replace("\n", "\n  ")))
     shown = msgspec.json.format(msgspec.json.encode(found.get("details", {})), indent=2).decode()
     out.print(Text("  " + printable(shown).replace("\n", "\n  ")))
+    # An approval is worth nothing unless its giver has seen the exact arguments.
     if status == "pending" and not found.get("is_exact", True):
         out.print(Text("These are not the exact arguments: they could not be decrypted. Deny it.", style="red"))
     if found.get("finding"):
         out.print(Text("Warning: " + printable(str(found["finding"])).replace("\n", " "), style="red"))
+    # The requester is proven by a token; the label is only what the agent says about itself.
     label = f" (calls itself {found['label']})" if found.get("label") else ""
     out.print(
         Text(printable(f"asked by {found.get('requester')}{label} at {when(found.get('created_at'))}"), style="dim")

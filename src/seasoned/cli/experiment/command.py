@@ -26,6 +26,7 @@ _MEASURES = click.Choice(
         *("tokens", "cost_usd", "latency_seconds"),
     )
 )
+# The placebo has the same length but no experience, and the rule is told in words: warm should beat both.
 _ARMS = "cold,warm,placebo,rule"
 _LIVE_ARMS = "The arms: template:NAME shows a template, cold-… nothing, any other what fits. ARM:2 weighs twice."
 
@@ -104,6 +105,7 @@ def run(
             "Name the tasks to run (conventions, plain, multi-step, a file or a folder), or give a --design."
         )
     else:
+        # Part of the default name, so that runs on the development part never mix with the confirmation.
         subject = tasks if tasks in BUILT_IN else Path(tasks).stem
         design = new_design(
             name=name or f"{subject}-{part}",
@@ -118,12 +120,15 @@ def run(
             samples=samples,
             seed=seed,
         )
+    # The one option that a design file does not settle: the same design can be run under a new name.
     if file is not None and name is not None:
         design = check_design(msgspec.structs.replace(design, name=name))
+    # Before the runs, which can take hours: the analysis at the end needs these libraries.
     require_numbers("experiment")
     plan = ExperimentPlan(design=design, parallel=parallel, minutes=minutes, dollars=dollars)
     observer = output.TerminalObserver(is_agreed=yes)
     used = experiments.run_experiment(load(), plan, model=model, base_url=base_url, observer=observer)
+    # Also after a budget ended the runs: the analysis says how much is known so far.
     output.print_found(design.name, model=used, output=None, as_json=as_json)
 
 
@@ -171,6 +176,7 @@ def tasks(tasks: str, as_json: bool) -> None:
     """
     found = load_tasks(tasks)
     rows = Counter((task.environment.name, task.part) for task in found.tasks)
+    # In the order of the file, each once.
     names = list(dict.fromkeys(task.environment.name for task in found.tasks))
     if as_json:
         counted = [
@@ -203,6 +209,7 @@ def begin(name: str, arms: str, holdout: float, as_json: bool) -> None:
         print_json("experiment-begun", {**answer, "holdout": holdout})
         return
     click.echo(f"Sessions are divided between {', '.join(split.shares)}; {split.control} is the control.")
+    # The arms are drawn where sessions begin, and those programs read their settings at the start.
     click.echo(f'Set experiment = "{name}" under [warm] in config.toml, and restart the gateway and Hermes.')
 
 

@@ -48,6 +48,7 @@ class TerminalObserver:
         calls = "an unknown number of" if expected.calls is None else f"about {expected.calls}"
         words = f"{what}: {plural(expected.runs, 'run')}, {calls} model calls (at most {expected.most_calls})"
         if expected.seconds is not None:
+            # Times are of single runs, and several run at once.
             seconds = expected.seconds / max(1, plan.parallel)
             words += f", about {seconds:.0f} seconds" if seconds < 90 else f", about {seconds / 60:.0f} minutes"
         if expected.cost_usd is not None:
@@ -55,6 +56,7 @@ class TerminalObserver:
         limits = [f"{plan.minutes:.3g} minutes"] if plan.minutes is not None else []
         limits += [f"${plan.dollars:g}"] if plan.dollars is not None else []
         self.say(f"{words}." + (f" Budget: {' and '.join(limits)}." if limits else ""))
+        # Without a terminal there is no one to ask; the budget and the announcement must do.
         is_asked = expected.runs and not self._is_agreed and sys.stdin.isatty()
         if is_asked and not click.confirm("Begin?", default=True, err=True):
             raise click.exceptions.Exit(1)
@@ -64,6 +66,7 @@ class TerminalObserver:
 
     @contextmanager
     def progress(self, title: str) -> Iterator[Callable[[RoundProgress], None]]:
+        # In a log a bar would be thousands of lines.
         if not shows_progress():
             yield lambda progress: None
             return
@@ -97,10 +100,12 @@ def print_live(name: str, *, as_json: bool) -> None:
     require_numbers("experiment")
 
     config = load()
+    # Assignments may be shared by several machines; what happened in the sessions is in this machine's store.
     with shared_database(config) as database, open_store(config.store_path) as store:
         report = live_report(database, name, clock=time.time, history=store)
     if as_json:
         answer: dict[str, Any] = msgspec.to_builtins(report)
+        # One line, because an experiment on tasks of the same name prints its own before it.
         print_json("live-experiment", answer, lines=True)
         return
     _print_head(report)
@@ -160,6 +165,7 @@ def _ratio(one: SampleRatio) -> str:
         return "No session was assigned yet."
     counts = " to ".join(f"{count}" for count in one.counts.values())
     wanted = " to ".join(f"{count:.0f}" for count in one.expected.values())
+    # A wrong ratio means that assignment or counting is broken, and then no difference can be trusted.
     said = "chance does not explain that" if one.is_alarm else "within chance"
     return f"Assigned {counts}, {wanted} expected: {said} (p {one.p_value:.2g})."
 
@@ -227,6 +233,7 @@ def print_list(*, as_json: bool) -> None:
         for design, _, counted in found
         for one in counted
     ]
+    # Planned or interrupted before the first run; listed, so that it can be continued.
     rows += [(design.name, design.tasks, design.part, "–", 0, 0, 0, "–") for design, _, counted in found if not counted]
     columns = ["experiment", "tasks", "part", "model", "arms", "done", "runs", "last run"]
     if rows:
@@ -245,6 +252,7 @@ def print_shown(name: str, *, model: str | None, output: Path | None, as_json: b
     live = [one.name for one in live_experiments(config)]
     has_runs, is_live = name in on_tasks, name in live
     if not (has_runs or is_live):
+        # A name may be in both lists.
         known = ", ".join(dict.fromkeys(map(repr, (*on_tasks, *live))))
         raise NotFound(f"No experiment {name!r}{f'. Known: {known}' if known else ''}. {_MADE_BY}")
     if has_runs:
@@ -273,6 +281,7 @@ def print_found(name: str, *, model: str | None, output: Path | None, as_json: b
         else:
             _print_analysis(one)
             out = console()
+            # What the data does not support is printed as well, because readers tend to assume it.
             for title, several in (("May be said", said.may), ("May not be said", said.may_not)):
                 out.print(f"\n{title}:", style="bold")
                 for sentence in several:
@@ -282,6 +291,7 @@ def print_found(name: str, *, model: str | None, output: Path | None, as_json: b
 def _print_analysis(found: Analysis) -> None:
     primary = found.plan.primary
     title = f"{found.experiment}: {found.model}, {found.task_set} ({found.part}), {KINDS[primary].label}"
+    # The deciding measure first, and not twice.
     names = tuple(dict.fromkeys((primary, "first_call", "success", "errors", "tokens")))
     rows = [
         (arm.arm, arm.tasks, arm.runs, *[amount(arm.measures[name].value, name) for name in names])

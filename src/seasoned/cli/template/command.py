@@ -29,6 +29,7 @@ _description_option = click.option("--description", default="", help="What it is
 
 
 def _words(text: str) -> list[str]:
+    # Tags such as "a, b," are common, so spaces and empty words are dropped.
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
@@ -83,9 +84,11 @@ def build(
     Example: seasoned template build code --type code
     Example: seasoned template build --auto
     """
+    # The options of the command are the fields of MiningOptions, so a new one needs no code here.
     options = msgspec.convert(mining, MiningOptions)
     config = load()
     if auto:
+        # Silently ignored options would be worse than an error.
         if mining["task_type"] or tags or description or budget:
             raise UsageError("--auto chooses names, types and descriptions itself. Leave the other options out.")
         # Without a name, the first argument is a path.
@@ -139,6 +142,7 @@ def list_templates(task_type: str | None, tags: str, as_json: bool) -> None:
     Example: seasoned template list --type code
     """
     with own_store(load()) as store:
+        # States are not part of a template, so how many examples are active is counted now.
         library = templates.library_now(store)[0]
         found = storage.listed(store, task_type=task_type, tags=_words(tags), library=library)
     output.print_list(found, as_json=as_json)
@@ -176,6 +180,7 @@ def delete(name: str, yes: bool, as_json: bool) -> None:
     Example: seasoned template delete code
     """
     with own_store(load()) as store:
+        # Before the question, so that a wrong name is not confirmed first.
         found = storage.load(store, name)
         if not yes and not click.confirm(f"Delete {found.name} with {plural(len(found.examples), 'example')}?"):
             raise click.exceptions.Exit(1)
@@ -213,6 +218,7 @@ def export(name: str, shape: str, to: Path | None) -> None:
     Example: seasoned template export code -o ~/templates
     """
     with own_store(load()) as store:
+        # To stdout by default, so that it can be piped to another machine's `import`.
         output.export_template(templates.find_template(store, name), shape, to)
 
 

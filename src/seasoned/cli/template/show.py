@@ -23,7 +23,9 @@ from seasoned.template.library.usage import LibraryStats, TemplateUse
 from seasoned.template.render import render
 from seasoned.text import plural
 
+# Some examples were seen in hundreds of sessions.
 _SOURCES_SHOWN = 3
+# What the guard decides, and the state that follows from it.
 _STATES = {"suspend": "suspended", "restore": "active"}
 
 
@@ -39,6 +41,7 @@ def print_saved(saved: SavedTemplate, *, as_json: bool, left_out: dict[str, int]
     parts += [plural(len(template.notes), "note")] if template.notes else []
     parts += [plural(len(template.workflows), "workflow")] if template.workflows else []
     learned = ""
+    # An imported template has the figures of the machine that built it.
     if template.metrics.sessions_scanned and left_out is None:
         learned = (
             f" from {template.metrics.sessions_qualified} of {plural(template.metrics.sessions_scanned, 'session')}"
@@ -48,6 +51,7 @@ def print_saved(saved: SavedTemplate, *, as_json: bool, left_out: dict[str, int]
     said = ", ".join(f"{number} {reason}" for reason, number in dropped.items() if number)
     if said:
         click.echo(f"Left out: {said}.")
+    # A new version can hold examples that were retired earlier; their state is kept by id and still applies.
     hidden = len(template.examples) - len(library.active(template))
     if hidden:
         click.echo(
@@ -116,6 +120,7 @@ def _listed(template: Template, library: Library) -> dict[str, Any]:
 def template_answer(template: Template, library: Library, use: TemplateUse) -> dict[str, Any]:
     """A template for programs: the file that `export` writes, with the ids, use and states of its examples."""
     answer: dict[str, Any] = msgspec.to_builtins(template)
+    # The file format has no ids and states, which belong to this machine's library.
     for example, shown in zip(template.examples, answer["examples"], strict=True):
         state = library.hidden(template, example)
         shown["id"] = example.id
@@ -186,9 +191,11 @@ def print_rendered(store: Store, found: SavedTemplate, format: str, form: str, *
         raise NotFound(
             f"Nothing in {template.mark} may be shown now. `seasoned template show {template.name}` says why."
         )
+    # The other formats are compact JSON, as an API gets it.
     if rendered.format not in ("text", "skill"):
         text = msgspec.json.format(rendered.content, indent=2).decode("utf-8", "replace")
     click.echo(printable(text))
+    # On stderr, so that the block alone can be redirected.
     click.echo(f"{rendered.tokens} tokens. A session gets what fits into its budget.", err=True)
 
 

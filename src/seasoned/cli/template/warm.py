@@ -19,6 +19,7 @@ from seasoned.template.recall.lookup import recall_text
 
 FORMATS = click.Choice(["openai", "responses", "anthropic", "hermes", "pydantic-ai", "text", "skill"])
 FORMS = click.Choice(["messages", "text", "guidance"])
+# Formats that are plain text; all others are JSON.
 _TEXTS = ("text", "skill")
 
 
@@ -62,6 +63,7 @@ def warm(
         tools=None if tools_file is None else _json_list(tools_file, "a list of tools"),
         task=task,
         template=name,
+        # A preview must not count as a use, or looking would change which examples are chosen.
         is_used=messages_file is not None,
         budget=budget,
         format=as_format,
@@ -72,6 +74,7 @@ def warm(
         print_json("warm", {"format": as_format, "form": form} | _answer(made, with_messages=messages_file is not None))
     else:
         _print(made, with_messages=messages_file is not None)
+    # With --messages the unchanged messages are a valid result; a preview of nothing is not.
     if made.rendered is None and messages_file is None:
         raise click.exceptions.Exit(1)
 
@@ -107,6 +110,7 @@ def _print(made: Provisioned, *, with_messages: bool) -> None:
 
 def _messages(path: Path) -> list[dict[str, Any]]:
     found: list[Any] = _json_list(path, "a list of messages")
+    # Checked here for a message with its number; the formats themselves only say what type they expected.
     for number, one in enumerate(found, start=1):
         if not isinstance(one, dict):
             raise UsageError(f"{str(path)!r}: message {number} is not an object. Fix it and try again.")
@@ -120,6 +124,7 @@ def _json_list(path: Path, wanted: str) -> list[Any]:
         raise NotFound(f"{str(path)!r} cannot be read ({error.strerror}). Give a JSON file with {wanted}.") from error
     except msgspec.DecodeError as error:
         raise UsageError(f"{str(path)!r} is not valid JSON ({error}). Give a JSON file with {wanted}.") from error
+    # msgspec raises this for thousands of nested brackets.
     except RecursionError as error:
         raise UsageError(f"{str(path)!r} is nested too deeply. Give a JSON file with {wanted}.") from error
     if not isinstance(value, list):
@@ -147,6 +152,7 @@ def recall(tool: str | None, error: str | None, command: str | None, limit: int,
         load(),
         tool=tool,
         error=sys.stdin.read() if error == "-" else error,
+        # Errors are filed by program as well, so the command narrows the search.
         arguments=None if command is None else {"command": command},
         limit=limit,
         any_age=any_age,
