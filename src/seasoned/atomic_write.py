@@ -13,6 +13,7 @@ from pathlib import Path
 PRIVATE = 0o600
 # As the user's own programs create files; the umask applies.
 ORDINARY = 0o666
+# No write takes an hour, so an older temporary file belongs to a process that died.
 _STALE_SECONDS = 3600
 
 
@@ -63,6 +64,7 @@ def move(path: Path, to: Path) -> None:
 
 def _write_new(path: Path, data: bytes, mode: int) -> Path:
     make_private_folder(path.parent)
+    # Created with its final mode: changing it afterwards would leave a moment in which others can read it.
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
     with os.fdopen(handle, "wb") as file:
         file.write(data)

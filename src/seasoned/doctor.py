@@ -175,6 +175,7 @@ def _inside(store: Store) -> Iterator[Check]:
         # Agents delete old histories by themselves, so this is normal.
         yield Check("gone", ok=True, finding=f"{counts['gone']} files are gone; what was learned from them stays")
     rows = store.rows("source.unreadable")
+    # Not a failure of the machine: a history with a damaged record is read without it.
     for row in rows[:_SHOWN]:
         yield Check("unreadable", ok=True, finding=f"{row['path']}, {row['place']}: {row['reason']}")
     if len(rows) > _SHOWN:

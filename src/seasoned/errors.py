@@ -11,7 +11,8 @@ SeasonedError
 └── CannotDo           it could not be done here (exit code 3)
     ├── SourceError    a history could not be opened or is not one
     └── StoreError     the store could not be opened or written
-        └── RuleBroken  a constraint of a table forbids the row
+        ├── RuleBroken  a constraint of a table forbids the row
+        └── Unsure      it is unknown whether a change was saved
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from pathlib import Path
 from seasoned.atomic_write import make_private_folder
 from seasoned.errors import CannotDo
 
+# Neither system can wait for a lock with a time limit, so it is tried again and again.
 _POLL_SECONDS = 0.003
 
 
@@ -34,6 +35,7 @@ def locked(path: Path, *, wait_seconds: float = 30.0) -> Iterator[None]:
         finally:
             _give_back(handle)
     finally:
+        # The file stays: removing it would let a third process lock a new file of the same name.
         os.close(handle)
 
 

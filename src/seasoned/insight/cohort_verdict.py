@@ -23,6 +23,7 @@ CohortAnswer = Literal[
 LEAST_CHANGE = 0.03
 GAP_ALPHA = 0.1  # one-sided, for the difference between lengths that selection explains
 POWER = 0.8
+# Below these, one unusual session decides the trend.
 FEWEST_SESSIONS = 10
 FEWEST_CALLS = 100
 
@@ -49,6 +50,7 @@ def verdict(found: Cohort) -> CohortVerdict:
         why = within.reason or f"{sessions} sessions with {calls} counted calls are too few for a trend"
         needed = _needed(smallest, worth, sessions)
         return CohortVerdict("not enough data", _not_enough(why, needed), reasons, needed, smallest)
+    # A trend is claimed before selection is looked for: within a session, the session is its own control.
     if _is_claimed(found):
         answer: CohortAnswer = "improves with experience" if within.value < 0 else "degrades"
         return CohortVerdict(answer, _claim(found), reasons, smallest_detectable=smallest)
@@ -76,6 +78,7 @@ def _is_claimed(found: Cohort) -> bool:
     within, short = found.trend.within, found.trend.short
     if within.value is None or within.interval is None or within.interval.low <= 0 <= within.interval.high:
         return False
+    # A failure that ends a session makes late calls look worse; what remains without endings is a change.
     return short.value is not None and short.value * within.value > 0 and (short.p_value or 1.0) < 0.05
 
 

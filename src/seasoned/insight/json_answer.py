@@ -14,6 +14,7 @@ from seasoned.outcome.error_rate import Counts
 from seasoned.session import SessionRef
 from seasoned.stats.interval import Interval
 
+# The answer goes to a model as well, so long lists are cut; the counts stay complete.
 MOST_SHOWN = 20  # of each list of lost things
 _LEFT_OUT = ("declined", "cancelled", "interrupted", "trivial", "synthetic")
 

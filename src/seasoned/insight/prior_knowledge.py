@@ -104,6 +104,7 @@ def _tally(calls: Sequence[JudgedCall], find: Find) -> dict[str, _Uses]:
     uses: dict[str, _Uses] = {}
     for call in calls:
         if call.is_counted:
+            # A command that names a file five times has used it once.
             for what, outcome in dict(find(call)).items():
                 uses.setdefault(what, _Uses()).add(outcome)
     return uses
@@ -139,21 +140,22 @@ def _commands(call: JudgedCall) -> Iterator[tuple[str, Outcome]]:
     """Program and subcommand of what a shell call was about."""
     if call.command is None:
         return
-    aim = target_of(call)
-    guilty = {run.label for run in blamed(aim)} if call.has_failed and not _only_finds(aim) else set()
-    for run in aim.runs:
+    target = target_of(call)
+    guilty = {run.label for run in blamed(target)} if call.has_failed and not _only_finds(target) else set()
+    for run in target.runs:
         outcome: Outcome = "used"
         if not call.has_failed:
             outcome = "ok" if run.decides else "used"
+        # Several programs may have failed here; none of them is blamed without knowing which.
         elif guilty == {run.label}:
             outcome = "failed"
         yield run.label, outcome
 
 
-def _only_finds(aim: CallTarget) -> bool:
+def _only_finds(target: CallTarget) -> bool:
     """A check that reports a finding worked, unless it complains about its own usage."""
-    checks = bool(aim.runs) and all(run.is_check for run in blamed(aim))
-    return checks and not _WRONG_USE.compiled.search(aim.complaint)
+    checks = bool(target.runs) and all(run.is_check for run in blamed(target))
+    return checks and not _WRONG_USE.compiled.search(target.complaint)
 
 
 _READERS = names("cat head tail nl wc less more bat sed")

@@ -121,6 +121,7 @@ def _dominant(calls: Sequence[JudgedCall]) -> Kind | None:
             counts[tool_of(call.tool).kind] += 1
     if not any(counts.values()):
         return None
+    # Of equal counts the first kind wins, so that the answer does not depend on the order of calls.
     return max(_KINDS, key=counts.__getitem__)
 
 

@@ -70,8 +70,9 @@ class _Facts:
         self.costs: list[float] = []
         self.recurrences = RecurrenceCounter()
 
-    def pass_by(self, tracks: Iterable[Track]) -> Iterator[Track]:
+    def collect(self, tracks: Iterable[Track]) -> Iterator[Track]:
         for track in tracks:
+            # Facts are noted while the trials are made: sessions are read from the store only once.
             self.agents.append(track.ref.agent)
             self.dates.append(track.started if track.started is not None else track.ended)
             self.messages += track.messages
@@ -89,6 +90,7 @@ class _Facts:
         return Spending(
             sum_usage(self.usages),
             len(self.usages),
+            # None and not 0.0: sessions without a recorded cost were not free.
             sum(self.costs) if self.costs else None,
             len(self.costs),
             len(self.agents) - len(self.costs),
@@ -108,7 +110,7 @@ def report(
     """The report from one pass over the sessions; `compressed` are the sessions for the compression check."""
     bucket_names(lengths)  # refuses wrong ones before the work begins
     facts = _Facts()
-    trials = trials_of(facts.pass_by(tracks))
+    trials = trials_of(facts.collect(tracks))
     figures = cohort(trials, lengths=lengths)
     by_tool = _by_tool(trials)
     recurrences = facts.recurrences.recurring()

@@ -59,7 +59,7 @@ def report_on(
     every = sum(row["sessions"] for row in totals if agent in (None, row["agent"]))
     found = tracks(store, include=include, agent=agent)
     return report(
-        found if tell is None else _told(found, every, tell),
+        found if tell is None else _with_progress(found, every, tell),
         compressed=compressed(store, include=include, agent=agent),
         made_at=made_at,
         title=f"Sessions of {agent}" if agent else f"Sessions of {', '.join(agents)}",
@@ -69,7 +69,7 @@ def report_on(
     )
 
 
-def _told(found: Iterable[Track], every: int, tell: Tell) -> Iterator[Track]:
+def _with_progress(found: Iterable[Track], every: int, tell: Tell) -> Iterator[Track]:
     for number, track in enumerate(found):
         if number % _EVERY == 0:
             tell(number, every)
@@ -93,5 +93,6 @@ def main(path: str) -> None:
     out.flush()
 
 
+# Run as its own process by the web page, so that a long report does not block the server.
 if __name__ == "__main__":
     main(sys.argv[1])

@@ -116,8 +116,8 @@ def agreement(pairs: Iterable[LabeledVerdict], *, seed: int = 0) -> Agreement:
 
 def complete(pairs: Iterable[LabeledVerdict]) -> FlagAgreement:
     """How far verdicts that saw the flags agree with them, circular sources aside."""
-    told = [pair for pair in pairs if pair.agent not in CIRCULAR]
-    return FlagAgreement(len(told), sum((pair.verdict == "failed") == pair.failed for pair in told))
+    pairs_with_label = [pair for pair in pairs if pair.agent not in CIRCULAR]
+    return FlagAgreement(len(pairs_with_label), sum((p.verdict == "failed") == p.failed for p in pairs_with_label))
 
 
 def score(name: str, pairs: list[LabeledVerdict], *, seed: int = 0) -> AgreementScore:

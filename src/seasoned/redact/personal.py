@@ -17,7 +17,7 @@ NOT_ENDINGS = vocabulary(
     "cpp hpp local localhost internal invalid test example git exe dll bin sql csv xml lua ex exs ml hs pl ps"
 )
 # Senders and examples that do not identify a person.
-NOBODY = vocabulary(
+IMPERSONAL = vocabulary(
     "git noreply no-reply donotreply do-not-reply hg svn user you your.email your-email name email me foo bar"
 )
 DOCUMENTED = vocabulary("example.com example.org example.net domain.com email.com company.com yourdomain.com host.com")
@@ -57,7 +57,13 @@ def find_emails(text: str, low: str) -> Iterator[Hit]:
 
 
 def _is_person(local: str, domain: str, low: str, start: int) -> bool:
-    if not local or local in NOBODY or "noreply" in local or "no-reply" in local or not any(c.isalpha() for c in local):
+    if (
+        not local
+        or local in IMPERSONAL
+        or "noreply" in local
+        or "no-reply" in local
+        or not any(c.isalpha() for c in local)
+    ):
         return False
     if domain in DOCUMENTED and local in ("test", "admin", "info", "support", "hello", "contact", "john", "jane"):
         return False

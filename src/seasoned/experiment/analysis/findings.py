@@ -43,6 +43,7 @@ def say_effect(one: Effect, found: Analysis) -> str:
         return f"{where}, nothing can be said of {one.arm} against {one.against}: {estimate.reason}."
     values = f"{amount(one.value, one.measure)} against {amount(one.value_against, one.measure)}"
     figures = f"{values}; difference {change(estimate, one.measure)}, {_tested(one)}"
+    # A null is stated with what could have been found: without it, it would read as "no effect".
     if not is_found(one, found.plan.level):
         return (
             f"{where}, no effect of {one.arm} against {one.against} on {label} was found ({figures}); "

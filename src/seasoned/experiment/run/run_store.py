@@ -16,6 +16,7 @@ from seasoned.session import SessionRef
 from seasoned.store import Store
 from seasoned.template.example import Template
 
+# Enough for a good estimate of durations, and quick to decode.
 _RECENT = 400
 _encode = msgspec.json.Encoder(order="deterministic").encode
 _record = msgspec.json.Decoder(TaskRun).decode
@@ -42,6 +43,7 @@ def keep_design(store: Store, design: Design, tasks_digest: str, *, now: float) 
             "run.keep_design",
             {"experiment": design.name, "tasks_digest": tasks_digest, "document": text, "created_at": now},
         )
+    # Compared with what is stored: another process may have stored its design first.
     row = store.row("run.design", {"experiment": design.name})
     assert row is not None
     begun = _design(row["document"])
@@ -152,6 +154,7 @@ def load_material(store: Store, *, task_set: str, tasks_digest: str, model: str)
     """What was learned on the train part of these tasks with this model."""
     rows = store.rows("run.material", {"task_set": task_set, "tasks_digest": tasks_digest, "model": model})
     found = {row["role"]: _template(row["document"]) for row in rows}
+    # In the order of the roles, so that arms are always built and shown in the same order.
     return {role: found[role] for role in _roles() if role in found}
 
 

@@ -17,6 +17,7 @@ _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
 _NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z")
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 _SHOWN_CHARS = 60
+# An alias may refer to its own parent, which would never end.
 _DEEPEST = 40
 
 
@@ -33,6 +34,7 @@ def read_document(path: Path) -> YamlEntry:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{str(path)!r} cannot be read as text ({error}): a task file is YAML in UTF-8.") from error
     try:
+        # Composed, not loaded: nodes know their line, and YAML 1.1 would turn `no` into False and dates into objects.
         node = yaml.compose(text, Loader=yaml.BaseLoader)
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)

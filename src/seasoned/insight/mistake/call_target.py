@@ -26,10 +26,10 @@ MANNER = names(
     "timeout timeout_ms yield_time_ms max_output_tokens justification run_in_background limit offset explanation"
     " with_escalated_permissions output_mode head_limit -n -A -B -C -i"
 )
-_NAME = LazyRegex(r"[^\W\d_][\w:-]{1,29}\Z")
 _OLD = ("old_string", "old_str", "old_text", "search", "oldText", "old_source")
 _NEW = ("new_string", "new_str", "new_text", "replace", "newText", "new_source")
 _PATCHED = LazyRegex(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,400})$", re.MULTILINE)
+# Programs that prepare or report: a later call that repeats only these is not another attempt.
 _SCENERY = names(
     "cd pushd popd echo printf export set unset sleep true : pwd source . test [ [[ wait mkdir which type command read"
     " return exit local declare trap date"
@@ -42,18 +42,22 @@ _OPERAND = names(
     " curl wget ssh scp python python2 python3 node deno ruby perl php bash sh zsh lua sqlite3 psql mysql java"
     " kill pkill ps lsof"
 )
+# Programs that exit non-zero to report a finding; running one again on less repairs nothing.
 _CHECKS = names(
     "pytest py.test unittest tox nox ruff mypy pyright black isort flake8 pylint eslint biome prettier jest vitest"
     " mocha tsc golangci-lint gofmt goimports shellcheck phpunit rspec ctest gcc g++ clang javac rustc cmake ninja"
 )
 _CHECKING = names("test build vet check lint run clippy fmt compile typecheck install ci verify tidy generate")
+# Subcommands of git that act on the whole repository, so that any repetition is another attempt.
 _ALONE = names("commit push pull fetch rebase merge stash status init")
 _TASKS = names("run run-script exec pr issue repo api compose release workflow worktree remote stash")
 _SEARCHES = names("rg grep egrep fgrep ag ack find fd")
 _REMOTE = names("gh curl wget http glab hub aws gcloud az kubectl")
 _FILTERS = names("grep egrep fgrep rg awk sed cut sort uniq wc jq")
+# Programs whose operands are scripts and numbers rather than names.
 _SCRIPTED = names("sed awk head tail cut wc tr")
 _SELECTS = names("-run -k -t -m --grep --filter --testNamePattern --tests -p")
+# File names that every project has: the same name in another folder is another file.
 _COMMON = names(
     "README.md __init__.py __main__.py index.ts index.js index.tsx index.html main.go main.py mod.rs lib.rs main.rs"
     " package.json go.mod Makefile setup.py SKILL.md config.json settings.json types.ts"
@@ -127,10 +131,10 @@ def target_of(call: JudgedCall) -> CallTarget:
         return CallTarget(call.tool, "file_write", arguments, path, (), command, complaint=complaint)
     path = next((arguments[name] for name in PATH_NAMES if isinstance(arguments.get(name), str)), None)
     is_whole = any(name in arguments for name in _WHOLE_FILE)
-    aim = CallTarget(call.tool, speech, arguments, path, (), None, is_whole, complaint)
+    target = CallTarget(call.tool, speech, arguments, path, (), None, is_whole, complaint)
     if path is None and speech.startswith("file"):
-        return msgspec.structs.replace(aim, path=_path_in(call.tool, aim.text))
-    return aim
+        return msgspec.structs.replace(target, path=_path_in(call.tool, target.text))
+    return target
 
 
 def _edit_lines(arguments: dict[str, Any], text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -214,12 +218,12 @@ def _is_name(word: str) -> bool:
     )
 
 
-def blamed(aim: CallTarget) -> tuple[ProgramRun, ...]:
+def blamed(target: CallTarget) -> tuple[ProgramRun, ...]:
     """The programs that failed: the one named in the complaint, else all that decide the outcome."""
-    words = aim.complaint.split(":", 2)
+    words = target.complaint.split(":", 2)
     said = {word.split()[-1] for word in words[:2] if word.split()}
-    named = tuple(run for run in aim.runs if run.program in said)
-    return named or tuple(run for run in aim.runs if run.decides) or aim.runs
+    named = tuple(run for run in target.runs if run.program in said)
+    return named or tuple(run for run in target.runs if run.decides) or target.runs
 
 
 def reaches(failed: CallTarget, later: CallTarget) -> bool:
@@ -291,6 +295,7 @@ def _mostly_alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether two calls share most arguments, or half of them including an identifying one."""
     named = (one.keys() | other.keys()) - MANNER
     same = [name for name in named if _is_shared(name, one, other)]
+    # Two thirds shared is enough; half is enough only with an id or a name among them.
     if 3 * len(same) >= 2 * len(named):
         return bool(same)
     return 2 * len(same) >= len(named) and any(identifies(one.get(name, other.get(name))) for name in same)
@@ -344,11 +349,7 @@ def _within(path: str, place: str) -> bool:
 def _same_operand(run: ProgramRun, one: str, other: str) -> bool:
     """Whether two operands mean the same: files by name, patterns and addresses by letters."""
     is_path = "/" in one or "." in one[1:]
-    if (
-        len(one) < 3
-        or one.isdigit()
-        or (not is_path and run.program in ("sed", "awk", "head", "tail", "cut", "wc", "tr"))
-    ):
+    if len(one) < 3 or one.isdigit() or (not is_path and run.program in _SCRIPTED):
         return False
     if one == other:
         return True
