@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from seasoned.errors import UsageError
-from seasoned.insight.cohort import bucket_names, cohort
-from seasoned.insight.cohort_verdict import verdict
+from seasoned.insight.cohort import bucket_names, cohort, verdict
 from seasoned.insight.trials import early_type, trials_of
 from tests.each_case import each_case
 from tests.insight.tracks import call, track

@@ -7,8 +7,7 @@ from collections import Counter
 
 import pytest
 
-from seasoned.insight.cohort import Cohort, cohort
-from seasoned.insight.cohort_verdict import GAP_ALPHA, CohortAnswer, verdict
+from seasoned.insight.cohort import GAP_ALPHA, Cohort, CohortAnswer, cohort, verdict
 from tests.insight.worlds import WORLDS, by_luck, crowded, happy_endings
 
 TORTURE = bool(os.environ.get("SEASONED_TORTURE"))

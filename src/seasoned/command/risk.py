@@ -5,23 +5,277 @@
 - Mining, recall and the project sheet: may it ever be shown as an example? (`may_be_example`)
 - Insight: does it only look? (`only_looks`)
 
-All answers come from one table; see `table/*.toml` and docs/design/command.md.
+All answers come from one table; see `table/*.toml` and docs/design/command.md. They rest on what is written and are not
+a sandbox: a command can hide what it does in a script, a variable or another program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from seasoned.command import tool_call
-from seasoned.command.assess import assess_call, assess_code, assess_command
+from seasoned.command import code, path, sql, tool_call
+from seasoned.command.layers import (
+    HEREDOC,
+    MOST_CHARACTERS,
+    Layer,
+    code_in,
+    commands_in_code,
+    is_script,
+    layers,
+    piped_into,
+    texts_given,
+)
+from seasoned.command.parse import Step, names, parse
 from seasoned.command.path import WorkingFolder, working_folder
-from seasoned.command.rows import Finding, group
+from seasoned.command.rows import CommandRow, Finding, group, regex, rows_by_program
 from seasoned.command.tool import command_of, tool_of
+from seasoned.lazy_regex import LazyRegex
 from seasoned.session import ToolCall
+
+# What the caller wants to know: rows and rules that say nothing about it are left out, which saves half of the time.
+Question = Literal["action", "local", "example"]
+# What was not read is treated as the everyday command that is hardest to undo.
+_TOO_LONG = Finding("delete_data", "is too long to be read, so it may do anything", "length")
+_TOO_MANY = Finding("delete_data", "holds more commands than can be read", "length")
+_DOWNLOADED = Finding("exec_remote", "runs what it downloads from another machine", "curl | sh")
+_DECODED = Finding("delete_data", "runs what it decodes, which cannot be read here", "decoded")
+_UNSEEN = Finding("", "runs commands that cannot be seen here", "| sh")
+_PIPED = Finding("", "runs what it is piped", "| sh", asks_locally=False)
+_UNSEEN_SQL = Finding("migrate_database", "runs SQL that was not read", "unseen SQL")
+_CHANGING_SQL = Finding("", "changes data in a database", "SQL", asks_locally=False)
+_FORKS = Finding("", "starts processes without end", "fork bomb")
+# Longer arguments are matched by their beginning and end.
+_MOST_ARGUMENTS = 4000
+_REDIRECT = LazyRegex(r"(?<![<>&=\-])(?:\d|&)?>{1,2}[|&]?[ \t]*['\"]?(?P<target>[^\s'\"<>|&;()]+)")
+_FORK_BOMB = LazyRegex(r"(?<![\w:.])(?P<name>[\w:.]{1,100})\s*\(\s*\)\s*\{[^}]{0,200}(?P=name)\s*\|\s*(?P=name)")
+_KILLED = r"(?:nginx|httpd|apache2?|postgres|postmaster|mysqld?|redis-server|mongod|dockerd|sshd|seasoned)"
+# A text without which the pattern finds nothing, the pattern, and what it finds.
+_TEXT_RULES = (
+    (
+        "DOCKER_HOST",
+        LazyRegex(r"\bDOCKER_HOST=['\"]?(?:ssh|tcp)://(?!localhost|127\.)"),
+        Finding("exec_remote", "talks to Docker on another machine", "DOCKER_HOST"),
+    ),
+    (
+        "/dev/",
+        LazyRegex(r"/dev/(?:tcp|udp)/"),
+        Finding("exec_remote", "opens a connection to another machine", "/dev/tcp"),
+    ),
+    (
+        "kill",
+        LazyRegex(
+            rf"\bkill\b[^;&\n]{{0,80}}(?:pgrep|pidof)\b[^;&\n]{{0,40}}\b{_KILLED}\b|\bkill\b[^;&"
+            rf"|\n]{{0,80}}\b{_KILLED}\.pid"
+            rf"|\b(?:pgrep|pidof)\b[^;&\n]{{0,40}}\b{_KILLED}\b[^;&\n]{{0,40}}\bkill\b"
+        ),
+        Finding("shutdown_service", "stops a service that others may be using", "kill of a service"),
+    ),
+)
+_FROM_FILE = LazyRegex(r"(?<![<\d])<(?![<(&])[ \t]*(?!/dev/null)[^\s<>|&;]+")
+# Databases that others share: SQL from a file or a pipe that was not read may change their schema.
+_SQL_SERVERS = names("psql mysql mariadb sqlcmd cockroach")
+# `yarn prisma migrate` runs prisma.
+_MODULE_RUNNERS = names("npm pnpm yarn bun corepack")
+_RUN_WORDS = names("exec dlx x")
+_EVALUATES = names("eval source .")
+_DECODERS = names("base64 base32 xxd uudecode")
+_DECODING = LazyRegex(r"(?:^| )(?:-\w*[dDr]\w*|--decode|--revert)(?= |$)")
+_QUOTED = LazyRegex(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
+# A command of these alone prints the text that a rule found; it does not run it.
+_SHOWING = names("echo printf grep rg egrep cat less head tail sed awk git ag ack")
+
+
+def assess_command(command: str, place: WorkingFolder, question: Question) -> list[Finding]:
+    """Everything found in a shell command, in the order in which it stands there."""
+    if len(command) > MOST_CHARACTERS:
+        return [_TOO_LONG]
+    return [found for layer in layers(command) for found in _of_layer(layer, place, question)]
+
+
+def assess_code(text: str, place: WorkingFolder, question: Question, *, limit: int = MOST_CHARACTERS) -> list[Finding]:
+    """Everything found in a piece of code, and in the commands that it hands to a shell."""
+    if len(text) > limit:
+        return [_TOO_LONG]
+    commands = [*commands_in_code(text), *code.shell_lines(text)]
+    found = [each for command in commands for each in assess_command(command, place, question)]
+    return [*found, *code.findings(text, place), *_of_held_texts(text, question)]
+
+
+def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder, question: Question) -> list[Finding]:
+    """Everything found in a tool call: what its name says, and the commands, code and SQL in it."""
+    found: list[Finding] = [*tool_call.findings(tool, arguments, place)]
+    for kind, text in tool_call.texts(tool, arguments):
+        if kind in ("command", "typed"):
+            found += assess_command(text, place, question)
+        if kind in ("sql", "typed"):
+            found += sql.findings(text) if len(text) <= MOST_CHARACTERS else [_TOO_LONG]
+        if kind == "sql" and sql.changes_data(text):
+            found.append(_CHANGING_SQL)
+        if kind == "code":
+            found += assess_code(text, place, question)
+    return found
+
+
+def _of_held_texts(text: str, question: Question) -> Iterator[Finding]:
+    """Code may build a command from the texts in it: what they hold is not an example."""
+    for held in code.held_texts(text) if question == "example" else ():
+        worst = next((each for each in assess_command(held, WorkingFolder(), question) if each.never_example), None)
+        if worst is not None:
+            yield Finding("", f"holds the text of a command that {worst.why}", "text in code", asks_locally=False)
+            return
+
+
+def _of_layer(layer: Layer, place: WorkingFolder, question: Question) -> Iterator[Finding]:
+    if layer.unread:
+        yield _TOO_MANY
+    if "(" in layer.text and _FORK_BOMB.compiled.search(layer.text):
+        yield _FORKS
+    fetches = bool(layer.substitutions) and any(
+        step.program in group("downloads") for inner in layer.substitutions for step in parse(inner)
+    )
+    for at, step in enumerate(layer.steps):
+        before = piped_into(layer.steps, at)
+        for wrapper in step.behind:
+            yield from _of_rows(Step(step.join, wrapper, (step.program, *step.words)), question)
+        for each in _readings(step):
+            yield from _of_rows(each, question)
+            yield from path.findings(each, before, place)
+        yield from _of_input(step, before, layer, place, question, fetches=fetches)
+        place = place.after(step)
+    if any(step.program in group("databases") for step in layer.steps) and sql.changes_data(layer.text):
+        yield _CHANGING_SQL
+    for word, text_rule, finding in _TEXT_RULES:
+        if word in layer.text and text_rule.compiled.search(layer.text) and not _only_shows(layer.steps):
+            yield finding
+    if ">" in layer.text:
+        for found in _REDIRECT.compiled.finditer(_without_quotes(HEREDOC.compiled.sub("\n", layer.text))):
+            yield from path.written(found["target"], place)
+
+
+def _of_input(
+    step: Step, before: tuple[Step, ...], layer: Layer, place: WorkingFolder, question: Question, *, fetches: bool
+) -> Iterator[Finding]:
+    """What a database, a shell or another interpreter is given to read."""
+    given = texts_given(layer, before)
+    if step.program in group("databases"):
+        yield from _of_database(step, before, given, layer.text)
+    if step.program in group("interpreters"):
+        inline = code_in(step)
+        if any(each.program in group("downloads") for each in before) or (
+            fetches and (inline is None or "$(" in layer.text)
+        ):
+            yield _DOWNLOADED
+        for text in [inline] if inline is not None else given:
+            yield from code.findings(text, place)
+            yield from _of_held_texts(text, question)
+    if _runs_decoded(step, before, layer):
+        yield _DECODED
+    if step.program in group("shells") and before and not is_script(step):
+        yield _PIPED if given else _UNSEEN
+
+
+def _runs_decoded(step: Step, before: tuple[Step, ...], layer: Layer) -> bool:
+    """Whether a shell is given what another program decodes: no reason but to hide it."""
+    if step.program not in group("interpreters") and step.program not in _EVALUATES:
+        return False
+    if any(_decodes(each) for each in before):
+        return True
+    pairs = zip(("", *step.words), step.words, strict=False)
+    run = [word for option, word in pairs if step.program in _EVALUATES or re.fullmatch(r"-\w*[ce]", option)]
+    is_substitution = "<(" in layer.text or any(word.lstrip().startswith(("$(", "`")) for word in run)
+    return is_substitution and any(_decodes(each) for inner in layer.substitutions for each in parse(inner))
+
+
+def _decodes(step: Step) -> bool:
+    return (step.program in _DECODERS and bool(_DECODING.compiled.search(" ".join(step.words)))) or (
+        step.program == "openssl" and step.sub in ("enc", "base64") and "-d" in step.words
+    )
+
+
+def _without_quotes(text: str) -> str:
+    """The text without what is quoted, except for words that may be the target of a redirection."""
+    return _QUOTED.compiled.sub(lambda found: found[0][1:-1] if not re.search(r"[\s>]", found[0]) else '""', text)
+
+
+def _only_shows(steps: tuple[Step, ...]) -> bool:
+    return bool(steps) and all(step.program in _SHOWING for step in steps)
+
+
+def _readings(step: Step) -> Iterator[Step]:
+    """A step, and the program that it runs by another name: `python -m twine`, `yarn prisma`, `bash deploy.sh`."""
+    known = rows_by_program("example")
+    program = step.program.removesuffix(".exe").removesuffix(".cmd")
+    program = program if program in known else re.sub(r"(?<=\D)\d(?:\.\d+)?\Z|(?<=python3)\.\d+\Z", "", program)
+    if program not in known and program.lower() in known:
+        program = program.lower()
+    yield step if program == step.program else msgspec.structs.replace(step, program=program)
+    words = step.words
+    if step.program in group("interpreters") or program.startswith("python"):
+        if "-m" in words[:-1]:
+            at = words.index("-m") + 1
+            yield Step(step.join, words[at], words[at + 1 :])
+        elif step.sub and code_in(step) is None and "-c" not in words:
+            yield _as_program(step, words.index(step.sub))
+    elif program in _MODULE_RUNNERS and step.sub:
+        at = words.index(step.sub)
+        at += step.sub in _RUN_WORDS
+        rest = [position for position in range(at, len(words)) if not words[position].startswith("-")]
+        if rest:
+            yield _as_program(step, rest[0])
+
+
+def _as_program(step: Step, at: int) -> Step:
+    return Step(step.join, step.words[at].rsplit("/", 1)[-1], step.words[at + 1 :])
+
+
+def _of_rows(step: Step, question: Question) -> Iterator[Finding]:
+    known = rows_by_program(question)
+    rows = known.get(step.program)
+    if rows:
+        texts = [_joined(step.words)]
+        sub = step.sub
+        if sub and step.words[0] != sub:
+            at = step.words.index(sub)
+            texts.append(_joined(step.words[at:]))
+            if "=" not in step.words[at - 1]:
+                # An option whose value looks like the subcommand: the word behind it may be the real one.
+                texts.append(_joined(step.words[at + 1 :]))
+        yield from (_found(row) for row in rows if _matches(row, texts))
+    if "*" in known and step.program not in group("readers"):
+        line = [f"{step.program} {_joined(step.words)}"]
+        yield from (_found(row) for row in known["*"] if _matches(row, line))
+
+
+def _joined(words: tuple[str, ...]) -> str:
+    # A blank inside a word does not separate words (`git commit -m "no --force"`); `\s` still finds it.
+    # Patterns may look at a text once for each of its characters, so it must not be long.
+    text = " ".join([word.replace(" ", "\x1f") for word in words])
+    return text if len(text) <= _MOST_ARGUMENTS else f"{text[: _MOST_ARGUMENTS - 1000]} {text[-1000:]}"
+
+
+def _matches(row: CommandRow, texts: list[str]) -> bool:
+    if row.unless and any(map(regex(row.unless).search, texts[:2])):
+        return False
+    return not row.words or any(map(regex(row.words).search, texts))
+
+
+def _found(row: CommandRow) -> Finding:
+    return Finding(row.action, row.why, row.name, row.asks_locally, row.never_example)
+
+
+def _of_database(step: Step, before: tuple[Step, ...], given: tuple[str, ...], text: str) -> Iterator[Finding]:
+    spoken = [word for word in step.words if " " in word or "(" in word]
+    for each in (*spoken, *given, *(() if spoken else (" ".join(step.words),))):
+        yield from sql.findings(each)
+    unseen = before and not any(each.program in ("echo", "printf") for each in before)
+    if step.program in _SQL_SERVERS and not given and (_FROM_FILE.compiled.search(text) or (unseen and not spoken)):
+        yield _UNSEEN_SQL
+
 
 _SHOWN = 200
 # Which action is asked for where several are found: the one that is hardest to undo comes first.

@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
-from seasoned.insight.cohort import LENGTHS, Cohort, bucket_names, cohort
-from seasoned.insight.cohort_verdict import CohortVerdict, verdict
+from seasoned.insight.cohort import LENGTHS, Cohort, CohortVerdict, bucket_names, cohort, verdict
 from seasoned.insight.compression import PooledCheck, chains, check_many
 from seasoned.insight.mistake.recurrence import Recurrence, RecurrenceCounter
 from seasoned.insight.track import Track

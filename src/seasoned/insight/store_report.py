@@ -79,6 +79,7 @@ def _with_progress(found: Iterable[Track], every: int, tell: Tell) -> Iterator[T
 
 def main(path: str) -> None:
     """Print progress lines, then a line with the length of the report, then the report as MessagePack."""
+    # The web pages run this in another process: a long report must not block the server.
     out = sys.stdout.buffer
 
     def tell(done: int, every: int) -> None:
@@ -93,6 +94,5 @@ def main(path: str) -> None:
     out.flush()
 
 
-# Run as its own process by the web page, so that a long report does not block the server.
 if __name__ == "__main__":
     main(sys.argv[1])

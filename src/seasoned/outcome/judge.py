@@ -14,8 +14,7 @@ from seasoned.outcome.evidence.shell_wording import hidden_test_failure, judge_s
 from seasoned.outcome.evidence.structure import fields_say, read_json, unwrap
 from seasoned.outcome.evidence.tool_wording import judge_words
 from seasoned.outcome.verdict import Verdict
-from seasoned.outcome.wording.harness import HARNESS
-from seasoned.outcome.wording.refusal import REFUSALS
+from seasoned.outcome.wording.harness import HARNESS, REFUSALS
 from seasoned.outcome.wording.rule import OutputText, first
 from seasoned.session import Marks, Result, Session, ToolCall
 

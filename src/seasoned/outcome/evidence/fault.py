@@ -8,8 +8,7 @@ from seasoned.command.tool import output_form
 from seasoned.lazy_regex import LazyRegex
 from seasoned.outcome.evidence.envelope import open_shell
 from seasoned.outcome.verdict import Fault
-from seasoned.outcome.wording.harness import HARNESS
-from seasoned.outcome.wording.refusal import REFUSALS
+from seasoned.outcome.wording.harness import HARNESS, REFUSALS
 from seasoned.outcome.wording.rule import OutputText, first
 from seasoned.outcome.wording.test_runner import TEST_FAILURES
 from seasoned.session import ToolCall
