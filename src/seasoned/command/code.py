@@ -53,6 +53,7 @@ def findings(code: str, place: WorkingFolder) -> Iterator[Finding]:
     """What the calls in a piece of code do, as far as they stand in it as text."""
     from seasoned.command.python_tree import calls, parse_code
 
+    # Python's own parser is not deceived by spacing and line breaks, as an expression would be.
     tree = parse_code(code)
     if tree is None:
         yield from _of_text(code, place)

@@ -140,12 +140,14 @@ def _of_layer(layer: Layer, place: WorkingFolder, question: Question) -> Iterato
     )
     for at, step in enumerate(layer.steps):
         before = piped_into(layer.steps, at)
+        # `sudo` and its like have rows too: running as root may need a person whatever is run.
         for wrapper in step.behind:
             yield from _of_rows(Step(step.join, wrapper, (step.program, *step.words)), question)
         for each in _readings(step):
             yield from _of_rows(each, question)
             yield from path.findings(each, before, place)
         yield from _of_input(step, before, layer, place, question, fetches=fetches)
+        # A `cd` changes where the paths of the following steps lie.
         place = place.after(step)
     if any(step.program in group("databases") for step in layer.steps) and sql.changes_data(layer.text):
         yield _CHANGING_SQL

@@ -215,6 +215,7 @@ class DaySums:
         # The variance of a ratio of totals over clusters (Woodruff 1971), written out in sums of squares.
         spread = sums["failed_squared"] - 2 * value * sums["failed_by_total"] + value**2 * sums["total_squared"]
         error = math.sqrt(max(0.0, spread) * clusters / (clusters - 1)) / total
+        # As in stats.cluster: a few long sessions count as few, and Student's t needs at least one degree of freedom.
         freedom = max(2.0, total**2 / sums["total_squared"]) - 1
         interval = wilson_interval(Pooled(value, total, clusters, error, freedom), LEVEL)
         return Estimate(value, interval, total, clusters)

@@ -22,6 +22,7 @@ def update_aggregates(store: Store, touched: Iterable[int]) -> None:
     with store.write():
         store.run("session.clear_touched")
         _touch(store, sessions)
+        # The order matters: copies reveal forks, forks change lineages, and both change totals.
         _touch(store, _settle_repeated(store))
         _settle_roots(store)
         _touch(store, _settle_lineages(store))

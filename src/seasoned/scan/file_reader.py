@@ -28,6 +28,7 @@ from seasoned.session import Session, ToolCall, Unreadable, Usage
 RESULT_CHARS = 500
 # Content that a tool only passes on (files, matches, pages) or writes is not kept beyond this.
 _CONTENT_CHARS = 160
+# A failure says what it did at its start and why it failed at its end; together they fit into a result.
 _HEAD_CHARS = 300
 _TAIL_CHARS = 180
 _VALUE_CHARS = 400
@@ -142,6 +143,7 @@ def _redacted(value: Any, limit: int, redactor: Redactor, depth: int) -> Any:
     return value
 
 
+# Enough to notice a rewritten file, and read in no time.
 _CHECKED_BYTES = 1024
 _encode = msgspec.json.Encoder().encode
 

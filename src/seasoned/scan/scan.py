@@ -16,6 +16,7 @@ from seasoned.redact.key import Secrecy
 from seasoned.scan.rows import NOT_A_HISTORY, Batch, FileJob, Mode
 from seasoned.store import Store, open_store, open_temporary
 
+# A commit waits for the disk; this many calls at once keep it rare, and little is lost if the scan is stopped.
 _COMMIT_CALLS = 400
 Progress = Callable[[int, int], None]
 
@@ -176,6 +177,7 @@ def _known(target: ScanTarget) -> dict[str, FileJob]:
         return {}
     known = {}
     for row in store.each("source.all"):
+        # Verdicts of an older judge are outdated, so such a file is read again from its beginning.
         same_judge = row["judge"] == JUDGE
         known[row["path"]] = FileJob(
             row["path"],
@@ -196,6 +198,7 @@ def _job(candidate: Candidate, known: FileJob | None) -> FileJob | None:
         return FileJob(candidate.path, candidate.size, candidate.mtime_ns, candidate.named)
     if known.size == candidate.size and known.mtime_ns == candidate.mtime_ns and not candidate.named:
         return None
+    # A file that the user names is read again if it was not a history before, so that the error is shown again.
     if known.size == candidate.size and known.mtime_ns == candidate.mtime_ns and known.format is not None:
         return None
     return FileJob(

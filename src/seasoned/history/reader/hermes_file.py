@@ -130,6 +130,7 @@ def _document(path: Path, part: JsonValue[Any], index: int) -> SessionBuilder:
 def _agent(value: dict[str, Any]) -> str:
     """The agent that wrote an ATIF file, where it says so; otherwise Hermes."""
     name = (string(as_object(value.get("agent")).get("name")) or "").lower()
+    # ATIF is shared by many agents; a name that is not plain could not be part of a session's id.
     return name if _AGENT_NAME.match(name) and "hermes" not in name else _AGENT
 
 
@@ -211,6 +212,7 @@ def _add_steps(builder: SessionBuilder, steps: object, where: str) -> None:
 def _add_step(builder: SessionBuilder, calls: CallPairing, step: dict[str, Any], where: str, place: int) -> None:
     made = as_list(step.get("tool_calls"))
     source = string(step.get("source")) or ""
+    # Only the model makes calls and uses tokens, whatever the source of the step is called.
     role = "assistant" if source == "agent" or made or "metrics" in step else ROLES.get(source, "user")
     time = time_of(step.get("timestamp"))
     builder.message(

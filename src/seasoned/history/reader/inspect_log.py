@@ -135,6 +135,7 @@ def _sample(
         return Unreadable(where, str(error))
     run = identity(evaluation.get("eval_id")) or identity(evaluation.get("run_id")) or path.stem
     own = identity(field(sample, "id"))
+    # Older logs have no uuid, and the ids of samples repeat between evaluations.
     native = identity(field(sample, "uuid")) or f"{run}/{name if own is None else _named(own, sample)}"
     builder = SessionBuilder(SessionRef(_AGENT, native), format=NAME, path=str(path))
     with noting_unreadable(builder, where):

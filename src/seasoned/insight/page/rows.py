@@ -115,6 +115,7 @@ def _kept_together(text: str) -> str:
 
 LABEL_CHARS = 60
 NO_CALLS = "no counted calls"
+# Fixed and not taken from the data, so that the maps of two reports can be compared.
 _STEPS = (0.02, 0.04, 0.07, 0.11, 0.16)  # upper ends of the shades of the map
 
 
