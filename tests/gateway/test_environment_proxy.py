@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from seasoned.cli.main import app
 from seasoned.errors import UsageError
-from seasoned.gateway.proxy.environment_proxy import EnvironmentProxy, proxy_for
+from seasoned.gateway.proxy.upstream import EnvironmentProxy, proxy_for
 from tests.each_case import each_case
 from tests.gateway.proxy_server import NAME, chain_of
 

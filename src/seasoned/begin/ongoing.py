@@ -39,7 +39,7 @@ def experiment_database(config: Config, store: Store) -> Iterator[Database]:
 
 
 def is_held_back(database: OpenDatabase, session: str, settings: BeginSettings, *, now: float) -> bool:
-    """Whether the session is in an arm that shows nothing: any other help would blur the comparison too."""
+    """Whether the session is in an arm that shows nothing, so that other help must be withheld as well."""
     if settings.experiment is None:
         return False
     from seasoned.experiment.live.assignment import enrol

@@ -45,7 +45,7 @@ def _log_warning(text: str) -> None:
 
 
 class NewSession(msgspec.Struct, frozen=True, kw_only=True):
-    """A session whose first request is at hand, as far as its beginning depends on it."""
+    """A session that begins: its first request, as far as the decision depends on it."""
 
     # `agent:native id` of the first session of its lineage: a resumed or forked session keeps its block and arm.
     id: str
@@ -63,7 +63,7 @@ class NewSession(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Begun(msgspec.Struct, frozen=True):
-    """What a session begins with, and why that or nothing."""
+    """What a session begins with, and the reason."""
 
     rendered: Rendered | None
     reason: str
@@ -211,7 +211,7 @@ def _note_foregone(
 
 
 def show_once(store: Store, session: NewSession, settings: BeginSettings, *, now: float) -> Begun:
-    """A block for a caller that puts it into a conversation by itself; nothing is kept but the mark and the use."""
+    """A block for a caller that inserts it itself; only its mark and its use are stored."""
     made = _make(store, session, settings, session.template or settings.template, now)
     if made.block is None or made.rendered is None:
         return Begun(None, made.reason)

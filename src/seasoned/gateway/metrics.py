@@ -87,7 +87,7 @@ class GatewayMetrics:
                 self._tokens.labels(upstream, kind).inc(tokens)
 
     def text(self) -> bytes:
-        """All of it, as it stands now."""
+        """All metrics in the text format of Prometheus."""
         return generate_latest(self._registry)
 
 

@@ -86,7 +86,7 @@ class Provisioner:
                     _log.warning("Nothing is shown to new conversations: %s", error)
 
     async def warm(self, exchange: Exchange, body: bytes, headers: Headers) -> bytes:
-        """The body with its block; unchanged where none belongs."""
+        """The body with its block; unchanged if the request gets none."""
         if not may_be_warm(exchange, headers):
             return body
         assert exchange.conversation is not None

@@ -33,7 +33,7 @@ def open_plugin() -> Plugin:
 
 
 class Plugin:
-    """The parts of the plugin, and what Hermes calls of them."""
+    """The parts of the plugin, and the methods that Hermes calls."""
 
     def __init__(self, config: Config | None, settings: HermesSettings) -> None:
         self._config = config
@@ -73,7 +73,7 @@ class Plugin:
         return self._writing.flush(seconds)
 
     def before_call(self, tool_name: str = "", args: Any = None, session_id: str = "", **_: Any) -> Any:
-        """Nothing for a call that may run, a refusal for any other. It never raises."""
+        """None if the call may run, else a refusal. It never raises."""
         return self._gate.check(tool_name, args, session_id)
 
     def before_request(

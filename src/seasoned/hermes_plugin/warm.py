@@ -167,7 +167,7 @@ class Warmer:
 
 
 class _RetractionLine(msgspec.Struct, frozen=True):
-    """A retraction, and the message that it is put behind: by its place and its text."""
+    """A retraction, and the message that it follows, by place and text."""
 
     text: str
     place: int | None = None
@@ -186,7 +186,7 @@ class Retractions:
         self._lines: OrderedDict[str, _RetractionLine] = OrderedDict()
 
     def note(self, session: str, example_ids: Sequence[str], library: Library) -> bool:
-        """Note what a conversation was shown and is suspended now; whether there is anything to retract."""
+        """Note the examples of a conversation that are suspended now; returns whether there are any."""
         found = find_retraction(library, example_ids)
         with self._lock:
             if found is None or session in self._lines:
@@ -197,7 +197,7 @@ class Retractions:
         return True
 
     def put_in(self, session: str, messages: list[dict[str, Any]], *, may_begin: bool) -> list[dict[str, Any]]:
-        """The messages with the line of their conversation, if it has one. `may_begin`: it may be put in now."""
+        """The messages with the retraction of their conversation, if it has one. `may_begin`: it may be added now."""
         with self._lock:
             line = self._lines.get(session)
             if line is None or not messages:
@@ -212,7 +212,7 @@ class Retractions:
 
 
 def _stands(line: _RetractionLine, messages: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the message is still there that the line was put behind; a compression removes it."""
+    """Whether the message before the line is still there; a compression removes it."""
     return line.place is not None and line.place < len(messages) and _words(messages[line.place]) == line.behind
 
 
@@ -232,7 +232,7 @@ def _with(message: dict[str, Any], text: str) -> dict[str, Any]:
 
 
 def request_of(body: object, *, session: str, model: str, base_url: str, api_mode: str) -> HermesRequest | None:
-    """The request, read; None for one that never gets a block."""
+    """The parsed request; None if such a request never gets a block."""
     format = FORMATS.get(api_mode)
     if format is None or not session or not isinstance(body, dict):
         return None
@@ -253,7 +253,7 @@ def root_of(database: Path, session: str) -> str | None:
 
 
 def _tools_in(rendered: Rendered | None) -> frozenset[str]:
-    """The tools that a block shows calls of."""
+    """The tools whose calls a block shows."""
     if rendered is None:
         return frozenset()
     found = set()

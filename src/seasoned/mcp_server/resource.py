@@ -36,7 +36,7 @@ _ERRORS = 10
 
 
 class CachedReport:
-    """The report on a store, made once for each of its states; of several callers one makes it."""
+    """The report on a store, cached until the store changes."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -116,7 +116,7 @@ def _errors(made: Report) -> list[tuple[str, str, str, str]]:
 
 
 def _cell(text: str) -> str:
-    """Escaped, so that text of a session stays in its cell."""
+    """The text escaped, so that it cannot leave its cell of the table."""
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
@@ -158,7 +158,7 @@ class Resources:
             add(read)
 
     def listed(self) -> list[Resource]:
-        """One for each template that there is now."""
+        """A resource for each template."""
         with self._access.store() as store:
             return [
                 Resource(

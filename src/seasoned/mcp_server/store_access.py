@@ -37,7 +37,7 @@ class StoreAccess:
         return self._redactor
 
     def catch_up(self, store: Store) -> None:
-        """Index sessions that were read since the last time, for a moment; of several callers one does it."""
+        """Index new sessions for at most two seconds, unless another call is doing so."""
         if self._filling.acquire(blocking=False):
             try:
                 fill(store, within_seconds=_FILL_SECONDS)

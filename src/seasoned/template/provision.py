@@ -1,4 +1,4 @@
-"""Provision: messages of a new session in, the same with a warm block out; `ensure_block`: once a conversation."""
+"""Provision: adds a warm block to the messages of a new session. `ensure_block` does so once for a conversation."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _call_ids(message: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _prompts(message: Mapping[str, Any]) -> Iterator[str]:
-    """What was said to the model from the start of a message on, in any format."""
+    """The texts of a message that are addressed to the model, in any format."""
     parts = [part for part in _records(message.get("parts")) if part.get("part_kind") in _PROMPT_PARTS]
     contents = [part.get("content") for part in parts]
     if message.get("role") in ("user", *_SYSTEM):
@@ -356,7 +356,7 @@ def _keep(store: Store, block: WarmBlock, digest: str, reason: str, memory: Bloc
 
 
 def _store(store: Store, block: WarmBlock, memory: BlockMemory) -> tuple[WarmBlock, bool]:
-    """The block that stays, and whether it is this one. What was shown from memory stays as it was shown."""
+    """Store a block; returns the one that counts, and whether it is this one. The first one shown always counts."""
     try:
         kept = keep_block(store, block)
     except _STORE_FAILS:

@@ -104,7 +104,7 @@ class KeyCache:
 
 
 def hash_of(token: str) -> str:
-    """What is kept of a token."""
+    """The hash that is stored in place of a token."""
     # A token has 256 random bits: a slow hash would add nothing.
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -143,7 +143,7 @@ class Budgets:
         self._over: dict[str, str] = {}
 
     def load(self, database: Database, keys: Iterable[GatewayKey], *, now: float) -> list[str]:
-        """Look again; returns a sentence for each key that was not over before."""
+        """Reload the spending; returns a sentence for each key that has newly gone over its budget."""
         day = day_of(now)
         before = self._over if day == self._day else {}
         over = {

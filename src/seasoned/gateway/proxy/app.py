@@ -34,7 +34,7 @@ _MOST_BYTES = 8 * 1024 * 1024
 async def join_models(
     upstreams: Upstreams, among: Sequence[Upstream], api: Api, target: bytes, headers: Headers, *, is_ours: bool
 ) -> bytes | None:
-    """One list of models, each where it would be sent; None if no upstream gave a list.
+    """One list of the models of several upstreams; None if none of them gave a list.
 
     Only the first upstream gets the client's own headers, which were meant for one provider. The others get their key.
     """

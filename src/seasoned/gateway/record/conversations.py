@@ -68,7 +68,7 @@ def identify(
     owner: str = "",
     find_chain: Callable[[str], SessionRef | None] = lambda _: None,
 ) -> RequestIdentity | None:
-    """The conversation that a request belongs to; None when nothing tells. Header names are in lower case.
+    """The conversation that a request belongs to; None if nothing identifies it. Header names are in lower case.
 
     `owner` keeps apart what different clients say in the same words; `find_chain` knows the conversations of answers.
     """
@@ -83,7 +83,7 @@ def identify(
 def find_purpose(
     headers: Mapping[str, str], asked: ApiRequest | None, *, path: str = "", found: RequestIdentity
 ) -> Purpose:
-    """What a request is for. Whatever is not certain to be something else is a turn."""
+    """What a request is for; a turn if in doubt."""
     if path.rstrip("/").endswith("/count_tokens"):
         return "count"
     told = headers.get(PURPOSE_HEADER, "")
@@ -102,7 +102,7 @@ def find_purpose(
 
 
 def _by_words(asked: ApiRequest) -> Purpose | None:
-    """What the words of a request show."""
+    """The purpose of a request by its words."""
     last = next((message.text for message in reversed(asked.messages) if message.role == "user"), "")
     # The compaction of Claude Code has all the tools of a turn.
     if _COMPACTION_PROMPT.match(last) or _COMPACTION_LINE in last:
@@ -197,7 +197,7 @@ def _turn_metadata(headers: Mapping[str, str], asked: ApiRequest | None) -> dict
 
 
 def _plain(given: str | None) -> str | None:
-    """An id as it was given where it is a plain one, else a digest of it: ids become keys and parts of pages."""
+    """The id itself if its characters are harmless, else a digest of it: ids become keys and parts of pages."""
     if given is None or not given.strip():
         return None
     named = given.strip()
@@ -228,7 +228,7 @@ class GatewayConversation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConversationIndex:
-    """The newest conversations: their owners, and the answers that later requests go on from."""
+    """The newest conversations: their owners, and the answers that later requests may continue."""
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
@@ -236,7 +236,7 @@ class ConversationIndex:
         self._chains: OrderedDict[str, SessionRef] = OrderedDict()
 
     def load(self, store: Store) -> None:
-        """Know again what was known before a restart."""
+        """Load what was known before a restart."""
         for row in reversed(store.rows("gateway.owners", {"limit": self._most})):
             self._owners[row["session"]] = row["owner"]
         for row in reversed(store.rows("gateway.chains", {"limit": self._most})):
@@ -244,7 +244,7 @@ class ConversationIndex:
             self._chains[row["response_id"]] = SessionRef(agent, native_id)
 
     def recognise(self, asked: ApiRequest, headers: Headers, *, path: str, owner: str) -> GatewayConversation | None:
-        """The conversation of a request. One that belongs to another key's holder is never joined."""
+        """The conversation of a request; never one that belongs to another key."""
         named = {name.decode("latin-1"): value.decode("utf-8", "replace") for name, value in headers}
         found = identify(named, asked, path=path, owner=owner, find_chain=self._chains.get)
         if found is None:

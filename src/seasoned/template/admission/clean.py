@@ -75,7 +75,7 @@ def _texts(value: Any, names: list[str]) -> Iterator[str]:
 
 
 def _has_secret(texts: list[str], arguments: dict[str, Any], redactor: Redactor) -> bool:
-    """A name such as `token` makes a second look necessary: is its value one?"""
+    """Whether a value under a name such as `token` is a secret."""
     return bool(redactor.find("\n".join(texts)) or redactor.value(arguments) != arguments)
 
 

@@ -133,7 +133,7 @@ def _alternatives(choices: list[str]) -> str:
 
 
 def _tongue(drop: str, orders: str, user: str, approved: str, phrases: str) -> Iterator[_PhraseRule]:
-    """The rules for one language; accents are taken out of texts, and so they are here."""
+    """The rules for one language, without accents, as the texts are when they are checked."""
 
     def forms(words: list[str]) -> frozenset[str]:
         return frozenset(form(word.replace("+", " ")) for word in words for form in (_without_marks, _without_accents))
@@ -222,7 +222,7 @@ def _orders(plain: str) -> bool:
 
 
 def _is_disguised(text: str, plain: str, depth: int) -> bool:
-    """Written with gaps, with figures for letters, escaped or encoded."""
+    """Whether an order is hidden: written with gaps or digits for letters, escaped or encoded."""
     if _SPACED.compiled.search(plain):
         joined = _SPACED.compiled.sub(lambda found: _SEPARATOR.compiled.sub("", found.group()), plain)
         if _orders(joined) or _JOINED.compiled.search("".join([c for c in plain if c.isalnum()])):
@@ -241,7 +241,7 @@ def _is_disguised(text: str, plain: str, depth: int) -> bool:
 
 
 def _decoded(word: str) -> list[str]:
-    """What a word says if it is base64 or hexadecimal for a readable text."""
+    """The readable text that a word encodes in base64 or hexadecimal."""
     body = word.rstrip("=").replace("-", "+").replace("_", "/")
     ways: tuple[tuple[Callable[[str], bytes], str], ...] = (
         (bytes.fromhex, word),
@@ -261,7 +261,7 @@ def _is_readable(text: str) -> bool:
 
 
 def _without_tricks(text: str) -> str:
-    """In lower case and one way of writing, without characters that no screen shows."""
+    """The text in lower case and normal form, without invisible characters."""
     normal = unicodedata.normalize("NFKC", text.translate(_TAGS))
     return "".join([c for c in normal if c < "\x80" or unicodedata.category(c) not in _UNSEEN]).lower()
 

@@ -78,7 +78,7 @@ class CallAnonymizer(TextAnonymizer):
         self._days: dict[date, date] = {}
 
     def arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of the call; what each of their values became is then known."""
+        """Anonymize the arguments of the call, and remember what each value became."""
         self._introduce(arguments)
         self._keep_programs(arguments)
         before = len(self.words), len(self.ids)
@@ -90,12 +90,12 @@ class CallAnonymizer(TextAnonymizer):
         return bound
 
     def _stands_elsewhere(self, bound: dict[str, Any], before: tuple[int, int]) -> bool:
-        """Whether something that was met on the way is still there."""
+        """Whether a value that was found late still occurs in the arguments."""
         late = {*list(self.words)[before[0] :], *list(self.ids)[before[1] :]}
         return any(piece.lower() in late for leaf in leaves_of(bound) for piece in PIECES.compiled.findall(leaf))
 
     def _introduce(self, value: Any, name: str = "") -> None:
-        """Who is named as a person or a firm in the arguments."""
+        """Note the people and firms named in the arguments."""
         if isinstance(value, str):
             self.introduce(value, is_code=name in CODE or name in CONTENTS, is_command=name in COMMANDS)
         elif isinstance(value, dict):
@@ -106,7 +106,7 @@ class CallAnonymizer(TextAnonymizer):
                 self._introduce(item, name)
 
     def _remember(self, value: Any, bound: Any) -> None:
-        """Whole values and what they became; the longest are looked for first in what was said about the call."""
+        """Remember whole values and what they became, for the words about the call."""
         if isinstance(value, str):
             if value != bound and WHOLE_FROM <= len(value) <= WHOLE_CHARS:
                 self._whole[value] = bound
@@ -133,7 +133,7 @@ class CallAnonymizer(TextAnonymizer):
                 self._kept.add(step.sub)
 
     def introduce(self, text: str, *, is_code: bool = False, is_command: bool = False) -> None:
-        """People who say their name, and people and firms that are known by how they are named."""
+        """Note the people and firms that a text names."""
         for found in INTRODUCED.compiled.finditer(text):
             given, family = found.groups()
             if given.lower() not in KEPT:
@@ -144,14 +144,14 @@ class CallAnonymizer(TextAnonymizer):
             self.word(word, kind)
 
     def pairs(self, value: dict[str, Any], *, is_top: bool = False) -> dict[str, Any]:
-        """An object; names stay, except those that are ids themselves."""
+        """Anonymize an object; its names stay, except those that are ids."""
         return {
             (name if is_top or not has_figures(name) else self.text(name)): self.value(inner, name)
             for name, inner in value.items()
         }
 
     def value(self, value: Any, name: str = "") -> Any:
-        """Any JSON value, by the name that it is given under."""
+        """Anonymize any JSON value; its name says what kind of value it is."""
         if isinstance(value, str):
             return self._named(name, value)
         if isinstance(value, dict):
@@ -166,7 +166,7 @@ class CallAnonymizer(TextAnonymizer):
         return value
 
     def answer(self, text: str) -> str:
-        """A result: JSON by its structure, so that names of values count there too."""
+        """Anonymize a result; JSON by its structure, so that the names of values count there too."""
         if text[:1] in ("{", "["):
             try:
                 return _encode(self.value(msgspec.json.decode(text))).decode("utf-8", "replace")
@@ -175,7 +175,7 @@ class CallAnonymizer(TextAnonymizer):
         return self.prose(text)
 
     def prose(self, text: str) -> str:
-        """Spoken words: whole values of the arguments are replaced first, and then what is left."""
+        """Anonymize prose: first the whole values of the arguments, then the rest."""
         self._is_prose = True
         there = sorted([value for value in self._whole if value in text], key=len, reverse=True)
         if not there:
@@ -186,7 +186,7 @@ class CallAnonymizer(TextAnonymizer):
         return "".join([self._whole[part] if at % 2 else self._said(part) for at, part in parts])
 
     def _said(self, text: str) -> str:
-        """Spoken words, including days that are named in words."""
+        """Anonymize prose, including days that are named in words."""
         return self.text(in_words(text, self._days))
 
     def text(self, text: str) -> str:

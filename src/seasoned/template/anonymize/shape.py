@@ -73,7 +73,7 @@ def is_hex(text: str) -> bool:
 
 
 class SeededDraw:
-    """Numbers out of a digest: the same in every process for the same seed and value."""
+    """Reproducible numbers: the same in every process for the same seed and value."""
 
     def __init__(self, *parts: str) -> None:
         self._key = "\0".join(parts).encode("utf-8", "surrogatepass")
@@ -82,7 +82,7 @@ class SeededDraw:
         self._round = 0
 
     def below(self, limit: int) -> int:
-        """A number from 0 up to the limit."""
+        """A number from 0 to below the limit."""
         # With 16 spare bits the remainder is even enough that no placeholder is preferred.
         if self._size < limit << 16:
             digest = blake2b(self._key, digest_size=32, salt=self._round.to_bytes(4, "big")).digest()
@@ -94,7 +94,7 @@ class SeededDraw:
 
 
 def like_figures(text: str, draw: SeededDraw) -> str:
-    """As many other digits; leading zeros stay, as they belong to how such a number is written."""
+    """Other digits of the same number; leading zeros stay, because they are part of the notation."""
     bare = text.lstrip("0")
     if not bare:
         return text

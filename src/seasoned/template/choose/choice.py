@@ -48,7 +48,7 @@ class BlockLimits(msgspec.Struct, frozen=True):
 
 
 class BlockChoice(msgspec.Struct, frozen=True):
-    """What to show, as it is shown; or, without a block, why nothing is shown."""
+    """What to show; without a block, the reason why nothing is shown."""
 
     block: Block | None
     reason: str
@@ -92,7 +92,7 @@ def choose(
 
 
 def _nothing(entries: Sequence[RankedTemplate], asked: SessionNeeds) -> str:
-    """Why none of them has anything to show."""
+    """The reason why no template has anything to show."""
     if asked.wants_notes:
         if not any(entry.noted for entry in entries):
             return "No template has notes: nothing was added."
@@ -295,7 +295,7 @@ class _Price:
         self._spent = 0
 
     def fits(self, one: Example | Note) -> bool:
-        """Whether it can be added, and if so, adds it."""
+        """Add it if the limits allow; returns whether it was added."""
         rendered = self._render(_with(self._empty, [one]))
         if rendered.is_empty:
             return False

@@ -104,7 +104,7 @@ def _failures(track: Track, repaired_by: dict[int, Repair]) -> Iterator[dict[str
 
 
 def _time(track: Track, call: JudgedCall) -> float:
-    """When it was, as near as is known; what has no time at all counts as very old."""
+    """The best known time of a call; without any it counts as very old."""
     return next((one for one in (call.time, track.ended, track.started) if one is not None), 0.0)
 
 

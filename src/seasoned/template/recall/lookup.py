@@ -68,7 +68,7 @@ class RecalledRepair(msgspec.Struct, frozen=True):
 
 
 class RecallOmissions(msgspec.Struct, frozen=True):
-    """What was found and is not given, by the reason."""
+    """How much was found but left out, by reason."""
 
     retired: int = 0  # written like an example that was suspended or retired
     contradicted: int = 0  # calls written like it failed in later sessions
@@ -82,7 +82,7 @@ class RecallOmissions(msgspec.Struct, frozen=True):
 
 
 class Recall(msgspec.Struct, frozen=True):
-    """What is known. Where nothing is, `reason` says so."""
+    """What was found. If that is nothing, `reason` says so."""
 
     tool: str | None
     signature: str | None  # of the error that was asked about
@@ -142,7 +142,7 @@ def number_of(name: str) -> int:
 
 
 def _program(tool: str | None, arguments: Mapping[str, Any] | None) -> str:
-    """What a shell was to run, where that is known."""
+    """The program that a shell was asked to run, if known."""
     if tool is None or not arguments:
         return ""
     # Imported here: only errors that several programs share ask for it, and a hook has little time.
@@ -368,7 +368,7 @@ def _call_lines(worked: RecalledCall) -> list[str]:
 
 
 def _line(text: str) -> str:
-    """On one line, with nothing that a terminal would obey."""
+    """The text on one line, without control characters."""
     return "".join([c if c.isprintable() else " " for c in text])
 
 

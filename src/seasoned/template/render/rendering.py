@@ -1,17 +1,175 @@
-"""A block written down: one format, one form, and the bytes that stay as they are."""
+"""Renders a block as the messages of a provider or as a file; equal blocks give equal bytes."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from hashlib import blake2b
+from typing import Any, NamedTuple
 
 import msgspec
 
 from seasoned.errors import UsageError
+from seasoned.marks import BLOCK_ENDS
 from seasoned.template.block import FORMATS, FORMS, Block, Form, Format, canonical
-from seasoned.template.render.formats import WRITERS, hermes_prefill
 from seasoned.template.render.plain import plain_text, skill_file
-from seasoned.template.render.script import script
+from seasoned.template.render.script import BlockTurn, Script, script
 from seasoned.template.render.tokens import MESSAGE_TOKENS, count_tokens
+from seasoned.template.render.wording import ANSWER
+
+_Messages = list[dict[str, Any]]
+# pydantic-ai gives every part a time; a clock would make each rendering another one.
+_TIME = "1970-01-01T00:00:00Z"
+
+
+class FormatWriter(NamedTuple):
+    """How one format writes the turns of a block, and a text."""
+
+    turns: Callable[[Script], _Messages]
+    text: Callable[[str], _Messages]
+    answer: str = ""  # what a text is answered with, where the sides must take turns
+
+
+def _openai_turns(found: Script) -> _Messages:
+    """Each result directly after its call, arguments as JSON in a string."""
+    return list(map(_openai_message, found.turns))
+
+
+def _openai_message(turn: BlockTurn) -> dict[str, Any]:
+    called = turn.example
+    if called is None:
+        return {"role": turn.role, "content": turn.text}
+    if turn.role == "tool":
+        return {"role": "tool", "tool_call_id": turn.call_id, "content": turn.text}
+    function = {"name": called.tool, "arguments": called.arguments_json}
+    return {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": turn.call_id, "type": "function", "function": function}],
+    }
+
+
+def _openai_text(text: str) -> _Messages:
+    return [{"role": "system", "content": text}]
+
+
+def _responses_turns(found: Script) -> _Messages:
+    """Items have no id: the API would look for one among those it keeps itself."""
+    return list(map(_responses_item, found.turns))
+
+
+def _responses_item(turn: BlockTurn) -> dict[str, Any]:
+    called = turn.example
+    if called is None:
+        return {"type": "message", "role": turn.role, "content": turn.text}
+    if turn.role == "tool":
+        return {"type": "function_call_output", "call_id": turn.call_id, "output": turn.text}
+    return {
+        "type": "function_call",
+        "call_id": turn.call_id,
+        "name": called.tool,
+        "arguments": called.arguments_json,
+    }
+
+
+def _responses_text(text: str) -> _Messages:
+    return [{"type": "message", "role": "developer", "content": text}]
+
+
+def _anthropic_turns(found: Script) -> _Messages:
+    """The sides take turns, so a result and what is asked next share a message."""
+    messages: _Messages = []
+    for turn in found.turns:
+        role = "assistant" if turn.role == "assistant" else "user"
+        if not messages or messages[-1]["role"] != role:
+            messages.append({"role": role, "content": []})
+        messages[-1]["content"].append(_anthropic_block(turn))
+    return messages
+
+
+def _anthropic_block(turn: BlockTurn) -> dict[str, Any]:
+    called = turn.example
+    if called is None:
+        return {"type": "text", "text": turn.text}
+    if turn.role == "tool":
+        return {"type": "tool_result", "tool_use_id": turn.call_id, "content": turn.text}
+    return {"type": "tool_use", "id": turn.call_id, "name": called.tool, "input": called.arguments}
+
+
+def _anthropic_text(text: str) -> _Messages:
+    """A turn of each side: older models refuse system messages in the list, and the `system` field is the caller's."""
+    return [
+        {"role": "user", "content": [{"type": "text", "text": text.removesuffix(BLOCK_ENDS).rstrip()}]},
+        {"role": "assistant", "content": [{"type": "text", "text": f"{ANSWER}\n{BLOCK_ENDS}"}]},
+    ]
+
+
+def _hermes_turns(found: Script) -> _Messages:
+    """The fields that Hermes' database keeps; give it to Hermes as history, not to a provider."""
+    return list(map(_hermes_message, found.turns))
+
+
+def _hermes_message(turn: BlockTurn) -> dict[str, Any]:
+    message = _openai_message(turn)
+    if turn.role == "tool":
+        if turn.example is not None:
+            message["tool_name"] = turn.example.tool
+    elif turn.role == "assistant":
+        message["finish_reason"] = "stop" if turn.example is None else "tool_calls"
+        message["content"] = turn.text
+        for call in message.get("tool_calls", []):
+            call["call_id"] = call["id"]
+    return message
+
+
+def hermes_prefill(history: _Messages) -> bytes:
+    """The prefill file of a history. Hermes sends it as it is, so it holds only what providers know."""
+    messages = []
+    for message in history:
+        kept = {key: value for key, value in message.items() if key not in ("tool_name", "finish_reason")}
+        if "tool_calls" in kept:
+            calls = kept["tool_calls"]
+            kept["tool_calls"] = [{key: call[key] for key in call if key != "call_id"} for call in calls]
+        messages.append(kept)
+    return (json.dumps(messages, ensure_ascii=False, sort_keys=True, indent=1) + "\n").encode()
+
+
+def _pydantic_turns(found: Script) -> _Messages:
+    """As pydantic-ai's `ModelMessagesTypeAdapter` reads them; a result and what is asked next share a request."""
+    messages: _Messages = []
+    for turn in found.turns:
+        kind = "response" if turn.role == "assistant" else "request"
+        if not messages or messages[-1]["kind"] != kind:
+            messages.append({"kind": kind, "parts": [], "timestamp": _TIME})
+        messages[-1]["parts"].append(_pydantic_part(turn))
+    return messages
+
+
+def _pydantic_part(turn: BlockTurn) -> dict[str, Any]:
+    called = turn.example
+    if called is None:
+        if turn.role == "assistant":
+            return {"part_kind": "text", "content": turn.text}
+        return {"part_kind": "user-prompt", "content": turn.text, "timestamp": _TIME}
+    named = {"tool_name": called.tool, "tool_call_id": turn.call_id}
+    if turn.role == "tool":
+        return {"part_kind": "tool-return", "content": turn.text, "timestamp": _TIME, **named}
+    return {"part_kind": "tool-call", "args": called.arguments_json, **named}
+
+
+def _pydantic_text(text: str) -> _Messages:
+    part = {"part_kind": "system-prompt", "content": text, "timestamp": _TIME}
+    return [{"kind": "request", "parts": [part], "timestamp": _TIME}]
+
+
+# "text" and "skill" are files, not messages: `_render_file` writes them.
+WRITERS: dict[Format, FormatWriter] = {
+    "openai": FormatWriter(_openai_turns, _openai_text),
+    "responses": FormatWriter(_responses_turns, _responses_text),
+    "anthropic": FormatWriter(_anthropic_turns, _anthropic_text, ANSWER),
+    "hermes": FormatWriter(_hermes_turns, _openai_text),
+    "pydantic-ai": FormatWriter(_pydantic_turns, _pydantic_text),
+}
 
 
 class Rendered(msgspec.Struct, frozen=True):

@@ -44,7 +44,7 @@ class BlockTurn(msgspec.Struct, frozen=True):
 
     @property
     def tokens(self) -> int:
-        """With what a chat format puts around it."""
+        """The tokens of the turn, with what a chat format adds."""
         if self.example is None:
             return MESSAGE_TOKENS + count_tokens(self.text)
         if self.role == "tool":
