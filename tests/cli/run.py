@@ -41,17 +41,22 @@ def seasoned(*arguments: object, expect: int = 0, stdin: str | bytes | None = No
     """Run a command in this process; fails the test when the exit code is another one."""
     given = tuple(map(str, arguments))
     runner = CliRunner(env={**_ENVIRONMENT, **environment})
+    _close_log()
     result = runner.invoke(_Main(), given, input=stdin)  # type: ignore[arg-type]
-    # The log of a command belongs to the home folder of its test.
-    log = logging.getLogger("seasoned")
-    for handler in [*log.handlers]:
-        log.removeHandler(handler)
-        handler.close()
+    _close_log()
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     done = Done(given, result.exit_code, result.stdout, result.stderr)
     assert done.returncode == expect, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
+
+
+def _close_log() -> None:
+    """The log of a command belongs to the home folder of its test, whatever ran in this process before."""
+    log = logging.getLogger("seasoned")
+    for handler in [*log.handlers]:
+        log.removeHandler(handler)
+        handler.close()
 
 
 def process(*arguments: object, expect: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:

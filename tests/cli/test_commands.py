@@ -221,7 +221,7 @@ def test_a_bad_configuration_is_named(home: Path) -> None:
     for text, sentence in (
         ("wrokers = 1", "unknown setting 'wrokers'"),
         ("workers = 0", "at least 1"),
-        ("a = [", "mend it"),
+        ("a = [", "Fix it"),
     ):
         (home / ".seasoned" / "config.toml").write_text(text)
         assert sentence in seasoned("doctor", expect=2).stderr

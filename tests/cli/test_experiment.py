@@ -71,11 +71,11 @@ def test_who_asks_for_one_that_is_not_there_is_told_both_ways_to_make_one(tmp_pa
     assert f"No experiment 'nope'. {ways}" in first
     assert ways in _seasoned(tmp_path, "experiment", "list").stdout
     _seasoned(tmp_path, "experiment", "begin", "autumn")
-    assert f"No experiment 'nope', only 'autumn'. {ways}" in _seasoned(
+    assert f"No experiment 'nope'. Known: 'autumn'. {ways}" in _seasoned(
         tmp_path, "experiment", "show", "nope", expect=1
     ).stderr.replace("\n", " ")
     assigned = _seasoned(tmp_path, "experiment", "assign", "nope", "codex:a", expect=1).stderr
-    assert "assigns sessions, only 'autumn'. `seasoned experiment begin` makes one" in assigned
+    assert "assigns sessions, only 'autumn'. Start one with `seasoned experiment begin`" in assigned
 
 
 KILLS = 20 if os.environ.get("SEASONED_TORTURE") else 2

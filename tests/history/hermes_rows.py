@@ -23,7 +23,8 @@ class HermesDb:
 
     def __init__(self, path: Path, *, old: bool = False) -> None:
         self.path = path
-        self.db = sqlite3.connect(path, isolation_level=None)
+        # Closed by whichever thread collects it.
+        self.db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         finalize(self, self.db.close)
         self.time = 1_770_000_000.0
         if old:

@@ -150,7 +150,7 @@ def test_a_service_that_takes_the_connection_and_says_nothing_is_a_no_in_time() 
         ({}, "confirm_url is not set"),
         ({"SEASONED_CONFIRM_URL": "http://127.0.0.1:1"}, "confirm_token is not set"),
         ({"SEASONED_CONFIRM_URL": "http://127.0.0.1:1", "SEASONED_CONFIRM_TOKEN": "x"}, "did not answer"),
-        ({"SEASONED_CONFIRM_URL": "nonsense", "SEASONED_CONFIRM_TOKEN": "x"}, "no address"),
+        ({"SEASONED_CONFIRM_URL": "nonsense", "SEASONED_CONFIRM_TOKEN": "x"}, "not an address"),
         ({"SEASONED_WORKERS": "many"}, "workers must be a whole number"),
     ],
 )
