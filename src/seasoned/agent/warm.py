@@ -30,8 +30,8 @@ class Warmth(msgspec.Struct, frozen=True):
 
     messages: tuple[ModelMessage, ...]
     reason: str
+    # `name@version`.
     template: str | None = None
-    """`name@version`."""
 
 
 def warm_block(
@@ -61,6 +61,7 @@ def warm_block(
     try:
         with open_store(config.store_path) as store:
             begun = begin(store, lambda: experiment_database(config, store), session, settings, now=clock())
+    # Without its store a conversation begins cold instead of failing.
     except StoreError as error:
         return Warmth((), str(error))
     if begun.content is None:
@@ -90,6 +91,7 @@ def retract(
                 return None
             watch(store, current(store, now=clock()), now=clock())
             return find_retraction(current(store, now=clock()), shown)
+    # A safeguard must not break the conversation that it guards.
     except (SeasonedError, sqlite3.Error):
         return None
 

@@ -66,6 +66,7 @@ def learned_facts(bodies: Sequence[dict[str, Any]], ref: SessionRef) -> list[Lea
         LearnedFact(f"arguments: {one.what}", (one.what.partition("(")[0],))
         for one in knowledge.shapes.lost[:_MOST_FACTS]
     ]
+    # Of the corrections the latest: they are about what is being worked on now.
     for repair in repairs(calls)[-_MOST_FACTS:]:
         wrong, right = _short(calls[repair.failed]), _short(calls[repair.repaired])
         if wrong != right:
@@ -90,6 +91,7 @@ def _short(call: JudgedCall) -> str:
 OPENS = "[Summary: the conversation had become too long to be sent again. What was said before, in short:]"
 _KEPT = "## Known before, kept as it was"
 _MOST_CHARS = 2000
+# Read at least this much for a summary, even if the window is tiny or unknown.
 _LEAST_TOKENS = 1000
 # The share of the window that may be spent on reading what is to be summarised.
 _SHARE = 0.5
@@ -110,6 +112,7 @@ class Compressor:
         known = learned_facts([body_of(message) for message in history], conversation.ref)
         budget = max(_LEAST_TOKENS, int(window * _SHARE))
         said, response = await summarise(conversation.runtime.model, history[:cut], known, budget=budget)
+        # Facts that the remaining messages still show need not be repeated in the summary.
         still_there = "\n".join(line for message in history[cut:] for line in _lines(message))
         lost = [one for one in known if not one.is_in(still_there)]
         first = ModelRequest(parts=[UserPromptPart(f"{OPENS}\n\n{with_known(said, lost)}")])
@@ -130,17 +133,20 @@ class Compressor:
         if old is None:
             return None
         if response is not None:
+            # The summary's own request belongs to the session that needed it.
             old.count(body_of(response), "compression")
         about = msgspec.structs.replace(
             old.about,
             ref=child,
             parent=conversation.ref,
             relation="compression",
+            # The lineage keeps its first session: the warm block and the arm belong to it.
             root=old.about.root or conversation.ref,
             title=old.title,
         )
         old.close("compression")
         recorder = BackgroundRecorder(self._store_path, self._secrecy, about)
+        # The parent has accounted for these messages; their usage must not count twice.
         recorder.write(0, [without_usage(body_of(message)) for message in history], summary=True)
         return recorder
 
@@ -150,6 +156,7 @@ def tail_start(history: Sequence[ModelMessage], budget: int) -> int:
     size, start = 0, len(history)
     for at in reversed(range(1, len(history))):
         size += estimate_tokens(history[at])
+        # At least one message stays, even if it alone is larger than the budget.
         if size > budget and start < len(history):
             break
         if not any(isinstance(part, ToolReturnPart) for part in history[at].parts):
@@ -167,6 +174,7 @@ async def summarise(
     request = ModelRequest(parts=[SystemPromptPart(instruction("summary")), UserPromptPart(asked)])
     try:
         response = await model_request(model, [request])
+    # A conversation must be able to continue even if its model cannot summarise it.
     except (AgentRunError, OSError):
         return _by_hand(history), None
     text = "\n".join(part.content for part in response.parts if isinstance(part, TextPart)).strip()

@@ -51,10 +51,12 @@ def confirming(config: Config, *, otherwise: Confirm, session_key: str, folder: 
                     on_submitted=waiting,
                 )
             )
+        # A refusal is passed on as it is; for any other failure the model needs to know what to do next.
         except SaidNo as error:
             return Denial(str(error))
         except SeasonedError as error:
             return Denial(f"{error} Find a way without this call, or ask the user to do it.")
+        # What was approved must be what will run.
         if arguments != question.arguments:
             return Denial("the arguments changed while a person was asked. Make the call again.")
         return True

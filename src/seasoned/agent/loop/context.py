@@ -51,8 +51,8 @@ class Context:
     # `agent:native id`.
     session: str | None = None
     parent: str | None = None
+    # The first session of the lineage, which the warm block and the arm belong to.
     root: str | None = None
-    """The first session of the lineage, which the warm block and the arm belong to."""
     platform: str | None = "cli"
     task: str | None = None
     # Writes of memory and skills wait until a person accepts them.
@@ -68,7 +68,7 @@ class Context:
     stopping: Event = field(default_factory=Event)
 
     def for_turn(self, *, session: str, parent: str | None, task: str) -> Context:
-        """The same for another turn."""
+        """A copy for another turn, with its own signal to stop."""
         return replace(self, session=session, parent=parent, task=task, stopping=Event())
 
     def provenance(self, *, tool: str, call_id: str | None) -> Provenance:

@@ -115,16 +115,19 @@ class Conversation:
         await self._prepare(prompt)
         try:
             said: str | None = prompt
+            # A step that finds the context full ends early; the next one continues without repeating the prompt.
             while not await self._step(said, collector):
                 assert self._compress is not None, "only a conversation that can be compressed is found full"
                 on_event(await self._compress(self))
                 said, self._floor = None, context_tokens(self.history)
         finally:
+            # Whatever ended the turn: no command outlives it, no call stays open, and all of it is recorded.
             self._stop_commands()
             self._answer_open_calls()
             self.record(self.history, turn_ends=True)
         note = await asyncio.to_thread(self.recorder.flush) if self.recorder is not None else None
         turn = collector.turn([note] if note is not None else [])
+        # Only a failure can show that an example does harm.
         if turn.failed and self.runtime.prefix:
             await self._retract_harmful_examples()
         return turn
@@ -141,6 +144,7 @@ class Conversation:
         except RunCancelled:
             collector.stop("interrupted", "The turn was interrupted.")
         except UsageLimitExceeded:
+            # The library raises the same error for both limits.
             if collector.requests >= self.limits.steps:
                 collector.stop("steps", f"The turn was stopped after {self.limits.steps} steps: say how to go on.")
             else:
@@ -157,6 +161,7 @@ class Conversation:
             prompt,
             message_history=self.history,
             deps=self._context,
+            # Steps and time are limited for the turn, which may take several runs.
             usage_limits=UsageLimits(
                 request_limit=self.limits.steps - collector.requests, output_tokens_limit=self.limits.output_tokens
             ),
@@ -211,6 +216,7 @@ class Conversation:
             self.history[last + 1] = replace(request, parts=[*request.parts, *missing])
         else:
             self.history.append(ModelRequest(parts=missing))
+        # The request has changed, so it is written again if it was recorded before.
         self._recorded = min(self._recorded, last + 1)
 
     def record(self, messages: Sequence[ModelMessage], *, turn_ends: bool = False) -> None:

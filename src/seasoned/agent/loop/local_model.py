@@ -40,12 +40,15 @@ from seasoned.marks import BLOCK_ENDS
 
 CONTEXT_LENGTH = 8192
 _MOST_TOKENS = 700
+# One long result must not fill the window.
 _RESULT_CHARS = 4000
+# Parts of a schema that constrain nothing and would only take up the window.
 _DROPPED = ("title", "description", "default", "examples", "$schema")
 _HOW = (
     'Answer with one JSON object: {"tool": NAME, "arguments": {...}} calls a tool, '
     '{"answer": TEXT} tells the user what you found. Never call a tool again when you have its result.'
 )
+# Loading takes seconds and much memory, so a model stays loaded as long as the process lives.
 _servers: dict[tuple[Path, int], tuple[Any, str]] = {}
 _lock = Lock()
 
@@ -65,12 +68,14 @@ def open_local(path: Path, *, context_length: int | None = None, is_small: bool 
 def _serve(path: Path, size: int) -> tuple[Any, str]:
     import xllamacpp
 
+    # Every program on this machine can reach the port; only this process knows the key.
     key = secrets.token_urlsafe(24)
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.n_ctx = size
+    # Several slots would divide the context between them.
     params.n_parallel = 1
     params.use_jinja = True
     params.warmup = False
@@ -100,6 +105,8 @@ class LocalModel(WrapperModel):
         tools = model_request_parameters.function_tools
         if not tools:
             return await self.wrapped.request(messages, _settings(model_settings), model_request_parameters)
+        # SmolLM2's template silently ignores `tools`: they are listed in the instructions instead,
+        # and the answer is forced into a schema.
         listed = InstructionPart(content=tools_text(tools, required_only=self.is_small))
         parameters = replace(
             model_request_parameters,
@@ -164,6 +171,7 @@ def _plain(schema: dict[str, Any], *, required_only: bool) -> dict[str, Any]:
 
 
 def _without_words(value: Any, *, names: bool = False) -> Any:
+    # Below `properties` the keys are names of arguments: one that is called `title` must stay.
     if isinstance(value, dict):
         return {
             key: _without_words(inner, names=key == "properties" and not names)
@@ -176,7 +184,7 @@ def _without_words(value: Any, *, names: bool = False) -> Any:
 def flatten(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """Calls and results as text in the requested form, with user and model alternating."""
     flat: list[ModelMessage] = []
-    for message in map(_told, messages):
+    for message in map(_closing_words_as_user, messages):
         if isinstance(message, ModelResponse):
             said = [text for part in message.parts if (text := _spoken(part))]
             flat.append(replace(message, parts=[TextPart("\n".join(said))]))
@@ -190,6 +198,7 @@ def flatten(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
             else:
                 rest.append(part)
         last = flat[-1] if flat else None
+        # The chat template expects user and model to alternate: two requests in a row become one.
         if texts and isinstance(last, ModelRequest) and not rest and _only_words(last):
             texts = [*[str(part.content) for part in last.parts if isinstance(part, UserPromptPart)], *texts]
             flat.pop()
@@ -198,7 +207,7 @@ def flatten(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     return flat
 
 
-def _told(message: ModelMessage) -> ModelMessage:
+def _closing_words_as_user(message: ModelMessage) -> ModelMessage:
     """The closing words of a warm block as a user message: a small model would repeat its own answer."""
     if isinstance(message, ModelResponse):
         texts = [part.content for part in message.parts if isinstance(part, TextPart)]
@@ -247,9 +256,11 @@ def _same(one: ToolCallPart, other: ToolCallPart) -> bool:
 
 
 def _settings(given: ModelSettings | None, schema: dict[str, Any] | None = None) -> ModelSettings:
+    # The same question gets the same answer.
     settings = ModelSettings(temperature=0.0, max_tokens=_MOST_TOKENS, seed=1)
     settings.update(given or {})
     if schema is not None:
         form = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+        # `cache_prompt`: the server reuses what it computed for the common beginning of two requests.
         settings["extra_body"] = {"response_format": form, "cache_prompt": True}
     return settings

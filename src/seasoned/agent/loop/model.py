@@ -50,6 +50,7 @@ def choose_model(config: Config, name: str | None = None, base_url: str | None =
     missing = [package for package in ("pydantic_ai", "openai") if find_spec(package) is None]
     if missing:
         raise CannotDo(f"A conversation needs {', '.join(missing)}: pip install 'seasoned[agent]'.")
+    # `openai:NAME` and `local` say themselves where the model is; a configured server is for plain names.
     url = base_url or (None if (name and ":" in name) or name == LOCAL else config.base_url)
     asked = name or config.model or _by_key(config, url)
     if url is not None:
@@ -141,7 +142,7 @@ def detect_window(choice: ModelChoice) -> int | None:
 
         return CONTEXT_LENGTH
     if choice.base_url is not None:
-        return _told_by_server(choice.base_url, choice.name)
+        return _ask_server(choice.base_url, choice.name)
     return open_model(choice).context_window
 
 
@@ -155,6 +156,7 @@ def is_cloud(choice: ModelChoice) -> bool:
     try:
         found = ip_address(host)
     except ValueError:
+        # A name without a dot, or in one of these domains, belongs to the local network.
         return "." in host and not host.endswith((".localhost", ".local", ".internal", ".lan"))
     return not (found.is_loopback or found.is_private or found.is_link_local)
 
@@ -164,11 +166,12 @@ def provider_of(choice: ModelChoice) -> str:
     if choice.path is not None:
         return "local"
     if choice.base_url is not None:
+        # An address may hold a user name and a password, which are not shown.
         return urlsplit(choice.base_url).netloc.rpartition("@")[2] or choice.base_url
     return choice.name.partition(":")[0]
 
 
-def _told_by_server(base_url: str, name: str) -> int | None:
+def _ask_server(base_url: str, name: str) -> int | None:
     key = api_key("openai")
     headers = {"authorization": f"Bearer {key}"} if key else {}
     try:
@@ -186,6 +189,7 @@ def _told_by_server(base_url: str, name: str) -> int | None:
 def _figures(models: Iterable[dict[str, Any]]) -> Iterator[int]:
     for model in models:
         meta = model.get("meta")
+        # llama.cpp puts its figures into `meta`.
         for place in (model, meta if isinstance(meta, dict) else {}):
             for field in _FIELDS:
                 value = place.get(field)

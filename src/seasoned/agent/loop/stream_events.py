@@ -34,13 +34,13 @@ Stop = Literal["interrupted", "steps", "time", "tokens", "error"]
 
 
 class TextEvent(msgspec.Struct, frozen=True, tag=True):
-    """A piece of the agent's words."""
+    """A piece of the agent's answer."""
 
     text: str
 
 
 class ThinkingEvent(msgspec.Struct, frozen=True, tag=True):
-    """A piece of what the model thinks before it speaks."""
+    """A piece of the model's reasoning."""
 
     text: str
 
@@ -97,7 +97,7 @@ Listener = Callable[[Event], None]
 
 
 class TurnCollector:
-    """Collects one turn."""
+    """Collects the events and figures of one turn."""
 
     def __init__(self, listener: Listener, clock: Callable[[], float] = time.monotonic) -> None:
         self.listener = listener
@@ -133,6 +133,7 @@ class TurnCollector:
                 self._tell(ThinkingEvent(event.delta.content_delta or ""))
         elif isinstance(event, FunctionToolCallEvent):
             call = event.part
+            # If the same call is announced again, its time still counts from the first event.
             self._calls.setdefault(call.tool_call_id, (call, self._clock()))
             self._tell(CallStarted(call.tool_call_id, call.tool_name, arguments_of(call.args)))
         elif isinstance(event, FunctionToolResultEvent) and isinstance(event.part, ToolReturnPart):
@@ -141,17 +142,17 @@ class TurnCollector:
             self._text = event.result.output
 
     def answered(self, response: ModelResponse) -> None:
-        """The model has answered a request."""
+        """Count the usage and the cost of an answer."""
         body = body_of(response)
         self._usages.append(usage_of(body) or Usage())
         self._costs.append(cost_of(body))
 
     def stop(self, why: Stop, reason: str) -> None:
-        """The turn did not end by itself."""
+        """Record why the turn was stopped."""
         self._stopped = (why, reason)
 
     def turn(self, notes: Sequence[str] = ()) -> Turn:
-        """What came of it."""
+        """The result of the turn."""
         why, reason = self._stopped or (None, None)
         return Turn(
             text=self._text,
@@ -175,12 +176,14 @@ class TurnCollector:
         call, begun = self._calls.get(part.tool_call_id, (None, self._clock()))
         arguments = arguments_of(call.args) if call is not None else {}
         result = Result(part.model_response_str(), marks_of(part.outcome))
+        # Judged as the scan would judge it, so that the live view and the store agree.
         verdict = judge(ToolCall(part.tool_call_id, part.tool_name, arguments, result), agent=AGENT)
         self._failed += verdict.verdict == "failed"
         seconds = self._clock() - begun
         self._tell(CallFinished(part.tool_call_id, part.tool_name, arguments, result.text, verdict, seconds))
 
     def _tell(self, event: Event) -> None:
+        # Any event counts: from now on the user sees that something happens.
         if self._first_token is None:
             self._first_token = self.elapsed
         self.listener(event)

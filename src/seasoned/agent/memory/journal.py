@@ -34,6 +34,7 @@ ChangeState = Literal["writing", "kept", "staged", "rejected", "undone", "failed
 WriteState = Literal["kept", "staged", "unchanged", "refused"]
 MemoryName = Literal["notes", "user"]
 FILES: dict[MemoryName, str] = {"notes": "MEMORY.md", "user": "USER.md"}
+# Characters; the same limits as in Hermes, which may use the same files.
 NOTES_LIMIT = 2_200
 USER_LIMIT = 1_375
 # These actions move a file or folder aside instead of writing one.
@@ -237,6 +238,7 @@ class ChangeJournal:
         except OSError as error:
             raise CannotDo(f"{str(edit.path)!r} cannot be written: {error.strerror or error}.") from error
         finally:
+            # Also after an error: while this process lives, no change may stay in the state `writing`.
             self.mark(change, state)
         return WriteReply("kept", said, change)
 
@@ -245,6 +247,7 @@ class ChangeJournal:
             "before_digest": "" if edit.before is None else digest(edit.before),
             "after_digest": "" if edit.after is None else digest(edit.after),
         }
+        # Without this, every review would propose the same change again until a person decides.
         if self.store.row("learned.waiting_like", {**_place(edit), **digests}) is not None:
             return WriteReply("unchanged", "The same change already waits for a person.")
         change = self.record(edit, by, "staged")
@@ -257,6 +260,7 @@ class ChangeJournal:
             # What holds a secret goes into a private file, so that it can be restored without being in the store.
             aside = self.copy_aside(Path(edit.file or edit.target), edit.before)
         after = None
+        # The new text of a skill is in its file; only if it waits must the store hold it.
         if edit.after is not None and (edit.kind == "memory" or state == "staged"):
             after = self._redacted(edit.after)
             if state == "staged" and after.encode() != edit.after:

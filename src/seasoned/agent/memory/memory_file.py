@@ -65,6 +65,7 @@ def joined(entries: Sequence[str]) -> str:
 def read(folder: Path, which: MemoryName, *, limit: int) -> MemoryFile:
     """A memory file; one that does not exist has no entries."""
     path = folder / FILES[which]
+    # An atomic write would replace the link, and the file that it points to would stay as it is.
     if path.is_symlink():
         return MemoryFile(which, path, (), limit, problem="it is a link: put the file itself there, or set the folder")
     try:
@@ -86,6 +87,7 @@ def _problem(text: str, entries: tuple[str, ...], limit: int) -> str | None:
         return "it holds NUL characters"
     if len(text) > _FAR * limit:
         return f"it has {len(text):,} characters, and {limit:,} are allowed"
+    # Writing the entries back must lose nothing but blanks; otherwise the file was not read as it was meant.
     if any(_separates(entry) for entry in entries) or text.split() != joined(entries).split():
         return "its entries are not separated correctly (a line `§` between two entries, and nowhere else)"
     return None
@@ -134,6 +136,7 @@ def frozen(
         memory = read(folder, which, limit=limits[which])
         entries = [entry for entry in memory.entries if redactor is None or _is_fit(redactor, which, entry)]
         left_out = len(memory.entries) - len(entries)
+        # Further lines are indented, so that a part of an entry cannot pass for another entry.
         lines = [f"- {entry.replace(chr(10), chr(10) + '  ')}" for entry in entries]
         if memory.problem:
             lines = ["(This file is damaged and was left out. Tell the user; do not write to it.)"]
@@ -171,6 +174,7 @@ def _write(
         return WriteReply("refused", f"Not kept. {why}")
     folder = journal.memory_folder
     with journal.memory_lock(folder, which):
+        # Read under the lock: another agent may be writing the same file.
         memory = _writable(journal, folder, which)
         _settle(journal, folder, which, memory)
         if entry is not None and entry in memory.entries:
@@ -260,9 +264,11 @@ def _only(memory: MemoryFile, piece: str) -> str:
     """The one entry that contains the piece."""
     if not piece.strip():
         raise UsageError("Say which entry you mean by a piece of its text.")
+    # First exactly, then without blanks around the piece, which models often add.
     holding = [entry for entry in memory.entries if piece in entry] or [
         entry for entry in memory.entries if piece.strip() in entry
     ]
+    # A piece that is an entire entry is unambiguous, even if longer entries contain it.
     if piece in holding:
         return piece
     if len(holding) == 1:

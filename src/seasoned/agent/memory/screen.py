@@ -9,6 +9,7 @@ from seasoned.template.admission.hostile import speaks_to_reader
 
 # Who the user is may hold how to reach them; notes and skills may not.
 PERSONAL = frozenset(("email", "phone"))
+# The check for orders reads only the beginning of a long text, so it gets parts that overlap.
 _PART = 16_000
 _OVERLAP = 1_000
 _JOINERS = "\u200c\u200d"
@@ -20,6 +21,7 @@ _BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u2028\u2029\u034f
 
 def objection(redactor: Redactor, text: str, *, before: str = "", personal: bool = False) -> str | None:
     """Why the text may not be kept, in one sentence. Only what an edit adds counts."""
+    # A person may have written what an agent may not; other lines of that file can still be changed.
     known = frozenset(before.split("\n"))
     added = "\n".join([line for line in text.split("\n") if line not in known])
     if place := _hidden(added):
@@ -30,6 +32,7 @@ def objection(redactor: Redactor, text: str, *, before: str = "", personal: bool
         if hit.kind in PERSONAL:
             return f"Line {line} holds personal data ({hit.kind}): leave it out, or keep it in the user's memory."
         return f"Line {line} holds what looks like a secret ({hit.kind}): say where it is kept, never what it is."
+    # An added line can complete an order that began in lines that were there before.
     if _speaks(added) or (_speaks(text) and not _speaks(before)):
         place = next((f"Line {at}" for at, line in enumerate(text.split("\n"), 1) if _speaks(line)), "The text")
         return (

@@ -37,6 +37,7 @@ def forget(journal: ChangeJournal, *sessions: str) -> list[WriteReply]:
     """
     failed = []
     changes = {change.id: change for session in sessions for change in taught_by(journal.store, session)}
+    # Backwards, since each undo expects the text that its change left behind.
     newest_first = [changes[number] for number in sorted(changes, reverse=True)]
     asides = {Path(change.aside) for change in newest_first if change.aside}
     for change in newest_first:
@@ -48,6 +49,7 @@ def forget(journal: ChangeJournal, *sessions: str) -> list[WriteReply]:
             failed.append(WriteReply("refused", str(error), change.id))
         else:
             asides |= {aside} if aside else set()
+    # Undoing keeps a copy of what it removes; forgetting must not.
     for path in asides:
         drop(path)
     with journal.store.write():

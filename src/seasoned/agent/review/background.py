@@ -35,9 +35,11 @@ from seasoned.session import SessionRef
 from seasoned.store import open_store
 
 GRACE_SECONDS = 2.0
+# For an interrupted review, to close its row in the ledger.
 _LAST_SECONDS = 0.5
 _REASON_CHARS = 300
 _log = logging.getLogger("seasoned.review")
+# Without a handler Python would print warnings into the middle of a conversation.
 _log.addHandler(logging.NullHandler())
 
 
@@ -82,7 +84,7 @@ class Reviewer:
         self._lock = threading.Lock()
         self._save_lock = threading.Lock()
         self._lines: list[str] = []
-        self._told: set[str] = set()
+        self._reported_kinds: set[str] = set()
         self._thread: threading.Thread | None = None
         self._saving: list[threading.Thread] = []
         self._token = CancellationToken()
@@ -103,9 +105,11 @@ class Reviewer:
         self._count = self._count.after(calls=turn.calls)
         topic = topic_due(self._count, self._settings)
         context = conversation.runtime.context
+        # There is nothing to learn yet from a turn that was stopped; the count goes on.
         is_time = topic is not None and context is not None and turn.stopped is None and bool(turn.text.strip())
         if is_time and not self.is_running:
             assert topic is not None and context is not None
+            # Reset at the start, so that a review that fails is not repeated after every turn.
             self._count = self._count.without(topic)
             self._begin(
                 _ReviewedConversation(
@@ -155,6 +159,7 @@ class Reviewer:
     async def _guarded(self, seen: _ReviewedConversation) -> None:
         """The boundary of a review: what fails in it, or in its callback, ends here."""
         reviewing = asyncio.create_task(self._review(seen))
+        # Waited for, not awaited: what it raises is reported below instead of ending the thread.
         await asyncio.wait({reviewing})
         if (error := reviewing.exception()) is not None:
             redactor = seen.context.secrecy.redactor()
@@ -187,6 +192,7 @@ class Reviewer:
         if self._open_other is None:
             model = None if self._open_model is None else self._open_model()
             fork = whole_fork(seen.runtime, seen.history, prompt, model=model)
+            # The whole history costs little while the provider caches it; one that no longer fits becomes a digest.
             if seen.window is None or fork.size < seen.window:
                 return fork
             other = fork.runtime.model
@@ -207,9 +213,10 @@ class Reviewer:
 
     def _tell_once(self, line: str) -> None:
         with self._lock:
+            # The same failure with other details is not reported again.
             kind = line.partition(":")[0]
-            is_new = kind not in self._told
-            self._told.add(kind)
+            is_new = kind not in self._reported_kinds
+            self._reported_kinds.add(kind)
         if is_new:
             _log.warning("%s", line)
             self._tell(line)
@@ -233,6 +240,7 @@ class Reviewer:
 
     def _save_now(self) -> None:
         try:
+            # Several saves may wait here; each writes the latest count.
             with self._save_lock, open_store(self._store_path) as store:
                 save_count(store, self._lineage_root, self._count, now=self._clock())
         except (SeasonedError, sqlite3.Error) as error:

@@ -16,16 +16,21 @@ from seasoned.redact import Redactor
 from seasoned.session import Message, Session, ToolCall
 from seasoned.template.render.tokens import count_tokens
 
+# Messages at the end of a session that are shown in full.
 WHOLE = 24
 # Tokens of a digest at most, so that it fits into the window of a small model and costs little.
 BUDGET = 40_000
+# Characters of a message, and of a failed call, in a collapsed turn.
 _SAID = 300
 _DONE = 160
 _MESSAGE_CHARS = 6_000
 _LEAST_CHARS = 400
+# The share of the budget for the turns before the last messages.
 _OLDER_SHARE = 0.4
 _LEAST_TOKENS = 1_000
+# The rest of the window is for the review's own calls and answers.
 _WINDOW_SHARE = 0.6
+# Before each line of the session, so that nothing in it can pass for a heading or an instruction.
 _BAR = "| "
 
 
@@ -53,6 +58,7 @@ def digest_of(session: Session, redactor: Redactor, *, whole: int = WHOLE, budge
     cut = max(0, len(said) - whole)
     head = _head(session, redactor, len(said))
     chars = _MESSAGE_CHARS
+    # All of the last messages are shortened alike; dropping some would hide what happened.
     while True:
         last = "\n".join(_whole(message, session.ref.agent, redactor, chars) for message in said[cut:])
         if count_tokens(last) <= budget * (1 - _OLDER_SHARE) or chars <= _LEAST_CHARS:

@@ -62,6 +62,7 @@ class Fork:
     def size(self) -> int:
         """Tokens of its first request, estimated."""
         own = count_tokens(self.prompt)
+        # With a history, the provider's last count includes the instructions.
         if not self.history:
             own += count_tokens(self.runtime.instructions)
         return own + context_tokens([*self.runtime.prefix, *self.history])
@@ -122,6 +123,7 @@ class RequestObserver(AbstractCapability[Context]):
     async def before_model_request(
         self, ctx: RunContext[Context], request_context: ModelRequestContext
     ) -> ModelRequestContext:
+        # Before the first answer there is no count by the provider, so the fork's own estimate is used.
         self.may_ask(context_tokens(ctx.messages) if ctx.run_step > 1 else self.first)
         return request_context
 
@@ -146,7 +148,7 @@ async def run_fork(
     context: Context,
     gate: ReviewGate,
     watch: RequestObserver,
-    heard: ForkProgress,
+    progress: ForkProgress,
     iterations: int,
     seconds: float,
     token: CancellationToken,
@@ -165,6 +167,6 @@ async def run_fork(
         async with events as stream:
             async for event in stream:
                 if isinstance(event, FunctionToolCallEvent):
-                    heard.calls += 1
+                    progress.calls += 1
                 elif isinstance(event, AgentRunResultEvent):
-                    heard.answer = event.result.output
+                    progress.answer = event.result.output

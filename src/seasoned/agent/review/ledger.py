@@ -22,6 +22,7 @@ Occasion = Literal["background", "on demand"]
 Form = Literal["fork", "digest"]
 ReviewEnding = Literal["kept", "nothing", "budget", "steps", "time", "interrupted", "failed"]
 ReviewState = Literal["running", "kept", "nothing", "budget", "steps", "time", "interrupted", "failed", "lost"]
+# Process ids are reused: after a day a review counts as lost, whatever runs under its id.
 _LONGEST_SECONDS = 24 * 3600.0
 
 
@@ -162,6 +163,7 @@ def over_budget(settings: ReviewSettings, spent: ReviewSpending, *, expected: in
             f"and the next request would take about {expected:,}."
         )
     dollars = settings.usd_per_day
+    # A price is known only after the answer, so one request may exceed the budget.
     if dollars is not None and spent.cost_usd >= dollars:
         return f"The review budget is used up: {spent.cost_usd:.4f} of {dollars:.2f} US dollars today."
     return None
@@ -183,6 +185,7 @@ def _lives(pid: int) -> bool:
         return True
     with suppress(PermissionError):
         try:
+            # Signal 0 only asks whether the process exists. A PermissionError means that it does.
             os.kill(pid, 0)
         except (ProcessLookupError, OverflowError):
             return False

@@ -129,13 +129,14 @@ async def carry_out(
 ) -> Review:
     """Run a review and return its row of the ledger. What goes wrong is reported there, not raised."""
     ref = new_ref(clock)
-    sitting = _RunningReview(plan, ref, clock)
+    running = _RunningReview(plan, ref, clock)
+    # What the ledger says if this task is cancelled before the review returns.
     state: ReviewEnding = "interrupted"
     reason: str | None = "The review was interrupted."
     try:
-        state, reason = await sitting.run(_context(plan, ref), token or CancellationToken())
+        state, reason = await running.run(_context(plan, ref), token or CancellationToken())
     finally:
-        done = sitting.end(state, reason)
+        done = running.end(state, reason)
     return done
 
 
@@ -144,7 +145,7 @@ class _RunningReview:
 
     def __init__(self, plan: ReviewPlan, ref: SessionRef, clock: Callable[[], float]) -> None:
         self._gate = ReviewGate()
-        self._heard = ForkProgress()
+        self._progress = ForkProgress()
         self._plan = plan
         self._ref = ref
         self._clock = clock
@@ -160,12 +161,12 @@ class _RunningReview:
             line = line_of(written)
             closing = ReviewEnd(
                 state="kept" if line and state == "nothing" else state,
-                calls=self._heard.calls,
+                calls=self._progress.calls,
                 refused=len(self._gate.refused),
                 kept=sum(change.state == "kept" for change in written),
                 staged=sum(change.state == "staged" for change in written),
                 said=". ".join(part for part in (line, why) if part) or NOTHING,
-                answer=redactor.head(self._heard.answer, _ANSWER_CHARS) or None,
+                answer=redactor.head(self._progress.answer, _ANSWER_CHARS) or None,
             )
             return end(store, self._row, closing, now=self._clock())
 
@@ -178,7 +179,7 @@ class _RunningReview:
                 context=context,
                 gate=self._gate,
                 watch=RequestObserver(self._may_ask, self._answered, self._plan.fork.size),
-                heard=self._heard,
+                progress=self._progress,
                 iterations=settings.iterations,
                 seconds=settings.seconds,
                 token=token,
@@ -188,6 +189,7 @@ class _RunningReview:
             # Waited for, not awaited: whatever a review raises becomes a row of the ledger.
             await asyncio.wait({working})
         finally:
+            # Its tools end with it.
             context.stopping.set()
             if not working.done():
                 working.cancel()

@@ -103,6 +103,7 @@ def write_file(journal: ChangeJournal, name: str, file: str, text: str, *, by: P
         check_spelling(skill.path, file)
         is_there = inside(skill.folder, f"{skill.id}/{file}").exists()
         before = _text_to_change(journal, skill, file) if is_there else None
+        # Whether a review may add a file depends on who wrote SKILL.md.
         _guard(journal, skill, file if before is not None else MAIN, by)
         if before == text:
             return WriteReply("unchanged", f"{skill.id}/{file} says so already.")
@@ -127,6 +128,7 @@ def delete(journal: ChangeJournal, name: str, *, by: Provenance) -> WriteReply:
     """Move a whole skill aside."""
     with journal.skill_lock(journal.skill_folder):
         skill = _find(journal, name)
+        # One file that a person wrote is enough to keep a review from deleting the skill.
         for file in (MAIN, *skill.files):
             _guard(journal, skill, file, by)
         return _commit(journal, _removal(skill, MAIN, "delete"), by)
@@ -154,6 +156,7 @@ def revert(journal: ChangeJournal, change: Change) -> Path | None:
             move(Path(change.aside), place)
             return None
         inside(Path(change.folder), f"{change.target}/{change.file}")
+        # Undoing a creation moves the entire folder: files that were added later would go with it.
         more = list(files(folder)) if change.action == "create" else []
         if more or _digest_of(folder / change.file) != change.after_digest:
             raise UsageError(f"{change.target} was changed after change {change.id}: undo the later changes first.")
@@ -188,6 +191,7 @@ def _move_aside(path: Path, aside: Path, top: Path) -> None:
     """Move a file or folder, and remove the folders above it that became empty."""
     move(path, aside)
     folder = path.parent
+    # rmdir refuses a folder that is not empty, and that ends the loop.
     with suppress(OSError):
         while folder != top:
             folder.rmdir()
@@ -211,6 +215,7 @@ def _check(journal: ChangeJournal, name: str, file: str, text: str, before: str)
         raise UsageError(f"{file} would have {len(text):,} characters, {limit:,} at most: move parts to references/.")
     if file == MAIN:
         document = parse(text)
+        # A skill that exists keeps the name in its front matter, even if its folder is called otherwise.
         expected = parse(before).name if before else name
         if document.name != expected:
             raise UsageError(f"The front matter names {document.name[:80]!r}, but the skill is called {expected!r}.")
@@ -229,6 +234,7 @@ def _guard(journal: ChangeJournal, skill: Skill, file: str, by: Provenance) -> N
     if by.actor != "review" or journal.allow_person_skills:
         return
     last = last_change(journal.store, skill.folder, skill.id, file)
+    # The digest shows whether a person has edited the file since, without the journal.
     is_ours = last is not None and last.actor != "person" and last.after_digest == _digest_of(skill.path / file)
     if created_by(journal.store, skill.folder, skill.id) == "person" or not is_ours:
         raise UsageError(
@@ -256,6 +262,7 @@ def _text_to_change(journal: ChangeJournal, skill: Skill, file: str) -> str:
 def _replaced(text: str, old: str, new: str, file: str) -> str:
     if not old:
         raise UsageError("Say which piece to replace, exactly as it is in the file.")
+    # Models write plain line feeds; a file with Windows line ends keeps its own.
     if "\r\n" in text and old not in text:
         old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
     times = text.count(old)

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     import yaml
 
 _FENCE = "---"
+# Text that needs no quotes in YAML, whatever reads it.
 _SAFE_PLAIN = re.compile(r"[A-Za-z][\w ,.;()/'+–—-]*\Z")
+# YAML 1.1 reads these as booleans or as null.
 _YAML_WORDS = frozenset(("true", "false", "yes", "no", "on", "off", "null", "y", "n"))
+# A value on one line that begins with none of the characters that have a meaning in YAML.
 _ONE_LINE = re.compile(r"^(name|description):[ \t]+(?![\"'|>&*!%@`\[{#])(.*\S)", re.MULTILINE)
 
 

@@ -26,6 +26,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*\Z")
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*\Z")
 _PART_LENGTH = 100
 _DEPTH = 5
+# Windows reserves these names, with any extension.
 _DEVICES = frozenset(
     ("con", "prn", "aux", "nul", "clock$", *[f"{port}{digit}" for port in ("com", "lpt") for digit in range(10)])
 )
@@ -72,6 +73,7 @@ def inside(folder: Path, path: str) -> Path:
         try:
             mode = place.lstat().st_mode
         except FileNotFoundError:
+            # What does not exist yet cannot be a link.
             continue
         except OSError as error:
             raise CannotDo(f"{str(place)!r} cannot be read: {error.strerror or error}.") from error
@@ -118,6 +120,7 @@ def _below(folder: Path, path: str, depth: int) -> Iterator[str]:
 DESCRIPTION_LIMIT = 1_024
 TEXT_LIMIT = 100_000
 FILE_LIMIT = 1_000_000
+# The index is part of every prompt.
 _INDEX_LENGTH = 200
 
 
@@ -255,6 +258,7 @@ def _read(folder: Path, skill_id: str) -> Skill:
         support = tuple(files(folder / skill_id))
     except (UsageError, CannotDo, NotFound) as error:
         return Skill(skill_id, folder, problem=str(error))
+    # Skills that were written elsewhere may exceed the limit; here it protects the prompt.
     return Skill(skill_id, folder, document.description[:DESCRIPTION_LIMIT], support)
 
 
@@ -262,6 +266,7 @@ def read_text(path: Path, errors: str = "strict") -> str:
     """The text of a file of a skill; CannotDo says why it cannot be read."""
     try:
         with path.open("rb") as file:
+            # A character has at most four bytes; one byte more shows that the file is too long.
             data = file.read(4 * FILE_LIMIT + 1)
     except FileNotFoundError:
         raise NotFound(f"{str(path)!r} is gone: list the skills again.") from None

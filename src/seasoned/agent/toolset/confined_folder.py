@@ -21,6 +21,7 @@ import msgspec
 
 from seasoned.errors import CannotDo, NotFound, SeasonedError, UsageError
 
+# As in Linux: a path with more links counts as a loop.
 _LINKS = 40
 _COMPONENTS = 100
 _COMPONENT_BYTES = 255
@@ -31,8 +32,10 @@ _DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NOFOLLOW | _CLOEXEC
+# O_NONBLOCK: opening a pipe that was put in the place of a file must not wait.
 _FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | _NOFOLLOW | _CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _CLOEXEC
+# Whether the system can open files relative to an open folder; Windows cannot.
 _CAREFUL = bool(_NOFOLLOW) and {os.open, os.stat, os.mkdir, os.readlink, os.rename, os.unlink} <= os.supports_dir_fd
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -62,6 +65,7 @@ class ConfinedFolder:
         self._given = Path(os.path.abspath(path))  # noqa: PTH100  links stay as the user wrote them
         self._careful = careful
         found = self.root.stat()
+        # Compared with every use: the folder may be replaced by another one, or by a link.
         self._identity = (found.st_dev, found.st_ino)
 
     def parts(self, path: str) -> tuple[str, ...]:
@@ -111,6 +115,7 @@ class ConfinedFolder:
             opened = os.open(spot.name, _FILE, dir_fd=spot.folder)
             with os.fdopen(opened, "rb") as file:
                 after = os.fstat(opened)
+                # Between the check and the opening it may have been swapped for something else.
                 if not os.path.samestat(before, after) or not stat.S_ISREG(after.st_mode):
                     raise CannotDo(f"{path!r} changed while it was opened; try again.")
                 data = file.read(most + 1)
@@ -159,7 +164,7 @@ class ConfinedFolder:
         return opened
 
     def _walk(self, path: str, parts: tuple[str, ...], opened: list[int], *, make: bool) -> list[str]:
-        """Opens folder after folder, and returns the names that lead to the last, which is left unopened."""
+        """Open each folder on the way; the names that lead to the last component, which is not opened."""
         names: list[str] = []
         ahead = list(reversed(parts))
         links = 0
@@ -182,6 +187,7 @@ class ConfinedFolder:
                     names.clear()
                     while len(opened) > 1:
                         os.close(opened.pop())
+                # The target is walked like the path itself, so that each of its parts is checked too.
                 ahead += [each for each in reversed(target.split("/")) if each not in ("", ".")]
                 continue
             if make and _is_git(part):
@@ -215,7 +221,7 @@ class ConfinedFolder:
 
     @contextlib.contextmanager
     def _explained(self, path: str) -> Iterator[None]:
-        """Says what an error of the system means for the path that was given."""
+        """Turn errors of the system into errors that name the path and say what to do."""
         try:
             yield
         except FileNotFoundError as error:
@@ -263,6 +269,7 @@ def _check_text(path: str) -> None:
 def _check_part(part: str) -> None:
     if len(part.encode()) > _COMPONENT_BYTES:
         raise UsageError(f"{part[:80]!r}… is longer than a name can be ({_COMPONENT_BYTES} bytes).")
+    # Some file systems normalise names: then another name would be used than the one that was checked.
     plain = unicodedata.normalize("NFKC", part)
     if "/" in plain or "\\" in plain or plain in (".", "..") or plain.strip(" .") == "" != part.strip(" ."):
         raise UsageError(f"{part!r} turns into {plain!r} when it is normalised; use a plain name.")
@@ -277,8 +284,9 @@ def _leads_out(path: str) -> UsageError:
 
 
 def _is_git(part: str) -> bool:
-    """Also in the spellings that some file systems take for the same name."""
+    """Whether a name means `.git`, also in spellings that some file systems take for the same name."""
     plain = "".join(c for c in unicodedata.normalize("NFKC", part) if unicodedata.category(c) != "Cf")
+    # Git guards against the same: HFS+ ignores invisible characters, NTFS has a short name `git~1`.
     return plain.casefold().rstrip(" .") in (".git", "git~1")
 
 
@@ -318,6 +326,7 @@ def _replace(spot: _Spot, data: bytes, before: os.stat_result | None) -> None:
     """Write a temporary file, then rename it: an existing file is never half written, nor written through a link."""
     name = f".seasoned-{secrets.token_hex(8)}.tmp"
     temporary = name if spot.folder is not None else str(Path(spot.name).with_name(name))
+    # An existing file may be private: its new content is too, until the old mode is set.
     opened = os.open(temporary, _NEW, 0o666 if before is None else 0o600, dir_fd=spot.folder)
     try:
         with os.fdopen(opened, "wb") as file:
@@ -325,6 +334,7 @@ def _replace(spot: _Spot, data: bytes, before: os.stat_result | None) -> None:
             if before is not None and hasattr(os, "fchown"):
                 with contextlib.suppress(PermissionError):
                     os.fchown(opened, before.st_uid, before.st_gid)
+                # Content that an agent wrote gets no setuid or setgid bit.
                 os.fchmod(opened, stat.S_IMODE(before.st_mode) & 0o777)
             file.flush()
             os.fsync(opened)

@@ -22,6 +22,7 @@ from seasoned.confirm.request.request import NewRequest
 from seasoned.errors import Refused, SeasonedError
 
 Answer = dict[str, Any]
+# Waiting longer would use up the turn's time; the model can call again.
 _LONGEST_WAIT_SECONDS = 120.0
 
 

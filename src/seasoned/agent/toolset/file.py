@@ -48,6 +48,7 @@ def read_file(reach: ToolScope, path: str, offset: int = 1, limit: int = 500, li
     """
     data = reach.folder.read(path, most=reach.limits.file_bytes)
     text, note = _decoded(path, data)
+    # Only a line feed ends a line: splitlines would split at form feeds too, and shift the numbers.
     lines = list(io.StringIO(text, newline="\n"))
     if offset < 1 or limit < 1:
         raise UsageError(f"offset {offset!r} and limit {limit!r} must be 1 or more.")
@@ -69,6 +70,7 @@ def _decoded(path: str, data: bytes) -> tuple[str, str | None]:
         if data.startswith(mark):
             return data.decode(encoding, "replace"), "The file is encoded in UTF-16."
     if b"\0" in data[:8192]:
+        # As git decides it: a NUL near the beginning means that it is not text.
         kind = next((name for start, name in _KINDS if data.startswith(start)), "a binary file")
         raise CannotDo(f"{path!r} is {kind} of {len(data):,} bytes, not text; use a program in the terminal.")
     kept = data.removeprefix(codecs.BOM_UTF8)
@@ -175,6 +177,7 @@ def _sought(reach: ToolScope, where: str, request: dict[str, Any]) -> tuple[list
     folder = reach.folder.open_folder(where)
     try:
         finished = run(
+            # Isolated: nothing in the folder that is searched may be imported.
             [sys.executable, "-I", "-S", "-B", str(_SEEK), json.dumps(request)],
             folder=folder,
             limits=msgspec.structs.replace(
@@ -185,6 +188,7 @@ def _sought(reach: ToolScope, where: str, request: dict[str, Any]) -> tuple[list
         )
     finally:
         os.close(folder)
+    # A search that was stopped may end in the middle of a line.
     said = [json.loads(line) for line in finished.output.splitlines() if re.match(r'\{"', line) and line.endswith("}")]
     finds = [each for each in said if "path" in each]
     problem = next((each["problem"] for each in said if "problem" in each), None)
@@ -257,6 +261,7 @@ def _places(text: str, old: str) -> list[re.Match[str]]:
 
 def _replaced(text: str, found: list[re.Match[str]], new: str) -> str:
     """The text with the pieces replaced, each with the line ends of its surroundings."""
+    # A lone surrogate would be written as a raw byte, because of surrogateescape.
     new = new.encode("utf-8", "replace").decode().replace("\r\n", "\n")
     parts: list[str] = []
     at = 0
@@ -290,8 +295,10 @@ def _nearest(text: str, old: str) -> str:
     best, place = 0.0, -1
     key = max(sought, key=len, default="")
     offset = sought.index(key) if key else 0
+    # A matcher remembers what it computed for its second sequence, so the constant one goes there.
     matcher = difflib.SequenceMatcher(b=key[:200], autojunk=False)
     for at, line in enumerate(stripped[:_COMPARED]):
+        # The cheap upper bounds come first, so that few lines are compared in full.
         matcher.set_seq1(line[:200])
         if (
             line

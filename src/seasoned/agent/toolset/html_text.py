@@ -37,6 +37,7 @@ class _TextExtractor(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "body":
+            # Many pages never close `head`, and all of their text would be dropped.
             self._dropped.clear()
         if tag == "title" and not self.title:
             self._in_title = True
@@ -63,6 +64,7 @@ class _TextExtractor(HTMLParser):
             self._in_title = False
         elif self._dropped:
             if tag in self._dropped:
+                # This also closes what was opened inside and never closed.
                 del self._dropped[self._dropped.index(tag) :]
         elif tag == "a" and self._link is not None:
             target, start = self._link

@@ -29,6 +29,7 @@ from seasoned.redact.name import WORDS, Promise, promise
 
 Ending = Literal["exit", "time", "output", "processes", "stopped", "lost"]
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
+# All processes of a command inherit this variable: they are found by it if the supervisor is lost.
 _MARK = "SEASONED_RUN"
 _PATIENCE_SECONDS = 5.0
 _SECRET_WORDS = frozenset({"auth", "credential", "credentials", "cookie", "dsn", "token", "secret", "key", "keys"})
@@ -122,6 +123,7 @@ class _OutputBuffer:
 
     def __init__(self, limit: int) -> None:
         self._half = max(1, limit // 2)
+        # Incremental, since a character may be split between two blocks.
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._head = ""
         self._tail = ""
@@ -153,7 +155,7 @@ class _RunningCommand:
         self._limits = limits
         self._mark = mark
         self._start = time.monotonic()
-        self._kept = _OutputBuffer(limits.output_characters)
+        self._output = _OutputBuffer(limits.output_characters)
         self._read = 0
         self._answer = b""
         source, sink = os.pipe()
@@ -163,9 +165,11 @@ class _RunningCommand:
                 [sys.executable, "-I", "-S", "-B", str(_SUPERVISOR)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                # The command gets this pipe for both of its streams; stdout is for the supervisor's answer.
                 stderr=sink,
                 pass_fds=(folder,),
                 env=environment,
+                # Ctrl-C in the terminal must not end the supervisor before its command.
                 start_new_session=True,
                 bufsize=0,
             )
@@ -188,7 +192,7 @@ class _RunningCommand:
             _write_all(self._supervisor.stdin.fileno(), json.dumps(request).encode() + b"\n")
 
     def wait(self, stop: Callable[[], bool] | None) -> FinishedCommand:
-        """Reads until the end of both pipes, or until patience is over."""
+        """Read until both pipes end, or until the time limits are long over."""
         assert self._supervisor.stdout is not None and self._supervisor.stdin is not None
         ending: Ending | None = None
         patience = self._limits.time_seconds + self._limits.grace_seconds + _PATIENCE_SECONDS
@@ -202,6 +206,7 @@ class _RunningCommand:
                             selector.unregister(key.fileobj)
                             if key.fd != self._source:  # no supervisor: what still prints has escaped it
                                 patience = min(patience, time.monotonic() - self._start + 1.0)
+                    # The supervisor takes the end of its input as the order to stop.
                     if ending is None and (ending := self._reason(stop)) is not None:
                         self._supervisor.stdin.close()
                         patience = time.monotonic() - self._start + self._limits.grace_seconds + _PATIENCE_SECONDS
@@ -210,14 +215,15 @@ class _RunningCommand:
             answer = self._settle()
             os.close(self._source)
             self._supervisor.stdout.close()
-        self._kept.add(b"", last=True)
+        self._output.add(b"", last=True)
         why: Ending = ending or answer.get("why", "lost")
+        # It ended by itself at the same moment; that counts, unless it had printed too much.
         if ending is not None and answer.get("why") == "exit":
             why = ending if ending == "output" else "exit"
         return FinishedCommand(
             _exit_code(why, answer.get("status")),
-            self._kept.text(),
-            self._kept.characters,
+            self._output.text(),
+            self._output.characters,
             why,
             answer.get("ended", 0),
             answer.get("left", 0),
@@ -229,7 +235,7 @@ class _RunningCommand:
         if fd == self._source:
             self._read += len(block)
             if self._read <= self._limits.flood_bytes:
-                self._kept.add(block)
+                self._output.add(block)
         else:
             self._answer += block
         return bool(block)
@@ -258,9 +264,11 @@ def _write_all(fd: int, data: bytes) -> None:
 
 def _exit_code(why: Ending, status: int | None) -> int:
     if why == "time":
+        # As the program `timeout` does.
         return 124
     if status is None or why in ("output", "processes", "stopped", "lost"):
         return 128 + signal.SIGKILL
+    # As shells do; Python gives the signal as a negative number.
     return 128 - status if status < 0 else status
 
 

@@ -14,6 +14,7 @@ import msgspec
 from seasoned.errors import CannotDo, UsageError
 
 Resolver = Callable[..., list[Any]]
+# In these ranges an address of IPv6 stands for the one of IPv4 in its last 32 bits.
 _NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
 _COMPATIBLE = ipaddress.IPv6Network("::/96")
 # Clouds hand out credentials at these addresses to any request from inside. One of them is a public address.
@@ -31,6 +32,7 @@ class CheckedAddress(msgspec.Struct, frozen=True):
 
 def refusal(text: str) -> str | None:
     """Why an address may not be reached; None if it may."""
+    # Without the zone, as in `fe80::1%eth0`.
     address = ipaddress.ip_address(text.partition("%")[0])
     for each in (address, *_embedded(address)):
         if each in _METADATA:
@@ -66,6 +68,7 @@ def addresses(
 ) -> list[CheckedAddress]:
     """The addresses of a name; UsageError if one of them may not be reached."""
     found = _resolved(host, port, seconds, resolve)
+    # All are checked, and only these are connected to: a second look-up could give another address.
     for _, _, _, _, place in found:
         why = refusal(place[0])
         if why is not None and f"{host}:{port}" not in allow_private:

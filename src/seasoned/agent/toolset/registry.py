@@ -21,6 +21,7 @@ from seasoned.agent.toolset.scope import ToolLimits, ToolScope
 from seasoned.command.risk import Danger, danger_in, danger_in_code, need_of_call
 from seasoned.errors import UsageError
 
+# `module:name`, imported only for sessions that have the toolset.
 _MACHINE = {
     "terminal": ("terminal:terminal",),
     "file": ("file:read_file", "file:write_file", "file:patch", "file:search_files"),
@@ -67,6 +68,7 @@ def build_toolsets(
             built.append(ApprovalRequiredToolset(tools, _must_be_asked(reach.folder.root)))
             continue
         others = FunctionToolset(list(_load(_OTHERS[name])), id=name)
+        # Of these only a schedule acts later, with no one watching.
         is_asked = name == "schedule"
         built.append(ApprovalRequiredToolset(others, _must_be_asked(reach.folder.root)) if is_asked else others)
     return tuple(built)
@@ -123,6 +125,7 @@ def _on_machine(function: Callable[..., dict[str, Any]], reach: ToolScope) -> Ca
     hints = get_type_hints(plain)
     _, *rest = inspect.signature(plain).parameters.values()
     context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=RunContext[Context])
+    # The library would follow it and offer the scope to the model as an argument.
     del called.__wrapped__
     called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [context, *[one.replace(annotation=hints[one.name]) for one in rest]], return_annotation=dict[str, Any]

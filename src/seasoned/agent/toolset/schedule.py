@@ -13,12 +13,13 @@ from seasoned.errors import SeasonedError, UsageError
 
 Answer = dict[str, Any]
 Action = Literal["list", "add", "pause", "resume", "remove", "history"]
-_LOOKS = ("list", "history", "pause")
+# These start nothing and lose nothing.
+_HARMLESS = ("list", "history", "pause")
 
 
 def danger_in_schedule(action: str) -> Danger | None:
     """Whether a person must allow it: actions that make an agent run by itself, or remove a job."""
-    if action in _LOOKS:
+    if action in _HARMLESS:
         return None
     return Danger("changes what agents do by themselves later, with no one watching", "schedule: change")
 
@@ -64,6 +65,7 @@ async def schedule(
         return {"job": scheduler.set_paused(name, is_paused=action == "pause")}
 
     try:
+        # In a thread: the jobs are in a database, and the conversation must not wait for it.
         return {"success": True, **await asyncio.to_thread(do)}
     except SeasonedError as error:
         return {"success": False, "error": str(error)}

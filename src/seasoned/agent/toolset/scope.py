@@ -76,6 +76,8 @@ class ToolScope(msgspec.Struct, frozen=True, kw_only=True):
 Answer = dict[str, Any]
 Arguments = ParamSpec("Arguments")
 Tool = Callable[Concatenate[ToolScope, Arguments], Answer]
+# Colours and cursor movements, window titles, and other strings for a terminal. They are bounded, so that
+# an unfinished one does not take the rest of the output along.
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[PX^_][^\x1b]{0,2000}\x1b\\|[@-Z\\-_])"
 )

@@ -19,6 +19,7 @@ _SKIPPED = frozenset(
     | {".mypy_cache", ".pytest_cache", ".ruff_cache"}
 )
 _SHOWN = 300
+# O_NONBLOCK: a pipe among the files must not stop the search.
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -49,6 +50,7 @@ def main() -> int:
 
 def _say(value: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(value) + "\n")
+    # At once, so that what was found counts even if the search is stopped.
     sys.stdout.flush()
 
 
@@ -79,6 +81,7 @@ def _lines(finder: re.Pattern[str], name: str, folder: int, most: int) -> Iterat
     for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), start=1):
         hit = finder.search(line)
         if hit:
+            # Minified files have lines of megabytes: only the part around the match is shown.
             start = max(0, hit.start() - _SHOWN // 2) if len(line) > _SHOWN else 0
             yield {"line": number, "content": line[start : start + _SHOWN].rstrip("\r")}
 

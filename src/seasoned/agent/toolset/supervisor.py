@@ -21,18 +21,20 @@ from itertools import islice
 from typing import Any
 
 _PDEATHSIG, _SUBREAPER = 1, 36
+# How often processes are counted: a fork bomb grows quickly.
 _TICK_SECONDS = 0.03
 _GIVE_UP_SECONDS = 3.0
 _PROC = "/proc"
 
 
 def main() -> int:
-    """Runs the command of the request and says how it ended."""
+    """Run the command of the request and report how it ended."""
     request = json.loads(_line(0))
     adopts = _control(_SUBREAPER, 1)
     wake, alarm = os.pipe()
     for end in (wake, alarm):
         os.set_blocking(end, False)
+    # A signal makes this pipe readable, so that select returns at once when a child ends.
     signal.set_wakeup_fd(alarm, warn_on_full_buffer=False)
     asked: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -57,6 +59,7 @@ def main() -> int:
             why = "time"
         elif next(islice(_below(), request["processes"], None), None) is not None:
             why = "processes"
+    # A fork bomb would use every moment that it is given.
     gentle = 0.0 if why == "processes" else request["grace_seconds"]
     ended, status, left = _end(first, status, gentle, request["processes"], adopts=adopts)
     answer = {"why": why, "status": status, "ended": ended, "left": left, "adopts": adopts}
@@ -65,7 +68,7 @@ def main() -> int:
 
 
 def _line(source: int) -> bytes:
-    """One line, read byte by byte from blocks that never reach beyond it: nothing follows it but the end."""
+    """The request: one line, after which the caller sends nothing."""
     found = b""
     while not found.endswith(b"\n"):
         block = os.read(source, 65536)
@@ -98,13 +101,16 @@ def _start(request: dict[str, Any]) -> int:
     try:
         os.setsid()
         _control(_PDEATHSIG, signal.SIGKILL)
+        # The supervisor died before the kernel was asked to end this process with it.
         if os.getppid() != parent:
             os._exit(137)
+        # Python ignores these, and programs would inherit that: `yes | head` would not end as usual.
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
         os.fchdir(request["folder"])
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
+        # One pipe for both streams, so that their order is kept.
         os.dup2(2, 1)
         _limit(request)
         os.execvp(request["command"][0], request["command"])
@@ -113,6 +119,7 @@ def _start(request: dict[str, Any]) -> int:
         os.write(2, f"{request['command'][0]}: {error.strerror}\n".encode(errors="replace"))
         os._exit(127 if missing else 126)
     finally:
+        # The child must never return into the code of the supervisor.
         os._exit(126)
 
 
@@ -186,7 +193,7 @@ def _looked_up() -> Callable[[int], list[int]]:
 
 
 def _reap(first: int, status: int | None) -> tuple[int | None, bool]:
-    """Buries what has ended. The status of the command itself, and whether nothing is left at all.
+    """Collect processes that have ended: the status of the command itself, and whether no process is left.
 
     All orphans below come to a subreaper, so that one without children has no descendants either.
     """
@@ -212,12 +219,12 @@ def _end(first: int, status: int | None, gentle: float, most: int, *, adopts: bo
         is_time = time.monotonic() >= until
         if is_time and (status is None or not adopts):
             # A signal to a group reaches also what it forks at this moment; so it comes before any list is made.
-            _strike(first)
+            _signal_group(first)
         left = 0
         for pid in _below():
             left += 1
             if is_time:
-                _strike_with_group(pid)
+                _kill_with_group(pid)
             elif left > most:  # a flood that goes on while it is asked to end
                 until = time.monotonic()
                 break
@@ -225,7 +232,7 @@ def _end(first: int, status: int | None, gentle: float, most: int, *, adopts: bo
                 _signal(pid, signal.SIGTERM)
             asked.add(pid)
         if not adopts and not is_time:
-            _strike(first, signal.SIGTERM)
+            _signal_group(first, signal.SIGTERM)
         if time.monotonic() > until + _GIVE_UP_SECONDS:
             return len(asked), status, max(1, left)
         select.select([], [], [], 0.002 if is_time else 0.01)
@@ -239,17 +246,17 @@ def _has_group(group: int) -> bool:
     return True
 
 
-def _strike(group: int, number: int = signal.SIGKILL) -> None:
+def _signal_group(group: int, number: int = signal.SIGKILL) -> None:
     with contextlib.suppress(OSError):
         os.killpg(group, number)
 
 
-def _strike_with_group(pid: int) -> None:
+def _kill_with_group(pid: int) -> None:
     """No process below this one can be in another program's group: the command began its own session."""
     with contextlib.suppress(OSError):
         group = os.getpgid(pid)
         if group != os.getpgid(0):
-            _strike(group)
+            _signal_group(group)
     _signal(pid, signal.SIGKILL)
 
 

@@ -87,6 +87,7 @@ def execute_code(
         folder = os.open(empty, os.O_RDONLY) if temporary_folder else reach.folder.open_folder()
         try:
             finished = run(
+                # -u: what was printed before a crash is not lost in a buffer.
                 [sys.executable, "-I", "-B", "-u", "-X", "utf8", str(script)],
                 folder=folder,
                 limits=limits,
@@ -100,6 +101,7 @@ def execute_code(
 
 
 def _code_answer(finished: FinishedCommand, limits: ToolLimits, script: str) -> Answer:
+    # The path of a temporary folder means nothing to the model.
     output = plain(finished.output).replace(script, _SCRIPT)
     error = finished.problem(limits)
     if error is None and finished.exit_code:

@@ -80,7 +80,7 @@ def fetch(
     resolve: Resolver = socket.getaddrinfo,
     context: ssl.SSLContext | None = None,
 ) -> FetchedPage:
-    """Follows redirects, each checked like the first address, within one time limit for all of it."""
+    """Fetch a page. Redirects are followed, each checked like the first address, within one time limit for all."""
     deadline = time.monotonic() + limits.fetch_seconds
     for _ in range(limits.redirects + 1):
         parts = _checked(url)
@@ -138,6 +138,7 @@ class _Connection(http.client.HTTPConnection):
         else:
             raise last
         if self._secure is not None:
+            # The handshake comes after the assignment, so that `cut` can end it too.
             self.live = self._secure.wrap_socket(self.live, server_hostname=self._name, do_handshake_on_connect=False)
             self.live.do_handshake()
         self.sock = self.live
@@ -146,6 +147,7 @@ class _Connection(http.client.HTTPConnection):
         """End whatever it waits for: a server that sends a byte now and then never reaches the timeout of a socket."""
         if self.live is not None:
             with contextlib.suppress(OSError):
+                # The plain socket's method: that of a TLS socket would change the object while another thread uses it.
                 socket.socket.shutdown(self.live, socket.SHUT_RDWR)
 
 
@@ -168,6 +170,7 @@ def _asked(
     headers = {
         "User-Agent": f"seasoned/{__version__}",
         "Accept": "text/html, text/plain, application/json, text/*;q=0.8, */*;q=0.1",
+        # Some servers compress nevertheless; that is unpacked within the limit.
         "Accept-Encoding": "identity",
         "Connection": "close",
     }
@@ -212,6 +215,7 @@ def _taken(response: http.client.HTTPResponse, url: str, limits: ToolLimits, dea
 
 def _unpacked(body: bytes, most: int, *, is_whole: bool) -> tuple[bytes, bool]:
     """A small body can decompress into a very large one: stop at the limit."""
+    # 47: gzip or zlib, by its header. -15: deflate without a header, which some servers send.
     for bits in (47, -15):
         unpack = zlib.decompressobj(bits)
         try:
@@ -239,6 +243,7 @@ def _reduced(text: str, url: str, limits: ToolLimits) -> tuple[str, str]:
     with tempfile.TemporaryDirectory(prefix="seasoned-page-") as folder:
         (Path(folder) / "page").write_text(text, "utf-8", "replace")
         finished = run(
+            # In a process with limits: some pages keep a parser busy for hours.
             [sys.executable, "-I", "-S", "-B", str(_PAGE), "page", url],
             folder=Path(folder),
             limits=msgspec.structs.replace(
