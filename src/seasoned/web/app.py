@@ -51,20 +51,20 @@ HAS_SCHEDULE = find_spec("cronsim") is not None
 
 
 def create_web(service: ConfirmService, *, histories: Path | None = None) -> FastAPI:
-    """The confirmation service and the pages; `visits` in its state invites browsers.
+    """The confirmation service and the pages. `app.state.visits` makes login links.
 
-    `histories` is a store of samples whose sessions are shown in the stead of the configured one's.
+    `histories` is a store of samples, shown instead of the sessions of the configured store.
     """
-    shelf = HistoryStore(histories or service.config.store_path, is_sample=histories is not None)
+    history_store = HistoryStore(histories or service.config.store_path, is_sample=histories is not None)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        shelf.start()
+        history_store.start()
         try:
             async with service.running():
                 yield
         finally:
-            await shelf.stop()
+            await history_store.stop()
 
     app = FastAPI(
         title="Seasoned",
@@ -77,29 +77,32 @@ def create_web(service: ConfirmService, *, histories: Path | None = None) -> Fas
     )
     attach(app, service)
     if HAS_SCHEDULE:
+        # It needs cronsim, which is an extra.
         from seasoned.web.view import schedule
 
         schedule.measure(service)
     app.state.visits = BrowserSessions(service.clock)
     app.state.works = WorkRegistry()
-    app.state.histories = shelf
+    app.state.histories = history_store
     app.state.pages = tuple(page for page, _ in PAGES)
     for router in (login.router, *(router for _, router in PAGES)):
         app.include_router(router)
     app.add_api_route("/static/{name}", _static, include_in_schema=False)
-    _say_missing_as_page(app)
+    _show_missing_as_page(app)
     return app
 
 
 async def _static(name: str, v: str = "") -> Response:
+    # Only listed names, so that no path can be asked for.
     if name not in STATIC:
         raise HTTPException(404)
     path, kind = STATIC[name]
-    kept = "max-age=31536000, immutable" if v == static_version(name) else "no-cache"
-    return Response(path.read_bytes(), media_type=kind, headers=HEADERS | {"cache-control": kept})
+    # An address with the current version never changes its content; any other must be checked again.
+    caching = "max-age=31536000, immutable" if v == static_version(name) else "no-cache"
+    return Response(path.read_bytes(), media_type=kind, headers=HEADERS | {"cache-control": caching})
 
 
-def _say_missing_as_page(app: FastAPI) -> None:
+def _show_missing_as_page(app: FastAPI) -> None:
     """Browsers get a page where programs get JSON, for addresses that do not exist."""
     in_json = app.exception_handlers[HTTPException]
 

@@ -13,6 +13,7 @@ from starlette.requests import Request
 
 from seasoned.errors import SeasonedError
 
+# Finished work whose result a page may still show.
 _KEPT = 100
 _log = logging.getLogger("seasoned.web")
 
@@ -71,6 +72,7 @@ class WorkRegistry:
     def begin(self, name: str, title: str, do: Callable[[TellProgress], WorkResult]) -> BackgroundWork:
         """Start it in a thread; if it runs already, return that one."""
         with self._lock:
+            # Taken out and put back, so that the newest work is last and the oldest is dropped first.
             known = self._works.pop(name, None)
             if known is not None and known.is_running:
                 self._works[name] = known
@@ -79,6 +81,7 @@ class WorkRegistry:
             ended = [key for key, one in self._works.items() if not one.is_running]
             for key in ended[: max(0, len(self._works) - _KEPT)]:
                 del self._works[key]
+        # A daemon: long work must not keep the server from stopping.
         threading.Thread(target=self._carry_out, args=(name, do), name="seasoned-work", daemon=True).start()
         return work
 
@@ -91,6 +94,7 @@ class WorkRegistry:
         except SeasonedError as error:
             self._change(name, ended_at=self._clock(), failure=str(error))
         except BaseException:
+            # Whatever happened, pages must not show the work as running forever.
             self._change(name, ended_at=self._clock(), failure="it failed with an error. See the server's log.")
             _log.exception("%s failed with an error", name)
             raise

@@ -15,6 +15,7 @@ from seasoned.errors import Refused, Unauthorised
 
 INVITATION_SECONDS = 600.0
 VISIT_SECONDS = 12 * 3600.0
+# A program that logs in again and again must not fill the memory; the oldest session ends first.
 MOST_VISITS = 200
 _DECIDING = ("approver", "admin")
 ONLOOKER = "reading only"
@@ -66,12 +67,14 @@ class BrowserSessions:
         """The token of a link that logs in one browser, once."""
         token = secrets.token_urlsafe(32)
         self._drop_old()
+        # Only hashes are kept: what leaks from here, such as in a traceback, logs no one in.
         self._invitations[_hash(token)] = LoginLink(_check_role(who), self._clock() + INVITATION_SECONDS)
         return token
 
     def invite_onlooker(self) -> str:
         """The token of a read-only link, valid as long as the server runs."""
         token = secrets.token_urlsafe(32)
+        # It need not expire: an agent that runs as the same user could read the same data anyway.
         self._invitations[_hash(token)] = LoginLink(None, math.inf)
         return token
 

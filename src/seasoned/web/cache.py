@@ -17,6 +17,7 @@ _T = TypeVar("_T")
 _MOST_KEPT = 64
 # How long a page waits for a quick result; a slower one appears later by itself.
 _WAIT_SECONDS = 0.25
+# How long a request for a file waits.
 _FILE_SECONDS = 60.0
 _LOOK_SECONDS = 0.01
 # A result that took a minute is computed again after five at the earliest, so that other work gets its turn.
@@ -94,6 +95,7 @@ class PageCache:
         return None if kept is None else kept.revision
 
     def _is_due(self, name: str, kept: CachedValue | None, revision: Hashable) -> bool:
+        # The same data would fail again, and a page that reloads must not repeat that.
         if self._failed.get(name) == revision:
             return False
         return kept is None or self._clock() - kept.made_at >= _PATIENCE * kept.seconds

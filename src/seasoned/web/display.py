@@ -15,8 +15,11 @@ from markupsafe import Markup, escape
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 # Letters and signs that are drawn as nothing.
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\u034f\u17b4\u17b5")
+# Variation selectors; entire texts have been hidden in them.
 _SELECTORS = re.compile("[\u180b-\u180d\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+# A quick test before the slow one: most text has no such character.
 _UNUSUAL = re.compile(r"[^\x20-\x7e\n]")
+# Sequences that change the colour in a terminal.
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _MOST_LINE = 140
 
@@ -35,12 +38,14 @@ def spoken(text: str) -> Markup:
 
 def line(text: str) -> Markup:
     """The beginning of a text in one line, for lists."""
+    # A text may have megabytes: only its first words are split off.
     short = " ".join(text.split(None, 60)[:60])
     return marked(short if len(short) <= _MOST_LINE else short[: _MOST_LINE - 1] + "…")
 
 
 def arguments(details: dict[str, Any]) -> str:
     """The exact arguments as indented JSON."""
+    # As characters, not as escapes: `marked` then spells out those that no one can see.
     return json.dumps(details, ensure_ascii=False, indent=2)
 
 
@@ -87,6 +92,7 @@ def day_and_time(seconds: float | None) -> str:
         return "–"
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+    # Times come from files of other programs, and some are impossible.
     except (OverflowError, ValueError, OSError):
         return "–"
 

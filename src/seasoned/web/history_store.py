@@ -27,6 +27,7 @@ class HistoryStore:
         self.path = path
         self._is_sample = is_sample
         self._threads: ThreadPoolExecutor | None = None
+        # A connection of SQLite belongs to one thread.
         self._own = threading.local()
 
     def start(self) -> None:
@@ -35,6 +36,7 @@ class HistoryStore:
 
     async def stop(self) -> None:
         """Finish the running queries; each connection ends with its thread."""
+        # Without threads, requests that still arrive get an error instead of waiting forever.
         threads, self._threads = self._threads, None
         if threads is not None:
             await asyncio.to_thread(threads.shutdown)

@@ -34,7 +34,7 @@ class Decider(Visitor, frozen=True):
 
 
 def visits_of(request: Request) -> BrowserSessions:
-    """The visits of the server that a request came to."""
+    """The browser sessions of the server that handles a request."""
     found: BrowserSessions = request.app.state.visits
     return found
 
@@ -48,6 +48,7 @@ async def visitor(request: Request, number: str) -> Visitor:
         request.state.credential = ONLOOKER
         return Visitor(visit)
     try:
+        # Asked with every request, so that a revoked credential loses access at once.
         who = await service_of(request).store.read(lambda book: current(book.database, found))
     except Refused as error:
         visits.end(visit)
@@ -70,7 +71,7 @@ Deciding = Annotated[Decider, Depends(decider)]
 
 
 async def read_change(request: Request, here: Visitor) -> dict[str, str]:
-    """The fields of a form that changes something: it must hold what only our own page knows."""
+    """The fields of a form that changes something; Refused without the value that only our own pages hold (CSRF)."""
     form = await read_form(request)
     if not hmac.compare_digest(form.get("check", "").encode(), here.visit.check.encode()):
         raise Refused("This form is out of date. Reload the page and decide there.")
@@ -79,7 +80,7 @@ async def read_change(request: Request, here: Visitor) -> dict[str, str]:
 
 @router.get("/visit/{number}")
 async def come_back(request: Request, here: Here) -> Response:
-    """The first page of a visit that goes on."""
+    """Go from the bare address of a browser session to its first page."""
     return redirect(f"{here.visit.path}/{request.app.state.pages[0].path}")
 
 
@@ -91,13 +92,13 @@ async def enter() -> Response:
 
 @router.get(LOGIN)
 async def show_form() -> Response:
-    """Asks for a token."""
+    """Show the form that asks for a token."""
     return render("login.html")
 
 
 @router.post(LOGIN)
 async def log_in(request: Request) -> Response:
-    """Begins a visit by a token, which the server then forgets."""
+    """Log in with a token. The server does not keep it."""
     token = (await read_form(request)).get("token", "").strip()
     service = service_of(request)
     try:
@@ -111,21 +112,22 @@ async def log_in(request: Request) -> Response:
 
 @router.get(LOGIN + "/{token}")
 async def show_link(request: Request, token: str) -> Response:
-    """Shows whom a link is for; a program that only looks at links does not use it up."""
+    """Show whom a link is for."""
+    # Chat programs and mail scanners fetch links; only the form on this page uses one up.
     who = visits_of(request).invited(token)
     return render("invited.html", name=None if who is None else who.name, token=token)
 
 
 @router.post(LOGIN + "/{token}")
 async def use_link(request: Request, token: str) -> Response:
-    """Begins a visit by a link, once."""
+    """Log in with a link."""
     await read_form(request)
     return _begin(request, visits_of(request).accept(token))
 
 
 @router.post("/visit/{number}/logout")
 async def log_out(request: Request, here: Here) -> Response:
-    """Ends the visit."""
+    """Log out."""
     await read_change(request, here)
     visits_of(request).end(here.visit)
     gone = redirect(f"{LOGIN}?over=1")
@@ -135,7 +137,7 @@ async def log_out(request: Request, here: Here) -> Response:
 
 @router.post("/visit/{number}/decide")
 async def become_decider(request: Request, here: Here) -> Response:
-    """Begins the visit of one who decides, by a passphrase; the onlooker's ends."""
+    """Log in with a passphrase: a session that may decide replaces the read-only one."""
     form = await read_change(request, here)
     service = service_of(request)
     name, passphrase = form.get("name", "").strip(), form.get("passphrase", "")
@@ -145,12 +147,13 @@ async def become_decider(request: Request, here: Here) -> Response:
         )
     except Unauthorised as error:
         return ask_to_decide(request, here, wrong=str(error), status=401)
+    # A new session has a new address: agents may know the old one from the read-only link.
     visits_of(request).end(here.visit)
     return _begin(request, who, page=form.get("page", ""))
 
 
 def ask_to_decide(request: Request, here: Visitor, *, wrong: str = "", status: int = 200) -> Response:
-    """The form that asks an onlooker for a passphrase."""
+    """The form that asks a read-only visitor for a passphrase."""
     pages = request.app.state.pages
     return render("decide.html", status=status, visit=here.visit, pages=pages, here=request.url.path, wrong=wrong)
 
@@ -158,12 +161,15 @@ def ask_to_decide(request: Request, here: Visitor, *, wrong: str = "", status: i
 def _begin(request: Request, who: Credential | None, *, page: str = "") -> Response:
     visit, cookie = visits_of(request).begin(who)
     known = [one.path for one in request.app.state.pages]
+    # Only known pages: the value comes from a form.
     entered = redirect(f"{visit.path}/{page if page in known else known[0]}")
+    # Behind a proxy that ends TLS, only the configured address shows that people use https.
     is_https = request.url.scheme == "https" or service_of(request).base_url.startswith("https:")
     entered.set_cookie(
         COOKIE,
         cookie,
         max_age=int(VISIT_SECONDS),
+        # Browsers send cookies to all ports of a machine; agents serve pages there, but cannot know this path.
         path=visit.path,
         httponly=True,
         samesite="strict",

@@ -32,6 +32,7 @@ from seasoned.web.browser_session import BrowserSession, NotLoggedIn
 
 FOLDER = Path(__file__).parent / "page"
 LOGIN = "/login"
+# Pages show text from untrusted sessions: only our own files are loaded, and no inline code runs.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -99,6 +100,7 @@ class PageRoute(APIRoute):
                 check_host(request)
                 return await handle(request)
             except NotLoggedIn as error:
+                # After a form, the person must see that nothing was changed.
                 if request.method == "GET":
                     return redirect(f"{LOGIN}?over=1")
                 return error_page(error)
@@ -115,6 +117,7 @@ def error_page(error: SeasonedError) -> HTMLResponse:
     status = status_of(error)
     said = str(error)
     if status >= 500:
+        # The message of such an error may hold paths and addresses of the server.
         said = "The store cannot be used at the moment. Try again later, and see the server's log."
     return message_page(_TITLES.get(status, "Invalid request"), said[:1].upper() + said[1:], status=status)
 
@@ -126,6 +129,7 @@ async def read_form(request: Request) -> dict[str, str]:
     if body is None:
         raise TooLarge("The form is too long. Shorten the reason.")
     try:
+        # Our forms have few fields, all of them ASCII once they are encoded.
         found = parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=16, errors="strict")
     except ValueError:
         return {}
@@ -159,6 +163,7 @@ def _is_address(name: str) -> bool:
 
 def check_origin(request: Request) -> None:
     """Refuse forms sent from another site, including another port of this machine."""
+    # Not every browser sends both headers, so each is checked where it is there.
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
     if site is not None and site not in ("same-origin", "none"):

@@ -22,6 +22,7 @@ from seasoned.web.response import HEADERS, render, with_query
 PAGE_ROWS = 50
 # Rows in one file; a longer table continues at the address in `next` and in the header `link`.
 FILE_ROWS = 10_000
+# A spreadsheet takes a cell that begins with one of these for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 Value = str | int | float | bool | None
 
@@ -32,7 +33,7 @@ class TableCell(msgspec.Struct, frozen=True):
     value: Value
     # For people; the value itself where it is None.
     shown: str | None = None
-    # What it is made of. Beneath the visit's address where it begins with no slash.
+    # The page that shows what the value is made of; without a leading slash, below the address of the session.
     href: str | None = None
     # A class of the style for a badge: ok, failed, unclear, quiet.
     tone: str = ""
@@ -63,7 +64,7 @@ def numbers(**titles: str) -> tuple[Column, ...]:
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """Rows under columns, with what to do where there are none."""
+    """Rows and columns, and what to tell people if there are no rows."""
 
     name: str
     title: str
@@ -151,6 +152,7 @@ def _named(tables: Sequence[Table], name: str | None) -> Table:
 
 
 def _file(request: Request, kind: str, table: Table) -> Response:
+    # Programs can follow this address to the end of a table without knowing how cursors are made.
     following = None
     if table.after is not None:
         following = request.url.path + with_query(dict(request.query_params), after=table.after)

@@ -101,7 +101,7 @@
       isLost = true;
       tell("Not connected. This page may be out of date.");
     });
-    // Leaving the page ends the stream by itself; that is no loss to tell of.
+    // Close the stream before leaving the page, so that its end is not reported as a lost connection.
     addEventListener("pagehide", () => changes.close());
     addEventListener("pageshow", (event) => event.persisted && location.reload());
   }

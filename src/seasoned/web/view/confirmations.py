@@ -27,6 +27,7 @@ PAGE = Page("Confirmations", "confirmations")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
 _MOST_PENDING = 200
 _MOST_RESOLVED = 40
+# Proxies close a connection on which nothing was sent for a while.
 _HEARTBEAT_SECONDS = 15.0
 _MOST_AUDIT = 500
 _AUDIT = (
@@ -41,7 +42,7 @@ _AUDIT = (
 
 
 class RequestList(msgspec.Struct, frozen=True):
-    """What the list shows."""
+    """The requests in the list."""
 
     pending: list[Request]
     resolved: list[Request]
@@ -52,7 +53,7 @@ class RequestList(msgspec.Struct, frozen=True):
 
 
 class ShownRequest(msgspec.Struct, frozen=True):
-    """One request for one person."""
+    """One request as one person sees it."""
 
     request: Request
     arguments: str
@@ -63,7 +64,7 @@ class ShownRequest(msgspec.Struct, frozen=True):
 
     @property
     def state(self) -> str:
-        """Changes whenever the page about it must."""
+        """Changes whenever the page of the request must be updated."""
         one = self.request
         return f"{one.status} {len(one.votes)} {one.redeemed_at}"
 
@@ -71,6 +72,7 @@ class ShownRequest(msgspec.Struct, frozen=True):
 @router.get("/confirmations")
 async def show_list(request: HTTPRequest, here: Here, before: str | None = None) -> Response:
     """Pending requests and past decisions; a read-only visitor is asked for a passphrase."""
+    # Such a visitor does not even see what is requested: agents may have read the link from the terminal.
     if not isinstance(here, Decider):
         return ask_to_decide(request, here)
     return await _page(request, here, before=before)
@@ -107,7 +109,7 @@ def _audited(entry: AuditEntry) -> tuple[TableCell, ...]:
 
 @router.get("/confirmations/{request_id}")
 async def show_one(request: HTTPRequest, here: Here, request_id: str) -> Response:
-    """The same with one request to the letter."""
+    """The list, with one request in full."""
     if not isinstance(here, Decider):
         return ask_to_decide(request, here)
     return await _page(request, here, request_id=request_id)
@@ -115,13 +117,13 @@ async def show_one(request: HTTPRequest, here: Here, request_id: str) -> Respons
 
 @router.post("/confirmations/{request_id}/approve")
 async def approve(request: HTTPRequest, here: Deciding, request_id: str) -> Response:
-    """Agrees to exactly this."""
+    """Approve a request."""
     return await _decide(request, here, request_id, approve=True)
 
 
 @router.post("/confirmations/{request_id}/deny")
 async def deny(request: HTTPRequest, here: Deciding, request_id: str) -> Response:
-    """Refuses it."""
+    """Deny a request."""
     return await _decide(request, here, request_id, approve=False)
 
 
@@ -186,6 +188,7 @@ async def _page(
 
 def _listed(book: Book, who: Credential, before: str | None) -> RequestList:
     pending = book.list(who, status="pending", limit=_MOST_PENDING)
+    # Pending and resolved requests are mixed, so enough for both are read.
     found = book.list(who, limit=_MOST_PENDING + _MOST_RESOLVED, before=before)
     resolved = [one for one in found if one.is_resolved]
     has_more = len(resolved) > _MOST_RESOLVED or len(found) == _MOST_PENDING + _MOST_RESOLVED
@@ -207,7 +210,9 @@ def _shown(book: Book, who: Credential, request_id: str) -> ShownRequest:
 @router.get("/changes")
 async def stream_changes(request: HTTPRequest, here: Here) -> Response:
     """Reports changes as server-sent events; the page then reloads itself."""
+    # Its duration says nothing about the server, so it stays out of the metrics.
     request.state.waited = True
+    # The last one keeps nginx from holding events back in a buffer.
     headers = {"cache-control": "no-store", "x-content-type-options": "nosniff", "x-accel-buffering": "no"}
     stream = _changes(service_of(request), request, here)
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
@@ -215,13 +220,14 @@ async def stream_changes(request: HTTPRequest, here: Here) -> Response:
 
 async def _changes(service: ConfirmService, request: HTTPRequest, here: Visitor) -> AsyncIterator[bytes]:
     with service.waiting.listen() as changes:
-        # What changed between the page and this stream is made up for by a first event.
+        # Something may have changed between the page and this stream, so the page reloads once at the start.
         yield b"retry: 1000\n\nevent: change\ndata: \n\n"
         while not changes.is_stopping:
             is_changed = await changes.wait(_HEARTBEAT_SECONDS)
             if changes.is_stopping:
                 return
             try:
+                # A stream may be open for hours, and its reader may have been logged out meanwhile.
                 await visitor(request, here.visit.number)
             except Denied:
                 yield b"event: over\ndata: \n\n"

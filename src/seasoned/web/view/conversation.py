@@ -21,9 +21,12 @@ from seasoned.store import Database, DatabaseRow
 MESSAGES_SHOWN = 40
 TEXT_CHARS = 6_000
 RESULT_CHARS = 2_000
+# A text of millions of characters would freeze the browser even on a page for itself.
 WHOLE_CHARS = 300_000
+# Sessions can be large, and few people read at the same time.
 _KEPT = 4
 _BRIEF = 200
+# Arguments that say most about a call, the best first.
 _TELLING = ("command", "cmd", "file_path", "path", "pattern", "query", "url")
 
 
@@ -53,7 +56,7 @@ class ShownCall(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def brief(self) -> str:
-        """The arguments in one line: of one that says most, such as a command, that one alone."""
+        """The arguments in one line, or only the one that says most, such as a command."""
         try:
             found = json.loads(self.arguments)
         except ValueError:
@@ -85,11 +88,12 @@ class Conversations:
         self._read: OrderedDict[tuple[object, ...], Session] = OrderedDict()
 
     def find(self, row: DatabaseRow) -> Session | str:
-        """The session, or a sentence that says why it cannot be had."""
+        """The session, or a sentence that says why it cannot be read."""
         if not row["path"]:
             return "Its source file was forgotten."
         path, ref = Path(row["path"]), SessionRef(row["agent"], row["native_id"])
         try:
+            # A database may change in its write-ahead log alone.
             key = (str(path), *_state(path), *_state(Path(f"{path}-wal"), may_lack=True), ref)
         except OSError:
             return "Its source file is gone."
@@ -209,6 +213,7 @@ def pretty(arguments: str) -> str:
 
 def _cut(text: str, most: int, redactor: Redactor) -> ShownText:
     if len(text) <= most:
+        # Redaction can shorten a text; with its length it would count as cut.
         return ShownText(text=redactor.text(text), length=0)
     return ShownText(text=redactor.head(text, most), length=len(text))
 
@@ -225,12 +230,12 @@ class LostTurns(msgspec.Struct, frozen=True):
 
 
 def lost_turns(database: Database, session: str) -> list[float]:
-    """When turns of a session went through the gateway of which nothing was written down, the oldest first."""
+    """The times of turns that went through the gateway but were not recorded, the oldest first."""
     return [float(row["at"]) for row in database.rows("gateway.lost_turns", {"session": session, "limit": _MOST})]
 
 
 def is_recorded_here(found: Session | str) -> bool:
-    """Whether the conversation is what the gateway wrote down. A file of the agent itself has all of it."""
+    """Whether the gateway recorded the conversation. A file of the agent itself is complete."""
     return isinstance(found, Session) and found.format == NAME
 
 
@@ -238,7 +243,7 @@ def find_lost_turns(session: Session, lost: Sequence[float]) -> dict[int, LostTu
     """Lost turns by the index of the message after them; at the end that is the number of messages."""
     times: list[float] = []
     for message in session.messages:
-        # A clock may have been set back, and some say no time; both stay where they were written.
+        # A clock may have been set back, and some messages have no time: the order of the file counts.
         before = times[-1] if times else 0.0
         times.append(max(before, message.time or before))
     found: dict[int, LostTurns] = {}

@@ -36,6 +36,7 @@ async def effects_of(request: Request) -> Effects:
     """The effects of examples in all running experiments."""
     names = [one.name for one in await service_of(request).store.read(lambda book: list_live(book.database))]
     found: dict[str, tuple[tuple[str, ExampleEffect], ...]] = {}
+    # Together, since each may wait a moment for its first result.
     reports = await asyncio.gather(*[live_of(request, name) for name in names])
     for name, one in zip(names, reports, strict=True):
         for example in () if one.value is None else one.value.examples:
@@ -50,6 +51,7 @@ async def live_of(request: Request, name: str, *, is_asked: bool = False) -> Cac
     """The report on one running experiment, as it was last made."""
     now = await histories_of(request).read(revision)
     config = service_of(request).config
+    # Assignments may be in another database, and the revision of the histories does not show them.
     minute = int(time.time() // _AFRESH_SECONDS)
     return await look_up(
         request,
@@ -64,6 +66,7 @@ async def live_of(request: Request, name: str, *, is_asked: bool = False) -> Cac
 def _report(config: Config, name: str) -> LiveReport:
     database = open_database(config)
     try:
+        # One SQLite file holds both; with another database the histories are separate.
         if isinstance(database, Store):
             return live_report(database, name, clock=time.time)
         with open_store(config.store_path) as history:

@@ -64,7 +64,7 @@ def arm_link(name: str, arm: str | None = None) -> str:
 async def show_sessions(
     request: HTTPRequest, here: Here, name: str, arm: Arm = None, after: str | None = None
 ) -> Response:
-    """Every session that was assigned, the newest first."""
+    """List the sessions that were assigned, the newest first."""
     at, session = _after(after)
     limit = row_limit(request)
     wanted = {"experiment": name, "arm": arm, "at": at, "session": session, "limit": limit + 1}
@@ -90,6 +90,7 @@ def _session_rows(database: Database, wanted: dict[str, str | float | None]) -> 
 
 
 def _session_name(row: DatabaseRow, store: Store, limit: int) -> TableCell:
+    # A file has thousands of rows, and each name would take a query.
     if limit < FILE_ROWS:
         return cell_of_ref(row["session"], store)
     return TableCell(row["session"])
@@ -107,6 +108,7 @@ def _session_row(row: DatabaseRow, name: TableCell) -> tuple[TableCell, ...]:
 
 def _after(after: str | None) -> tuple[float, str]:
     if after is None:
+        # Later than any session.
         return 1e300, ""
     at, _, session = after.partition(",")
     try:
@@ -187,7 +189,7 @@ _NONE_OFFLINE = "No experiments on tasks yet. `seasoned experiment run conventio
 
 
 class TaskExperiment(msgspec.Struct, frozen=True):
-    """What is kept of one experiment on tasks."""
+    """One experiment on tasks, with counts of its runs."""
 
     design: Design
     began_at: float
@@ -201,7 +203,7 @@ class TaskExperiment(msgspec.Struct, frozen=True):
 
 @router.get("/experiments")
 async def show_list(request: HTTPRequest, here: Here) -> Response:
-    """Those that run, and those that were run."""
+    """List running experiments and experiments on tasks."""
     live = await service_of(request).store.read(lambda book: list_live(book.database))
     reports = await asyncio.gather(*[live_of(request, one.name) for one in live])
     shown = {one.name: report for one, report in zip(live, reports, strict=True)}
@@ -212,7 +214,7 @@ async def show_list(request: HTTPRequest, here: Here) -> Response:
 
 @router.get("/experiments/{name}")
 async def show_one(request: HTTPRequest, here: Here, name: str) -> Response:
-    """One experiment: what may be said, arms, effects, sample ratio, examples."""
+    """Show one experiment: its verdict, arms, effects, sample ratio and examples."""
     live = await service_of(request).store.read(lambda book: list_live(book.database))
     is_live = any(one.name == name for one in live)
     offline = next((one for one in await histories_of(request).read(_offline) if one.design.name == name), None)
@@ -260,6 +262,7 @@ async def _analysed(request: HTTPRequest, offline: TaskExperiment) -> CacheLooku
 
     def find(_: Any) -> list[dict[str, Any]]:
         with open_store(path) as store:
+            # The prefix keeps names of plots and tables unique on the page.
             parts = [part_of(one, f"a{place}") for place, one in enumerate(analyses(store, name), start=1)]
         return [{**part, "plots": [with_interaction(plot) for plot in part["plots"]]} for part in parts]
 
@@ -324,7 +327,7 @@ def _offline_table(found: list[TaskExperiment]) -> Table:
 
 
 def _words(part: dict[str, Any]) -> list[Table]:
-    """The tables of an analysis that no plot belongs to."""
+    """The tables of an analysis that have no plot."""
     return [
         word_table(f"{part['name']}-words-{key}", title, head, part[key])
         for key, (title, head) in _WORDS.items()

@@ -30,6 +30,7 @@ from seasoned.web.response import HEADERS, Page, PageRoute, redirect
 from seasoned.web.table import Table, answer, plot_table
 from seasoned.web.view.plot_interaction import with_interaction
 
+# The server and the agents come first.
 _NICENESS = 5
 _SAID_CHARS = 300
 
@@ -38,6 +39,7 @@ def make_report(path: Path, tell: TellProgress) -> Report:
     """The report on the store at this path, computed by another process with a low priority."""
     code = f"import os; os.nice({_NICENESS}); from seasoned.insight.store_report import main; main({str(path)!r})"
     with (
+        # A file, since a full pipe would stop the process while its other pipe is being read.
         tempfile.TemporaryFile() as said,
         subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=said) as process,
     ):
@@ -45,6 +47,7 @@ def make_report(path: Path, tell: TellProgress) -> Report:
         try:
             data = _report_bytes(process.stdout, tell)
         except BaseException:
+            # Leaving the block waits for the process, which may take minutes.
             process.kill()
             raise
         if process.wait() != 0 or data is None:
@@ -55,6 +58,7 @@ def make_report(path: Path, tell: TellProgress) -> Report:
 def _report_bytes(lines: IO[bytes], tell: TellProgress) -> bytes | None:
     for line in lines:
         first, _, second = line.decode("ascii", "replace").strip().partition(" ")
+        # Progress comes in lines of two numbers; then `answer` and the length of the report that follows.
         if first == "answer":
             return lines.read(int(second))
         done, every = int(first), int(second)
@@ -89,7 +93,7 @@ class ReportPage(msgspec.Struct, frozen=True):
 
 @router.get("/insight")
 async def show(request: HTTPRequest, here: Here) -> Response:
-    """What the sessions say, as of when the report was made."""
+    """Show the last report on all sessions."""
     return await _page(request, here)
 
 
@@ -133,22 +137,22 @@ async def _page(request: HTTPRequest, here: Visitor) -> Response:
 
 
 async def _seen(request: HTTPRequest, now: Revision, *, is_asked: bool = False) -> CacheLookup[ReportPage]:
-    standings = cache_of(request)
-    earlier = standings.revision(_NAME)
+    cached_pages = cache_of(request)
+    earlier = cached_pages.revision(_NAME)
     if isinstance(earlier, Revision) and now.takes_back(earlier):
         # What was forgotten must not appear in an old report either.
-        standings.drop(_NAME)
+        cached_pages.drop(_NAME)
     path = histories_of(request).path
     return await look_up(request, _NAME, _TITLE, now, lambda tell: shown_of(make_report(path, tell)), is_asked=is_asked)
 
 
 def _met(report: Report) -> list[list[tuple[str, str]]]:
-    """For each recurring error a few of the sessions that met it."""
+    """For each recurring error, links to a few sessions in which it occurred."""
     return [[(session_link(ref), ref) for ref in one.refs] for one in report.recurrences]
 
 
 def shown_of(report: Report) -> ReportPage:
-    """Everything that the page shows of a report, worked out once."""
+    """Everything that the page shows of a report, computed once for all visitors."""
     drawn = {plot.name: with_interaction(plot) for plot in plots(report)}
     links = {
         # A shell is split by what it is used for: `Bash: code`.

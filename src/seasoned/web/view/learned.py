@@ -132,7 +132,7 @@ async def decide(request: HTTPRequest, here: Here, change: int, verb: str) -> Re
     config, redactor, name = service_of(request).config, redactor_of(request), here.visit.name
 
     def act(store: Store) -> WriteReply:
-        return _VERBS[verb](_desk(store, config, redactor), change, decided_by=f"person ({name})")
+        return _VERBS[verb](_journal(store, config, redactor), change, decided_by=f"person ({name})")
 
     reply = await histories_of(request).read(act)
     if not reply.ok:
@@ -207,6 +207,7 @@ async def _change_page(
 
 
 def _shown(store: Store, config: Config, redactor: Redactor, after: int | None, limit: int) -> LearnedPage:
+    # The oldest first, so that the newest change wins if an entry was written several times.
     wrote = {
         one.after: one
         for one in reversed(changes(store, kind="memory", limit=_MOST_KNOWN))
@@ -239,7 +240,7 @@ def _noted(config: Config, which: MemoryName, wrote: dict[str, Change], redactor
     return ShownMemory(_NAMES[which], memory, entries)
 
 
-def _desk(store: Store, config: Config, redactor: Redactor) -> ChangeJournal:
+def _journal(store: Store, config: Config, redactor: Redactor) -> ChangeJournal:
     return ChangeJournal(
         store=store,
         redactor=redactor,
@@ -254,10 +255,11 @@ def _text(redactor: Redactor, text: str | None) -> str | None:
 
 
 def _came_to(store: Store, change: Change, folder: Path) -> str | None:
-    """What a change wrote. For a skill only its files hold it, unless they were changed later."""
+    """The text that a change wrote. The journal does not hold that of a skill, so it is searched for."""
     if change.after is not None or change.kind == "memory" or change.after_digest is None:
         return change.after
     later = changes(store, kind="skill", target=change.target, limit=_MOST_KNOWN)
+    # The next change of the same file recorded this text as what was there before.
     known = [one.before for one in later if one.id > change.id and one.file == change.file and one.before is not None]
     # The skill may have been removed since.
     with suppress(SeasonedError):
@@ -266,7 +268,7 @@ def _came_to(store: Store, change: Change, folder: Path) -> str | None:
 
 
 def _difference(before: str | None, after: str | None) -> list[tuple[str, str]]:
-    """Lines with what became of them: went, came, or stayed."""
+    """The lines of a diff, each with its kind: went, came, or stayed."""
     if before is None and after is None:
         return []
     lines = unified_diff((before or "").splitlines(), (after or "").splitlines(), lineterm="", n=3)
@@ -287,7 +289,7 @@ def _changes_table(found: list[Change], *, title: str) -> Table:
 
 
 def _change_row(one: Change) -> tuple[TableCell, ...]:
-    # A review's own session is of no use to a reader; what it looked back on is.
+    # Readers want the session that was reviewed, not the session of the review itself.
     learned_in = one.parent if one.actor == "review" and one.parent else one.session
     what = f"{one.target}: {preview(one.after or one.before or '')}" if one.kind == "memory" else one.target
     return (

@@ -33,7 +33,9 @@ router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_clas
 _MISTAKES = 8
 _TOOLS = 8
 _NEWEST = 8
+# Among how many failures of an error its repair is searched: the page must stay quick.
 _LATEST_FAILURES = 200
+# An error recurs if it occurred in more than one session.
 _FEWEST_SESSIONS = 2
 _SUMMED = ("sessions", "messages", "calls", "ok", "failed", "unclear", "left_out", "priced", "cost_micro_usd")
 _MISTAKE_COLUMNS = (
@@ -70,7 +72,7 @@ _EXPERIMENT_COLUMNS = (
 
 
 class OverviewPage(msgspec.Struct, frozen=True, kw_only=True):
-    """What the histories say."""
+    """What the overview shows of the histories."""
 
     figures: list[dict[str, Any]]
     plot: Plot
@@ -80,9 +82,10 @@ class OverviewPage(msgspec.Struct, frozen=True, kw_only=True):
 
 @router.get("/overview")
 async def show(request: Request, here: Here) -> Response:
-    """All of it in short."""
+    """Show the overview."""
     service = service_of(request)
     shown = await histories_of(request).kept("overview", _shown)
+    # Not cached: what waits for a decision must be current.
     waiting = await service.pending_count()
     learned = await histories_of(request).read(_waiting_changes)
     experiments = await service.store.read(lambda book: _experiments(book.database))
@@ -253,6 +256,7 @@ def _agents(agents: list[dict[str, Any]]) -> Table:
 
 
 def _newest(store: Store) -> Table:
+    # `params` asks for one row more than it is given.
     rows = store.rows("page.by_at", params(SessionFilter(), "at", None, _NEWEST - 1))
     return Table(
         name="newest",

@@ -21,6 +21,7 @@ def with_interaction(plot: Plot) -> Plot:
     spec = plot.spec
     if spec is None:
         return plot
+    # Plots over dates or positions are stacked panels; those by tool or agent have a row for each.
     if "vconcat" in spec and "calls" in _first_row(spec):
         return msgspec.structs.replace(plot, spec=_with_span(spec))
     if "layer" in spec and "y" in spec.get("encoding", {}) and "x" not in spec["encoding"]:
@@ -50,17 +51,19 @@ def _dimmed(layer: charts.Spec, dimmed: charts.Spec) -> charts.Spec:
 
 
 def _with_span(spec: charts.Spec) -> charts.Spec:
-    """Dragging over the plot chooses a span; what it holds is said above."""
+    """Dragging over the plot chooses a span, and its sum is shown above the plot."""
     main, *others = spec["vconcat"]
     mark = {"fill": charts.FIRST, "fillOpacity": 0.12, "stroke": charts.FIRST, "strokeOpacity": 0.4}
     span = {"name": "span", "select": {"type": "interval", "encodings": ["x"], "mark": mark}}
     layers = list(main["layer"])
+    # A selection belongs to one layer, and the points are drawn in every such plot.
     place = next(number for number, layer in enumerate(layers) if layer["mark"]["type"] == "point")
     layers[place] = {**layers[place], "params": [span]}
     layers.append(
         {
             "transform": [
                 {"filter": {"param": "span", "empty": False}},
+                # Rates cannot be added: they become failed calls again, which are summed and divided.
                 {"calculate": "isValid(datum.value) ? datum.value * datum.calls / 100 : 0", "as": "part"},
                 {
                     "aggregate": [

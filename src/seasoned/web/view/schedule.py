@@ -56,7 +56,7 @@ class SchedulePage(msgspec.Struct, frozen=True):
 
 @router.get("/schedule")
 async def show(request: HTTPRequest, here: Here) -> Response:
-    """Jobs, their next times, and what came of the last runs."""
+    """Show jobs, their next times, and the results of the last runs."""
     service = service_of(request)
     now = service.clock()
     shown = await service.store.read(lambda book: _shown(book, now))
@@ -64,6 +64,7 @@ async def show(request: HTTPRequest, here: Here) -> Response:
 
 
 def _shown(book: Book, now: float) -> SchedulePage:
+    # Jobs without a next time, such as paused ones, come last.
     stored = sorted(job_table.jobs(book.database), key=lambda one: (one.next_at is None, one.next_at, one.job.name))
     names = {one.job.id: one.job.name for one in stored}
     more = len(stored) - _MOST_JOBS

@@ -1,4 +1,4 @@
-"""The page of one session: the conversation as it was, every call with its verdict and why, and what to make of it."""
+"""The page of one session: the conversation, every call with its verdict and the reason, and what to do with it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def name_of(ref: str) -> str:
 
 
 def begin_review(works: WorkRegistry, service: ConfirmService, session: Session) -> BackgroundWork:
-    """Begin it, or go on with the one that runs."""
+    """Start a review in the background; if one is running, return that one."""
     return works.begin(name_of(str(session.ref)), "Review", lambda tell: _review(service, session, tell))
 
 
@@ -61,13 +61,16 @@ def _review(service: ConfirmService, session: Session, tell: TellProgress) -> Wo
     tell(f"{choice.name} reviews {plural(len(session.messages), 'message')}")
     staging = settings_of(service.config).staging
     done = reviewing.review(service.config, session, "both", choice, staging=staging)
+    # Raised, so that the page shows the work as failed.
     if done.state in reviewing.BAD_STATES:
         raise CannotDo(done.said or f"The review ended: {done.state}.")
     return WorkResult(done.said or "Nothing to save.", "learned")
 
 
 router = APIRouter(route_class=PageRoute)
+# Calls in one row of the table by position, at least.
 _BLOCK = 10
+# More marks in the bar would be thinner than a pixel.
 _MOST_MARKS = 400
 _CHILDREN = 20
 _OPENING_CHARS = 120
@@ -109,6 +112,7 @@ async def show(request: Request, here: Here, ref: str, at: str = "", show: str =
     """The session; `at` is the message that it begins with, `whole` a text that was cut."""
     redactor = service_of(request).secrecy.redactor()
     conversations = _conversations(request)
+    # An address that was typed wrong shows the beginning instead of an error.
     first = int(at) if at.isascii() and at.isdecimal() and len(at) < 10 else 0
     if whole:
 
@@ -138,7 +142,7 @@ async def show(request: Request, here: Here, ref: str, at: str = "", show: str =
 
 @router.post("/session-template")
 async def make_template(request: Request, here: Here) -> Response:
-    """Makes a template of what worked in one session, and shows it."""
+    """Build a template from one session, and show it."""
     form = await read_change(request, here)
     service = service_of(request)
     redactor = service.secrecy.redactor()
@@ -212,6 +216,7 @@ def _shown(
     limit: int,
 ) -> SessionPage:
     ref = f"{row['agent']}:{row['native_id']}"
+    # Calls that were copied from an earlier session count there.
     own = [call for call in calls if call["copy_of"] is None]
     said: list[ShownMessage] = []
     following, last = None, 0
@@ -255,6 +260,7 @@ def _opening(found: Session | str, redactor: Any) -> str:
     # What a person said tells more than a picture, or what a program put into the user's mouth.
     words = next((said for one in asked if (said := users_words(one))), None)
     words = words or next((one.text for one in asked if one.text.strip()), "")
+    # Redacted before it is shortened: half of a secret would not be recognised.
     return shorten(redactor.head(words, 4 * _OPENING_CHARS), _OPENING_CHARS, placeholder=" …")
 
 
@@ -286,10 +292,12 @@ def _figures(row: dict[str, Any], ref: str, compactions: int) -> list[dict[str, 
 
 
 def _marks(calls: Sequence[DatabaseRow]) -> list[tuple[str, str]]:
+    # Divided and rounded up.
     step = -(-len(calls) // _MOST_MARKS) or 1
     marks = []
     for at in range(0, len(calls), step):
         group = [str(call["counts_as"]) for call in calls[at : at + step]]
+        # A mark for several calls shows the worst, so that no failure disappears.
         worst = next((name for name in ("failed", "unclear", "ok") if name in group), "left-out")
         until = f" to {at + len(group)}" if step > 1 else ""
         marks.append((worst, f"{at + 1}{until}: {worst.replace('-', ' ')}"))

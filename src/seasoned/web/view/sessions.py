@@ -23,6 +23,7 @@ from seasoned.web.view import session
 
 PAGE = Page("Sessions", "sessions")
 router = APIRouter(prefix="/visit/{number}", include_in_schema=False, route_class=PageRoute)
+# 2**62 stands for no limit.
 LENGTHS = {"short": (0, 49), "medium": (50, 99), "long": (100, 2**62)}
 # Fewest and most failed calls, and the label of the whole task.
 OUTCOMES: dict[str, tuple[int, int, int | None]] = {
@@ -47,7 +48,7 @@ _LONGEST_SEARCH = 200
 
 
 class SessionFilter(msgspec.Struct, frozen=True, kw_only=True):
-    """What the form asks for; an empty text asks for nothing."""
+    """The filters of the form; an empty text filters nothing."""
 
     q: str = ""
     agent: str = ""
@@ -66,7 +67,7 @@ class SessionFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 @router.get("/sessions")
 async def show(request: Request, here: Here) -> Response:
-    """Those that are wanted, the newest first or as sorted."""
+    """List the sessions that match the filters, the newest first or as sorted."""
     asked = request.query_params
     wanted = SessionFilter(
         **{name: asked.get(name, "").strip()[:_LONGEST_SEARCH] for name in SessionFilter.__struct_fields__}
@@ -97,10 +98,12 @@ async def show(request: Request, here: Here) -> Response:
 
 
 def params(wanted: SessionFilter, sort: str, after: str | None, limit: int) -> dict[str, Any]:
-    """What the query of a list is given."""
+    """The parameters of a query for the list."""
     least, most = LENGTHS.get(wanted.length, (0, 2**62))
     least_failed, most_failed, succeeded = OUTCOMES.get(wanted.outcome, (0, 2**62, None))
     until = math.inf if not wanted.until else _day(wanted.until) + 86_400
+    # A cursor is the sort value and the id of the last row; the first page begins above every row.
+    # Sorted by time it can begin at the last day that is wanted, without walking down to it.
     at, last = (until if sort == "at" else math.inf, 2**62) if after is None else place_after(after)
     return {
         "sort": at,
@@ -160,7 +163,7 @@ def _table(
 
 
 def line(row: DatabaseRow, store: Store | None) -> tuple[TableCell, ...]:
-    """One session in a list; the store says how one began that has no title."""
+    """One session in a list. With a store, a session without a title is named by its first request."""
     name = name_cell(row, store)
     link = name.href
     counted = row["ok"] + row["failed"]
@@ -178,4 +181,5 @@ def line(row: DatabaseRow, store: Store | None) -> tuple[TableCell, ...]:
     )
 
 
+# After the list itself, since this path takes everything below it.
 router.include_router(session.router)

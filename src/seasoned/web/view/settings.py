@@ -33,7 +33,7 @@ _CONNECTED = (Column("agent", "agent"), Column("connected", "state"), Column("ho
 
 
 class SettingsPage(msgspec.Struct, frozen=True):
-    """What is checked for every request of the page."""
+    """What is looked up for every request of the page."""
 
     settings: list[Setting]
     checks: list[Check]
@@ -46,6 +46,7 @@ async def show(request: HTTPRequest, here: Here) -> Response:
     """Show settings, checks and locations."""
     service = service_of(request)
     redactor = redactor_of(request)
+    # In a thread, since the checks read files.
     found = await histories_of(request).read(lambda _: _found(service.config, redactor))
     stored = await _stored(request)
     checks = [*found.checks, *(stored.value or ())]
@@ -68,14 +69,14 @@ async def show(request: HTTPRequest, here: Here) -> Response:
 
 @router.post("/settings/check")
 async def check_again(request: HTTPRequest, here: Here) -> Response:
-    """Looks through the whole store, now."""
+    """Check the entire store again, now."""
     await read_change(request, here)
     await _stored(request, is_asked=True)
     return redirect(f"{here.visit.path}/{PAGE.path}")
 
 
 async def _stored(request: HTTPRequest, *, is_asked: bool = False) -> CacheLookup[list[Check]]:
-    """What takes as long as the store is large, as it was last found."""
+    """The last results of the checks that read the entire store."""
     config = service_of(request).config
     now = await histories_of(request).read(revision)
     return await look_up(
@@ -126,6 +127,7 @@ def _value(value: Any, redactor: Redactor) -> TableCell:
         return TableCell(value)
     if isinstance(value, list):
         return TableCell(redactor.text(", ".join(str(msgspec.to_builtins(each)) for each in value)) or None)
+    # A path is not redacted: a long folder name can look like a secret.
     return TableCell(str(value) if isinstance(value, Path) else redactor.text(str(value)))
 
 

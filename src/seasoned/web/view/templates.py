@@ -125,7 +125,7 @@ async def show_one(
 
 @router.get("/templates/example/{example_id}")
 async def find_one(request: HTTPRequest, here: Here, example_id: str) -> Response:
-    """Goes to a template that holds this example."""
+    """Go to a template that holds this example."""
 
     def ask(store: Store) -> str:
         library = current(store, now=histories_of(request).now(store))
@@ -138,7 +138,7 @@ async def find_one(request: HTTPRequest, here: Here, example_id: str) -> Respons
 
 @router.post("/templates/{name}/{verb}")
 async def change_all(request: HTTPRequest, here: Here, name: str, verb: str) -> Response:
-    """Retires or restores all that a template shows."""
+    """Retire or restore all examples of a template."""
     form = await read_change(request, here)
     state = _state(verb)
     reason = _reason(request, form, verb)
@@ -148,6 +148,7 @@ async def change_all(request: HTTPRequest, here: Here, name: str, verb: str) -> 
         template = load(store, name)
         for example in template.examples:
             is_active = library.hidden(template, example) is None
+            # Only examples whose state changes get an entry in their history.
             if is_active == (state == "retired"):
                 set_state(store, example.id, state, reason, {"by": here.visit.name}, now=time.time())
 
@@ -157,7 +158,7 @@ async def change_all(request: HTTPRequest, here: Here, name: str, verb: str) -> 
 
 @router.post("/templates/{name}/examples/{example_id}/{verb}")
 async def change_one(request: HTTPRequest, here: Here, name: str, example_id: str, verb: str) -> Response:
-    """Retires an example, or lets it be shown again."""
+    """Retire or restore one example."""
     form = await read_change(request, here)
     state = _state(verb)
     reason = _reason(request, form, verb)
@@ -243,7 +244,7 @@ def _line(
 
 
 def _rendered(store: Store, template: Template, library: Library, format: str, form: str) -> Rendered | None:
-    """What a session would be shown of all that may be shown; None where that is nothing."""
+    """The block that a session would get; None if no example may be shown."""
     try:
         wanted, manner = msgspec.convert(format, Format), msgspec.convert(form, Form)
     except msgspec.ValidationError:

@@ -38,7 +38,7 @@ _TOKEN_AXIS = "format(datum.value, '~s')"
 
 
 class UsageDay(msgspec.Struct, frozen=True):
-    """What was used on one day."""
+    """Tokens and cost of one day or week."""
 
     day: str
     cost_usd: float | None
@@ -68,6 +68,7 @@ def by_week(days: Sequence[UsageDay]) -> list[UsageDay]:
     weeks: dict[str, list[UsageDay]] = {}
     for one in days:
         day = date.fromisoformat(one.day)
+        # Weeks begin on Monday.
         weeks.setdefault((day - timedelta(days=day.weekday())).isoformat(), []).append(one)
     return [
         UsageDay(
@@ -83,7 +84,7 @@ def by_week(days: Sequence[UsageDay]) -> list[UsageDay]:
 
 
 def _sum(values: Sequence[N | None]) -> N | None:
-    """Of what is known; None where nothing is."""
+    """The sum of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known[1:], start=known[0]) if known else None
 
@@ -146,9 +147,10 @@ def _slots(days: Sequence[str]) -> int:
 
 
 def _bars(rows: Sequence[dict[str, Any]], labels: str, total: str, *, is_split: bool = False) -> charts.Spec:
-    """One bar for each day; what a dragged span holds is said above."""
+    """One bar for each day; the sum of a dragged span is shown above the plot."""
     slots = _slots([row["day"] for row in rows])
     axis = {"title": None, "grid": False, "tickCount": 6, "format": "%-d %b", "labelOverlap": True}
+    # Days are counted in UTC; on a local scale bars would move to another day.
     x = {"field": "day", "type": "temporal", "scale": {"type": "utc", "padding": 10}, "axis": axis}
     side = {"title": None, "labelExpr": labels, "tickCount": 4}
     y: charts.Spec = {"field": "value", "type": "quantitative", "axis": side, "stack": "zero" if is_split else None}
@@ -166,6 +168,7 @@ def _bars(rows: Sequence[dict[str, Any]], labels: str, total: str, *, is_split: 
     ]
     text = {"type": "text", "align": "right", "baseline": "bottom", "fontWeight": 600, "dy": -2}
     corner = {"x": {"value": {"expr": "width"}}, "y": {"value": 0}, "text": {"field": "said"}}
+    # On a time axis a bar has no natural width, so the plot is divided between the days.
     bar = {"type": "bar", "width": {"expr": f"max(2, 0.8 * width / {slots})"}}
     return {
         "autosize": {"type": "fit-x"},
@@ -224,7 +227,7 @@ class UsagePart(msgspec.Struct, frozen=True):
 async def show(
     request: HTTPRequest, here: Here, by: str = "day", days: str = "30", after: str | None = None
 ) -> Response:
-    """Tokens and cost by day, model, session or key; unknown is shown as unknown."""
+    """Show tokens and cost by day, model, session or key."""
     if by not in GROUPINGS or days not in DAYS:
         raise UsageError(f"Usage is shown by {', '.join(GROUPINGS)}, of the last {', '.join(DAYS)} days.")
     since = _since(DAYS[days])
@@ -329,7 +332,7 @@ def _gateway_table(by: GroupBy, found: Sequence[UsageTotal], limit: int) -> Tabl
 
 
 def _figure(value: int | None, href: str | None) -> TableCell:
-    """What is unknown is made of nothing."""
+    """A figure with a link to its sessions; an unknown one has no link."""
     return TableCell(value, href=None if value is None else href)
 
 
@@ -353,6 +356,7 @@ def _recorded_table(by: str, parts: Sequence[UsagePart], after: str | None, limi
         (
             TableCell(one.name or None, shown=one.name or "unknown", href=_own_link(by, one.name)),
             TableCell(one.sessions, href=_own_link(by, one.name)),
+            # No session uses no tokens: a zero means that the agent did not record them.
             _figure(one.input or None, _own_link(by, one.name)),
             _figure(one.output or None, _own_link(by, one.name)),
             TableCell(one.cost_usd, shown=_cost_text(one.cost_usd), href=_own_link(by, one.name)),
@@ -389,12 +393,14 @@ def _own_link(by: str, name: str) -> str | None:
 
 
 def _by_session(store: Store, since: float, after: str | None, limit: int) -> Table:
+    # Above every row: the most expensive sessions come first.
     cost, last = (math.inf, 2**62) if after is None else place_after(after)
     params = {"since": since, "cost": cost, "id": last, "limit": limit + 1}
     rows = store.rows("usage.recorded_by_session", params)
     shown = rows[:limit]
     cells = [
         (
+            # A file has thousands of rows, and each name would take a query.
             name := name_cell(row, store if limit < FILE_ROWS else None),
             TableCell(row["model"], shown=row["model"] or "unknown"),
             *[TableCell(row[f"{each}_tokens"]) for each in _FIGURES],
