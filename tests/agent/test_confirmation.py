@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from pydantic_ai.messages import ModelMessage, ToolReturnPart
 
-from seasoned.agent.loop.confirmation import confirming
 from seasoned.agent.loop.context import Context
 from seasoned.agent.loop.runtime import Denial, Question, deny
+from seasoned.agent.loop.start import confirming
 from seasoned.agent.toolset.registry import danger_of
 from seasoned.command.risk import Danger
 from seasoned.config import Config, load
