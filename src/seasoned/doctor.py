@@ -90,8 +90,8 @@ def settings(config: Config, redactor: Redactor) -> list[Setting]:
 
 
 def places(config: Config) -> list[tuple[str, Path, bool]]:
-    """Where things lie: what, where, and whether it is there."""
-    lying = [
+    """Files and folders of this setup: name, path, and whether it exists."""
+    known = [
         ("home folder", config.home),
         ("settings", config.home / "config.toml"),
         ("store", config.store_path),
@@ -102,7 +102,7 @@ def places(config: Config) -> list[tuple[str, Path, bool]]:
         ("local models", config.model_folder),
         ("policy of confirmations", config.home / "policy.toml"),
     ]
-    return [(what, path, path.exists()) for what, path in lying]
+    return [(what, path, path.exists()) for what, path in known]
 
 
 def _machine() -> Iterator[Check]:
@@ -128,7 +128,7 @@ def _rights(config: Config) -> Iterator[Check]:
 
 
 def _moved(config: Config) -> Iterator[Check]:
-    """Settings that are still read where they stand, and belong elsewhere now."""
+    """Settings in an old place, which are still read there."""
     for hint in moved_settings(config):
         yield Check("settings", ok=True, finding=hint)
 

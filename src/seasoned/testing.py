@@ -19,7 +19,7 @@ from typing import Any
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, DeltaToolCalls, FunctionModel
 
-__all__ = ["Answer", "Call", "Heard", "ScriptedModel", "ScriptedServer", "call", "serve_script"]
+__all__ = ["Answer", "Call", "ReceivedRequest", "ScriptedModel", "ScriptedServer", "call", "serve_script"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ Step = str | Call | Sequence[Call] | Answer | Exception | Callable[[list[Any]], 
 
 
 class _Script:
-    """Steps that are played one after the other; threads may take them at once."""
+    """Steps that are played one after the other; safe to use from several threads."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self._steps = list(steps)
@@ -62,7 +62,7 @@ class _Script:
         self._id = secrets.token_hex(4)
 
     def next(self, messages: list[Any]) -> Answer | Exception:
-        """The next step, or the failure that it is; a script that has come to its end is one too."""
+        """The next answer, or the exception to raise; past the end of the script, an AssertionError."""
         with self._lock:
             step = self._steps.pop(0) if self._steps else AssertionError("the script has no more steps")
         if callable(step):
@@ -80,7 +80,7 @@ class _Script:
         )
 
     def play(self, *steps: Step) -> None:
-        """Forget what has not been played, and go on with these."""
+        """Replace the remaining steps with these."""
         with self._lock:
             self._steps = list(steps)
 
@@ -101,7 +101,7 @@ def _answer(step: Any) -> Answer:
 
 
 class ScriptedModel(FunctionModel):
-    """A model of the agent library that plays a script, and remembers what it was asked."""
+    """A pydantic-ai model that plays a script and keeps every request in `requests`."""
 
     def __init__(self, *steps: Step, model_name: str = "scripted") -> None:
         self.requests: list[list[ModelMessage]] = []
@@ -136,8 +136,8 @@ class ScriptedModel(FunctionModel):
 
 
 @dataclass
-class Heard:
-    """One request as it came over the wire."""
+class ReceivedRequest:
+    """One request that the server received."""
 
     path: str
     headers: dict[str, str]
@@ -155,7 +155,7 @@ class ScriptedServer:
 
     base_url: str
     script: _Script
-    heard: list[Heard] = field(default_factory=list)
+    heard: list[ReceivedRequest] = field(default_factory=list)
 
     @property
     def bodies(self) -> list[bytes]:
@@ -195,7 +195,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         played: ScriptedServer = self.server.played  # type: ignore[attr-defined]
-        heard = Heard(self.path, dict(self.headers), self.rfile.read(int(self.headers.get("Content-Length", 0))))
+        heard = ReceivedRequest(
+            self.path, dict(self.headers), self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        )
         played.heard.append(heard)
         asked = heard.json
         answer = played.script.next(asked.get("messages", []))

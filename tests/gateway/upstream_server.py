@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from seasoned.testing import Heard
+from seasoned.testing import ReceivedRequest
 
 STREAM = "text/event-stream"
 
@@ -177,7 +177,7 @@ class Upstream:
 
     url: str
     script: list[Said]
-    heard: list[Heard] = field(default_factory=list)
+    heard: list[ReceivedRequest] = field(default_factory=list)
     sent: list[int] = field(default_factory=list)
     """Pieces of each answer that went out before it ended or the other side left."""
     left: threading.Event = field(default_factory=threading.Event)
@@ -217,7 +217,7 @@ class _Answering(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         upstream: Upstream = self.server.upstream  # type: ignore[attr-defined]
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        upstream.heard.append(Heard(self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+        upstream.heard.append(ReceivedRequest(self.path, {k.lower(): v for k, v in self.headers.items()}, body))
         said = upstream.script.pop(0) if len(upstream.script) > 1 else upstream.script[0]
         is_stream = said.kind == STREAM or len(said.chunks) > 1
         self.send_response(said.status)

@@ -37,18 +37,18 @@ class ListenOptions(NamedTuple):
 
 
 def require_book() -> None:
-    """Refuse in one sentence where the libraries of confirmations are missing; asking over HTTP needs none of them."""
+    """Raise if the libraries of the confirmation book are missing; clients that ask over HTTP need none of them."""
     require("This", "server", *BOOK, otherwise=", or use --url")
 
 
 def require_server(*more: str) -> None:
-    """The same for serving."""
+    """Raise if the libraries for serving the book, or `more`, are missing."""
     require("This", "server", *BOOK, *SERVER, *more)
 
 
 @contextmanager
 def open_book(config: Config | None = None, *, agreed: bool = False) -> Iterator[Book]:
-    """The book of this machine's store under its policy; with `agreed`, only if an admin agreed to that policy."""
+    """Open the book in this machine's store; with `agreed`, raise unless an admin agreed to the policy file."""
     require_book()
     # Imported after the check above, because these need the libraries of the extra.
     from seasoned.confirm.policy import FILE, check_agreed, load_with_digest

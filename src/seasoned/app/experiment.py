@@ -74,13 +74,13 @@ class Quiet:
     """Shows nothing."""
 
     def announce(self, what: str, expected: RoundEstimate, plan: ExperimentPlan) -> None:
-        """Nothing is shown, and the round begins."""
+        """Show nothing and let the round begin."""
 
     def say(self, text: str) -> None:
-        """Nothing is shown."""
+        """Show nothing."""
 
     def progress(self, title: str) -> AbstractContextManager[Callable[[RoundProgress], None]]:
-        """Nothing is shown."""
+        """Show nothing."""
         return nullcontext(lambda progress: None)
 
 
@@ -157,7 +157,7 @@ def _learned(
     model: str,
     observer: Observer,
 ) -> Material:
-    """What was learned on the train part, now or before."""
+    """What was learned on the train part; learns it now if that has not been done."""
     design = plan.design
     # Arms such as cold show nothing, so an experiment of only those has nothing to learn.
     roles = {BUILT_IN[name].role for name in design.arms if name in BUILT_IN} - {None}

@@ -22,11 +22,11 @@ def missing(*libraries: str) -> list[str]:
 
 
 def require(what: str, extra: str, *libraries: str, otherwise: str = "") -> None:
-    """Refuse in one sentence what cannot run without these libraries, and say how to get them."""
+    """Raise if one of these libraries is missing, with the command that installs the extra."""
     if absent := missing(*libraries):
         raise CannotDo(f"{what} needs {', '.join(absent)}: pip install 'seasoned[{extra}]'{otherwise}.")
 
 
 def require_numbers(command: str) -> None:
-    """The libraries that statistics and plots need."""
+    """Raise if a library for statistics and plots is missing."""
     require(f"`seasoned {command}`", "insight", *NUMBERS)

@@ -77,7 +77,7 @@ def pick_name(database: Database, name: str | None, roles: tuple[Role, ...] = DE
 
 
 def change(book: Book, what: Change, admin: str | None, *, ask: Ask) -> ChangeResult:
-    """A change that an admin proves with a passphrase."""
+    """Make a change that an admin proves with a passphrase."""
     name = pick_name(book.database, admin, ("admin",))
     # Asked for after the name is settled, so that no passphrase is typed for nothing.
     passphrase = ask(f"Passphrase of {name} to change who may do what: ")
@@ -87,7 +87,7 @@ def change(book: Book, what: Change, admin: str | None, *, ask: Ask) -> ChangeRe
 def make(
     config: Config, book: Book, name: str, role: Role, *, person: str | None, admin: str | None, ask: Ask, ask_new: Ask
 ) -> MadeCredential:
-    """A new credential: an agent's at once, the first admin's with a new passphrase, all others by an admin."""
+    """Make a credential: for an agent at once, for the first admin with a new passphrase, else proven by an admin."""
     now = book.clock()
     # Without an admin there is no one to ask for proof; first_admin checks this again inside its transaction.
     is_first = role == "admin" and not active_admins(book.database)
@@ -105,10 +105,10 @@ def make(
         assert changed.credential is not None
         assert changed.token is not None
         made, token = changed.credential, changed.token
-    return MadeCredential(made, token, _nobody_decides(book, made))
+    return MadeCredential(made, token, _warn_no_approver(book, made))
 
 
-def _nobody_decides(book: Book, made: Credential) -> str | None:
+def _warn_no_approver(book: Book, made: Credential) -> str | None:
     """A warning where every approver belongs to the same person as the agent, and so may not decide about it."""
     # A person never decides about their own agents, so an agent is stuck if all who decide are its owner.
     known = [one for one in credentials(book.database) if one.revoked_at is None]
@@ -124,7 +124,7 @@ def _nobody_decides(book: Book, made: Credential) -> str | None:
 
 
 def end(book: Book, name: str, *, admin: str | None, ask: Ask) -> Credential:
-    """Revoke a credential. An agent's needs no proof: it takes rights away and gives none."""
+    """Revoke a credential. For an agent's no passphrase is needed, because that only takes rights away."""
     if find(book.database, name).role == "agent":
         return revoke(book.database, name, by="system:terminal", now=book.clock())
     changed = change(book, RevokeCredential(name=name), admin, ask=ask)

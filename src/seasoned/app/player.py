@@ -1,4 +1,4 @@
-"""Runs of an experiment through the agent: a conversation with the tools of a task, recorded like any other."""
+"""Runs the conversations of an experiment: with the tools of a task, recorded like any other conversation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Result = TypeVar("_Result")
 
 
 class Player:
-    """Has the conversations of an experiment with one model, several at once where it allows."""
+    """Runs conversations of an experiment with one model; may be called from several threads at once."""
 
     def __init__(self, config: Config, secrecy: Secrecy, choice: ModelChoice) -> None:
         self._config = config
@@ -92,21 +92,21 @@ class Player:
             platform=PLATFORM,
             title=play.title,
         )
-        talk = Conversation(
+        conversation = Conversation(
             runtime,
             ref=ref,
             limits=TurnLimits(steps=play.steps, turn_seconds=play.seconds, output_tokens=_OUTPUT_TOKENS),
             recorder=BackgroundRecorder(self._config.store_path, self._secrecy, about),
         )
-        turn = await talk.turn(play.prompt)
+        turn = await conversation.turn(play.prompt)
         # Waits until everything is written: the session must be in the store before the run is reported.
-        note = await asyncio.to_thread(talk.close, turn.stopped)
+        note = await asyncio.to_thread(conversation.close, turn.stopped)
         # An outage is raised and not stored, so the run is made again when the command is repeated.
         _refuse_outage(turn, play.model)
         # A run whose session could not be stored cannot be checked later, so it is not reported as done.
         if note or turn.notes:
             raise StoreError(note or turn.notes[0])
-        return _played(talk, turn)
+        return _result_of(conversation, turn)
 
 
 def _tool(tool: OfferedTool, play: AgentRun) -> Tool[Any]:
@@ -123,10 +123,10 @@ def _refuse_outage(turn: Turn, model: str) -> None:
         raise ModelUnreachable(f"{model!r} cannot be reached. {reason}")
 
 
-def _played(talk: Conversation, turn: Turn) -> AgentRunResult:
+def _result_of(conversation: Conversation, turn: Turn) -> AgentRunResult:
     # Through the reader of stored conversations, so that runs are judged exactly as scanned sessions are.
-    builder = SessionBuilder(talk.ref, format=NAME, path="")
-    for place, message in enumerate(talk.history):
+    builder = SessionBuilder(conversation.ref, format=NAME, path="")
+    for place, message in enumerate(conversation.history):
         read_message(builder, body_of(message), place=place)
     return AgentRunResult(
         session=builder.take(),

@@ -1,4 +1,4 @@
-"""Reviews: a model looks back on a session and keeps what it taught in memory and skills."""
+"""Reviews: a model reads a session again and writes what it taught into memory and skills."""
 
 from __future__ import annotations
 

@@ -37,12 +37,12 @@ Progress = Callable[[], AbstractContextManager[TellProgress]]
 
 
 def no_progress() -> AbstractContextManager[TellProgress]:
-    """For callers that show nothing while histories are read."""
+    """Progress that shows nothing."""
     return nullcontext(lambda done, total: None)
 
 
 def redaction_key(config: Config) -> tuple[bytes, Callable[[], None]]:
-    """The redaction key, and a function that writes a new one: reading alone must leave no file behind."""
+    """The redaction key, and a function that saves it if it is new: only call that before writing something."""
     if (config.home / "redact.key").exists():
         return load_key(config.home), lambda: None
     # Used in memory for now; it is written by `keep`, together with the first data that depends on it.
@@ -62,7 +62,7 @@ def make_redactor(config: Config) -> Redactor:
 
 
 def kept_secrecy(config: Config) -> Secrecy:
-    """The redaction that every write uses; a new key is written now."""
+    """The redaction for everything that is written; creates the key if there is none."""
     return Secrecy(load_key(config.home), config.redact)
 
 
@@ -92,7 +92,7 @@ def scan_into_store(
 
 
 def check_readable(report: ScanReport) -> None:
-    """Raise where every file that was to be read failed."""
+    """Raise if there were files to read and all of them failed."""
     if report.failures and not report.read and not report.unchanged:
         # Single failures are listed with the result; here there is no result to list them with.
         raise SourceError(f"Nothing could be read. {report.failures[0][1]}")
@@ -138,7 +138,7 @@ def own_store(config: Config) -> Store:
 
 @contextmanager
 def store_or_empty(config: Config) -> Iterator[Store]:
-    """The user's store, or an empty one: looking creates no file."""
+    """The user's store, or an empty temporary one if there is none yet."""
     with open_store(config.store_path) if config.store_path.exists() else open_temporary() as store:
         yield store
 
@@ -275,7 +275,7 @@ def memory_and_skills_in(
     )
 
 
-class _RedactingFormatter(logging.Formatter):
+class _LogFormatter(logging.Formatter):
     """Redacts whole log lines, because libraries put secrets into arguments and tracebacks too."""
 
     def __init__(self, secrecy: Secrecy) -> None:
@@ -304,6 +304,6 @@ def open_log(config: Config, secrecy: Secrecy, *, verbose: bool) -> logging.Logg
         if verbose:
             handlers.append(logging.StreamHandler())
         for handler in handlers:
-            handler.setFormatter(_RedactingFormatter(secrecy))
+            handler.setFormatter(_LogFormatter(secrecy))
             logger.addHandler(handler)
     return logger

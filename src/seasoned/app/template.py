@@ -45,7 +45,7 @@ _FILL_SECONDS = 10.0
 
 
 class SavedTemplate(msgspec.Struct, frozen=True):
-    """A template as it is in the library, which says what of it may be shown, and how often it was."""
+    """A stored template, with the library that says which examples may be shown, and how often they were."""
 
     template: Template
     library: Library
@@ -53,7 +53,7 @@ class SavedTemplate(msgspec.Struct, frozen=True):
 
 
 class Refreshed(msgspec.Struct, frozen=True):
-    """What keeping the templates current built, retired and decided."""
+    """The result of `refresh`: what was built, retired and decided."""
 
     made: tuple[Template, ...]
     library: Library
@@ -64,7 +64,7 @@ class Refreshed(msgspec.Struct, frozen=True):
 
 
 def library_now(store: Store) -> tuple[Library, TemplateUse]:
-    """The library as it may be shown now, and how often what of it was shown."""
+    """The library as of now, and how often its templates and examples were shown."""
     # `current` and not `snapshot`: examples may have become too old since they were stored.
     return storage.current(store, now=time.time()), use_of(store)
 
@@ -192,8 +192,8 @@ def import_file(config: Config, file: Path, *, name: str | None) -> tuple[SavedT
     redactor = Secrecy(key, config.redact).redactor()
     found = read_template(data, redactor=redactor, now=time.time(), name=name, place=str(file))
     if storage.is_empty(found.template):
-        said = ", ".join(f"{number} {reason}" for reason, number in found.left_out.items()) or "it is empty"
-        raise NotFound(f"Nothing in {str(file)!r} can be shown, so nothing was saved ({said}).")
+        reasons = ", ".join(f"{number} {reason}" for reason, number in found.left_out.items()) or "it is empty"
+        raise NotFound(f"Nothing in {str(file)!r} can be shown, so nothing was saved ({reasons}).")
     keep()
     with open_store(config.store_path) as store:
         return SavedTemplate(storage.save(store, found.template), *library_now(store)), found.left_out

@@ -22,8 +22,8 @@ folder_option = click.option(
 )
 
 
-def tell(reply: WriteReply, as_json: bool) -> None:
-    """Print what became of a change; a refused one exits with 1."""
+def print_reply(reply: WriteReply, as_json: bool) -> None:
+    """Print the result of a change; exit with 1 if it was refused."""
     if as_json:
         print_json("change", {"ok": reply.ok, "state": reply.state, "change": reply.change, "said": reply.said})
     else:
@@ -76,7 +76,7 @@ def _add_decision(group: click.Group, kind: str, name: str, sentence: str) -> No
         with memory_and_skills(load()) as journal:
             # `undo`, `accept` and `reject` have the same signature.
             reply = getattr(undo, name)(journal, change)
-        tell(reply, as_json)
+        print_reply(reply, as_json)
 
     decide.__doc__ = f"""{sentence}
 

@@ -46,7 +46,7 @@ def talk_once(plan: ChatPlan, prompt: str, *, as_json: bool) -> None:
     conversation = plan.start() if screen is None else plan.start(tell=screen.note)
 
     # Events are collected also with --json, where nothing is drawn while the turn runs.
-    def hear(event: Event) -> None:
+    def on_event(event: Event) -> None:
         if isinstance(event, CallFinished):
             verdict = event.verdict
             found = {"verdict": verdict.verdict, "fault": verdict.fault, "reason": verdict.reason}
@@ -57,9 +57,9 @@ def talk_once(plan: ChatPlan, prompt: str, *, as_json: bool) -> None:
     with asyncio.Runner() as runner:
         try:
             with _connected(conversation, runner):
-                turn = _run(conversation, prompt, hear, runner)
+                turn = _run(conversation, prompt, on_event, runner)
         finally:
-            # Also after an error: what was said until then is recorded.
+            # Also after an error: the turn so far is recorded.
             note = conversation.close()
     if as_json:
         print_json("chat", _answer(plan, conversation, turn, called, note))
@@ -133,7 +133,7 @@ def _talk(
             # Only between turns: a background review must not print into an answer.
             screen.tell(reviewer.take_lines())
         try:
-            said = input("\n> ").strip()
+            typed = input("\n> ").strip()
         except EOFError:
             screen.out.print()
             return True
@@ -141,22 +141,22 @@ def _talk(
         except KeyboardInterrupt:
             screen.out.print("\n/exit leaves.", style="dim")
             continue
-        if said in ("/exit", "/quit"):
+        if typed in ("/exit", "/quit"):
             return True
-        if said == "/new":
+        if typed == "/new":
             return False
-        if said == "/help":
+        if typed == "/help":
             screen.out.print(_HELP)
         # A misspelt command is not sent to the model; a path in a sentence is.
-        elif said.startswith("/") and " " not in said:
-            screen.out.print(f"Unknown command {printable(said)!r}. /help lists them.", style="yellow", markup=False)
-        elif said:
+        elif typed.startswith("/") and " " not in typed:
+            screen.out.print(f"Unknown command {printable(typed)!r}. /help lists them.", style="yellow", markup=False)
+        elif typed:
             if conversation is None:
                 conversation = started.result()
                 connection.enter_context(_connected(conversation, runner))
                 reviewer = _reviewer(plan, conversation)
                 connection.callback(reviewer.close)
-            turn = _run(conversation, said, screen.show, runner)
+            turn = _run(conversation, typed, screen.show, runner)
             screen.end(turn)
             if reviewer is not None:
                 # Decides itself whether a review is due, and runs it in the background.
@@ -170,7 +170,7 @@ def _reviewer(plan: ChatPlan, conversation: Conversation) -> Reviewer:
 
 
 def _close(started: Future[Conversation], screen: Screen) -> None:
-    """End a conversation that has begun; one that could not begin has said why."""
+    """End a conversation that has begun; if its start failed, there is nothing to end."""
     if started.exception() is None and (note := started.result().close()) is not None:
         screen.warn(note)
 
@@ -182,8 +182,8 @@ def _greet(plan: ChatPlan, out: Console) -> None:
     out.print(Text(f"{plan.choice.name} · {plan.folder.resolve()}{warm} · /help", style="dim"))
     if plan.recorded is not None:
         about = plan.recorded.about
-        told = f"Continuing {about.ref.native_id}: {plan.recorded.title or 'untitled'}"
-        out.print(Text(printable(f"{told} ({plural(len(plan.recorded.bodies), 'message')})"), style="dim"))
+        text = f"Continuing {about.ref.native_id}: {plan.recorded.title or 'untitled'}"
+        out.print(Text(printable(f"{text} ({plural(len(plan.recorded.bodies), 'message')})"), style="dim"))
 
 
 @contextlib.contextmanager
@@ -197,7 +197,7 @@ def _connected(conversation: Conversation, runner: asyncio.Runner) -> Iterator[N
         runner.run(conversation.__aexit__(None, None, None))
 
 
-def _run(conversation: Conversation, prompt: str, hear: Callable[[Event], None], runner: asyncio.Runner) -> Turn:
+def _run(conversation: Conversation, prompt: str, on_event: Callable[[Event], None], runner: asyncio.Runner) -> Turn:
     """One turn; Ctrl-C ends it, and not the program."""
 
     async def turn() -> Turn:
@@ -206,7 +206,7 @@ def _run(conversation: Conversation, prompt: str, hear: Callable[[Event], None],
             # Not every loop can handle signals; there Ctrl-C cancels the turn from outside.
             loop.add_signal_handler(signal.SIGINT, conversation.stop)
         try:
-            return await conversation.turn(prompt, on_event=hear)
+            return await conversation.turn(prompt, on_event=on_event)
         finally:
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.remove_signal_handler(signal.SIGINT)
@@ -227,27 +227,27 @@ class _Asking:
             return False
         from rich.text import Text
 
-        told = " ".join(f"{name}={value!r}" for name, value in question.arguments.items())
+        text = " ".join(f"{name}={value!r}" for name, value in question.arguments.items())
         out = self._screen.out
-        out.print(Text(f"\n{question.tool} {printable(told)[:2000]}", style="bold"))
+        out.print(Text(f"\n{question.tool} {printable(text)[:2000]}", style="bold"))
         # The reason is a verb phrase, such as "must be allowed".
         out.print(Text(f"It {printable(question.reason)}.", style="yellow"))
         # Ctrl-C means no here. The loop sees it too, afterwards, and ends the turn.
-        heard_by = signal.signal(signal.SIGINT, signal.default_int_handler)
+        former_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             return input("Allow it? [y/N] ").strip().lower() in ("y", "yes")
         except (EOFError, KeyboardInterrupt):
             return False
         finally:
-            signal.signal(signal.SIGINT, heard_by)
+            signal.signal(signal.SIGINT, former_handler)
 
 
 class Screen:
-    """Shows what happens: words as they come, one line for each call."""
+    """Prints a turn as it happens: text on `out`, and on `notes` one line for each call and what a turn took."""
 
-    def __init__(self, out: Console, beside: Console) -> None:
+    def __init__(self, out: Console, notes: Console) -> None:
         self.out = out
-        self._beside = beside
+        self._notes = notes
         # Calls under way, by id: models make several at once, and they end in any order.
         self._open: dict[str, str] = {}
         self._status: Status | None = None
@@ -262,7 +262,7 @@ class Screen:
             # Whether streamed text has left the cursor inside a line, which must end before anything else is printed.
             self._is_in_line = not event.text.endswith("\n")
         elif isinstance(event, CallStarted):
-            self._open[event.call_id] = f"{event.tool} {_told(event.arguments)}"
+            self._open[event.call_id] = f"{event.tool} {_arguments_line(event.arguments)}"
             self._wait()
         elif isinstance(event, CallFinished):
             self._open.pop(event.call_id, None)
@@ -270,17 +270,15 @@ class Screen:
             line = Text("  ")
             line.append(f"{event.verdict.verdict:<8}", style=_COLOURS[event.verdict.verdict])
             line.append(f"{printable(event.tool)} ", style="bold")
-            line.append(_told(event.arguments))
+            line.append(_arguments_line(event.arguments))
             line.append(f"  {event.seconds:.1f} s", style="dim")
             if event.verdict.verdict != "ok":
                 line.append(f"  {printable(event.verdict.reason)[:120]}", style="dim")
-            self._print_beside(line)
+            self._print_note(line)
             self._wait()
         elif isinstance(event, ContextCompressed):
             self.pause()
-            self._print_beside(
-                Text("The context was nearly full, so the conversation continues with a summary.", "dim")
-            )
+            self._print_note(Text("The context was nearly full, so the conversation continues with a summary.", "dim"))
 
     def end(self, turn: Turn) -> None:
         """What the turn took, and why it stopped if it did not end by itself."""
@@ -293,7 +291,7 @@ class Screen:
             parts.append(f"{plural(turn.usage.prompt, 'token')} in, {plural(turn.usage.output or 0, 'token')} out")
         if turn.cost_usd is not None:
             parts.append(f"${turn.cost_usd:.4f}")
-        self._print_beside(Text(" · ".join([*parts, f"{turn.seconds:.1f} s"]), style="dim"))
+        self._print_note(Text(" · ".join([*parts, f"{turn.seconds:.1f} s"]), style="dim"))
         if turn.reason is not None:
             self.warn(turn.reason)
         for note in turn.notes:
@@ -304,7 +302,7 @@ class Screen:
         from rich.text import Text
 
         for line in lines:
-            self._print_beside(Text(printable(line), style="dim"))
+            self._print_note(Text(printable(line), style="dim"))
 
     def note(self, line: str) -> None:
         """A line about what is being waited for; may come from any thread."""
@@ -314,7 +312,7 @@ class Screen:
     def warn(self, text: str) -> None:
         from rich.text import Text
 
-        self._print_beside(Text(printable(text), style="yellow"))
+        self._print_note(Text(printable(text), style="yellow"))
 
     def pause(self) -> None:
         """Remove the line that says what is being waited for."""
@@ -324,18 +322,18 @@ class Screen:
 
     def _wait(self) -> None:
         # In a file or pipe a spinner would leave control characters behind.
-        if self._open and self._beside.is_terminal:
+        if self._open and self._notes.is_terminal:
             from rich.text import Text
 
             self.pause()
             self._end_line()
-            self._status = self._beside.status(Text(next(reversed(self._open.values()))[:100]))
+            self._status = self._notes.status(Text(next(reversed(self._open.values()))[:100]))
             self._status.start()
 
-    def _print_beside(self, line: Any) -> None:
+    def _print_note(self, line: Any) -> None:
         self._end_line()
         # One line for each: what is longer than the terminal is cut, not wrapped.
-        self._beside.print(line, no_wrap=True, overflow="ellipsis", crop=True)
+        self._notes.print(line, no_wrap=True, overflow="ellipsis", crop=True)
 
     def _end_line(self) -> None:
         if self._is_in_line:
@@ -343,7 +341,7 @@ class Screen:
             self._is_in_line = False
 
 
-def _told(arguments: dict[str, Any]) -> str:
+def _arguments_line(arguments: dict[str, Any]) -> str:
     """Arguments in one line: a single one by its value alone."""
     if len(arguments) == 1:
         text = str(next(iter(arguments.values())))

@@ -1,4 +1,4 @@
-"""`compare` and `compress-check`: who fails less, and whether a compression of the context was survived."""
+"""`compare` and `compress-check`: which sessions fail less, and what a context compression cost."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def compress_check(session: str, paths: tuple[Path, ...], include: tuple[str, ..
 
 
 def print_check(asked: SessionRef, chain: Sequence[Track], *, include: tuple[str, ...], as_json: bool) -> None:
-    """One lineage of compressions."""
+    """Print the check of one session and its continuations."""
     if as_json:
         print_json("compress-check", {**compression_answer(asked, chain), "include": list(include)})
         return
@@ -171,7 +171,7 @@ def print_check(asked: SessionRef, chain: Sequence[Track], *, include: tuple[str
 
 
 def print_pooled(found: PooledCheck, *, include: tuple[str, ...], as_json: bool) -> None:
-    """Many lineages together, and each in a line."""
+    """Print the check of many sessions together, then one line for each."""
     if as_json:
         print_json("compress-check", {**pooled_answer(found), "include": list(include)})
         return
@@ -228,9 +228,9 @@ def _print_boundaries(found: CompressionCheck) -> None:
 def _print_lost(lost: Knowledge) -> None:
     click.echo()
     for name, topic, known in topics(lost):
-        said = [f"{topic.count(one)} {one}" for one in ("made again", "failed after", "not used") if topic.count(one)]
+        states = [f"{topic.count(one)} {one}" for one in ("made again", "failed after", "not used") if topic.count(one)]
         if topic.known:
-            rest = f", of these {' and '.join(said)}" if said else "; none is lost"
+            rest = f", of these {' and '.join(states)}" if states else "; none is lost"
             click.echo(f"{name}: {topic.known} {known}{rest}")
     shown = [(name, one) for name, topic, _ in topics(lost) for one in topic.lost[:MOST_SHOWN]]
     if not shown:
@@ -244,7 +244,7 @@ def _print_lost(lost: Knowledge) -> None:
 
 
 def print_comparison(found: Comparison, *, as_sets: bool, include: tuple[str, ...], as_json: bool) -> None:
-    """What two sides say."""
+    """Print a comparison."""
     if as_json:
         print_json("compare", {**comparison_answer(found, as_sets=as_sets), "include": list(include)})
         return

@@ -97,14 +97,14 @@ def _end(answer: dict[str, Any], *, as_json: bool) -> None:
         print_json("connect", answer)
         return
     agent = answer["agent"]
-    said = {
+    outcome = {
         "previewed": "Nothing was changed.",
         "unchanged": f"{agent} is connected already: nothing to change.",
         "declined": "Nothing was changed.",
         "undone": f"{agent} is as it was before.",
         "connected": f"{agent} is connected. `seasoned connect {agent} --undo` undoes it.",
     }[answer["state"]]
-    click.echo(said)
+    click.echo(outcome)
     if answer["steps"] and answer["state"] in ("connected", "unchanged", "previewed"):
         click.echo("Left for you to do:")
         for number, step in enumerate(answer["steps"], start=1):

@@ -1,4 +1,4 @@
-"""`profile` and `report`: what one session says, and what many say."""
+"""`profile` and `report`: how one session went, and a report on many."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def print_report(made: Report) -> None:
 
 
 def print_verdict(made: Report) -> None:
-    """What the data supports, in words."""
+    """Print what the data supports, in words."""
     click.echo("\nDo sessions get better with experience? ", nl=False)
     click.secho(f"{made.verdict.answer[0].upper()}{made.verdict.answer[1:]}.", bold=True)
     click.echo(made.verdict.sentence)
@@ -166,7 +166,7 @@ def print_verdict(made: Report) -> None:
 
 
 def print_recurrences(made: Report) -> None:
-    """The errors that come back in most sessions, with the repair that worked."""
+    """Print the errors that recur in most sessions, with the repair that worked."""
     if not made.recurrences:
         click.echo("\nNo error came back in a second session.")
         return

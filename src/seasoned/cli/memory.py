@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from seasoned.agent.memory.journal import FILES, NOTES_LIMIT, PERSON, USER_LIMIT, MemoryName, Provenance, preview
-from seasoned.agent.memory.memory_file import add as keep
+from seasoned.agent.memory.memory_file import add as add_entry
 from seasoned.agent.memory.memory_file import import_entries, read
-from seasoned.agent.memory.memory_file import remove as drop
-from seasoned.agent.memory.memory_file import replace as put
+from seasoned.agent.memory.memory_file import remove as remove_entry
+from seasoned.agent.memory.memory_file import replace as replace_entry
 from seasoned.app.stores import memory_and_skills
-from seasoned.cli.change import add_decisions, folder_option, tell
+from seasoned.cli.change import add_decisions, folder_option, print_reply
 from seasoned.cli.options import Commands, json_option
 from seasoned.cli.output import print_json, printable
 from seasoned.config import load
@@ -32,7 +32,7 @@ def memory() -> None:
 @memory.command("list")
 @folder_option
 @json_option
-def show(folder: Path | None, as_json: bool) -> None:
+def list_(folder: Path | None, as_json: bool) -> None:
     """List the entries and how full the files are.
 
     \b
@@ -78,8 +78,8 @@ def add(text: str, user: bool, folder: Path | None, as_json: bool) -> None:
     Example: seasoned memory add "The database listens on port 5433."
     """
     with memory_and_skills(load(), memory=folder) as journal:
-        reply = keep(journal, _which(user), text, by=PERSON)
-    tell(reply, as_json)
+        reply = add_entry(journal, _which(user), text, by=PERSON)
+    print_reply(reply, as_json)
 
 
 @memory.command()
@@ -97,8 +97,8 @@ def replace(piece: str, text: str, user: bool, folder: Path | None, as_json: boo
     Example: seasoned memory replace 5433 "The database listens on port 5434."
     """
     with memory_and_skills(load(), memory=folder) as journal:
-        reply = put(journal, _which(user), piece, text, by=PERSON)
-    tell(reply, as_json)
+        reply = replace_entry(journal, _which(user), piece, text, by=PERSON)
+    print_reply(reply, as_json)
 
 
 @memory.command()
@@ -115,15 +115,15 @@ def remove(piece: str, user: bool, folder: Path | None, as_json: bool) -> None:
     Example: seasoned memory remove 5433
     """
     with memory_and_skills(load(), memory=folder) as journal:
-        reply = drop(journal, _which(user), piece, by=PERSON)
-    tell(reply, as_json)
+        reply = remove_entry(journal, _which(user), piece, by=PERSON)
+    print_reply(reply, as_json)
 
 
 @memory.command("import")
 @click.argument("source", required=False, metavar="[FOLDER]", type=click.Path(path_type=Path, readable=False))
 @folder_option
 @json_option
-def take(source: Path | None, folder: Path | None, as_json: bool) -> None:
+def import_memory(source: Path | None, folder: Path | None, as_json: bool) -> None:
     """Import the memory of another folder.
 
     Without FOLDER, that of Hermes. The folder is only read.
@@ -132,7 +132,7 @@ def take(source: Path | None, folder: Path | None, as_json: bool) -> None:
     Example: seasoned memory import ~/.hermes/memories
     """
     source = source or load().hermes_home / "memories"
-    # Marked as imported: a later review can tell these entries from what the user wrote here.
+    # Marked as imported: a later review can print_reply these entries from what the user wrote here.
     by = Provenance(actor="person", origin="import", platform="cli")
     with memory_and_skills(load(), memory=folder) as journal:
         replies = import_entries(journal, source, by=by)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def print_json(name: str, answer: dict[str, Any], *, lines: bool = False) -> None:
-    """An answer for programs, marked with its schema; on one line where there are many."""
+    """Print JSON for programs, with its schema; with `lines`, on one line."""
     # The schema comes first, so that a program can tell what follows; its number rises with incompatible changes.
     data = msgspec.json.encode({"schema": f"seasoned/{name}/1", **answer})
     sys.stdout.write((data if lines else msgspec.json.format(data, indent=2)).decode("utf-8", "replace") + "\n")
@@ -45,7 +45,7 @@ def table(
     whole: Sequence[str] = (),
     title: str = "",
 ) -> None:
-    """A table on the terminal; columns in `whole` are never broken, so that they can be copied."""
+    """Print a table. Columns in `whole` are never wrapped, so that they can be copied."""
     from rich.table import Table
     from rich.text import Text
 
@@ -68,7 +68,7 @@ def table(
 
 
 def shown(value: object) -> str:
-    """A value for people: unknown is a dash, never a zero; control characters are not passed on to the terminal."""
+    """A value as text for people: None is a dash, never a zero; control characters are replaced."""
     if value is None:
         return "–"
     if isinstance(value, float):
@@ -80,7 +80,7 @@ def shown(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    """Text of a session without what would steer the terminal."""
+    """Text with control characters replaced, so that it cannot change the terminal."""
     # Escape sequences in a tool's output could move the cursor, hide text or rename the window.
     return "".join([c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text])
 

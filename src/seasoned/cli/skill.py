@@ -7,14 +7,14 @@ from pathlib import Path
 import click
 
 from seasoned.agent.memory.journal import PERSON
-from seasoned.agent.skill.edit import create as make
+from seasoned.agent.skill.edit import create as create_skill
 from seasoned.agent.skill.edit import delete, remove_file
-from seasoned.agent.skill.edit import patch as change
-from seasoned.agent.skill.edit import write_file as write
+from seasoned.agent.skill.edit import patch as patch_skill
+from seasoned.agent.skill.edit import write_file as write_skill_file
 from seasoned.agent.skill.library import SkillUsage, author, skills, usage
-from seasoned.agent.skill.library import view as look
+from seasoned.agent.skill.library import view as view_skill
 from seasoned.app.stores import memory_and_skills, store_or_empty
-from seasoned.cli.change import add_decisions, folder_option, tell, text_of
+from seasoned.cli.change import add_decisions, folder_option, print_reply, text_of
 from seasoned.cli.options import Commands, json_option
 from seasoned.cli.output import print_json, printable, table
 from seasoned.config import load
@@ -38,7 +38,7 @@ def skill() -> None:
 @skill.command("list")
 @folder_option
 @json_option
-def show(folder: Path | None, as_json: bool) -> None:
+def list_(folder: Path | None, as_json: bool) -> None:
     """List the skills, who wrote them and their use.
 
     \b
@@ -96,7 +96,7 @@ def view(name: str, file: str | None, folder: Path | None, as_json: bool) -> Non
     \b
     Example: seasoned skill view release-notes references/style.md
     """
-    found = look(folder or load().skill_folder, name, file)
+    found = view_skill(folder or load().skill_folder, name, file)
     if as_json:
         answer = {
             "skill": found.skill.id,
@@ -141,8 +141,8 @@ def create(
     """
     body = text_of(text, source)
     with memory_and_skills(load(), skills=folder) as journal:
-        reply = make(journal, name, body, description=description, category=category, by=PERSON)
-    tell(reply, as_json)
+        reply = create_skill(journal, name, body, description=description, category=category, by=PERSON)
+    print_reply(reply, as_json)
 
 
 @skill.command()
@@ -161,8 +161,8 @@ def patch(name: str, old: str, new: str, file: str, folder: Path | None, as_json
     Example: seasoned skill patch release-notes "newest last" "newest first"
     """
     with memory_and_skills(load(), skills=folder) as journal:
-        reply = change(journal, name, old, new, file=file, by=PERSON)
-    tell(reply, as_json)
+        reply = patch_skill(journal, name, old, new, file=file, by=PERSON)
+    print_reply(reply, as_json)
 
 
 @skill.command("write-file")
@@ -182,8 +182,8 @@ def write_file(name: str, file: str, text: str | None, source: Path | None, fold
     """
     content = text_of(text, source)
     with memory_and_skills(load(), skills=folder) as journal:
-        reply = write(journal, name, file, content, by=PERSON)
-    tell(reply, as_json)
+        reply = write_skill_file(journal, name, file, content, by=PERSON)
+    print_reply(reply, as_json)
 
 
 @skill.command()
@@ -201,7 +201,7 @@ def remove(name: str, file: str | None, folder: Path | None, as_json: bool) -> N
     """
     with memory_and_skills(load(), skills=folder) as journal:
         reply = delete(journal, name, by=PERSON) if file is None else remove_file(journal, name, file, by=PERSON)
-    tell(reply, as_json)
+    print_reply(reply, as_json)
 
 
 add_decisions(skill, "skill")

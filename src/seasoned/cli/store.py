@@ -16,7 +16,7 @@ from seasoned.cli.output import print_json, write_new_file
 from seasoned.config import load
 from seasoned.errors import NotFound, SourceError, UsageError
 from seasoned.store.backup import back_up, export_lines
-from seasoned.store.backup import restore as put_back
+from seasoned.store.backup import restore as restore_from
 
 _path = click.Path(path_type=Path, readable=False)
 
@@ -116,8 +116,8 @@ def restore(backup: Path, yes: bool) -> None:
         raise click.exceptions.Exit(1)
     # On a new machine the home folder does not exist yet.
     make_private_folder(config.home)
-    kept = put_back(backup, config.store_path)
-    click.echo(f"Restored {config.store_path}." + (f" The previous store is {kept}." if kept else ""))
+    previous = restore_from(backup, config.store_path)
+    click.echo(f"Restored {config.store_path}." + (f" The previous store is {previous}." if previous else ""))
 
 
 @click.command()

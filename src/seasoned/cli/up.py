@@ -66,7 +66,7 @@ def up(options: ListenOptions, paths: tuple[Path, ...], serve: bool | None, as_j
         # Samples never mix with the user's own data, so their store is deleted at the end.
         with TemporaryDirectory(prefix="seasoned-samples-") as folder:
             path = Path(folder) / "samples.db"
-            _show(config, (), is_sample=True, as_json=as_json, kept=path)
+            _show(config, (), is_sample=True, as_json=as_json, sample_store=path)
             _serve(config, options, histories=path)
         return
     _show(config, paths, is_sample=not found, as_json=as_json)
@@ -74,10 +74,12 @@ def up(options: ListenOptions, paths: tuple[Path, ...], serve: bool | None, as_j
         _serve(config, options)
 
 
-def _show(config: Config, paths: tuple[Path, ...], *, is_sample: bool, as_json: bool, kept: Path | None = None) -> None:
+def _show(
+    config: Config, paths: tuple[Path, ...], *, is_sample: bool, as_json: bool, sample_store: Path | None = None
+) -> None:
     """The summary, the report in short, and the first templates."""
     if is_sample:
-        report, store = read_samples(config, path=kept)
+        report, store = read_samples(config, path=sample_store)
     else:
         report, scanned = scan_into_store(config, paths, progress=ReadingBar)
         # Nothing new was found, but an earlier scan may have filled the store.

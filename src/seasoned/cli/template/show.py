@@ -48,9 +48,9 @@ def print_saved(saved: SavedTemplate, *, as_json: bool, left_out: dict[str, int]
         )
     click.echo(f"Saved {template.mark}: {', '.join(parts)}{learned}.")
     dropped = {"unclean": template.metrics.dropped_unclean} if left_out is None else left_out
-    said = ", ".join(f"{number} {reason}" for reason, number in dropped.items() if number)
-    if said:
-        click.echo(f"Left out: {said}.")
+    reasons = ", ".join(f"{number} {reason}" for reason, number in dropped.items() if number)
+    if reasons:
+        click.echo(f"Left out: {reasons}.")
     # A new version can hold examples that were retired earlier; their state is kept by id and still applies.
     hidden = len(template.examples) - len(library.active(template))
     if hidden:
