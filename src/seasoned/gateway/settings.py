@@ -33,7 +33,7 @@ class Upstream(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def origin(self) -> str:
-        """What a path like `/v1/models` is put behind."""
+        """The address before a path such as `/v1/models`."""
         return self.base_url.rstrip("/").removesuffix("/v1")
 
 

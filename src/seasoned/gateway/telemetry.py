@@ -159,7 +159,7 @@ def facts_of(exchange: Exchange, upstream: Upstream, *, status: int) -> dict[str
     asked, answer, entry = exchange.asked, exchange.answer, exchange.entry
     usage = None if entry is None else entry.usage
     parts = urlsplit(upstream.base_url)
-    told: dict[str, Value | None] = {
+    facts: dict[str, Value | None] = {
         "gen_ai.operation.name": "embeddings" if exchange.is_embedding else "chat",
         "gen_ai.provider.name": _provider(parts.hostname or "", upstream),
         "server.address": parts.hostname,
@@ -167,31 +167,31 @@ def facts_of(exchange: Exchange, upstream: Upstream, *, status: int) -> dict[str
         "error.type": _error_type(exchange, status),
     }
     if asked is not None:
-        told |= {
+        facts |= {
             "gen_ai.request.model": asked.model,
             "gen_ai.request.max_tokens": asked.max_tokens,
             "gen_ai.request.stream": asked.is_stream or None,
             "gen_ai.request.previous_response.id": asked.previous_response_id,
         }
     if exchange.conversation is not None:
-        told["gen_ai.conversation.id"] = exchange.conversation.ref.native_id
+        facts["gen_ai.conversation.id"] = exchange.conversation.ref.native_id
     if answer is not None:
-        told |= {
+        facts |= {
             "gen_ai.response.id": answer.id,
             "gen_ai.response.model": answer.model,
             "gen_ai.response.finish_reasons": None if answer.finish is None else [answer.finish],
         }
     if exchange.way == "stream" and exchange.first_seconds is not None:
-        told["gen_ai.response.time_to_first_chunk"] = exchange.first_seconds
+        facts["gen_ai.response.time_to_first_chunk"] = exchange.first_seconds
     if usage is not None:
-        told |= {
+        facts |= {
             "gen_ai.usage.input_tokens": usage.prompt,
             "gen_ai.usage.output_tokens": usage.output,
             "gen_ai.usage.cache_read.input_tokens": usage.cache_read,
             "gen_ai.usage.cache_write.input_tokens": usage.cache_write,
             "gen_ai.usage.reasoning.output_tokens": usage.reasoning,
         }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def _error_type(exchange: Exchange, status: int) -> str | None:

@@ -73,15 +73,15 @@ class ExampleWatch:
             self._grown.clear()
             self._next_effects = now + _EFFECT_SECONDS
             return []
-        told = self._guard(store, library, now)
+        sentences = self._guard(store, library, now)
         if self._grown:
             self._next_look = now
         if self._are_effects_due(now):
             self._next_effects = now + _EFFECT_SECONDS
             begun = self._stopwatch()
-            told += self._effects.retire(store, database, now=now)
+            sentences += self._effects.retire(store, database, now=now)
             self._next_effects = now + max(_EFFECT_SECONDS, (self._stopwatch() - begun) / _EFFECT_SHARE)
-        return told
+        return sentences
 
     def _guard(self, store: Store, library: Library, now: float) -> list[str]:
         watched = _WatchedExamples(library)
@@ -102,13 +102,13 @@ class ExampleWatch:
         restored = {row["example_id"]: row["changed_at"] for row in store.rows("guard.restored")}
         found = [watched.by_id[key] for key in sorted(changed)]
         usual = {tool: rate for tool in {one.tool for one in found} if (rate := self._usual(store, tool, now))}
-        told = []
+        sentences = []
         for one in found:
             seen = self._evidence[one.id].values()
             for ruling in guard(seen, [one], suspended=watched.suspended, since=restored, usual=usual):
                 if ruling.decision != "keep":
-                    told.append(_decide(store, ruling, now))
-        return told
+                    sentences.append(_decide(store, ruling, now))
+        return sentences
 
     def _load(self, store: Store, watched: _WatchedExamples) -> None:
         """Load the evidence from before this gateway started."""
@@ -190,15 +190,15 @@ class _ExampleEffects:
         self._experiment = experiment
         self._split = ""
         self._settled: dict[str, LiveSession] = {}
-        self._is_told = False
+        self._has_warned = False
 
     def retire(self, store: Store, database: Database, *, now: float) -> list[str]:
         """Retire the examples whose effect lies below zero."""
-        # Only who runs an experiment needs it.
+        # An optional library: only experiments need it.
         if find_spec("numpy") is None:
-            if not self._is_told:
+            if not self._has_warned:
                 _log.warning("examples are not compared: install seasoned[experiment] to have harmful ones retired")
-            self._is_told = True
+            self._has_warned = True
             return []
         assert self._experiment is not None
         try:
@@ -207,13 +207,13 @@ class _ExampleEffects:
             return []
         if split.digest != self._split or len(self._settled) > _MOST_SETTLED:
             self._split, self._settled = split.digest, {}
-        told = []
+        sentences = []
         for effect in hurting(database, store, split, now=now, settled=self._settled):
             reason = f"The experiment {self._experiment} shows that it hurts: {effect.reason}."
             evidence = msgspec.to_builtins(effect)
             set_state(store, effect.example_id, "retired", reason, evidence, now=now)
-            told.append(_sentence(effect.example_id, "retired", reason))
-        return told
+            sentences.append(_sentence(effect.example_id, "retired", reason))
+        return sentences
 
 
 def _decide(store: Store, ruling: GuardRuling, now: float) -> str:

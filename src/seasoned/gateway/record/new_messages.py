@@ -189,7 +189,7 @@ def _marked(said: tuple[Message, ...]) -> tuple[Message, ...]:
 
 
 def _start(known: KnownConversation, asked: ApiRequest) -> str:
-    """The beginning that a request goes on from; most carry their whole conversation, and go on from nothing."""
+    """The digest of the beginning that a request continues; empty for most, which carry their whole conversation."""
     if asked.previous_response_id is not None:
         return known.answers.get(asked.previous_response_id, asked.previous_response_id)
     return known.end if asked.conversation is not None else ""
@@ -204,7 +204,7 @@ def _extended(chain: list[str], pieces: list[_ConversationPiece], key: bytes) ->
 
 
 def _noted(answers: dict[str, str], asked: ApiRequest, answer: ApiResponse | None, end: str) -> dict[str, str]:
-    """The newest answers that a request can go on from."""
+    """The newest answers that a request can continue."""
     if answer is None or answer.id is None or asked.api != "responses":
         return answers
     return dict(list({**answers, answer.id: end}.items())[-_ANSWERS_KEPT:])

@@ -172,7 +172,7 @@ class GatewayRecorder:
             self._close()
 
     def _round(self) -> bool:
-        """One batch; whether more was waiting than goes into one."""
+        """Write one batch; returns whether more is waiting."""
         is_behind = False
         with self._failures.shield("store"):
             self._account()

@@ -169,7 +169,7 @@ class RecorderProcess:
             raise
 
     def _running(self) -> subprocess.Popen[bytes] | None:
-        """The process, started if there is none; after one ended, not at once."""
+        """The process, started if there is none; None for a second after one has ended."""
         if self._process is not None and self._process.poll() is None:
             return self._process
         if self._process is not None:

@@ -60,7 +60,7 @@ def insert_block(body: bytes, content: bytes) -> bytes:
 
 
 def ask_for_usage(_body: bytes) -> bytes | None:
-    """Nothing: these streams always report their usage."""
+    """None: these streams always report their usage."""
     return None
 
 

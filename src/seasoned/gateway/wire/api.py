@@ -48,5 +48,5 @@ def named_api(name: ApiName) -> WireApi:
 
 
 def find_api(path: str) -> WireApi | None:
-    """The API that a path belongs to, whatever stands before it; None for the rest, which passes as it is."""
+    """The API that a path belongs to, by its end; None for any other path, which is passed on unread."""
     return next((api for end, api in APIS.items() if path.endswith(end)), None)

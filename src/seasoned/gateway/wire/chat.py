@@ -49,7 +49,7 @@ def read_request(body: bytes) -> ApiRequest | None:
 
 
 def insert_block(body: bytes, content: bytes) -> bytes:
-    """The body with a block of messages behind the system part, and no other byte changed."""
+    """The body with a block of messages after the system part, and no other byte changed."""
     fields = find_fields(body)
     if fields is None or (span := fields.spans.get("messages")) is None:
         return body
@@ -60,7 +60,7 @@ def insert_block(body: bytes, content: bytes) -> bytes:
 
 
 def ask_for_usage(body: bytes) -> bytes | None:
-    """The body of a stream that also reports its usage; None where it does so already, or cannot be asked."""
+    """The body changed to ask for the usage of the stream; None if it does already, or cannot be changed."""
     fields = find_fields(body)
     if fields is None or (stream := fields.spans.get("stream")) is None or body[slice(*stream)] != b"true":
         return None
@@ -160,7 +160,7 @@ def open_stream(*, takes_usage_out: bool = False) -> ChatStream:
 
 
 def _first_said(messages: list[dict[str, Any]]) -> int:
-    """The first message behind the system part."""
+    """The index of the first message after the system part."""
     for at, message in enumerate(messages):
         # A block may be a system message. It is not counted among those, because they identify the conversation.
         if not _is_system(message) or opens_block(spoken_text(message.get("content"))):

@@ -64,12 +64,12 @@ class EventSplitter:
 
     @property
     def kept(self) -> int:
-        """Bytes of an event whose end has not come."""
+        """The number of bytes of an event that is not complete yet."""
         return len(self._kept)
 
     @property
     def rest(self) -> bytes:
-        """Those bytes themselves."""
+        """The bytes of an event that is not complete yet."""
         return bytes(self._kept)
 
     def end(self) -> bytes:
@@ -121,7 +121,7 @@ def unless_too_deep(
 
 
 class EventStream:
-    """Passes chunks on and reads their events; made into a reader of one API by `_read`."""
+    """Passes chunks on and reads their events. A subclass for each API implements `_read`."""
 
     def __init__(self, *, takes_usage_out: bool = False) -> None:
         self._splitter = EventSplitter()
@@ -194,7 +194,7 @@ def error_of(fields: dict[str, Any]) -> str | None:
 
 
 def merge_usage(before: dict[str, Any] | None, later: object) -> dict[str, Any] | None:
-    """Running totals: a later figure replaces an earlier one, and one that is missing or zero leaves it."""
+    """The usage so far with a later report: a later figure replaces an earlier one unless it is zero."""
     if not isinstance(later, dict):
         return before
     merged = dict(before or {})

@@ -45,7 +45,7 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def tool_names(self) -> tuple[str, ...]:
-        """Of the tools that the request carries; those that the provider itself runs go by their type."""
+        """The names of the tools in the request; a tool that the provider runs is named by its type."""
         named = [_tool_name(tool) for tool in self.tools]
         return tuple([name for name in named if name])
 
@@ -55,7 +55,7 @@ class ApiRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ApiResponse(msgspec.Struct, frozen=True, kw_only=True):
-    """What came back. An answer that broke off has what came until then."""
+    """The answer to a request; if it broke off, what had arrived by then."""
 
     id: str | None = None
     model: str | None = None
@@ -78,7 +78,7 @@ class ApiResponse(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StreamReader(Protocol):
-    """Reads an event stream while it passes. It never raises: what it cannot read passes all the same."""
+    """Reads an event stream while it passes. It never raises: what it cannot read is passed on all the same."""
 
     @property
     def held(self) -> bytes:
@@ -105,7 +105,7 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 class _TurnDraft:
-    """A message while its calls and their results still come."""
+    """A message to which calls and results are still added."""
 
     __slots__ = ("answers", "calls", "role", "text")
 

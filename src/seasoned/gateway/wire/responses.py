@@ -76,7 +76,7 @@ def insert_block(body: bytes, content: bytes) -> bytes:
 
 
 def ask_for_usage(_body: bytes) -> bytes | None:
-    """Nothing: these streams always end with their usage."""
+    """None: these streams always end with their usage."""
     return None
 
 
@@ -134,7 +134,7 @@ def open_stream(*, takes_usage_out: bool = False) -> ResponsesStream:
 
 
 def _first_said(items: list[dict[str, Any]]) -> int:
-    """The first item behind the system part."""
+    """The index of the first item after the system part."""
     for at, item in enumerate(items):
         if not _is_system(item) or opens_block(spoken_text(item.get("content"))):
             return at

@@ -198,7 +198,7 @@ class _ImportCheck:
         )
 
     def _addendum(self, text: str) -> str:
-        """It opens the block and is addressed to the model, so only a harmless remark is imported."""
+        """The addendum if it is harmless, else nothing: it opens the block and is addressed to the model."""
         if not text.strip():
             return ""
         if not self._is_harmless(text):

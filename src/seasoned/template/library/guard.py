@@ -148,7 +148,7 @@ class GuardRuling(msgspec.Struct, frozen=True):
 
     @property
     def evidence(self) -> dict[str, Any]:
-        """Everything that was decided upon, to be kept beside the state."""
+        """The evidence for the decision, stored with the state."""
         found: dict[str, Any] = msgspec.to_builtins(self)
         return found
 

@@ -71,7 +71,7 @@ class _AutoBuild(msgspec.Struct, frozen=True):
 
 
 def _planned(store: Store, task_type: TaskType, now: float, options: MiningOptions) -> _AutoBuild | None:
-    """None where there is nothing new to learn from."""
+    """The plan for one task type; None if there is nothing new to learn from."""
     wanted = msgspec.structs.replace(options, task_type=task_type)
     chosen = _young(store, wanted, now)
     try:
@@ -107,7 +107,7 @@ def _can_fork() -> bool:
 
 
 def _start(work: Callable[[], bytes]) -> Callable[[], bytes | None]:
-    """Start work in a second process; what comes back waits for its result, None where the process died."""
+    """Start work in a second process; returns a function that waits for the result, None if the process died."""
     from multiprocessing import get_context
 
     context = get_context("fork")
@@ -156,7 +156,7 @@ def _is_young(one: MinableSession, now: float) -> bool:
 
 
 def _without_old(store: Store, made: Template, options: MiningOptions, now: float) -> Template | None:
-    """Without what a long session did long before it ended; with the number of sessions that there are."""
+    """The template without examples that are too old, and with the number of sessions scanned."""
     ends = [(example, ages_at(made, example)) for example in made.examples]
     kept = tuple(example for example, end in ends if end is None or now <= end)
     scanned = store.row("mining.scanned", {"agent": options.agent, "task_type": options.task_type})

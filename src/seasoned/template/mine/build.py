@@ -44,7 +44,7 @@ def build(
     paths: Sequence[Path] = (),
     budget: int | None = None,
 ) -> Template:
-    """What worked in the sessions of a store, or of those below the paths; NotFound where nothing is worth keeping."""
+    """A template of what worked in the sessions of a store, or below paths; raises NotFound if nothing did."""
     made = mine_store(
         store,
         name=name,
@@ -73,7 +73,7 @@ def create(
     description: str = "",
     tags: Sequence[str] = (),
 ) -> Template:
-    """What worked in one session, whatever its length; NotFound says why nothing did."""
+    """A template of what worked in one session of any length; raises NotFound with the reason if nothing did."""
     track = next(tracks(store, sessions=[session_id]))
     reason = refusal(track, _ONE_SESSION, now)
     made = mine(

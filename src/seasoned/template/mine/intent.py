@@ -84,13 +84,13 @@ def vagueness(words: str, about: frozenset[str], given: str) -> int:
 
 @lru_cache(maxsize=4096)
 def _reading(words: str) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Which ids words name, and how they begin."""
+    """The ids in a text, and the stems of its words."""
     return tuple(IDS.compiled.findall(words)), stems(words)
 
 
 @lru_cache(maxsize=1024)
 def stems(text: str) -> frozenset[str]:
-    """The words of a text by how they begin, so that `cancelled` and `cancel_order` meet."""
+    """The beginnings of the words of a text, so that `cancelled` matches `cancel_order`."""
     return frozenset(word[:_STEM_CHARS].lower() for word in _WORDS.compiled.findall(text))
 
 

@@ -108,7 +108,7 @@ class CandidateGroup(msgspec.Struct, frozen=True):
 
     @property
     def merit(self) -> tuple[int, int, int, str]:
-        """The smaller, the better."""
+        """The sort key among groups: the smaller, the better."""
         plain = self.candidates[0].is_plain
         return (
             int(self.kind != "recovery") + 2 * plain,
