@@ -148,7 +148,7 @@ def run_service(
         if not is_for_browsers:
             click.echo("Browsers refuse port 6000, so there are no pages here, only the service.", err=True)
 
-    serve_app(app, service, listen, ready=ready, beside=mounted)
+    serve_app(app, service, listen, ready=ready, colocated=mounted)
 
 
 def _gateway() -> GatewayMount | None:

@@ -224,7 +224,7 @@ def load_policy(path: Path) -> Policy:
 
 
 def load_with_digest(path: Path) -> tuple[Policy, str]:
-    """The same, with the SHA-256 of the bytes that were read: the file could change before it is hashed again."""
+    """The policy and the SHA-256 of the bytes that were read: the file could change before it is hashed again."""
     data = policy_bytes(path)
     digest = sha256(data).hexdigest()
     if not data:
@@ -335,16 +335,16 @@ class _PolicyReader:
         try:
             return msgspec.convert(raw, kind, dec_hook=self.path)
         except msgspec.ValidationError as error:
-            said = str(error)
-            if place := _AT.search(said):
+            message = str(error)
+            if place := _AT.search(message):
                 steps = _STEP.findall(place["path"])
                 keys = (*keys, *(int(step) if step.isdigit() else step for step in steps))
-                said = said[: place.start()]
-            if unknown := _UNKNOWN.fullmatch(said):
+                message = message[: place.start()]
+            if unknown := _UNKNOWN.fullmatch(message):
                 known = ", ".join(sorted(_fields(kind, keys)))
                 keys = (*keys, unknown["name"])
                 raise self.wrong(keys, f"unknown key {unknown['name']!r}; known keys: {known}.") from error
-            raise self.wrong(keys, f"{said[:1].lower()}{said[1:].replace('`', '')}.") from error
+            raise self.wrong(keys, f"{message[:1].lower()}{message[1:].replace('`', '')}.") from error
 
     def path(self, kind: type, value: Any) -> Any:
         if kind is Path and isinstance(value, str) and value:

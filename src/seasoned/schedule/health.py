@@ -37,7 +37,7 @@ class SchedulerState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ScheduleHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether the schedule is kept."""
+    """Whether jobs start in time, and which schedulers are alive."""
 
     schedulers: tuple[SchedulerState, ...]
     jobs: int
@@ -57,12 +57,12 @@ class ScheduleHealth(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_kept(self) -> bool:
-        """No job waits for a scheduler that is not there."""
+        """Whether jobs start in time: no slot is overdue, and a scheduler is alive if there are jobs."""
         return self.overdue_seconds <= OVERDUE_SECONDS and (self.alive > 0 or self.active_jobs == 0)
 
     @property
     def sentence(self) -> str:
-        """What to tell a person."""
+        """The state of the schedule in one sentence, for people."""
         if not self.active_jobs:
             return "No jobs are scheduled."
         if not self.alive:
@@ -108,7 +108,7 @@ def schedulers(database: Database, now: float) -> list[SchedulerState]:
 
 
 def health(database: Database, now: float) -> ScheduleHealth:
-    """Whether the schedule is kept, for doctor, metrics and pages."""
+    """The health of the schedule, for doctor, metrics and pages."""
     counts = database.row("schedule.count_jobs")
     due = database.row("schedule.next_due")
     next_at = None if due is None else due["next_at"]

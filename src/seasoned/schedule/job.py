@@ -184,7 +184,7 @@ def new_id() -> str:
 
 
 def check_job(job: Job) -> Job:
-    """The same job, if everything about it but its times is right; `times.check_times` checks those."""
+    """The same job, if everything but its times is valid; `times.check_times` checks those too."""
     _check_words(job)
     _check_numbers(job)
     for one in job.delivery:

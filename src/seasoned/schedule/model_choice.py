@@ -30,7 +30,7 @@ class ContextWindow(msgspec.Struct, frozen=True):
 
 
 def find_window(job: Job, *, configured: int | None, detect: Callable[[], int | None]) -> ContextWindow:
-    """The window by the job, else by the configuration, else as detected; what is configured replaces detection."""
+    """The window that the job gives, else the configured one, else the detected one."""
     if job.context_length is not None:
         return ContextWindow(job.context_length, "job")
     if configured is not None:
@@ -44,7 +44,7 @@ def find_window(job: Job, *, configured: int | None, detect: Callable[[], int | 
 
 
 def objection(job: Job, window: ContextWindow, *, model: str, least: int = MIN_CONTEXT) -> str | None:
-    """Why the job must not run on this model, and what to change; None where it may, or where nothing is known."""
+    """Why the job must not run on this model, and what to change; None if it may, or if the window is unknown."""
     needed = job.min_context or least
     if window.tokens is None or window.tokens >= needed:
         return None
@@ -98,6 +98,6 @@ NOT_IN_THE_CLOUD = ("terminal", "code")
 def allowed_toolsets(
     wanted: Sequence[str], *, is_cloud: bool, allow_terminal: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Those that the run gets, and those that are left out."""
+    """The toolsets that the run gets, and those that are left out."""
     off = {*NEVER, *(NOT_IN_THE_CLOUD if is_cloud and not allow_terminal else ())}
     return tuple(one for one in wanted if one not in off), tuple(one for one in wanted if one in off)

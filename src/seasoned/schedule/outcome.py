@@ -10,7 +10,7 @@ from seasoned.schedule.job import Outcome, RunFault
 
 
 def _any(words: str) -> str:
-    """One of several words, with bars between them; either kind of apostrophe will do."""
+    """A pattern for one of several words, given with bars between them; both kinds of apostrophe match."""
     return f"(?:{words.replace(chr(39), '[' + chr(39) + '’]')})"
 
 
@@ -176,7 +176,7 @@ _LONGEST = 1000
 
 
 def says_failed(text: str) -> str | None:
-    """The sentence that says that the script failed; None where there is none."""
+    """The sentence that says that the script failed; None if there is none."""
     lines = [line for line in _BLOCK.sub("\n", text).splitlines() if line.strip() and not _QUOTED.match(line)]
     sentences = [one.strip()[:_LONGEST] for line in lines for one in _SENTENCE.split(line) if one.strip()]
     ends = (

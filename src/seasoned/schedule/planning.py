@@ -26,7 +26,7 @@ Origin = Literal["slot", "late", "retry", "hand"]
 
 
 class SkippedSlot(msgspec.Struct, frozen=True):
-    """A slot that does not run, with the reason; after a long sleep one line may speak for many slots."""
+    """A slot that does not run, with the reason; after a long sleep one may stand for many."""
 
     slot: Slot
     reason: str

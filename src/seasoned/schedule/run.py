@@ -246,8 +246,8 @@ class _SlotRun:
             return self._called_off(answer.text)
         if answer.stopped is not None:
             is_late = answer.stopped == "time"
-            said = answer.error or "The agent did not finish."
-            reason = f"The agent did not end within {self.job.timeout_seconds:,.0f} s." if is_late else said
+            error = answer.error or "The agent did not finish."
+            reason = f"The agent did not end within {self.job.timeout_seconds:,.0f} s." if is_late else error
             return self._failed("timeout" if is_late else "agent", reason, answer.text)
         return judge_answer(answer.text, script_problem=problem)
 

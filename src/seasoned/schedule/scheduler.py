@@ -61,7 +61,7 @@ class RunThread:
         self._claim = claim
         self.began_at = monotonic()
         self.pulse = RunHeartbeat(claim.attempt if claim else 1, monotonic=monotonic, stopping=stopping)
-        self.kept: JobRun | None = None
+        self.finished: JobRun | None = None
         self._returned: JobRun | DeliveryResult | None = None
         self._error = "it ended without a result"
         self._ended = threading.Event()
@@ -287,8 +287,8 @@ class Scheduler:
             self._collect(database, now)
             self._give_up_overdue(database, now, self._monotonic())
             self._renew(database, now)
-        assert work.kept is not None  # it has left the list, so it was kept
-        return work.kept
+        assert work.finished is not None  # it has left the list, so it was finished
+        return work.finished
 
     def close(self) -> None:
         """Close the connection of the thread that made it; `run` does so by itself."""
@@ -324,8 +324,8 @@ class Scheduler:
         for work in [one for one in self._running if one.is_ended]:
             record = work.record(now)
             finish(database, work.job, work.claim, record, now=now)
-            work.kept = record
-            # Taken off only now: if the store does not answer, what came of the run is kept for the next look.
+            work.finished = record
+            # Taken off only now: if the store does not answer, the result is still here for the next tick.
             self._running.remove(work)
         for work in [one for one in self._abandoned if one.is_ended]:
             finish(database, work.job, work.claim, work.record(now), now=now)
@@ -337,8 +337,8 @@ class Scheduler:
     def _give_up_overdue(self, database: Database, now: float, steady: float) -> None:
         for work in [one for one in self._running if overdue(one, steady, self._lease)]:
             work.pulse.lose()
-            work.kept = given_up(work, now)
-            finish(database, work.job, work.claim, work.kept, now=now)
+            work.finished = given_up(work, now)
+            finish(database, work.job, work.claim, work.finished, now=now)
             self._running.remove(work)
             self._abandoned.append(work)
 

@@ -154,13 +154,15 @@ def run_script(
             ended = run_command(apart, folder=folder or scripts, time_seconds=time_seconds, stop=is_over)
         except (CannotDo, OSError) as error:
             return ScriptRun(problem=f"The script {name!r} could not be started: {error}", could_start=False)
-        said = _end_of(errors)
+        error_output = _end_of(errors)
         is_flood = errors.stat().st_size > FLOOD_BYTES
     if ended.ending == "stopped" and not is_flood:
-        return ScriptRun(output=ended.output, error_output=said, was_stopped=True, problem="The script was stopped.")
+        return ScriptRun(
+            output=ended.output, error_output=error_output, was_stopped=True, problem="The script was stopped."
+        )
     return ScriptRun(
         output=ended.output,
-        error_output=said,
+        error_output=error_output,
         problem=_problem(name, ended, time_seconds, is_flood=is_flood),
         is_overtime=ended.ending == "time",
     )

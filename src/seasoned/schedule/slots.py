@@ -90,7 +90,7 @@ def start_due(
 def claim_by_hand(
     database: Database, job: Job, *, owner: str, now: float, lease_seconds: float = LEASE_SECONDS
 ) -> StartedRun | None:
-    """Claim a run at once for this process; None: another run of the job goes on, and it allows no second one."""
+    """Claim a run at once for this process; None if the job is running and allows one run at a time."""
     # Never rounded up: a slot that lies ahead does not start.
     slot = Slot(job.id, math.floor(now * 1000) / 1000)
     with database.write():
@@ -143,17 +143,17 @@ def renew(
     database: Database, claims: Iterable[SlotClaim], *, now: float, lease_seconds: float = LEASE_SECONDS
 ) -> tuple[list[SlotClaim], list[SlotClaim]]:
     """Renew leases; returns the claims that hold and those that are lost, because their runs were marked unknown."""
-    kept: list[SlotClaim] = []
+    held: list[SlotClaim] = []
     lost: list[SlotClaim] = []
     until = now + lease_seconds
     with database.write():
         for claim in sorted(claims, key=lambda one: (one.slot, one.attempt)):
             key = key_of(claim.slot, claim.attempt)
             if database.run("schedule.renew", {**key, "owner": claim.owner, "lease_until": until}):
-                kept.append(msgspec.structs.replace(claim, lease_until=until))
+                held.append(msgspec.structs.replace(claim, lease_until=until))
             else:
                 lost.append(claim)
-    return kept, lost
+    return held, lost
 
 
 def recover(database: Database, *, now: float) -> list[JobRun]:

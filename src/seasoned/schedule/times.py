@@ -33,7 +33,7 @@ _LONGEST_SECONDS = 3660 * 86_400
 
 
 def parse_schedule(text: str, *, zone: str = "UTC", now: float) -> Schedule:
-    """The schedule that these words mean, checked: a cron expression, an interval, a span from now, or a date."""
+    """The schedule in a text, checked: a cron expression, an interval, a span from now, or a date."""
     words = " ".join(text.split())
     lower = words.lower()
     if lower.startswith("every "):
@@ -49,14 +49,14 @@ def parse_schedule(text: str, *, zone: str = "UTC", now: float) -> Schedule:
 
 
 def check_times(job: Job, *, now: float) -> Job:
-    """The same job, if all of it is right and it will run at least once from now on."""
+    """The same job, if it is valid and will run at least once from now on; else UsageError."""
     check_job(job)
     _checked(job.schedule, zone=job.zone, now=now, created_at=job.created_at)
     return job
 
 
 def next_times(job: Job, after: float, n: int = SHOWN_TIMES) -> list[float]:
-    """The next times of a job, fewer where there are no more; jitter not counted in."""
+    """The next times of a job, at most `n` of them, without jitter."""
     return list(islice(times(job.schedule, job.zone, job.created_at, after), n))
 
 
@@ -153,7 +153,7 @@ def _simulate(expression: str, start: datetime) -> Iterator[datetime]:
 
 
 def _is_in_range(expression: str) -> bool:
-    """Whether the days are days at all; cronsim says the same words about the 32nd and about the 30th of February."""
+    """Whether all days are 1 to 31: cronsim has one message for the 32nd and for the 30th of February."""
     return all(1 <= int(day) <= 31 for day in re.findall(r"\d+", expression.split()[2].partition("/")[0]))
 
 

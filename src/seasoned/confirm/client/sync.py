@@ -39,8 +39,8 @@ class SaidNo(NotConfirmed):
     exit_code = 1
 
     def __init__(self, seen: RequestView) -> None:
-        said = f": {seen.reason}" if seen.reason else ", without a reason"
-        super().__init__(f"{seen.resolved_by or 'A person'} denied {seen.action!r}{said}. Do not try it another way.")
+        text = f": {seen.reason}" if seen.reason else ", without a reason"
+        super().__init__(f"{seen.resolved_by or 'A person'} denied {seen.action!r}{text}. Do not try it another way.")
         self.id, self.reason, self.by = seen.id, seen.reason, seen.resolved_by
 
 
@@ -57,8 +57,8 @@ class Unreachable(NotConfirmed):
 class Rejected(NotConfirmed):
     """The service refused the request; `status` is the HTTP status."""
 
-    def __init__(self, status: int, said: str) -> None:
-        super().__init__(f"The confirmation service refused (HTTP {status}): {said}")
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(f"The confirmation service refused (HTTP {status}): {text}")
         self.status = status
 
 
@@ -318,7 +318,7 @@ def _converted(found: dict[str, Any], kind: type[_T]) -> _T:
 def _message(found: dict[str, Any]) -> str:
     """The service's own message, if there is one."""
     for name in ("error", "detail", "message"):
-        if isinstance(said := found.get(name), str) and said:
+        if isinstance(text := found.get(name), str) and text:
             field = found.get("field")
-            return f"{said[:1000]}{f' (field {field!r})' if isinstance(field, str) and repr(field) not in said else ''}"
+            return f"{text[:1000]}{f' (field {field!r})' if isinstance(field, str) and repr(field) not in text else ''}"
     return "no reason given."

@@ -68,7 +68,7 @@ class Discord:
 
     def send(self, message: Notification, message_id: str | None) -> str | None:
         """Send a message, or edit the one with this id; returns its id."""
-        said: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "content": "",
             "embeds": [
                 {
@@ -84,23 +84,23 @@ class Discord:
         folder = f"{self.channel.url}/channels/{self.channel.to}/messages"
         if message_id is None:
             # Discord drops a second message with the same nonce: a retry after a lost answer shows nothing twice.
-            said |= {"nonce": message.id[:25], "enforce_nonce": True}
-            number = self._ask("POST", folder, said).get("id")
+            payload |= {"nonce": message.id[:25], "enforce_nonce": True}
+            number = self._ask("POST", folder, payload).get("id")
             if not isinstance(number, str) or not number:
                 raise NotSent("Discord's answer has no id; check the address of its API.")
             return number
         try:
-            self._ask("PATCH", f"{folder}/{message_id}", said)
+            self._ask("PATCH", f"{folder}/{message_id}", payload)
         except NotSent as error:
             # The message was deleted: there is nothing to edit.
             if error.status != 404:
                 raise
         return message_id
 
-    def _ask(self, method: str, url: str, said: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, method: str, url: str, payload: dict[str, Any]) -> dict[str, Any]:
         headers = {"authorization": f"Bot {self.channel.token}", "user-agent": "DiscordBot (seasoned, 1)"}
         reply = call(
-            self._client, method, url, body=msgspec.json.encode(said), headers=headers, hide=self.channel.token
+            self._client, method, url, body=msgspec.json.encode(payload), headers=headers, hide=self.channel.token
         )
         return check(reply, hide=self.channel.token).value()
 
@@ -124,27 +124,27 @@ def receive_interaction(
 ) -> dict[str, Any] | None:
     """Handle one interaction that is known to come from Discord; returns the reply, or None for other kinds."""
     try:
-        heard = msgspec.json.decode(body, type=Interaction)
+        interaction = msgspec.json.decode(body, type=Interaction)
     except (msgspec.DecodeError, RecursionError):
         return None
-    if heard.type == _PING:
+    if interaction.type == _PING:
         return {"type": 1}
-    if heard.type != _COMPONENT:
+    if interaction.type != _COMPONENT:
         return None
-    verb, _, request_id = heard.data.custom_id.partition(":")
-    channel = next((channel for channel in channels if channel.to == heard.channel_id), None)
-    sender = heard.sender
+    verb, _, request_id = interaction.data.custom_id.partition(":")
+    channel = next((channel for channel in channels if channel.to == interaction.channel_id), None)
+    sender = interaction.sender
     # The id becomes a key in the store; Discord's are decimal numbers.
-    if not (heard.id.isascii() and heard.id.isdigit()):
+    if not (interaction.id.isascii() and interaction.id.isdigit()):
         return None
     if channel is None or sender is None or sender.bot or verb not in (_APPROVE, _DENY) or not request_id:
         return _private_reply(NOT_ALLOWED)
     answer = once(
         book,
         channel=channel.name,
-        message_id=heard.id,
+        message_id=interaction.id,
         # Compared if the same id comes again: only what decides.
-        body=msgspec.json.encode([sender.id, heard.data.custom_id]),
+        body=msgspec.json.encode([sender.id, interaction.data.custom_id]),
         now=now,
         decide=lambda: decide_as(
             book,
@@ -168,8 +168,8 @@ def _is_signed(public_key: str, signature: bytes, signed: bytes) -> bool:
 
 def _private_reply(sentence: str) -> dict[str, Any]:
     content = escape_markdown(sentence)[:2000]
-    said = {"content": content, "flags": _ONLY_FOR_THEM, "allowed_mentions": {"parse": []}}
-    return {"type": _ANSWER, "data": said}
+    payload = {"content": content, "flags": _ONLY_FOR_THEM, "allowed_mentions": {"parse": []}}
+    return {"type": _ANSWER, "data": payload}
 
 
 def _buttons(message: Notification) -> list[dict[str, Any]]:

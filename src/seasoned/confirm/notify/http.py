@@ -125,20 +125,22 @@ def check(reply: HttpReply, *, hide: str = "") -> HttpReply:
         return reply
     if 300 <= reply.status < 400:
         raise NotSent("the receiver redirects, which is not followed; set its final address.", status=reply.status)
-    said = reply.value()
-    words = str(said.get("description") or said.get("message") or reply.body[:_MOST_WORDS].decode("utf-8", "replace"))
+    answer = reply.value()
+    words = str(
+        answer.get("description") or answer.get("message") or reply.body[:_MOST_WORDS].decode("utf-8", "replace")
+    )
     raise NotSent(
         f"the receiver answered {reply.status}: {_without(words, hide)[:_MOST_WORDS]!r}.",
         status=reply.status,
-        wait_seconds=_wait_seconds(said, reply),
+        wait_seconds=_wait_seconds(answer, reply),
     )
 
 
-def _wait_seconds(said: dict[str, Any], reply: HttpReply) -> float:
+def _wait_seconds(answer: dict[str, Any], reply: HttpReply) -> float:
     """Telegram has it in `parameters`, Discord beside its message, others in a header."""
-    parameters = said.get("parameters")
+    parameters = answer.get("parameters")
     inner = parameters.get("retry_after") if isinstance(parameters, dict) else None
-    for given in (inner, said.get("retry_after"), reply.headers.get("retry-after")):
+    for given in (inner, answer.get("retry_after"), reply.headers.get("retry-after")):
         try:
             seconds = float(given) if given is not None else 0.0
         except (TypeError, ValueError):

@@ -37,7 +37,7 @@ def router(ask: Ask, channels: Callable[[], Mapping[str, ConfiguredChannel]], cl
         return [channel for channel in channels().values() if channel.kind == kind]
 
     @routes.post("/confirm/telegram")
-    async def hear_telegram(request: HttpRequest) -> JSONResponse:
+    async def receive_from_telegram(request: HttpRequest) -> JSONResponse:
         # The secret is in a header, so the body of a stranger is not even read.
         known = is_from_telegram(of("telegram"), _only(request, SECRET_HEADER))
         if not known:
@@ -50,7 +50,7 @@ def router(ask: Ask, channels: Callable[[], Mapping[str, ConfiguredChannel]], cl
         return JSONResponse(reply or {})
 
     @routes.post("/confirm/discord")
-    async def hear_discord(request: HttpRequest) -> JSONResponse:
+    async def receive_from_discord(request: HttpRequest) -> JSONResponse:
         body = await read_body(request, MOST_BYTES)
         if body is None:
             return _error(413, "The interaction is too long.")
@@ -62,7 +62,7 @@ def router(ask: Ask, channels: Callable[[], Mapping[str, ConfiguredChannel]], cl
         return JSONResponse(reply) if reply is not None else _error(400, "Unknown kind of interaction.")
 
     @routes.post("/confirm/hook")
-    async def hear_hook(request: HttpRequest) -> JSONResponse:
+    async def receive_from_webhook(request: HttpRequest) -> JSONResponse:
         body = await read_body(request, MOST_BYTES)
         if body is None:
             return _error(413, "The webhook is too long.")
@@ -96,8 +96,8 @@ def _only(request: HttpRequest, name: str) -> str:
 
 
 def _decision(answer: DecisionReply) -> JSONResponse:
-    said: dict[str, Any] = {"schema": "seasoned/confirm-hook/1", **msgspec.to_builtins(answer)}
-    return JSONResponse(said, status_code=_STATUS[answer.outcome])
+    values: dict[str, Any] = {"schema": "seasoned/confirm-hook/1", **msgspec.to_builtins(answer)}
+    return JSONResponse(values, status_code=_STATUS[answer.outcome])
 
 
 def _error(status: int, sentence: str) -> JSONResponse:

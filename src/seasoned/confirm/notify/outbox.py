@@ -111,11 +111,11 @@ class Outbox:
     def _keep_failure(self, row: DatabaseRow, error: NotSent) -> None:
         attempts, most = row["attempts"], self._retries.attempts
         wait = self._retries.wait_seconds(attempts, error.wait_seconds)
-        said = self._redactor.text(str(error))[:_MOST_ERROR]
-        kept = {"next_at": self._clock() + wait, "last_error": said, "is_final": int(error.is_final)}
-        self._run("notify.failed", {"id": row["id"], "attempts": attempts, "most": most, **kept})
+        reason = self._redactor.text(str(error))[:_MOST_ERROR]
+        values = {"next_at": self._clock() + wait, "last_error": reason, "is_final": int(error.is_final)}
+        self._run("notify.failed", {"id": row["id"], "attempts": attempts, "most": most, **values})
         what_next = "given up" if error.is_final or attempts >= most else f"trying again in {wait:g} s"
-        _log.warning("channel %r, request %r: %s (%s)", self._channel, row["request_id"], said, what_next)
+        _log.warning("channel %r, request %r: %s (%s)", self._channel, row["request_id"], reason, what_next)
 
     def _run(self, query: str, params: dict[str, Any]) -> None:
         with self._database.write():

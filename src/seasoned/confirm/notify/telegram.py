@@ -66,7 +66,7 @@ class Telegram:
 
     def send(self, message: Notification, message_id: str | None) -> str | None:
         """Send a message, or edit the one with this id; returns its id."""
-        said: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "chat_id": self.channel.to,
             "text": as_html(message.text) + _links(message),
             "parse_mode": "HTML",
@@ -74,25 +74,25 @@ class Telegram:
             "reply_markup": {"inline_keyboard": _buttons(message)},
         }
         if message_id is None:
-            result = self.ask("sendMessage", said).get("result")
+            result = self.ask("sendMessage", payload).get("result")
             number = result.get("message_id") if isinstance(result, dict) else None
             if not isinstance(number, int):
                 raise NotSent("Telegram's answer has no message_id; check the address of its API.")
             return str(number)
         try:
-            self.ask("editMessageText", {**said, "message_id": int(message_id)})
+            self.ask("editMessageText", {**payload, "message_id": int(message_id)})
         except NotSent as error:
             if error.status != 400 or not any(words in str(error) for words in _GONE):
                 raise
         return message_id
 
-    def ask(self, method: str, said: dict[str, Any], *, answer_seconds: float | None = None) -> dict[str, Any]:
+    def ask(self, method: str, payload: dict[str, Any], *, answer_seconds: float | None = None) -> dict[str, Any]:
         """Call one method of the Bot API."""
         reply = call(
             self._client,
             "POST",
             f"{self.channel.url}/bot{self.channel.token}/{method}",
-            body=msgspec.json.encode(said),
+            body=msgspec.json.encode(payload),
             answer_seconds=answer_seconds,
             hide=self.channel.token,
         )
@@ -103,8 +103,8 @@ class Telegram:
 
     def set_webhook(self, url: str) -> None:
         """Make Telegram call this address, with the secret that identifies its calls."""
-        said = {"url": url, "secret_token": self.channel.incoming_secret, "allowed_updates": ["callback_query"]}
-        self.ask("setWebhook", said)
+        payload = {"url": url, "secret_token": self.channel.incoming_secret, "allowed_updates": ["callback_query"]}
+        self.ask("setWebhook", payload)
 
 
 def is_from_telegram(channels: Sequence[ConfiguredChannel], given: str | None) -> list[ConfiguredChannel]:
@@ -191,8 +191,8 @@ class Poller:
 
     def poll(self, book: Book, chat: Telegram) -> int:
         """One long poll; returns the number of updates."""
-        said = {"offset": self._offset, "timeout": self._poll_seconds, "allowed_updates": ["callback_query"]}
-        found = chat.ask("getUpdates", said, answer_seconds=self._poll_seconds + 5.0).get("result")
+        payload = {"offset": self._offset, "timeout": self._poll_seconds, "allowed_updates": ["callback_query"]}
+        found = chat.ask("getUpdates", payload, answer_seconds=self._poll_seconds + 5.0).get("result")
         updates = found if isinstance(found, list) else []
         for update in updates:
             reply = receive_update(book, self._channels, msgspec.json.encode(update), now=self._clock())

@@ -51,7 +51,7 @@ def make(
 def add(
     database: Database, chain: Chain, name: str, role: Role, *, now: float, person: str | None, by: str
 ) -> tuple[Credential, str]:
-    """The same inside an open transaction."""
+    """`make` inside an open transaction."""
     if role not in ROLES:
         raise UsageError(f"a role must be one of {', '.join(ROLES)}, not {role!r}")
     name, person = _name(name, "name"), _name(name if person is None else person, "person")
@@ -96,7 +96,7 @@ def revoke(database: Database, name_or_id: str, *, by: str, now: float) -> Crede
 
 
 def end(database: Database, chain: Chain, name_or_id: str, *, by: str, now: float) -> Credential:
-    """The same inside an open transaction. Revoking twice changes nothing."""
+    """`revoke` inside an open transaction. Revoking twice changes nothing."""
     found = find(database, name_or_id)
     if found.revoked_at is not None:
         return found

@@ -37,7 +37,7 @@ def set_passphrase(
 
 
 def keep_verifier(database: Database, chain: Chain, who: Credential, verifier: str, *, now: float) -> None:
-    """The same inside an open transaction."""
+    """Store a verifier inside an open transaction."""
     if who.role == "agent":
         raise Refused(f"{who.name!r} is an agent's credential: only approvers and admins have a passphrase")
     database.run("confirm.set_verifier", {"id": who.id, "verifier": verifier})

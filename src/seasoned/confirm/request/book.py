@@ -264,7 +264,7 @@ class Book:
         raise wrong
 
     def redeem_in(self, chain: Chain, who: Credential, request_id: str, *, digest: str, now: float) -> Grant:
-        """The same inside an open transaction, so that the granted change happens together with it or not at all."""
+        """`redeem` inside an open transaction, so that the granted change happens together with it or not at all."""
         wrong = redeeming_refusal(who, self._row(request_id), digest, now)
         if wrong is not None:
             raise wrong
@@ -392,11 +392,11 @@ class Book:
             # A person must not approve what cannot be shown, or what was changed after it was submitted.
             unsealed(row, self.seal)
         request_id = str(row["id"])
-        said = {"person": who.person, "approve": int(approve), "reason": reason}
+        vote_row = {"person": who.person, "approve": int(approve), "reason": reason}
         cast = {"request_id": request_id, "voter": who.id, "voter_name": who.name, "role": who.role}
-        self.database.run("confirm.add_vote", {**cast, **said, "via": via, "at": now})
+        self.database.run("confirm.add_vote", {**cast, **vote_row, "via": via, "at": now})
         chain.append(
-            "voted", {**said, "approve": bool(approve)}, at=now, actor=who.name, request_id=request_id, via=via
+            "voted", {**vote_row, "approve": bool(approve)}, at=now, actor=who.name, request_id=request_id, via=via
         )
         votes = votes_of(self.database, request_id)
         if not approve:

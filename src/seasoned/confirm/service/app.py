@@ -120,8 +120,8 @@ async def _on_wrong_parameter(_: Request, error: Exception) -> Response:
 
 async def _on_http(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    said = {404: "Not found: see /openapi.json for the addresses of this service.", 405: "Method not allowed here."}
-    values = {"error": said.get(error.status_code, str(error.detail))}
+    messages = {404: "Not found: see /openapi.json for the addresses of this service.", 405: "Method not allowed here."}
+    values = {"error": messages.get(error.status_code, str(error.detail))}
     return say("error", values, status=error.status_code, headers=dict(error.headers or {}))
 
 

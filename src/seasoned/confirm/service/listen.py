@@ -185,9 +185,9 @@ def serve(
     *,
     ready: Callable[[Sequence[str]], None] | None = None,
     stopping: threading.Event | None = None,
-    beside: ColocatedApp | None = None,
+    colocated: ColocatedApp | None = None,
 ) -> None:
-    """Serve until a signal comes (or `stopping` is set), then finish what was begun and answer all who wait."""
+    """Serve until a signal comes (or `stopping` is set), then finish current requests and answer waiting clients."""
     tls = listen.tls_certificate is not None
     listeners: list[tuple[socket.socket, bool]] = []
     try:
@@ -201,24 +201,24 @@ def serve(
         service.base_url = service.base_url or addresses[0]
         open_log(service.secrecy)
         allow_many_connections()
-        if beside is not None:
+        if colocated is not None:
             # The gateway's streams must not wait 5 ms for a thread that computes.
             sys.setswitchinterval(SWITCH_SECONDS)
         run_loop(
             serve_until_stopped(
                 [
                     server_for(
-                        app if beside is None else beside.front(app),
+                        app if colocated is None else colocated.front(app),
                         listen,
                         tls=with_tls,
                         keep_alive_seconds=_KEEP_ALIVE_SECONDS,
                         # A gateway's answers carry the date of the upstream.
-                        date_header=beside is None,
+                        date_header=colocated is None,
                     )
                     for _, with_tls in listeners
                 ],
                 [one for one, _ in listeners],
-                running=[app.router.lifespan_context(app), *([] if beside is None else [beside.running()])],
+                running=[app.router.lifespan_context(app), *([] if colocated is None else [colocated.running()])],
                 ready=lambda: ready and ready(addresses),
                 stopping=stopping,
                 # Waiting clients are answered first: the server waits for them before it stops.

@@ -126,12 +126,12 @@ def _decoded(content: bytes, decoder: msgspec.json.Decoder[_T]) -> _T:
     try:
         return decoder.decode(content)
     except msgspec.ValidationError as error:
-        said = str(error)
-        if missing := _MISSING.search(said):
+        message = str(error)
+        if missing := _MISSING.search(message):
             raise FieldError(missing[1], "it is missing.") from error
-        where = _WHERE.search(said)
+        where = _WHERE.search(message)
         field = where[1].partition("[")[0] if where else ""
-        raise FieldError(field or "body", f"{_WHERE.sub('', said).replace('`', '')}.") from error
+        raise FieldError(field or "body", f"{_WHERE.sub('', message).replace('`', '')}.") from error
     except UnicodeDecodeError as error:
         raise FieldError("body", f"it is not valid UTF-8 ({error.reason}).") from error
     except RecursionError as error:

@@ -110,7 +110,7 @@ def look_of(request: Request) -> bytes:
 
 
 def with_iso(values: dict[str, Any]) -> dict[str, Any]:
-    """The same, with every time also as text."""
+    """The values, with every time also as ISO text."""
     return values | {f"{name}_iso": iso(values[name]) for name in _TIMES if name in values}
 
 

@@ -123,7 +123,7 @@ class Waiters:
             signal.set()
 
     def tell(self, request: Request) -> None:
-        """Give the changed request to all who wait for it."""
+        """Give the changed request to every client that waits for it."""
         for watch in self._watches.get(request.id, ()):
             watch.put(request)
         self._signal_change()
@@ -171,7 +171,7 @@ class Waiters:
         self._seq = await self._store.read(lambda book: book.last_seq())
 
     def stop(self) -> None:
-        """Answer all who wait with what is known now."""
+        """Answer every waiting client with what is known now."""
         self._stopping.set()
         for watches in self._watches.values():
             for watch in watches:
@@ -179,7 +179,7 @@ class Waiters:
         self._signal_change()
 
     async def poll(self) -> None:
-        """Look for changes by any process, once for all who wait."""
+        """Look for changes by any process, with one query for all waiting clients."""
         while True:
             await asyncio.sleep(_POLL_SECONDS)
             try:

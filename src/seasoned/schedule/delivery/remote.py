@@ -29,8 +29,13 @@ _REST = "\n… the whole answer: seasoned cron history"
 
 def send_webhook(client: httpx2.Client, url: str, message: DeliveryMessage, *, secret: str | None, now: float) -> None:
     """Send it to an address, signed if there is a secret; a copy has the same `webhook-id`."""
-    said = {"schema": "seasoned/schedule-run/1", "type": "schedule.run", "title": message.title, "text": message.text}
-    body = msgspec.json.encode({**said, "data": message.data})
+    payload = {
+        "schema": "seasoned/schedule-run/1",
+        "type": "schedule.run",
+        "title": message.title,
+        "text": message.text,
+    }
+    body = msgspec.json.encode({**payload, "data": message.data})
     headers = {"webhook-id": message.id}
     if secret is not None:
         headers = sign(secret, message_id=message.id, now=now, body=body)
@@ -38,18 +43,18 @@ def send_webhook(client: httpx2.Client, url: str, message: DeliveryMessage, *, s
 
 
 def send_telegram(client: httpx2.Client, url: str, chat: str, message: DeliveryMessage, *, token: str) -> None:
-    """Plain text, in as many messages as it takes, without previews of what it links to."""
+    """Send it to a chat as plain text, in several messages if it is long, without previews of links."""
     for part in parts_of(message, TELEGRAM_CHARACTERS):
-        said = {"chat_id": chat, "text": part, "link_preview_options": {"is_disabled": True}}
+        payload = {"chat_id": chat, "text": part, "link_preview_options": {"is_disabled": True}}
         address = f"{url}/bot{token}/sendMessage"
-        check(call(client, "POST", address, body=msgspec.json.encode(said), hide=token), hide=token)
+        check(call(client, "POST", address, body=msgspec.json.encode(payload), hide=token), hide=token)
 
 
 def send_discord(client: httpx2.Client, url: str, channel: str, message: DeliveryMessage, *, token: str) -> None:
-    """The same for a Discord channel; the text never notifies anyone."""
+    """Send it to a Discord channel; the text never notifies anyone."""
     headers = {"authorization": f"Bot {token}", "user-agent": "DiscordBot (seasoned, 1)"}
     for number, part in enumerate(parts_of(message, DISCORD_CHARACTERS)):
-        said = {
+        payload = {
             "content": part,
             "allowed_mentions": {"parse": []},
             # No previews of links.
@@ -59,7 +64,7 @@ def send_discord(client: httpx2.Client, url: str, channel: str, message: Deliver
             "enforce_nonce": True,
         }
         address = f"{url}/channels/{channel}/messages"
-        check(call(client, "POST", address, body=msgspec.json.encode(said), headers=headers, hide=token), hide=token)
+        check(call(client, "POST", address, body=msgspec.json.encode(payload), headers=headers, hide=token), hide=token)
 
 
 def parts_of(message: DeliveryMessage, most: int) -> Iterator[str]:
@@ -92,9 +97,11 @@ def send_mail(url: str, sender: str, to: str, message: DeliveryMessage, *, passw
         code = max((code for code, _ in error.recipients.values()), default=0)
         raise NotSent(f"the mail server refuses {to!r} ({code}).", status=_status(code)) from None
     except smtplib.SMTPResponseException as error:
-        said = error.smtp_error.decode("utf-8", "replace") if isinstance(error.smtp_error, bytes) else error.smtp_error
+        answer = (
+            error.smtp_error.decode("utf-8", "replace") if isinstance(error.smtp_error, bytes) else error.smtp_error
+        )
         raise NotSent(
-            f"the mail server answered {error.smtp_code}: {_hidden(said, password)[:200]!r}.",
+            f"the mail server answered {error.smtp_code}: {_hidden(answer, password)[:200]!r}.",
             status=_status(error.smtp_code),
         ) from None
     except (smtplib.SMTPException, OSError) as error:
