@@ -6,7 +6,7 @@ import pytest
 
 from seasoned.config import Route
 from seasoned.errors import UsageError
-from seasoned.schedule.model_choice import find_route, reason_of
+from seasoned.schedule.run import find_route, reason_of
 from seasoned.testing import serve_script
 from tests.schedule.made import job
 from tests.schedule.places import config_at_home, run_job, script

@@ -8,8 +8,7 @@ from typing import Any
 from seasoned.agent.loop.record import load_recorded
 from seasoned.config import Config
 from seasoned.schedule.job import Job, JobRun, Slot
-from seasoned.schedule.model_choice import allowed_toolsets
-from seasoned.schedule.run import AgentAnswer, AgentTask, ChosenModel, JobRunner, RunParts
+from seasoned.schedule.run import AgentAnswer, AgentTask, ChosenModel, JobRunner, RunParts, allowed_toolsets
 from seasoned.store import open_store
 from seasoned.testing import Answer, ScriptedServer, call, serve_script
 from tests.each_case import each_case

@@ -1,4 +1,4 @@
-"""A model that reads too little is refused before any request leaves; what is not known stops nobody."""
+"""A model that reads too little is refused before any request leaves; an unknown window stops no job."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from seasoned.agent.loop.model import ModelChoice, detect_window, is_cloud, provider_of
-from seasoned.schedule.model_choice import MIN_CONTEXT, ContextWindow, find_window, objection
+from seasoned.schedule.run import MIN_CONTEXT, ContextWindow, find_window, objection
 from seasoned.testing import serve_script
 from tests.each_case import each_case
 from tests.schedule.made import job
