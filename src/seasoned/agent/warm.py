@@ -26,7 +26,7 @@ AUTO = "auto"
 
 
 class Warmth(msgspec.Struct, frozen=True):
-    """The messages of a block, empty if there is none, and why."""
+    """The messages of a warm block, and the reason if there are none."""
 
     messages: tuple[ModelMessage, ...]
     reason: str

@@ -76,6 +76,6 @@ class HistoryStore:
 
 
 def histories_of(request: Request) -> HistoryStore:
-    """The histories of the server that a request came to."""
+    """The history store of the server that handles a request."""
     found: HistoryStore = request.app.state.histories
     return found

@@ -61,7 +61,7 @@ Here = Annotated[Visitor, Depends(visitor)]
 
 
 async def decider(here: Here) -> Decider:
-    """Who decides; Refused for one who only reads."""
+    """The visitor, if they may decide; Refused for a read-only visitor."""
     if not isinstance(here, Decider):
         raise Refused("This link is read-only. Log in with your passphrase to decide.")
     return here

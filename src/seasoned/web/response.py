@@ -90,7 +90,7 @@ def redirect(path: str) -> Response:
 
 
 class PageRoute(APIRoute):
-    """Answers with pages, also for errors."""
+    """A route whose errors become pages as well."""
 
     def get_route_handler(self) -> _Handler:
         handle = super().get_route_handler()

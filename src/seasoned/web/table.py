@@ -95,7 +95,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sorting(request: Request, columns: Sequence[Column], default: str) -> tuple[str, bool]:
-    """By which column, and whether downwards, as `?sort=-name` asks."""
+    """The column that `?sort=name` asks for, and whether `-` before it asks for descending order."""
     asked = request.query_params.get("sort") or default
     name = asked.removeprefix("-")
     if name not in {column.name for column in columns if column.can_sort} and name != default.removeprefix("-"):
@@ -188,7 +188,7 @@ _NOT_A_NAME = re.compile(r"[^a-z0-9]+")
 
 
 def word_table(name: str, title: str, head: Sequence[str], rows: Sequence[Sequence[str]], empty: str = "") -> Table:
-    """A table of texts under these heads."""
+    """A table of texts with these column titles."""
     columns = tuple(Column(_NOT_A_NAME.sub("_", each.lower()).strip("_"), each) for each in head)
     cells = [tuple(TableCell(plain(text)) for text in row) for row in rows]
     return Table(name=name, title=title, columns=columns, rows=cells, empty=empty or "It is empty.")
@@ -216,7 +216,7 @@ def name_cell(row: DatabaseRow, store: Store | None) -> TableCell:
 
 
 def opening(store: Store, session_id: int) -> str | None:
-    """The intent of its first call, which is the user's first request."""
+    """The first request of the user in a session, as its first call recorded it."""
     row = store.row("page.opening", {"session_id": session_id})
     return None if row is None else str(row["intent"]).strip() or None
 

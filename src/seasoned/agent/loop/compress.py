@@ -75,7 +75,7 @@ def learned_facts(bodies: Sequence[dict[str, Any]], ref: SessionRef) -> list[Lea
 
 
 def _command(label: str, calls: Sequence[JudgedCall]) -> str:
-    """A command by its program, with the last form that worked."""
+    """A line about a command: its program, and the last form that worked."""
     program = label.split()[0]
     for call in reversed(calls):
         if call.verdict == "ok" and call.command is not None and program in call.command:

@@ -85,7 +85,7 @@ class Context:
 
     @contextmanager
     def journal(self) -> Iterator[ChangeJournal]:
-        """A journal for the thread that asks; tools run in several."""
+        """A journal with its own connection to the store, since tools run in several threads."""
         with open_store(self.home / "seasoned.db") as store:
             yield ChangeJournal(
                 store=store,

@@ -17,7 +17,7 @@ _FOLDER = Path(__file__).parent / "instruction"
 
 @cache
 def instruction(name: str) -> str:
-    """A text of the folder `instruction`."""
+    """The text of a file in the folder `instruction`."""
     return (_FOLDER / f"{name}.md").read_text("utf-8").strip()
 
 
@@ -33,7 +33,7 @@ def build_instructions(
     notes_limit: int = NOTES_LIMIT,
     user_limit: int = USER_LIMIT,
 ) -> str:
-    """Who the agent is, its working folder, its memory, and its skills."""
+    """The system prompt: who the agent is, its working folder, its memory, and its skills."""
     place = f"Working folder: {folder}\nSystem: {platform.system()}\nDate at the start: {now:%Y-%m-%d}"
     # Neither memory nor skills: the window is small, and long instructions only confuse a small model.
     if is_small:

@@ -153,7 +153,7 @@ class _TurnReader(FileReader):
         self._judged: dict[int, tuple[ToolCall, str | None, CallRow]] = {}
 
     def forget(self) -> None:
-        """The turn is over."""
+        """Drop the verdicts of a turn that is over."""
         self._judged.clear()
 
     def _call_row(self, call: ToolCall, agent: str, words: str | None) -> CallRow:
@@ -332,7 +332,7 @@ class BackgroundRecorder:
 
     @property
     def title(self) -> str | None:
-        """Of the session, once its first words are written."""
+        """The title of the session, known once its first message is written."""
         return self.about.title if self._recorder is None else self._recorder.title
 
     def write(self, position: int, bodies: Sequence[Body], *, summary: bool = False, turn_ends: bool = False) -> None:
@@ -413,7 +413,7 @@ def count_request(
 
 
 def load_recorded(store: Store, text: str) -> RecordedConversation:
-    """The recorded conversation with this id, or with an id that begins so."""
+    """The recorded conversation whose id is, or begins with, this text."""
     row = find_session(store, text)
     recording = store.row("message.recording", {"session_id": row["id"]})
     ref = SessionRef(row["agent"], row["native_id"])

@@ -85,7 +85,7 @@ _TAG = "[redacted:"
 
 
 class ConversationOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Which model a conversation uses, and how."""
+    """The model, folder, tools and recording of a conversation."""
 
     choice: ModelChoice
     folder: Path
@@ -214,7 +214,7 @@ def _about(options: ConversationOptions, runtime: Runtime, names: tuple[str, ...
 
 
 def _warming(config: Config, options: ConversationOptions, runtime: Runtime, about: ConversationInfo) -> Warm:
-    """Makes the block when the first message is known: it is chosen for it."""
+    """A function that makes the warm block for the first message, once that is known."""
 
     def warm(task: str) -> Warmth:
         return warm_block(

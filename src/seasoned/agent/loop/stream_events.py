@@ -65,7 +65,7 @@ class CallFinished(msgspec.Struct, frozen=True, tag=True):
 
 
 class ContextCompressed(msgspec.Struct, frozen=True, tag=True):
-    """The context was nearly full: a child session goes on with a summary."""
+    """The context was nearly full, so the conversation continues in a child session with a summary."""
 
     parent: SessionRef
     child: SessionRef
@@ -120,7 +120,7 @@ class TurnCollector:
         return len(self._usages)
 
     def collect(self, event: AgentStreamEvent | AgentRunResultEvent[str]) -> None:
-        """One event of the agent library."""
+        """Take one event of the agent library, and pass it on to the listener as one of ours."""
         if isinstance(event, PartStartEvent):
             if isinstance(event.part, TextPart):
                 self._say(event.part.content)

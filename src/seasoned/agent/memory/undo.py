@@ -12,7 +12,7 @@ from seasoned.errors import SeasonedError, UsageError
 
 @replies
 def undo(journal: ChangeJournal, change_id: int, *, decided_by: str = "person") -> WriteReply:
-    """Undo a change; later changes stay."""
+    """Undo a change and keep later ones; the reply says if that is not possible."""
     return _undo(journal, find(journal.store, change_id), decided_by)[0]
 
 

@@ -35,7 +35,7 @@ _BAR = "| "
 
 
 class SessionDigest(msgspec.Struct, frozen=True):
-    """The text, and what it was made of."""
+    """The text of a digest, and how many messages it covers."""
 
     text: str
     # Messages of the session itself, without a warm block.

@@ -72,13 +72,13 @@ def topic_due(count: ReviewCount, settings: ReviewSettings) -> Topic | None:
 
 
 def load_count(store: Store, lineage_root: str) -> ReviewCount:
-    """The count of a conversation when it was left."""
+    """The saved count of a conversation."""
     row = store.row("review.count", {"lineage_root": lineage_root})
     return ReviewCount() if row is None else ReviewCount(row["turns"], row["calls"])
 
 
 def save_count(store: Store, lineage_root: str, count: ReviewCount, *, now: float) -> None:
-    """Keep the count, so that a resumed conversation goes on counting."""
+    """Save the count, so that a resumed conversation continues it."""
     with store.write():
         store.run(
             "review.save_count",

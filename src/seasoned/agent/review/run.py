@@ -58,7 +58,7 @@ def _waits(change: Change) -> bool:
 
 
 def _summary(changes: Sequence[Change]) -> str:
-    """`memory +1; skill `x` patched`."""
+    """The changes in a few words, such as `memory +1; skill `x` patched`."""
     parts = []
     counts = {sign: sum(_MEMORY.get(change.action) == sign for change in changes) for sign in _MEMORY.values()}
     if any(counts.values()):
@@ -171,7 +171,7 @@ class _RunningReview:
             return end(store, self._row, closing, now=self._clock())
 
     async def run(self, context: Context, token: CancellationToken) -> tuple[ReviewEnding, str | None]:
-        """How it ended, and why if it was stopped."""
+        """Run the fork; how it ended, and why if it was stopped."""
         settings = self._plan.settings
         working = asyncio.create_task(
             run_fork(

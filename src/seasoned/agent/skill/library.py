@@ -227,7 +227,7 @@ def count(journal: ChangeJournal, skill_id: str, what: Literal["viewed", "used"]
 
 
 def author(store: Store, skill: Skill) -> Actor:
-    """Who made a skill: a person, unless it was written down otherwise."""
+    """Who created a skill: a person, unless the journal says otherwise."""
     return created_by(store, skill.folder, skill.id)
 
 

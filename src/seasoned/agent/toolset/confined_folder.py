@@ -109,7 +109,7 @@ class ConfinedFolder:
             return not spot.names or stat.S_ISDIR(_stat(spot).st_mode)
 
     def read(self, path: str, *, most: int) -> bytes:
-        """The content of an ordinary file of at most so many bytes."""
+        """The content of an ordinary file; CannotDo if it has more than `most` bytes."""
         with self._explained(path), self._spot(path) as spot:
             before = _ordinary(spot, path)
             opened = os.open(spot.name, _FILE, dir_fd=spot.folder)

@@ -52,7 +52,7 @@ class ToolLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _deny(question: str, danger: Danger) -> bool:
-    """There is no one to ask."""
+    """Refuse, because there is no one to ask."""
     return False
 
 
@@ -103,5 +103,5 @@ def tool(**empty: Any) -> Callable[[Tool[Arguments]], Tool[Arguments]]:
 
 
 def plain(text: str) -> str:
-    """Output for a terminal without its control sequences."""
+    """A text without control characters and terminal sequences."""
     return _CONTROLS.sub("", _ESCAPES.sub("", text).replace("\r\n", "\n"))

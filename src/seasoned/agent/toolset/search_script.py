@@ -24,7 +24,7 @@ _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def main() -> int:
-    """Answers the request in the first argument."""
+    """Run the search that the first argument describes as JSON."""
     request = json.loads(sys.argv[1])
     try:
         finder = re.compile(request["pattern"]) if request["target"] == "content" else glob(request["pattern"])

@@ -124,7 +124,7 @@ def _start(request: dict[str, Any]) -> int:
 
 
 def _limit(request: dict[str, Any]) -> None:
-    """Limits that the kernel keeps by itself."""
+    """Set the limits that the kernel enforces."""
     _lower(resource.RLIMIT_CORE, 0)
     if request["memory_bytes"] is not None:
         _lower(resource.RLIMIT_AS, request["memory_bytes"])

@@ -107,7 +107,7 @@ async def make(request: HTTPRequest, here: Here) -> Response:
 
 @router.get("/insight/report.json")
 async def whole(request: HTTPRequest, here: Here) -> Response:
-    """The report as the command line gives it with --json."""
+    """Return the report as JSON, as the command line prints it with --json."""
     found = await _seen(request, await histories_of(request).read(revision))
     if found.value is None:
         return await _page(request, here)

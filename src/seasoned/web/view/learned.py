@@ -110,13 +110,13 @@ class LearnedPage(msgspec.Struct, frozen=True):
 
 @router.get("/learned")
 async def show(request: HTTPRequest, here: Here, after: int | None = None) -> Response:
-    """What is kept, what waits for a decision, and every change."""
+    """Show memory and skills, what waits for a decision, and every change."""
     return await _page(request, here, after=after)
 
 
 @router.get("/learned/changes/{change}")
 async def show_change(request: HTTPRequest, here: Here, change: int) -> Response:
-    """One change: who, why, and what was there before."""
+    """Show one change: who made it, why, and what was there before."""
     return await _change_page(request, here, change)
 
 
@@ -142,7 +142,7 @@ async def decide(request: HTTPRequest, here: Here, change: int, verb: str) -> Re
 
 @router.get("/learned/skills/{name:path}")
 async def show_skill(request: HTTPRequest, here: Here, name: str, file: str | None = None) -> Response:
-    """A skill, or one of its files."""
+    """Show a skill, or one of its files."""
     config, redactor = service_of(request).config, redactor_of(request)
     folder = config.home / config.skill_folder
 

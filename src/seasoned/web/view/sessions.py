@@ -181,5 +181,5 @@ def line(row: DatabaseRow, store: Store | None) -> tuple[TableCell, ...]:
     )
 
 
-# After the list itself, since this path takes everything below it.
+# The page of one session is below the list, and has no entry in the navigation.
 router.include_router(session.router)

@@ -95,7 +95,7 @@ class TemplatePage(msgspec.Struct, frozen=True):
 
 @router.get("/templates")
 async def show_list(request: HTTPRequest, here: Here, type: str = "", tag: str = "") -> Response:
-    """Every template, newest first."""
+    """List all templates, the newest first."""
     if type and type not in _TYPES:
         raise UsageError(f"There is no task type {type[:40]!r}. Choose one of {', '.join(_TYPES)}.")
 
@@ -119,7 +119,7 @@ async def show_one(
     format: str = "openai",
     form: str = "messages",
 ) -> Response:
-    """What is in one template, and how a session would see it."""
+    """Show one template, and how a session would see it."""
     return await _page(request, here, name, version=version, format=format, form=form)
 
 

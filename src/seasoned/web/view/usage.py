@@ -64,7 +64,7 @@ def usage_plots(gateway: Sequence[UsageDay], recorded: Sequence[UsageDay]) -> tu
 
 
 def by_week(days: Sequence[UsageDay]) -> list[UsageDay]:
-    """The same summed up by week, under the day on which each began."""
+    """The days summed up by week; each week has the date of its first day."""
     weeks: dict[str, list[UsageDay]] = {}
     for one in days:
         day = date.fromisoformat(one.day)
@@ -257,7 +257,7 @@ async def show(
 
 
 def _since(days: int | None) -> float:
-    """Midnight UTC, so that the same question is asked all day long."""
+    """The start of the period: midnight UTC, so that a cached answer is valid all day."""
     if days is None:
         return 0.0
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -291,7 +291,7 @@ def _totals(config: Config, by: GroupBy, since: float) -> list[UsageTotal]:
 
 
 def _recorded(store: Store, by: GroupBy, since: float, after: str | None, limit: int) -> tuple[list[UsagePart], Table]:
-    """What agents recorded: by day, and the table that is asked for."""
+    """What agents recorded: the totals by day, and the table to show."""
     days = _parts(store, "day", since)
     if by == "session":
         return days, _by_session(store, since, after, limit)
