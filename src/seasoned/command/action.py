@@ -34,7 +34,7 @@ _PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
 
 
 def _shape(name: str) -> str:
-    """What a hurried reader sees: no lines between words, and figures as the letters that they resemble."""
+    """The name as a hasty reader sees it: without separators, and with digits as the letters they resemble."""
     plain = name.translate(_LOOKS_LIKE)
     for two, one in _PAIRS:
         plain = plain.replace(two, one)

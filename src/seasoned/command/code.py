@@ -45,12 +45,12 @@ def shell_lines(code: str) -> Iterator[str]:
 
 
 def held_texts(code: str) -> list[str]:
-    """Texts in the code that may be commands, for they are more than one word."""
+    """String literals of more than one word, which may be commands."""
     return [found[2] for found in _LITERAL.compiled.finditer(code) if " " in found[2]][:_MOST_LITERALS]
 
 
 def findings(code: str, place: WorkingFolder) -> Iterator[Finding]:
-    """What the calls in a piece of code do, as far as they stand in it as text."""
+    """What the calls in a piece of code do, as far as their arguments are written out."""
     from seasoned.command.python_tree import calls, parse_code
 
     # Python's own parser is not deceived by spacing and line breaks, as an expression would be.
@@ -65,7 +65,7 @@ def findings(code: str, place: WorkingFolder) -> Iterator[Finding]:
 
 
 def _of_text(code: str, place: WorkingFolder) -> Iterator[Finding]:
-    """Code that is not Python: only what plainly stands there."""
+    """Findings in code that is not Python, by patterns only."""
     for path in _DELETED_PATH.compiled.findall(code):
         if not place.holds(path):
             yield _deletes(path, "delete")

@@ -129,7 +129,7 @@ def piped_into(steps: tuple[Step, ...], at: int) -> tuple[Step, ...]:
 
 
 def texts_given(layer: Layer, before: tuple[Step, ...]) -> tuple[str, ...]:
-    """What a step is given to read and that stands in the command."""
+    """Texts written in the command that this step reads as input."""
     return (*(" ".join(each.words) for each in before if each.program in ("echo", "printf")), *layer.given)
 
 

@@ -14,7 +14,7 @@ Join = Literal["", ";", "&", "&&", "||", "|"]
 
 
 def names(text: str) -> frozenset[str]:
-    """A set of names, written as one string for the sake of tables that people read."""
+    """A set of names from one string, which keeps long tables readable."""
     return frozenset(text.split())
 
 

@@ -127,7 +127,7 @@ def findings(step: Step, before: tuple[Step, ...], place: WorkingFolder) -> Iter
 
 
 def written(target: str, place: WorkingFolder) -> Iterator[Finding]:
-    """What it means to write to a path."""
+    """Findings for writing to a path."""
     yield from guarded(target, place)
     yield from outside(target, place)
 

@@ -122,7 +122,7 @@ def assess_call(tool: str, arguments: Mapping[str, Any], place: WorkingFolder, q
 
 
 def _of_held_texts(text: str, question: Question) -> Iterator[Finding]:
-    """Code may build a command from the texts in it: what they hold is not an example."""
+    """Dangerous commands in string literals: code may run them, so it is not shown as an example."""
     for held in code.held_texts(text) if question == "example" else ():
         worst = next((each for each in assess_command(held, WorkingFolder(), question) if each.never_example), None)
         if worst is not None:
@@ -182,7 +182,7 @@ def _of_input(
 
 
 def _runs_decoded(step: Step, before: tuple[Step, ...], layer: Layer) -> bool:
-    """Whether a shell is given what another program decodes: no reason but to hide it."""
+    """Whether a shell runs what another program decodes, which only serves to hide it."""
     if step.program not in group("interpreters") and step.program not in _EVALUATES:
         return False
     if any(_decodes(each) for each in before):
@@ -338,7 +338,7 @@ def findings_in_call(tool: str, arguments: Mapping[str, Any], place: WorkingFold
 
 
 def gravity(found: Finding) -> int:
-    """How far from the worst it is: what can be undone the least comes first."""
+    """The rank of a finding: the actions that are hardest to undo come first."""
     return GRAVITY.index(found.action)
 
 

@@ -1,4 +1,4 @@
-"""One table for the tools of all agents: what kind of work they do, and in which way they speak."""
+"""The tools of all agents: the kind of work they do, and the form of their output."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _RESEARCH_WORDS = LazyRegex(r"browser|fetch|web_?search|crawl|scrape|playwright|
 
 
 def tool_of(name: str) -> Tool:
-    """What is known about a tool; a tool that no one has heard of is general and speaks like an API."""
+    """What is known about a tool; an unknown one is general and answers like an API."""
     lowered = name.lower()
     known = known_tools().get(lowered)
     if known is not None:
@@ -60,7 +60,7 @@ def is_trivial(name: str) -> bool:
 
 
 def output_form(call: ToolCall) -> OutputForm:
-    """The way in which the result of this very call speaks."""
+    """The form of this call's output, which may depend on its arguments."""
     found = tool_of(call.tool).form
     if found == "file_write" and call.arguments.get("command") == "view":
         return "file_read"

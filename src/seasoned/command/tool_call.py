@@ -106,11 +106,11 @@ def _of_name(words: tuple[str, ...], *, remote: bool) -> Iterator[Finding]:
 
 
 def _names_it(row: ToolNameRow, words: tuple[str, ...], *, remote: bool = True) -> bool:
-    said = frozenset(words)
-    if said & row.unless or (not remote and said & row.remote_only):
+    word_set = frozenset(words)
+    if word_set & row.unless or (not remote and word_set & row.remote_only):
         return False
     if row.anywhere:
-        return bool(said & row.verbs) and (not row.things or bool(said & row.things))
+        return bool(word_set & row.verbs) and (not row.things or bool(word_set & row.things))
     return (words[0] in row.verbs and not row.things.isdisjoint(words[1:])) or (
         len(words) > 1 and words[-1] in row.verbs and not row.things.isdisjoint(words[:-1])
     )

@@ -50,11 +50,11 @@ def placeholder(part: dict[str, Any]) -> str | None:
 
 
 def _kind(part: dict[str, Any], media_type: str | None) -> str | None:
-    said = part.get("type")
-    if not isinstance(said, str) and part.get("kind") in _PART_KINDS:
-        said = part["kind"]
-    if isinstance(said, str):
-        return _PART_KINDS.get(said, said)[:_MOST_KIND]
+    declared = part.get("type")
+    if not isinstance(declared, str) and part.get("kind") in _PART_KINDS:
+        declared = part["kind"]
+    if isinstance(declared, str):
+        return _PART_KINDS.get(declared, declared)[:_MOST_KIND]
     if media_type is None:
         return None
     family = media_type.partition("/")[0]
@@ -81,9 +81,9 @@ def _media_type(fields: dict[str, Any]) -> str | None:
 
 def _size(fields: dict[str, Any]) -> int | None:
     """The size in bytes, computed from the length of the encoded data."""
-    said = fields.get("size")
-    if isinstance(said, int) and not isinstance(said, bool) and said >= 0:
-        return said
+    declared = fields.get("size")
+    if isinstance(declared, int) and not isinstance(declared, bool) and declared >= 0:
+        return declared
     for name in _DATA_NAMES:
         if not isinstance(found := fields.get(name), str):
             continue

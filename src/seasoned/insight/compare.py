@@ -236,16 +236,16 @@ def _sentence(
     """The result in a sentence; without a difference, what could have been detected."""
     rates = _rates("Warm sessions fail", "cold ones", warm, cold)
     how_many = f"{len(warm.sessions)} and {len(cold.sessions)} sessions"
-    said = f"{rates}: {_difference(value, interval, p_value, how_many)}."
+    summary = f"{rates}: {_difference(value, interval, p_value, how_many)}."
     if better is not None:
-        return said
+        return summary
     if found.fall is None:
         blind = "with so few calls even a warm side without any failure could be chance"
     else:
         blind = f"with so many sessions a difference of about {points(found.fall)} would have been found 4 times in 5"
     if _sign(interval) is not None:
-        return f"{said} Not called a difference: the interval excludes zero, but the test does not agree; {blind}."
-    return f"{said} No difference can be seen; {blind}."
+        return f"{summary} Not called a difference: the interval excludes zero, but the test does not agree; {blind}."
+    return f"{summary} No difference can be seen; {blind}."
 
 
 def _rates(warm_fails: str, cold_ones: str, warm: ComparedSide, cold: ComparedSide) -> str:
@@ -261,8 +261,8 @@ def _difference(value: float, interval: Interval | None, p_value: float | None, 
         facts.append(f"{100 * interval.level:g} % interval {_plain(low)} to {_plain(high)}")
     if p_value is not None:
         facts.append("p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}")
-    said = ", ".join(facts)
-    inside = "; ".join(part for part in (said, more) if part)
+    summary = ", ".join(facts)
+    inside = "; ".join(part for part in (summary, more) if part)
     how = "the same" if not value else f"{points(abs(value))} {'less' if value > 0 else 'more'}"
     return f"{how} ({inside})"
 

@@ -1,1 +1,1 @@
-"""Outcome: whether each tool call worked, how that is known, and how often it is not so."""
+"""Outcome: whether each tool call worked, how that is known, and the error rate."""

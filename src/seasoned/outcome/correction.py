@@ -1,4 +1,4 @@
-"""Whether a person's words take back what the agent just did."""
+"""Whether a user's message corrects what the agent just did."""
 
 from __future__ import annotations
 

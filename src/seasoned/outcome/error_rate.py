@@ -71,7 +71,7 @@ def count_name(call: ToolCall, verdict: Verdict, include: Include = NOTHING_MORE
 
 
 def counts_as(tool: str, verdict: str, fault: str, include: Include = NOTHING_MORE, *, synthetic: bool = False) -> str:
-    """The same from what is kept of a call."""
+    """The name of the count, from the stored fields of a call."""
     # In this order: a call that a warm start made up is never also counted as declined or trivial.
     if synthetic and not include.synthetic:
         return "synthetic"
@@ -87,7 +87,7 @@ def counts_as(tool: str, verdict: str, fault: str, include: Include = NOTHING_MO
 
 
 def count(pairs: Iterable[tuple[ToolCall, Verdict]], *, include: Include = NOTHING_MORE) -> Counts:
-    """Counts judged calls as the contract of the error rate says."""
+    """Count judged calls by outcome; calls that are left out have counts too."""
     counts = dict.fromkeys(Counts.__struct_fields__, 0)
     for call, verdict in pairs:
         counts[count_name(call, verdict, include)] += 1

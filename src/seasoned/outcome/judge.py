@@ -96,9 +96,9 @@ def _by_code(call: ToolCall, code: int, meaning: str | None, *, all_failed: bool
         text = open_shell(call.result.text).text
         no = benign(command, code, silent=not text.strip())
     if no is not None:
-        said = judge_shell(text, command)
+        found = judge_shell(text, command)
         # Exit 1 counts as the answer "no" only if nothing in the output complains.
-        if said.verdict != "failed":
+        if found.verdict != "failed":
             return Verdict("ok", "exit_code", "none", f"Exit code {code}: {no}.")
     fault, reason = fault_of(call, call.result.text)
     return Verdict("failed", "exit_code", fault, f"Exit code {code}. {reason}" if reason else f"Exit code {code}.")
@@ -119,22 +119,22 @@ def _by_text(call: ToolCall, agent: str) -> Verdict:
             return msgspec.structs.replace(verdict, fault=fault, reason=reason or verdict.reason)
         return verdict
     # Some agents wrap the results of all their tools like those of a shell.
-    way = output_form(call)
-    if way != "shell" and text.startswith(HEADERS):
+    form = output_form(call)
+    if form != "shell" and text.startswith(HEADERS):
         body = open_shell(text)
         if body.exit_code is not None:
             return _by_code(call, body.exit_code, None) if body.exit_code else _OK_CODE
         text = body.text
     # A file, and what a program prints, may be JSON about the errors of others.
-    if agent in _JSON_AGENTS or way not in ("file_read", "python"):
-        structured = _by_structure(call, text, way, agent)
+    if agent in _JSON_AGENTS or form not in ("file_read", "python"):
+        structured = _by_structure(call, text, form, agent)
         if structured is not None:
             if structured.verdict == "failed" and structured.fault == "none":
                 return msgspec.structs.replace(structured, fault=fault_in(structured.reason))
             return structured
-    if way == "shell":
+    if form == "shell":
         return _by_shell(call, text, agent)
-    return judge_words(way, without_notes(text), call)
+    return judge_words(form, without_notes(text), call)
 
 
 def _by_shell(call: ToolCall, text: str, agent: str) -> Verdict:
@@ -147,41 +147,41 @@ def _by_shell(call: ToolCall, text: str, agent: str) -> Verdict:
     return _RUNNING if body.running else judge_shell(body.text, command_of(call), shows_code=agent in _SHOWS_CODE)
 
 
-def _by_structure(call: ToolCall, text: str, way: OutputForm, agent: str) -> Verdict | None:
+def _by_structure(call: ToolCall, text: str, form: OutputForm, agent: str) -> Verdict | None:
     """The fields of an answer in JSON, where the tool itself speaks JSON and does not merely show some."""
     data = unwrap(read_json(text))
     if not isinstance(data, dict):
         return None
     if agent in _JSON_AGENTS:
-        return _by_own_fields(call, data, way)
-    if way == "shell":
+        return _by_own_fields(call, data, form)
+    if form == "shell":
         # A shell prints the JSON of others. Only an envelope with a code and an output is the agent's own.
         if ("output" in data or "stdout" in data) and any(
             key in data for key in ("exit_code", "exitCode", "returncode")
         ):
             return fields_say(data, own=True)
         return None
-    if way in ("file_write", "search", "meta", "agent"):
+    if form in ("file_write", "search", "meta", "agent"):
         return fields_say(data, own=True)
     return fields_say(data, own=False)
 
 
-def _by_own_fields(call: ToolCall, data: dict[str, object], way: OutputForm) -> Verdict | None:
-    said = fields_say(data, own=True)
-    if said is not None:
-        if said.verdict == "failed" and said.evidence == "exit_code":
+def _by_own_fields(call: ToolCall, data: dict[str, object], form: OutputForm) -> Verdict | None:
+    found = fields_say(data, own=True)
+    if found is not None:
+        if found.verdict == "failed" and found.evidence == "exit_code":
             code = data.get("exit_code")
             return _by_code(_opened(call, data), code if isinstance(code, int) else 1, None)
         error = data.get("error")
-        if said.verdict == "failed" and said.fault == "none" and isinstance(error, str):
+        if found.verdict == "failed" and found.fault == "none" and isinstance(error, str):
             # A plugin or a policy that says no leaves nothing but these words.
             refused = first(REFUSALS, OutputText(error))
-            return said if refused is None else msgspec.structs.replace(said, fault=refused.fault)
-        return said
-    return judge_words(way, "", call, fields=data)
+            return found if refused is None else msgspec.structs.replace(found, fault=refused.fault)
+        return found
+    return judge_words(form, "", call, fields=data)
 
 
 def _opened(call: ToolCall, data: dict[str, object]) -> ToolCall:
     """The call with what its tool printed in the place of the fields around it."""
-    said = [text for text in (data.get("error"), data.get("output"), data.get("stderr")) if isinstance(text, str)]
-    return msgspec.structs.replace(call, result=Result("\n".join(filter(None, said))))
+    found = [text for text in (data.get("error"), data.get("output"), data.get("stderr")) if isinstance(text, str)]
+    return msgspec.structs.replace(call, result=Result("\n".join(filter(None, found))))

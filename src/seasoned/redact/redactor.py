@@ -61,7 +61,7 @@ class Redactor:
             if not hits:
                 break
             done = self._replace(done, hits)
-        return self._mend(text, done)
+        return self._redact_parsed(text, done)
 
     def value(self, value: Any) -> Any:
         """The JSON value without its secrets, in strings and in values with suspicious names."""
@@ -151,8 +151,8 @@ class Redactor:
             return self.tag(kind_of(name), value)
         return self.text(value)
 
-    def _mend(self, text: str, done: str) -> str:
-        """Redact the structure instead of the text where a bare number would have to become a tag."""
+    def _redact_parsed(self, text: str, done: str) -> str:
+        """Redact the parsed JSON instead of the text if a bare number would have to become a tag."""
         if text.lstrip()[:1] not in ("{", "[", '"'):
             return done
         import json
@@ -164,10 +164,10 @@ class Redactor:
         try:
             json.loads(done)
         except ValueError:
-            return self._come_to_rest(json.dumps(self.value(self._numbers(parsed)), ensure_ascii=False))
+            return self._redact_again(json.dumps(self.value(self._numbers(parsed)), ensure_ascii=False))
         return done
 
-    def _come_to_rest(self, text: str) -> str:
+    def _redact_again(self, text: str) -> str:
         """Redact what only the text reveals, if the result is still JSON."""
         import json
 

@@ -1,1 +1,1 @@
-"""Finished runs in, effects with their intervals and what may be said of them out."""
+"""Turns finished runs into effects with intervals, and into sentences that the data supports."""

@@ -1,4 +1,4 @@
-"""Finished runs in, findings out, by the measure, contrasts and test that were named beforehand."""
+"""Analyses finished runs by the measure, contrasts and test that the design fixed in advance."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def is_found(one: Effect, level: float) -> bool:
 
 
 def analyse(records: Iterable[TaskRun], plan: AnalysisPlan) -> Analysis:
-    """Everything that is said about one experiment with one model on one set of tasks."""
+    """The complete analysis of one experiment with one model on one set of tasks."""
     check_level(plan.level)
     if not plan.contrasts:
         raise UsageError("An experiment needs at least one contrast.")
@@ -161,7 +161,7 @@ def analyse(records: Iterable[TaskRun], plan: AnalysisPlan) -> Analysis:
 
 
 def _order(plan: AnalysisPlan, arms: set[str]) -> list[str]:
-    """The control, then as the contrasts name them, then the others."""
+    """Arms in order: the control, then those that contrasts name, then the others."""
     named = [plan.control, *[name for one in plan.contrasts for name in (one.arm, one.against)]]
     return [name for name in dict.fromkeys([*named, *sorted(arms)]) if name in arms]
 
@@ -179,7 +179,7 @@ def _unique(records: Iterable[TaskRun]) -> tuple[list[TaskRun], int]:
 
 
 def _broken(records: Sequence[TaskRun]) -> tuple[BrokenTask, ...]:
-    """A check may break under one arm alone, so the whole task goes: else arms would be compared on other tasks."""
+    """Tasks with a broken check in any run: dropped in every arm, so that all arms have the same tasks."""
     found: dict[str, list[TaskRun]] = {}
     for one in records:
         if one.check == "broken":

@@ -28,7 +28,7 @@ def smallest_found(error: float, freedom: float, *, level: float, wanted: float)
 def smallest_share(
     rate: float, error: float, freedom: float, *, trials: int, level: float, wanted: float
 ) -> float | None:
-    """The same for shares of `trials` on each side; None where no effect is large enough.
+    """The smallest detectable effect for shares of `trials` on each side; None where no effect is large enough.
 
     A share nearer to one half varies more than what was seen, and a test of counts moves in steps of one trial.
     """
@@ -79,14 +79,14 @@ ByTask = Mapping[str, TrialTally]
 
 
 class Contrast(msgspec.Struct, frozen=True):
-    """Which arm is set against which. Differences are the first minus the second."""
+    """The two arms that are compared. Differences are the first minus the second."""
 
     arm: str
     against: str
 
 
 class TestRule(msgspec.Struct, frozen=True, kw_only=True):
-    """How a difference is tested and what its interval is, all named beforehand."""
+    """How a difference is tested, and the level of its interval; fixed in advance."""
 
     test: Test = "permutation"
     level: float = 0.95
@@ -150,7 +150,7 @@ def effect(contrast: Contrast, measure: Measure, a: ByTask, b: ByTask, rule: Tes
 def _estimate(
     left: Sequence[TrialTally], right: Sequence[TrialTally], measure: Measure, rule: TestRule
 ) -> tuple[Estimate, bool]:
-    """By pairs; where no pair varies, from Wilson's intervals of the sides, which are wider if anything."""
+    """The difference, paired by task; where no pair varies, from the wider Wilson intervals of both sides."""
     n = sum(one.trials for one in (*left, *right))
     if not left:
         return Estimate(None, None, 0, 0, NO_PAIRS), True
@@ -169,7 +169,7 @@ def _estimate(
 def _test(
     left: Sequence[TrialTally], right: Sequence[TrialTally], measure: Measure, differing: int, rule: TestRule
 ) -> tuple[PValue, MadeTest | None]:
-    """The test that was named; counted in full where tasks ran once or few of them differ."""
+    """The chosen test, or a sign test where tasks ran once or few of them differ; p of `t` is in the estimate."""
     if len(left) < 2:
         return PValue(None, len(left), reason="a test of pairs needs at least two"), None
     is_once = KINDS[measure].unit == "share" and all(one.trials == 1 for one in (*left, *right))
@@ -241,7 +241,7 @@ def ratio(sums: Sums, side: int) -> float:
 
 
 class GapClosed(msgspec.Struct, frozen=True):
-    """How much of the way from the control to the rule in one sentence an arm goes: 1.0 is all of it."""
+    """How much of the effect of stating the rule in one sentence an arm achieves: 1.0 is all of it."""
 
     arm: str
     control: str

@@ -98,7 +98,7 @@ class _Compared(msgspec.Struct, frozen=True):
 
 
 def _compare(runs: Sequence[ShownRun], shown: frozenset[int], level: float) -> _Compared:
-    """Within tasks: an example is chosen for its task, so that between tasks its credit would be the task's."""
+    """Compare runs within tasks: examples are chosen by task, so a comparison between tasks would credit the task."""
     sides: dict[str, list[TrialTally]] = {}
     counts: dict[str, list[int]] = {}
     for number, run in enumerate(runs):
@@ -144,7 +144,7 @@ def _spread(found: Iterable[_Compared], is_share: bool) -> float:
 
 
 def _shrunk(found: _Compared, spread: float, level: float) -> Estimate:
-    """Towards zero, where an example does nothing (Efron & Morris 1973)."""
+    """The estimate shrunk towards zero, which means no effect (Efron & Morris 1973)."""
     raw = found.raw
     if raw.value is None or not found.error:
         return Estimate(None, None, raw.n, raw.clusters, raw.reason)

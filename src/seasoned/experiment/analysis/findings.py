@@ -1,4 +1,4 @@
-"""What an experiment allows to say, and what it does not: each in one sentence."""
+"""Sentences about an experiment: the claims that it supports, and those that it does not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TESTS = {
 
 
 class Sentences(msgspec.Struct, frozen=True):
-    """What the runs support, and what sounds alike and is not supported."""
+    """Claims that the runs support, and similar ones that they do not support."""
 
     may: tuple[str, ...]
     may_not: tuple[str, ...]
@@ -36,7 +36,7 @@ def sentences(found: Analysis) -> Sentences:
 
 
 def say_effect(one: Effect, found: Analysis) -> str:
-    """The effect as it may be said: of these tasks, with this model, and a null as a null."""
+    """One effect as a sentence that names tasks and model, and that calls a null result one."""
     label, estimate = KINDS[one.measure].label, one.estimate
     where = f"On {_tasks(found, estimate.clusters)} with {found.model}"
     if estimate.value is None:
@@ -55,7 +55,7 @@ def say_effect(one: Effect, found: Analysis) -> str:
 
 
 def say_gap(one: GapClosed) -> str:
-    """How much of the way to the rule in one sentence an arm goes."""
+    """A sentence about how much of the effect of stating the rule an arm achieves."""
     estimate = one.estimate
     if estimate.value is None:
         return (
@@ -98,7 +98,7 @@ def _signed(value: float, is_share: bool) -> str:
 
 
 def _plain(value: float) -> str:
-    """Three digits, and all of a large number: no powers of ten."""
+    """A number with three significant digits, and never in scientific notation."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{float(f'{value:.3g}'):f}".rstrip("0").rstrip(".")
 
 
@@ -123,37 +123,37 @@ def _tasks(found: Analysis, count: int) -> str:
 
 
 def _say_examples(found: Analysis) -> str:
-    told = [one for one in found.credits if one.answer != "cannot tell"]
-    named = "; ".join(f"{one.example_id} {one.answer} in {one.arm}" for one in told)
+    decided = [one for one in found.credits if one.answer != "cannot tell"]
+    named = "; ".join(f"{one.example_id} {one.answer} in {one.arm}" for one in decided)
     shown = plural(len(found.credits), "example")
     counted = f"Of {shown}, each within its arm, {len(told)} differ from chance"
-    return f"{counted}: {named}." if told else f"{counted}."
+    return f"{counted}: {named}." if decided else f"{counted}."
 
 
 def _too_far(found: Analysis) -> list[str]:
     """Claims that these figures seem to support but do not, each with the reason."""
-    said = [
+    claims = [
         f"That it helps, or does not, with other models: only {found.model} was run, and stronger models may differ.",
         "That it does the same on other tasks: only these were run, and they were made and not drawn from real work.",
     ]
     nulls = [one for one in found.effects if not is_found(one, found.plan.level)]
     if nulls:
         names = ", ".join(f"{one.arm} against {one.against}" for one in nulls)
-        said.append(f"That there is no effect ({names}): none was found, and small ones could not have been.")
-    said += _without_placebo(found)
+        claims.append(f"That there is no effect ({names}): none was found, and small ones could not have been.")
+    claims += _without_placebo(found)
     with_examples = {one.arm for one in found.credits}
     if any(one.arm in with_examples and not one.banks for one in found.arms):
-        said.append("That another choice or order of examples does the same: an arm showed one bank alone.")
+        claims.append("That another choice or order of examples does the same: an arm showed one bank alone.")
     if found.secondary:
-        said.append("That a measure other than the one named beforehand shows it: the others only describe.")
+        claims.append("That a measure other than the one named beforehand shows it: the others only describe.")
     if found.broken:
         count = plural(len(found.broken), "task")
-        said.append(f"Anything about the {count} whose check broke: left out in every arm.")
-    return said
+        claims.append(f"Anything about the {count} whose check broke: left out in every arm.")
+    return claims
 
 
 def _without_placebo(found: Analysis) -> list[str]:
-    """What is better than nothing may be better by its length alone."""
+    """Warnings about arms that beat the control but not the placebo: their length alone may have helped."""
     plan = found.plan
     better = {
         one.arm

@@ -57,7 +57,7 @@ class TaskRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def calls_of(session: Session) -> tuple[RunCall, ...]:
-    """The calls of a recorded session as a run keeps them; what a warm start put there is none of them."""
+    """The calls of a recorded session with their verdicts, without those that a warm start put there."""
     turns: dict[int, int] = {}
     for number, message in enumerate(session.messages, start=session.first_message):
         if message.role == "assistant" and not message.synthetic:

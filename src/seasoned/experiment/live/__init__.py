@@ -1,1 +1,1 @@
-"""Experiments on real sessions: assignment, and results that are valid at every look."""
+"""Experiments on real sessions: assignment, and results that stay valid however often they are checked."""

@@ -174,7 +174,7 @@ def list_live(database: Database) -> list[LiveListing]:
 def report_of(
     split: Split, sessions: Sequence[LiveSession], *, began_at: float, now: float, window_seconds: float
 ) -> LiveReport:
-    """The same from sessions alone: pure, and without the examples, of which the library knows more."""
+    """The report computed from sessions only, without the examples."""
     ordered = in_order(sessions)
     settled = settled_of(ordered)
     found = analyse_online(split, [one.assigned for one in sessions])

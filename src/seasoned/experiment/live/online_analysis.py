@@ -76,7 +76,7 @@ class OnlineEffect(msgspec.Struct, frozen=True):
 
 
 class Online(msgspec.Struct, frozen=True, kw_only=True):
-    """What a running experiment shows, whenever one looks."""
+    """The current results of a running experiment; valid at any time."""
 
     experiment: str
     split: str
@@ -94,7 +94,7 @@ class Online(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def analyse_online(split: Split, sessions: Iterable[AssignedSession], *, level: float = 0.95) -> Online:
-    """By intention to treat, with intervals and p values that hold however often one looks."""
+    """Analyse by intention to treat, with intervals and p values that stay valid however often they are checked."""
     check_level(level)
     ordered = sorted(sessions, key=lambda one: (one.at, one.session))
     names = [one.arm for one in split.arms]
@@ -125,7 +125,7 @@ def analyse_online(split: Split, sessions: Iterable[AssignedSession], *, level: 
 
 
 def settled_of(inside: Sequence[_Settling]) -> Sequence[_Settling]:
-    """Sessions in their order as far as all are settled.
+    """The sessions up to the first one that is not settled.
 
     Later ones wait for earlier ones, so that the order of looks does not depend on how sessions went.
     """
@@ -196,34 +196,34 @@ def _may(effects: Sequence[OnlineEffect], assigned: SampleRatio, measured: Sampl
         return [f"The arms did not get the sessions they should ({_ratio(assigned)}): {broken}."]
     if measured.is_alarm:
         return [f"The arms lost sessions unequally ({_ratio(measured)} had an outcome): {broken}."]
-    said = []
+    claims = []
     for one in effects:
         figures = points_between(one.estimate)
         against = f"{one.arm} against {one.against}, by intention to treat"
         if one.estimate.value is None:
-            said.append(f"{against}: there is nothing to compare yet ({one.estimate.reason}).")
+            claims.append(f"{against}: there is nothing to compare yet ({one.estimate.reason}).")
         elif one.is_found:
             value = one.estimate.value
-            said.append(f"{against}: {'fewer' if value < 0 else 'more'} errors, {figures}, however often one looked.")
+            claims.append(f"{against}: {'fewer' if value < 0 else 'more'} errors, {figures}, however often one looked.")
         else:
-            said.append(f"{against}: no effect is shown so far, {figures}; go on, or stop and say so.")
-    return said
+            claims.append(f"{against}: no effect is shown so far, {figures}; go on, or stop and say so.")
+    return claims
 
 
 def _may_not(effects: Sequence[OnlineEffect], arms: Sequence[OnlineArm]) -> list[str]:
-    said = ["That it does the same for other agents, models or users than those that were assigned."]
+    claims = ["That it does the same for other agents, models or users than those that were assigned."]
     if any(not one.is_found for one in effects):
-        said.append("That there is no effect: what lies inside an interval is not refuted.")
+        claims.append("That there is no effect: what lies inside an interval is not refuted.")
     missed = [one for one in arms[1:] if one.assigned and one.exposed < one.assigned]
     if missed:
         names = ", ".join(f"{one.arm} {share(one.exposed / one.assigned)}" for one in missed)
-        said.append(
+        claims.append(
             f"What the block does to a session that sees it: only a part did ({names}); this is the offer's effect."
         )
     if any(one.contaminated for one in arms):
         count = sum(one.contaminated for one in arms)
-        said.append(f"That the arms were kept apart: {plural(count, 'session')} got the block of another arm.")
-    return said
+        claims.append(f"That the arms were kept apart: {plural(count, 'session')} got the block of another arm.")
+    return claims
 
 
 def _ratio(one: SampleRatio) -> str:

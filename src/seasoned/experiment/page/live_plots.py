@@ -29,7 +29,7 @@ _POINTS = "(datum.value > 0 ? '+' : datum.value < 0 ? '\N{MINUS SIGN}' : '') + f
 
 
 def live_plots(report: LiveReport) -> tuple[Plot, ...]:
-    """Effects as a forest, arms side by side, and how the effect came to be what it is."""
+    """A forest plot of the effects, the arms side by side, and the effect over time."""
     return _forest(report), _arms(report), _looks(report)
 
 
@@ -52,10 +52,10 @@ def _forest(report: LiveReport) -> Plot:
 
 def _effect_row(one: LiveEffect) -> dict[str, Any]:
     label = visible(f"{one.arm} − {one.against}, {MEASURES[one.measure]}", _LABEL_CHARS)
-    said = DASH if one.estimate.value is None else signed(one.estimate.value)
+    value_text = DASH if one.estimate.value is None else signed(one.estimate.value)
     held = ", found" if one.is_found else ""
     tip = f"{label}: {change(one.estimate)}, interval {change_between(one.estimate)}{held}"
-    return {"label": label, **ends_of(one.estimate), "text": f"{said}{held}", "tip": tip}
+    return {"label": label, **ends_of(one.estimate), "text": f"{value_text}{held}", "tip": tip}
 
 
 def _effect_cells(one: LiveEffect) -> tuple[str, ...]:

@@ -39,13 +39,13 @@ def render(
 
 def part_of(found: Analysis, name: str) -> dict[str, Any]:
     """What a page shows of one analysis; `name` keeps several of them apart."""
-    said = sentences(found)
+    claims = sentences(found)
     return {
         "name": name,
         "found": found,
         "heading": " · ".join(text for text in (found.task_set, found.part, found.model) if text),
-        "may": said.may,
-        "may_not": said.may_not,
+        "may": claims.may,
+        "may_not": claims.may_not,
         "plots": plots(found, name),
         "measures": _measure_rows(found),
         "secondary": _secondary_rows(found),

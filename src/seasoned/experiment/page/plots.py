@@ -56,10 +56,10 @@ def _forest(found: Analysis, prefix: str) -> Plot:
 def _effect_row(one: Effect, found: Analysis) -> dict[str, Any]:
     scale = _SCALE[KINDS[one.measure].unit]
     held = "found" if is_found(one, found.plan.level) else "not found"
-    said = DASH if one.estimate.value is None else change(one.estimate, one.measure).partition(" (")[0]
+    value_text = DASH if one.estimate.value is None else change(one.estimate, one.measure).partition(" (")[0]
     label = visible(f"{one.arm} − {one.against}", _LABEL_CHARS)
     tip = f"{label}: {change(one.estimate, one.measure)}, {held}, {plural(one.estimate.clusters, 'task')}"
-    return {"label": label, **ends_of(one.estimate, scale), "text": f"{said}, {held}", "tip": tip}
+    return {"label": label, **ends_of(one.estimate, scale), "text": f"{value_text}, {held}", "tip": tip}
 
 
 def effect_cells(one: Effect, found: Analysis) -> tuple[str, ...]:

@@ -1,1 +1,1 @@
-"""Runs: which arm begins how, the runner, and what it keeps."""
+"""Runs: what each arm is shown, the runner, and what it stores."""

@@ -137,13 +137,13 @@ def show(
     Where nothing that is learned has to do with the task, a warm arm shows nothing: so would a new session begin, and
     to leave such tasks out would be to choose the tasks that suit the arm.
     """
-    told = INSTRUCTIONS.format(about=task.environment.about or task.environment.name)
+    instructions = INSTRUCTIONS.format(about=task.environment.about or task.environment.name)
     if arm.rules:
         rules = task.rules(needed_only=arm.rules == "needed")
         if not rules:
             return None
-        told = f"{told}\n{' '.join(rules)}"
-    shown = RunStart(instructions=told, steps=task.steps + arm.retries)
+        instructions = f"{instructions}\n{' '.join(rules)}"
+    shown = RunStart(instructions=instructions, steps=task.steps + arm.retries)
     if not arm.shows_examples:
         return shown
     if arm.role is not None and arm.role not in material.learned:
@@ -184,7 +184,7 @@ def _block(arm: Arm, task: Task, material: Material, bank: str, k: int) -> Block
 
 
 def _one_failed(task: Task, material: Material, template: Template, bank: str, k: int) -> Block | None:
-    """Good calls as in the arm that shows nothing else, the last of them replaced by a failed one."""
+    """The same calls as in the arm with good examples, with the last one replaced by a failed call."""
     failed = material.learned.get("failed")
     tools = [tool.name for tool in task.world().tools.values()]
     limits = BlockLimits(budget=BUDGET, is_small=True, most=k)
@@ -201,7 +201,7 @@ def _one_failed(task: Task, material: Material, template: Template, bank: str, k
 def _chosen(
     task: Task, library: Library, template: Template, tools: Sequence[str], limits: BlockLimits, form: Form = "messages"
 ) -> Block | None:
-    """As a new session would be provisioned, with the task's own words and the tools that are meant."""
+    """The examples that a new session with this prompt and these tools would get."""
     schemas = {name: task.world().tools[name].schema() for name in tools}
     asked = SessionNeeds(words=tuple(words_of(task.prompt)), tools=offered(schemas), wants_notes=form == "guidance")
     choice = choose(

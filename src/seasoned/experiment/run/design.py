@@ -126,7 +126,7 @@ def read_design(path: Path) -> Design:
 
 
 def _beside(path: Path, text: str) -> str:
-    """Tasks in the folder of the file are found from any working folder."""
+    """The path of tasks next to the design file, if there are any, so that it works from any working folder."""
     beside = path.parent / text
     return str(beside) if beside.exists() else text
 

@@ -111,7 +111,7 @@ class RoundProgress(msgspec.Struct, frozen=True):
 
 
 class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a round of runs."""
+    """The result of a round of runs."""
 
     made: int  # runs that were made now
     kept: int  # runs that were there from before
@@ -120,7 +120,7 @@ class RoundResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RoundBudget(msgspec.Struct, frozen=True):
-    """How long and how dear a round may be; None: no limit."""
+    """Limits of time and cost for a round; None means no limit."""
 
     seconds: float | None = None
     cost_usd: float | None = None

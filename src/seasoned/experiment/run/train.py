@@ -71,7 +71,7 @@ def make_train_runs(
     clock: Clock,
     on_progress: Callable[[RoundProgress], None] = lambda progress: None,
 ) -> RoundResult:
-    """Try every task of the train part until it is done, at most so often as the design says."""
+    """Try every task of the train part until it succeeds, at most as often as the design allows."""
     made = kept = left = 0
     reason = ""
     begun = clock()
@@ -152,7 +152,7 @@ def _is_witness(record: TaskRun, task: Task) -> bool:
 
 
 def learn(store: Store, tasks: TaskSet, secrecy: Secrecy, *, model: str, now: float) -> dict[Role, Template]:
-    """Mine what the train runs of a model have to show, and keep it; what is there already is taken as it is."""
+    """Mine templates from the train runs of a model and store them; stored ones are used as they are."""
     key = {"task_set": tasks.name, "tasks_digest": tasks.digest, "model": model}
     known = load_material(store, **key)
     if known:
@@ -193,7 +193,7 @@ def _until_done(track: Track) -> Track:
 def _failures(
     store: Store, records: Sequence[TaskRun], tasks: Sequence[Task], redactor: Redactor, *, now: float
 ) -> Template:
-    """Calls that failed, made presentable in the same way. Only the negative controls show them."""
+    """Failed calls, rendered like the good ones. Only the negative controls show them."""
     wanted = {task.id for task in tasks}
     found = list(_tracks(store, [one for one in records if one.task in wanted]))
     vocabulary = vocabulary_of(found)

@@ -94,8 +94,8 @@ def check(conditions: Sequence[Condition], ended: EndState) -> CheckResult:
         try:
             reason = _missed(condition, ended)
         except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError, MemoryError) as error:
-            said = f"{type(error).__name__}: {error}"[:_MOST_CHARS]
-            return CheckResult("broken", f"{condition.place}: the check could not be made ({said})")
+            message = f"{type(error).__name__}: {error}"[:_MOST_CHARS]
+            return CheckResult("broken", f"{condition.place}: the check could not be made ({message})")
         if reason is not None:
             return CheckResult("failed", reason)
     return CheckResult("passed")

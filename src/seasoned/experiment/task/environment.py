@@ -1,4 +1,4 @@
-"""The environments that tasks run in: tools whose rules are data, and that answer the same calls always the same."""
+"""The environments of tasks: tools defined by data that give the same answers to the same calls."""
 
 from __future__ import annotations
 

@@ -170,14 +170,14 @@ class _ClaudeCodeReader:
 
     def _user(self, line: _ClaudeLine, place: int) -> None:
         builder = self._builder_of(line)
-        said = line.message
-        if said is None:
+        message = line.message
+        if message is None:
             builder.unreadable(f"at byte {place}", "a user line without a message")
             return
         if builder.cwd is None:
             builder.cwd = line.cwd
         time = time_of(line.timestamp)
-        content = said.content
+        content = message.content
         if isinstance(content, str):
             self._user_text(builder, line, content, time, place)
         elif content:
@@ -203,28 +203,28 @@ class _ClaudeCodeReader:
 
     def _assistant(self, line: _ClaudeLine, place: int) -> None:
         builder = self._builder_of(line)
-        said = line.message
-        if said is None:
+        message = line.message
+        if message is None:
             builder.unreadable(f"at byte {place}", "an assistant line without a message")
             return
         if builder.cwd is None:
             builder.cwd = line.cwd
         time = time_of(line.timestamp)
-        content = said.content
+        content = message.content
         # Claude Code writes these itself; counted as the model's words they would distort its figures.
-        if line.isApiErrorMessage or said.model == "<synthetic>":
+        if line.isApiErrorMessage or message.model == "<synthetic>":
             builder.message("system", text_of_blocks(content), time=time, place=place)
             builder.end_reason = "api_error" if line.isApiErrorMessage else builder.end_reason
             return
         builder.end_reason = None
-        used = said.usage
+        used = message.usage
         builder.message(
             "assistant",
             text_of_blocks(content),
             time=time,
             place=place,
-            key=said.id,
-            model=said.model,
+            key=message.id,
+            model=message.model,
             usage=None
             if used is None
             else Usage(

@@ -80,7 +80,7 @@ class _CodexReader:
         found = _UUID.search(path.stem)
         self.native_id = found[0] if found else path.stem
         self.builders: dict[str, SessionBuilder] = {}
-        self._said_so: dict[str, Marks] = {}
+        self._early_marks: dict[str, Marks] = {}
         self._running: dict[str, str] = dict(resume.notes.get("running", {}))
         for native_id, carry in resume.sessions.items():
             self._begin(native_id, carry)
@@ -171,8 +171,8 @@ class _CodexReader:
         output = item.get("output", item.get("tools"))
         text = text_of(output)
         marks = _marks_of_text(text, parts=output if isinstance(output, list) else None)
-        if said := self._said_so.pop(call_id, None):
-            marks = _joined(marks, said)
+        if reported := self._early_marks.pop(call_id, None):
+            marks = _joined(marks, reported)
         self.builder.result(call_id, text, marks, time=time, place=place)
         if marks.running and (found := _RUNNING.search(text, 0, _HEADER_CHARS)):
             self._running.setdefault(found[1], call_id)
@@ -210,7 +210,7 @@ class _CodexReader:
             return
         known = self.builder.marks_of(call_id)
         if known is None:
-            self._said_so[call_id] = marks
+            self._early_marks[call_id] = marks
         # An event never overrules what the result itself says.
         elif known.failed is None and known.exit_code is None:
             self.builder.amend(call_id, _joined(known, marks))
@@ -290,10 +290,10 @@ def _marks_of_end(event: dict[str, Any]) -> Marks | None:
     return None
 
 
-def _joined(known: Marks, said: Marks) -> Marks:
+def _joined(known: Marks, reported: Marks) -> Marks:
     return Marks(
-        failed=known.failed if known.failed is not None else said.failed,
-        exit_code=known.exit_code if known.exit_code is not None else said.exit_code,
-        declined=known.declined or said.declined,
-        running=known.running and said.exit_code is None and said.failed is None,
+        failed=known.failed if known.failed is not None else reported.failed,
+        exit_code=known.exit_code if known.exit_code is not None else reported.exit_code,
+        declined=known.declined or reported.declined,
+        running=known.running and reported.exit_code is None and reported.failed is None,
     )

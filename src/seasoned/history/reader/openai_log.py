@@ -33,8 +33,8 @@ def _is_ours(value: dict[str, Any]) -> bool:
     exchange = _exchange(value)
     if exchange is None:
         return False
-    told = exchange.messages + exchange.replies
-    return any(map(is_message, told[:3])) or (told == [] and "messages" in value)
+    messages = exchange.messages + exchange.replies
+    return any(map(is_message, messages[:3])) or (messages == [] and "messages" in value)
 
 
 def _exchange(value: dict[str, Any]) -> LoggedExchange | None:

@@ -164,9 +164,9 @@ def _text(content: object) -> str:
     """The content as the model read it: text, a placeholder for an image or file, otherwise JSON."""
     if isinstance(content, str):
         return content
-    said = [_line(item) for item in (content if isinstance(content, list) else [content])]
-    if said and all(line is not None for line in said):
-        return "\n".join(line for line in said if line is not None)
+    lines = [_line(item) for item in (content if isinstance(content, list) else [content])]
+    if lines and all(line is not None for line in lines):
+        return "\n".join(line for line in lines if line is not None)
     return "" if content is None else msgspec.json.encode(content).decode("utf-8", "replace")
 
 

@@ -75,7 +75,7 @@ def open_shell(text: str) -> UnwrappedOutput:
 
 
 def _chunk(text: str, code: int | None) -> tuple[str, int | None]:
-    """Commands that are run from code answer with an object of their own."""
+    """Unwrap the JSON object with which Codex answers a command that was run from code."""
     if code is None and text.lstrip()[:1] == "{" and '"output"' in text:
         try:
             data = msgspec.json.decode(text.strip(), type=_Chunk)

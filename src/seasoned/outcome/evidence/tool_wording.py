@@ -40,33 +40,33 @@ _NOTES = names(
 )
 
 
-def judge_words(way: OutputForm, text: str, call: ToolCall, *, fields: dict[str, Any] | None = None) -> Verdict:
+def judge_words(form: OutputForm, text: str, call: ToolCall, *, fields: dict[str, Any] | None = None) -> Verdict:
     """The verdict of wording on a text, or on an answer whose fields say nothing outright."""
     if fields is not None:
-        return _fields(way, call, fields)
-    said = OutputText(text)
-    if not said.stripped:
-        if way == "meta":
+        return _fields(form, call, fields)
+    output_text = OutputText(text)
+    if not output_text.stripped:
+        if form == "meta":
             return Verdict("ok", "none", "none", "The result is empty, as is usual for such a tool.")
         return Verdict("unclear", "none", "none", "The result is empty.")
     # Successes first: their rules are exact (numbered lines), and content behind them must not be read as a complaint.
-    worked = first(_SUCCESSES.get(way, _NONE), said)
+    worked = first(_SUCCESSES.get(form, _NONE), output_text)
     if worked is not None:
         return worked.says()
-    failed = first(_FAILURES.get(way, _NONE), said)
+    failed = first(_FAILURES.get(form, _NONE), output_text)
     if failed is not None:
         return failed.says()
-    if way == "api" and said.stripped.startswith(("{", "[")):
+    if form == "api" and output_text.stripped.startswith(("{", "[")):
         return Verdict("ok", "structure", "none", "The answer is data, and names no error.")
     return Verdict("ok", "none", "none", "There is an answer, and nothing in it says that the call failed.")
 
 
-def _fields(way: OutputForm, call: ToolCall, fields: dict[str, Any]) -> Verdict:
+def _fields(form: OutputForm, call: ToolCall, fields: dict[str, Any]) -> Verdict:
     """An answer in JSON without any field that says how it went: what it brought tells."""
     output = fields.get("output")
-    if isinstance(output, str) and way == "shell":
+    if isinstance(output, str) and form == "shell":
         return judge_shell(output, command_of(call))
-    if isinstance(output, str) and way == "python":
+    if isinstance(output, str) and form == "python":
         return judge_words("python", output, call) if output else Verdict("unclear", "none", "none", "No output.")
     if fields.get("content") == "" and fields.get("file_size"):
         return Verdict("failed", "structure", "call", "The file has content, and none of it could be shown.")
@@ -78,8 +78,8 @@ def _fields(way: OutputForm, call: ToolCall, fields: dict[str, Any]) -> Verdict:
     if isinstance(hint, str) and "not found" in hint:
         return Verdict("failed", "wording", "call", "The hint says that something was not found.")
     for key in ("message", "analysis", "result"):
-        told = fields.get(key)
-        if isinstance(told, str) and (failed := first(API_FAILURES, OutputText(told))):
+        field_text = fields.get(key)
+        if isinstance(field_text, str) and (failed := first(API_FAILURES, OutputText(field_text))):
             return failed.says()
     if all(key.startswith("_") or key in _NOTES for key in fields):
         # The tools that answer in JSON bring something when they succeed: a diff, entries, a message.
