@@ -50,7 +50,7 @@ MarksOf = Callable[[dict[str, Any]], Marks]
 
 
 def no_marks(_message: dict[str, Any]) -> Marks:
-    """For sources that record nothing but the text."""
+    """The marks of sources that record only the text: none."""
     return NO_MARKS
 
 

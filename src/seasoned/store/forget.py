@@ -107,7 +107,7 @@ def unlearn_everything(store: Store) -> None:
 
 
 def _rewrite(store: Store, key: str, version: int, document: str, refs: set[str], revision: int) -> Loss:
-    """The template without these sessions; no template, where nothing is left to show."""
+    """Store the template without these sessions, or remove it if nothing is left to show; returns what it lost."""
     template = msgspec.json.decode(document)
     at = {"key": key, "version": version}
     taught = {*template["sources"], *(one["session"] for example in template["examples"] for one in example["sources"])}
@@ -147,12 +147,12 @@ def _without(example: dict[str, Any], refs: set[str]) -> dict[str, Any]:
 
 
 def _nameless(root: str) -> str:
-    """Sessions that went on from a forgotten one stay one lineage; its name goes."""
+    """A name for the lineage of a forgotten session: sessions that continue it stay together, its own name is gone."""
     return f"#{blake2b(root.encode(), digest_size=8).hexdigest()}"
 
 
 def _drop_examples(store: Store, ids: set[str]) -> None:
-    """What is said about examples that are gone, and the blocks that show them."""
+    """Remove the state of dropped examples, and the blocks that show them."""
     if not ids:
         return
     for row in store.rows("template.blocks"):
@@ -169,7 +169,7 @@ def _raise_revision(store: Store) -> int:
 
 
 def _escaped(text: str) -> str:
-    """As it stands in JSON, with nothing in it that a pattern would take for its own."""
+    """The text as JSON contains it, escaped for LIKE."""
     inside = msgspec.json.encode(text).decode()[1:-1]
     return inside.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 

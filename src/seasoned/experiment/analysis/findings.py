@@ -126,7 +126,7 @@ def _say_examples(found: Analysis) -> str:
     decided = [one for one in found.credits if one.answer != "cannot tell"]
     named = "; ".join(f"{one.example_id} {one.answer} in {one.arm}" for one in decided)
     shown = plural(len(found.credits), "example")
-    counted = f"Of {shown}, each within its arm, {len(told)} differ from chance"
+    counted = f"Of {shown}, each within its arm, {len(decided)} differ from chance"
     return f"{counted}: {named}." if decided else f"{counted}."
 
 

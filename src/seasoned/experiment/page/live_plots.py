@@ -108,6 +108,7 @@ def _arm_cells(one: LiveArm) -> tuple[str, ...]:
 def _looks(report: LiveReport) -> Plot:
     arms = list(dict.fromkeys(one.arm for one in report.looks))
     panels = [[_look_row(one) for one in report.looks if one.arm == arm and one.value is not None] for arm in arms]
+    # A single point is not a line.
     drawn = [panel for panel in panels if len(panel) > 1]
     return Plot(
         "live-looks",
@@ -144,6 +145,7 @@ def _panels(panels: list[list[dict[str, Any]]]) -> charts.Spec:
     """One above the other on one scale; names of arms stand in the data, never in the specification."""
     values = [abs(row["value"]) for panel in panels for row in panel]
     ends = [abs(row[name]) for panel in panels for row in panel for name in ("low", "high") if row[name] is not None]
+    # Early intervals are very wide; drawn in full they would flatten everything that came later.
     reach = max(min(max(ends, default=1.0), 4 * max(values) + 3), 1.0)
     return {"vconcat": [_panel(panel, reach, is_last=panel is panels[-1]) for panel in panels]}
 

@@ -78,6 +78,7 @@ def _secondary_rows(found: Analysis) -> Rows:
 def _credit_rows(found: Analysis) -> Rows:
     return tuple(
         (
+            # Names come from files of others: hidden and reordering characters are written out.
             visible(one.example_id, 40),
             visible(one.arm, 60),
             one.answer,
