@@ -52,7 +52,7 @@ class TokenGuard:
         # DNS rebinding: a web page can make its own host name lead to this machine for a moment.
         if headers.get("host", "").lower() not in self._hosts:
             return _refuse(421, "Unknown host name. Use the address that the server printed.")
-        # Only browsers send it. Agents do not, so a missing origin is no reason to refuse.
+        # Only browsers send it. Agents do not, so a missing origin is accepted.
         origin = headers.get("origin")
         if origin is not None and origin.lower().partition("://")[2] not in self._hosts:
             return _refuse(403, "Web pages may not call this server.")
