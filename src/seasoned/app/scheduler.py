@@ -181,7 +181,7 @@ def _choice(config: Config, chosen: ChosenModel) -> ModelChoice:
 def _run_agent(config: Config, secrecy: Secrecy, task: AgentTask, beat: Callable[[], bool]) -> AgentAnswer:
     from seasoned.agent.loop.start import ConversationOptions, start
 
-    # Without a folder the job gets one of its own in the home folder, so that jobs never share files by accident.
+    # Without a folder the job gets its own in the home folder, so that jobs never share files by accident.
     folder = Path(task.folder) if task.folder is not None else check_folder(config.home / "jobs" / task.job_id)
     if not folder.is_dir():
         raise CannotDo(f"The working folder {str(folder)!r} is gone. Create it again, or give the job another one.")

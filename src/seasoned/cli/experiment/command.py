@@ -26,7 +26,7 @@ _MEASURES = click.Choice(
         *("tokens", "cost_usd", "latency_seconds"),
     )
 )
-# The placebo has the same length but no experience, and the rule is told in words: warm should beat both.
+# The placebo has the same length but no experience, and `rule` states the convention in words: warm should beat both.
 _ARMS = "cold,warm,placebo,rule"
 _LIVE_ARMS = "The arms: template:NAME shows a template, cold-… nothing, any other what fits. ARM:2 weighs twice."
 
