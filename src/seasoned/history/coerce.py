@@ -122,6 +122,7 @@ def text_of(content: object) -> str:
         for key in ("text", "content", "output"):
             if key in content:
                 return text_of(content[key])
+        # An unknown block is shown as it is: leaving it out would hide that something was there.
         return placeholder(content) or msgspec.json.encode(content).decode()
     if isinstance(content, list):
         return "\n".join([part for part in map(text_of, content) if part])

@@ -87,6 +87,7 @@ def read_whole(path: Path, make_reader: MakeReader, *, agent: str, format: str) 
     """All sessions of the file, each in one piece."""
     for stretch in read_stretches(path, make_reader, stretch_bytes=1 << 62):
         sessions, unreadable = stretch.sessions, stretch.unreadable
+        # An empty session, so that the unreadable lines are still shown for this file.
         if not sessions:
             sessions = (Session(SessionRef(agent, path.stem), format, str(path)),)
         first = sessions[0]

@@ -84,6 +84,7 @@ class MessageLog:
                 yield lost
             while len(self._open) > _OPEN:
                 yield self._close(next(iter(self._open)))
+        # In the order in which they began: every use of a conversation moves it to the end of the queue.
         for native in sorted(self._open, key=lambda name: self._open[name].number):
             yield self._close(native)
 

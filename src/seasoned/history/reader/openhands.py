@@ -110,6 +110,7 @@ class _OpenHandsReader:
             text_of(arguments.get("thought")),
             time=time,
             place=place,
+            # One answer of the model may hold several calls, each an action with a copy of the answer.
             key=identity(response.get("id")),
             model=string(response.get("model")),
             usage=openai_usage(response.get("usage")),
