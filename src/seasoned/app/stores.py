@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,9 +19,10 @@ from seasoned.session import Session
 from seasoned.store import Database, DatabaseRow, Store, open_database, open_store
 from seasoned.store.database import open_temporary
 from seasoned.store.search import find_session
-from seasoned.template.recall.index import fill
 
 if TYPE_CHECKING:
+    import logging
+
     from seasoned.agent.memory.journal import ChangeJournal
 
 # The log rotates: at most 4 MB on disk, however long a server runs.
@@ -85,6 +84,9 @@ def scan_into_store(
     report = _scan(config, target, paths, key, "full", progress)
     store = target.existing()
     if store is not None and report.sessions:
+        # Imported here: most scans find nothing new.
+        from seasoned.template.recall.index import fill
+
         fill(store, within_seconds=_FILL_SECONDS)
     if store is not None and (verbose or report.unreadable or report.failures):
         _log(config, store, report, Secrecy(key, config.redact), verbose=verbose)
@@ -124,6 +126,8 @@ def read_histories(
 def read_samples(config: Config, *, path: Path | None = None) -> tuple[ScanReport, Store]:
     """The sample histories that come with the package, indexed for recall."""
     report, store = read_histories(config, [Path(__file__).parents[1] / "samples"], path=path)
+    from seasoned.template.recall.index import fill
+
     fill(store)
     return report, store
 
@@ -275,19 +279,14 @@ def memory_and_skills_in(
     )
 
 
-class _LogFormatter(logging.Formatter):
-    """Redacts whole log lines, because libraries put secrets into arguments and tracebacks too."""
-
-    def __init__(self, secrecy: Secrecy) -> None:
-        super().__init__("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%S%z")
-        self._redactor = secrecy.redactor()
-
-    def format(self, record: logging.LogRecord) -> str:
-        return self._redactor.text(super().format(record))
-
-
 def open_log(config: Config, secrecy: Secrecy, *, verbose: bool) -> logging.Logger:
     """The logger of this process, writing to the user's log folder."""
+    # Imported here: most commands have nothing to log, and these take longer to load than a scan that finds nothing.
+    import logging
+    from logging.handlers import RotatingFileHandler
+
+    from seasoned.redact.log_format import RedactingFormatter
+
     logger = logging.getLogger("seasoned")
     logger.setLevel(logging.INFO)
     # Otherwise a handler that a library put on the root logger would print lines that are not redacted.
@@ -304,6 +303,6 @@ def open_log(config: Config, secrecy: Secrecy, *, verbose: bool) -> logging.Logg
         if verbose:
             handlers.append(logging.StreamHandler())
         for handler in handlers:
-            handler.setFormatter(_LogFormatter(secrecy))
+            handler.setFormatter(RedactingFormatter(secrecy))
             logger.addHandler(handler)
     return logger

@@ -28,6 +28,7 @@ from seasoned.confirm.policy import Listen
 from seasoned.confirm.service.service import ConfirmService
 from seasoned.errors import CannotDo, UsageError
 from seasoned.redact.key import Secrecy
+from seasoned.redact.log_format import RedactingFormatter
 
 _GRACE_SECONDS = 10
 _KEEP_ALIVE_SECONDS = 30
@@ -352,24 +353,13 @@ def server_for(
     )
 
 
-class _RedactingFormatter(logging.Formatter):
-    """Redacts whole log lines, whatever a library puts into them."""
-
-    def __init__(self, secrecy: Secrecy) -> None:
-        super().__init__("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%dT%H:%M:%S%z")
-        self._redactor = secrecy.redactor()
-
-    def format(self, record: logging.LogRecord) -> str:
-        return self._redactor.text(super().format(record))
-
-
 def open_log(secrecy: Secrecy) -> None:
     """Send the server's errors to our own log, redacted; to the terminal if no log was opened."""
     ours = logging.getLogger("seasoned")
     if not ours.handlers:
         shown = logging.StreamHandler()
         shown.setLevel(logging.WARNING)
-        shown.setFormatter(_RedactingFormatter(secrecy))
+        shown.setFormatter(RedactingFormatter(secrecy))
         ours.addHandler(shown)
     server = logging.getLogger("uvicorn")
     server.handlers = list(ours.handlers)
