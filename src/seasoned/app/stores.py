@@ -12,7 +12,6 @@ from seasoned.config import Config, load
 from seasoned.errors import NotFound, SourceError, StoreError, UsageError
 from seasoned.history.discover import discover, homes
 from seasoned.redact.key import Secrecy, load_key, new_key
-from seasoned.redact.redactor import Redactor
 from seasoned.scan.rows import Mode
 from seasoned.scan.scan import ScanReport, ScanTarget, scan
 from seasoned.session import Session
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     import logging
 
     from seasoned.agent.memory.journal import ChangeJournal
+    from seasoned.redact.redactor import Redactor
 
 # The log rotates: at most 4 MB on disk, however long a server runs.
 _LOG_BYTES = 1_000_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -15,10 +15,12 @@ from seasoned.cli.options import PATHS_HELP, json_option, paths_argument, store_
 from seasoned.cli.output import ReadingBar, console, percent, print_json, printable, table, when
 from seasoned.config import load
 from seasoned.errors import SeasonedError
-from seasoned.redact.redactor import Redactor
 from seasoned.session import Session
 from seasoned.store.search import find_session
 from seasoned.text import plural
+
+if TYPE_CHECKING:
+    from seasoned.redact.redactor import Redactor
 
 # Enough to recognise a message; --full shows the rest.
 _SHORT = 400
