@@ -104,6 +104,12 @@ def test_the_page_shows_the_exact_request_and_its_own_form_decides(scene: Notifi
     assert "<form" not in after.text and "Already decided" in after.text and SECRET not in after.text
 
 
+def test_the_page_warns_of_details_that_need_another_action(scene: Notified, client: httpx2.Client) -> None:
+    request = scene.submit(details={"command": "psql -c 'DROP DATABASE orders'"})
+    page = client.get(f"/confirm/link/{_token(request)}")
+    assert "<dt>Warning</dt>" in page.text and "wipe_database" in page.text
+
+
 def test_the_page_runs_nothing_loads_nothing_and_is_kept_nowhere(scene: Notified, client: httpx2.Client) -> None:
     hostile = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&\u202e</pre></style>{title}"
     request = scene.submit(description=hostile, details={hostile: hostile}, label=hostile, session_key=hostile)

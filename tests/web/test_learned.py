@@ -7,6 +7,7 @@ from pathlib import Path
 
 import httpx2
 
+from seasoned.web.view.learned import _difference
 from tests.web.filled import SECRET, fill_learned, fill_sessions, first_session
 from tests.web.pages import Visitor, site
 
@@ -124,3 +125,9 @@ def test_pages_of_changes_go_on_behind_the_last_one(tmp_path: Path) -> None:
     with site(tmp_path) as found, found.visitor() as alice:
         rows = look(alice, "learned?as=json&table=changes&after=3").json()["rows"]
         assert [row["change"] for row in rows] == [2, 1]
+
+
+def test_a_difference_shows_removed_lines_that_begin_with_dashes() -> None:
+    shown = _difference("---\nname: x\n---\n-- a note\n", "name: x\n++ b\n")
+    assert [line for kind, line in shown if kind == "went"] == ["---", "---", "-- a note"]
+    assert [line for kind, line in shown if kind == "came"] == ["++ b"]

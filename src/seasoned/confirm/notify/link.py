@@ -79,6 +79,7 @@ def page_of_request(request: Request, *, token: str, check: str, is_spent: bool)
     """The page with the exact request, and a form while it can still be decided with this link."""
     rows = [
         ("Action", request.action),
+        ("Warning", request.finding),
         ("Description", request.description),
         ("Asked by", request.requester + (f" (calls itself {request.label!r})" if request.label else "")),
         ("Session", request.session_key),

@@ -273,7 +273,8 @@ def _difference(before: str | None, after: str | None) -> list[tuple[str, str]]:
         return []
     lines = unified_diff((before or "").splitlines(), (after or "").splitlines(), lineterm="", n=3)
     kinds = {"-": "went", "+": "came", " ": "stayed"}
-    shown = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+    # The first two lines name the files. Later lines may begin with `---` too: a removed fence of front matter does.
+    shown = [line for line in list(lines)[2:] if not line.startswith("@@")]
     return [(kinds[line[0]], line[1:]) for line in shown]
 
 
