@@ -70,6 +70,11 @@ def test_tools_that_no_one_has_heard_of() -> None:
             {"input": "const r = await tools.exec_command({cmd:'echo \"a\"; exit 4'}); text(r)"},
             'echo "a"; exit 4',
         ),
+        ("exec", {"input": "const r = await tools.web__run({open:[{ref_id:'https://example.org'}]}); text(r)"}, None),
+        ("exec", {"input": "const patch = '*** Begin Patch'; text(await tools.apply_patch(patch))"}, None),
+        ("exec", {"input": "text(1 + 1)"}, None),
+        # Other agents call their shell `exec` too, and may well run JavaScript in it.
+        ("exec", {"command": "node -e 'const r = await tools.run()'"}, "node -e 'const r = await tools.run()'"),
         ("write_stdin", {"session_id": 1, "chars": "ls\n"}, None),
         ("Read", {"command": "ls"}, None),
         ("str_replace_editor", {"command": "view", "path": "/a"}, None),

@@ -71,24 +71,13 @@ def test_run_many_and_each_take_and_give_any_number(any_database: Database) -> N
     assert [row["session"] for row in any_database.each("experiment.assignments", {"experiment": "e"})] == wanted
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 31, 33, 100])
-def test_add_many_adds_any_number_of_rows_in_their_order(any_database: Database, count: int) -> None:
-    rows = [
-        {"experiment": "e", "session": f"a:{at:03d}", "arm": "x", "split": "s", "at": at / 2} for at in range(count)
-    ]
-    with any_database.write():
-        any_database.add_many("experiment.assign", rows)
-    found = any_database.rows("experiment.assignments", {"experiment": "e"})
-    assert [(row["session"], row["at"]) for row in found] == [(row["session"], row["at"]) for row in rows]
-
-
-def test_add_many_with_a_row_that_is_refused_adds_none(any_database: Database) -> None:
+def test_run_many_with_a_row_that_is_refused_adds_none(any_database: Database) -> None:
     rows: list[dict[str, object]] = [
         {"experiment": "e", "session": f"a:{at}", "arm": "x", "split": "s", "at": 0.0} for at in range(40)
     ]
     rows[35]["arm"] = None
     with pytest.raises(RuleBroken), any_database.write():
-        any_database.add_many("experiment.assign", rows)
+        any_database.run_many("experiment.assign", rows)
     assert _sessions(any_database) == []
 
 

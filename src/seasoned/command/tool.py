@@ -73,7 +73,7 @@ def output_form(call: ToolCall) -> OutputForm:
 
 # Under which name agents pass a command; the first one present counts.
 _COMMAND_KEYS = ("command", "cmd", "script", "commands", "CommandLine", "commandLine", "input", "code")
-# Codex reaches its shell through JavaScript: `exec_command({cmd: "…"})`.
+# Codex passes JavaScript as the `input` of `exec`, and reaches its shell from there: `exec_command({cmd: "…"})`.
 _IN_CODE = LazyRegex(r"""exec_command\(\s*\{[^}]*?\bcmd["']?\s*:\s*(["'`])((?:\\.|(?!\1).)*)\1""", re.DOTALL)
 
 _ESCAPE = LazyRegex(r"\\(.)", re.DOTALL)
@@ -87,7 +87,7 @@ def command_of(call: ToolCall) -> str | None:
     for key in _COMMAND_KEYS:
         value: Any = call.arguments.get(key)
         if isinstance(value, str) and value:
-            return _command_in_code(value) if call.tool == "exec" else value
+            return _command_in_code(value) if call.tool == "exec" and key == "input" else value
         if isinstance(value, (list, tuple)) and value:
             words = [word for word in value if isinstance(word, str)]
             if len(words) >= 3 and words[1] in ("-lc", "-c", "-ic", "-lic"):
@@ -98,10 +98,10 @@ def command_of(call: ToolCall) -> str | None:
     return None
 
 
-def _command_in_code(code: str) -> str:
-    """The command inside a JavaScript call, where the shell is reached through code."""
+def _command_in_code(code: str) -> str | None:
+    """The command that JavaScript hands to the shell; None where it calls other tools or none."""
     inner = _IN_CODE.compiled.search(code)
-    return _ESCAPE.compiled.sub(lambda found: _ESCAPED.get(found[1], found[1]), inner.group(2)) if inner else code
+    return _ESCAPE.compiled.sub(lambda found: _ESCAPED.get(found[1], found[1]), inner.group(2)) if inner else None
 
 
 _PATH_SCRIPT = LazyRegex(r"\.(?:py|js|ts|mjs|sh|rb|pl|php)\Z")

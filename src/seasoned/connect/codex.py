@@ -157,6 +157,7 @@ def hooks(config: Config, programs: Path) -> tuple[Hook, ...]:
         Hook("PreToolUse", asks, WAIT_SECONDS + 30),
         Hook("PostToolUse", command("post-tool-use"), 10),
         Hook("Stop", command("stop"), 10),
+        # Codex ends this hook after 3 seconds, and warns at every start about a hook that asks for more.
         Hook("SessionEnd", command("session-end"), 3),
     )
 

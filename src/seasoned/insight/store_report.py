@@ -92,7 +92,3 @@ def main(path: str) -> None:
     out.write(f"answer {len(data)}\n".encode())
     out.write(data)
     out.flush()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

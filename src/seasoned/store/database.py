@@ -6,7 +6,7 @@ import os
 import re
 import sqlite3
 import time
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from operator import attrgetter
 from pathlib import Path
@@ -18,12 +18,10 @@ from seasoned.config import Config
 from seasoned.errors import RuleBroken, StoreError
 from seasoned.store.interface import Database, Params
 from seasoned.store.migration import migrate
-from seasoned.store.query import insert_of, positional, query
+from seasoned.store.query import positional, query
 
 _BUSY_SECONDS = 30.0
 _AGAIN_SECONDS = 0.02
-_ROWS = 8
-_MOST_ROWS = 64  # of one statement; each of its values is a parameter
 _FAILS = (sqlite3.Error, UnicodeEncodeError)
 
 
@@ -88,21 +86,6 @@ class Store:
         values = attrgetter(*names[len(shared) :])
         try:
             self.connection.executemany(statement, [(*shared.values(), *values(record)) for record in records])
-        except _FAILS as error:
-            raise _error(self.path, error) from error
-
-    def add_many(self, name: str, rows: Sequence[Params]) -> None:
-        """Run a named INSERT for many rows in few statements; other threads run meanwhile."""
-        try:
-            at = 0
-            while at < len(rows):
-                left = len(rows) - at
-                # Few different sizes, so that few statements are prepared.
-                size = left if left < _ROWS else min(left // _ROWS * _ROWS, _MOST_ROWS)
-                columns, statement = insert_of(name, size)
-                values = [row[column] for row in rows[at : at + size] for column in columns]  # type: ignore[call-overload]
-                self.connection.execute(statement, values)
-                at += size
         except _FAILS as error:
             raise _error(self.path, error) from error
 

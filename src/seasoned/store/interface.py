@@ -47,10 +47,6 @@ class Database(Protocol):
         """Run a named statement once for each set of parameters."""
         ...
 
-    def add_many(self, name: str, rows: Sequence[Params]) -> None:
-        """Run a named INSERT for many rows in few statements; call it inside `write`."""
-        ...
-
     def write(self) -> AbstractContextManager[None]:
         """A short write transaction: all or nothing."""
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
@@ -141,10 +141,6 @@ class PostgresStore:
         with self._errors():
             cursor = self._connected().cursor()
             cursor.executemany(postgres_query(name), [_values(one) for one in params])
-
-    def add_many(self, name: str, rows: Sequence[Params]) -> None:
-        """Run a named INSERT for many rows, sent together."""
-        self.run_many(name, rows)
 
     @contextmanager
     def write(self) -> Iterator[None]:

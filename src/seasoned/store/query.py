@@ -17,7 +17,6 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_VALUES = re.compile(r"\bVALUES\s*(?P<row>\([^()']*\))")
 _PARAMETER = re.compile(r":(\w+)")
 
 
@@ -36,23 +35,6 @@ def query(name: str) -> str:
     """The statement called `subject.name`."""
     subject, _, statement = name.partition(".")
     return queries(subject)[statement]
-
-
-@cache
-def is_question(name: str) -> bool:
-    """Whether a statement only reads."""
-    return query(name).lstrip().upper().startswith("SELECT")
-
-
-@cache
-def insert_of(name: str, size: int) -> tuple[tuple[str, ...], str]:
-    """An INSERT of one row turned into one of `size` rows, with the parameter names of a row in order."""
-    found = _VALUES.search(query(name))
-    if found is None:
-        raise ValueError(f"{name} has no VALUES row to repeat")
-    names = tuple(_PARAMETER.findall(found["row"]))
-    rows = ", ".join([_PARAMETER.sub("?", found["row"])] * size)
-    return names, f"{found.string[: found.start('row')]}{rows}{found.string[found.end('row') :]}"
 
 
 @cache
