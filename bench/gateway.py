@@ -187,7 +187,7 @@ async def _streams(target: Target, *, bare_port: int) -> list[str]:
 
 
 async def _memory(target: Target) -> list[str]:
-    """The memory of the gateway and its recorder while many requests pass."""
+    """The memory of the gateway while many requests pass."""
     assert target.process is not None
     lines, talks = Lines(target.port), _talks(target)
     sizes: list[float] = []
@@ -197,7 +197,7 @@ async def _memory(target: Target) -> list[str]:
         sizes.append(_resident(target.process.pid))
     shown = ", ".join([f"{size:.0f}" for size in sizes])
     return [
-        f"memory over {REQUESTS:,} requests, {RATE} a second, gateway and recorder, MB after every tenth: {shown}",
+        f"memory over {REQUESTS:,} requests, {RATE} a second, MB after every tenth: {shown}",
         f"  from the third tenth to the end: {sizes[-1] - sizes[2]:+.1f} MB (wanted: flat)",
     ]
 
@@ -212,17 +212,9 @@ def _kept(target: Target) -> Iterator[str]:
 
 
 def _resident(pid: int) -> float:
-    """Megabytes of a process and its children."""
-    total = 0
-    for one in (pid, *_children(pid)):
-        fields = Path(f"/proc/{one}/status").read_text("utf-8").partition("VmRSS:")[2]
-        total += int(fields.split(None, 1)[0])
-    return total / 1024
-
-
-def _children(pid: int) -> list[int]:
-    found = [path.read_text("utf-8") for path in Path(f"/proc/{pid}/task").glob("*/children")]
-    return [int(number) for number in " ".join(found).split()]
+    """Megabytes of a process."""
+    fields = Path(f"/proc/{pid}/status").read_text("utf-8").partition("VmRSS:")[2]
+    return int(fields.split(None, 1)[0]) / 1024
 
 
 @contextmanager
@@ -240,11 +232,6 @@ def _gateway(folder: Path, url: str) -> Iterator[Target]:
     command = [str(Path(sys.executable).with_name("seasoned")), "gateway", "--port", "0"]
     with _program(command, _BEFORE, SEASONED_HOME=str(config.home)) as process:
         port = int(_line(process).rpartition(":")[2])
-        while not (recorders := _children(process.pid)):
-            time.sleep(0.05)
-        for child in recorders:
-            # The recorder is not on the path of a request; it has a low priority, and either core.
-            os.sched_setaffinity(child, {_BEHIND, _BEFORE})
         yield Target("ours", port, token, process)
 
 

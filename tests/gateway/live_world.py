@@ -144,7 +144,7 @@ def teach(config: Config, *examples: Example) -> None:
 
 
 def hurry(patch: pytest.MonkeyPatch) -> None:
-    """The clerk writes and looks twenty times a second, and a machine that is busy changes nothing."""
+    """The recorder writes and looks twenty times a second, and a machine that is busy changes nothing."""
     patch.setattr(provision, "_WAIT_SECONDS", 20.0)
     patch.setattr(recorder, "WINDOW_SECONDS", 0.05)
     patch.setattr(example_watch, "_LOOK_SECONDS", 0.05)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import signal
 import socket
 import subprocess
 import threading
@@ -64,7 +63,6 @@ class Gateway:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            start_new_session=True,
         )
         log.close()
         deadline = time.monotonic() + 30
@@ -78,13 +76,10 @@ class Gateway:
                 return
         raise AssertionError("the gateway did not listen")
 
-    def kill(self, *, whole_group: bool) -> None:
-        """As a machine that runs out of memory does: one process, or all of them."""
+    def kill(self) -> None:
+        """As a machine that runs out of memory does."""
         assert self.process is not None
-        if whole_group:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        else:
-            self.process.kill()
+        self.process.kill()
         self.process.wait()
 
     def stop(self) -> None:
@@ -93,7 +88,7 @@ class Gateway:
         try:
             self.process.wait(30)
         except subprocess.TimeoutExpired:
-            self.kill(whole_group=True)
+            self.kill()
             raise
 
 

@@ -1,4 +1,4 @@
-"""The clerk: several exchanges at once, one that cannot be written, and more than it can write."""
+"""The recorder: several exchanges at once, one that cannot be written, and more than it can write."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from seasoned.gateway.record import recorder as recorder_module
 from seasoned.gateway.record.conversations import ConversationIndex, GatewayConversation
 from seasoned.gateway.record.recorder import GatewayRecorder
 from seasoned.gateway.record.session_writer import SessionWriter
+from seasoned.gateway.wire.chat import read_request
 from seasoned.gateway.wire.request import ApiResponse
 from seasoned.history.reader.seasoned_db import read
 from seasoned.redact.key import Secrecy
@@ -78,13 +79,16 @@ def _finished(
         raw=None,
         seconds=0.5,
     )
+    body = json.dumps({"model": "gpt-4o-mini", "messages": said}).encode()
+    asked = read_request(body)
+    assert asked is not None
     return FinishedExchange(
         id=name,
         at=at,
         key_name="",
-        api_name="chat",
         conversation=GatewayConversation(ref=ref, purpose="turn"),
-        body=json.dumps({"model": "gpt-4o-mini", "messages": said}).encode(),
+        asked=asked,
+        size=len(body),
         answer=answer,
         entry=entry,
     )
@@ -97,22 +101,28 @@ def _mixed(rounds: int) -> list[FinishedExchange]:
 
 def _recorder(config: Config, failures: Failures) -> GatewayRecorder:
     config.home.mkdir(parents=True, exist_ok=True)
-    journal = UsageJournal(config.home / "gateway-journal")
     return GatewayRecorder(
-        config,
-        secrecy=Secrecy(KEY),
-        journal=journal,
-        failures=failures,
-        price=lambda _: EntryCost(),
-        pause_seconds=0.0,
+        config, secrecy=Secrecy(KEY), journal=_journal(config), failures=failures, price=lambda _: EntryCost()
     )
 
 
-def _take(recorder: GatewayRecorder, exchanges: list[FinishedExchange]) -> None:
+def _journal(config: Config) -> UsageJournal:
+    return UsageJournal(config.home / "gateway-journal")
+
+
+def _take(recorder: GatewayRecorder, config: Config, exchanges: list[FinishedExchange]) -> None:
+    account(_journal(config), exchanges)
+    for exchange in exchanges:
+        recorder.take(exchange)
+
+
+def account(journal: UsageJournal, exchanges: list[FinishedExchange]) -> None:
+    """Write the lines that a gateway writes before the answers end."""
+    journal.open()
     for exchange in exchanges:
         assert exchange.entry is not None
-        recorder.add([exchange.entry])
-        recorder.take(exchange)
+        journal.append(exchange.entry)
+    journal.close()
 
 
 def _unrecorded(config: Config) -> dict[str | None, int]:
@@ -149,7 +159,7 @@ def test_one_that_cannot_be_written_keeps_no_other_out(tmp_path: Path) -> None:
     exchanges[4].answer = ApiResponse(text="\ud83d", finish="stop")
     recorder = _recorder(config, failures)
     recorder.start()
-    _take(recorder, exchanges)
+    _take(recorder, config, exchanges)
     recorder.stop()
     assert (recorder.waiting, failures.counts) == (0, {"record": 1})
     assert _unrecorded(config) == {"gateway:a": 0, "gateway:b": 1, "gateway:c": 0}
@@ -164,7 +174,7 @@ def test_what_is_too_much_is_counted_marked_and_told_by_the_next_request(
     config, failures = config_in(tmp_path), Failures()
     agent = Agent("a")
     recorder = _recorder(config, failures)
-    _take(recorder, [agent.step() for _ in range(5)])
+    _take(recorder, config, [agent.step() for _ in range(5)])
     recorder.start()
     recorder.stop()
     assert failures.counts == {"record": 2}
@@ -172,7 +182,7 @@ def test_what_is_too_much_is_counted_marked_and_told_by_the_next_request(
     (cut,) = read(config.store_path)
     assert [one.role for one in cut.messages] == ["user", "assistant", "tool", "assistant", "tool", "assistant"]
     recorder = _recorder(config, failures)
-    _take(recorder, [agent.step()])
+    _take(recorder, config, [agent.step()])
     recorder.start()
     recorder.stop()
     (whole,) = read(config.store_path)

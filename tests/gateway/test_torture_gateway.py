@@ -19,6 +19,8 @@ WINDOW_SECONDS = 1.0
 """What the gateway states: how long something said may wait to be written."""
 BUSY_SECONDS = 4.0
 """For a machine that does other things too."""
+KILL_SECONDS = 0.5
+"""Between the moment that is noted for a kill and the end of the process."""
 KILLS = 50 if os.environ.get("SEASONED_TORTURE") else 3
 
 
@@ -33,10 +35,10 @@ def test_kill_9_under_load_loses_no_tokens_and_corrupts_no_session(tmp_path: Pat
     chance = random.Random(7)
     killed: list[float] = []
     try:
-        for kill in range(KILLS):
+        for _ in range(KILLS):
             time.sleep(chance.uniform(0.2, 3.0))
             killed.append(time.monotonic())
-            gateway.kill(whole_group=kill % 2 == 0)
+            gateway.kill()
             gateway.start()
         time.sleep(0.5)
     finally:
@@ -80,9 +82,10 @@ def _check_sessions(path: Path, found: list[dict[str, Any]], load: Load, killed:
         assert places == sorted(set(places)), (name, told)
         for number in [int(text.split()[1]) for text in said if text.startswith("answer") and text not in told]:
             assert number not in unmarked, "what is missing is marked so"
-            # Right after a kill, too: the clerk of a gateway that is gone writes on, and two may meet in one session.
-            waited = min(abs(at - load.completed[number]) for at in killed)
-            # A machine that has no time for the clerk keeps no window; that nothing is lost unmarked holds there too.
+            # Only a kill after the answer can have lost it. The times are those of two threads.
+            waits = [at - load.completed[number] for at in killed]
+            waited = min([wait for wait in waits if wait > -KILL_SECONDS], default=float("inf"))
+            # A busy machine keeps no window; that nothing is lost unmarked holds there too.
             is_starved = os.getloadavg()[0] > 1.5 * (os.cpu_count() or 1)
             assert is_starved or waited < WINDOW_SECONDS + BUSY_SECONDS, (
                 f"answer {number} was lost after {waited:.2f} s"

@@ -19,25 +19,24 @@ from seasoned.gateway.record.recorder import GatewayRecorder
 from seasoned.redact.key import Secrecy, load_key
 from seasoned.session import Message, Session, SessionRef
 from seasoned.web.view.conversation import find_lost_turns
-from tests.gateway.test_recorder import Agent
+from tests.gateway.test_recorder import Agent, account
 from tests.web.pages import Visitor, site
 
 _LOST = re.compile(r'<li class="(lost|turn)[^>]*>([^<]*)')
 
 
 def _record(home: Path, agent: Agent, steps: int) -> None:
-    """A clerk takes so many exchanges before it begins to write."""
+    """A recorder takes so many exchanges before it begins to write."""
+    exchanges = [agent.step() for _ in range(steps)]
+    account(UsageJournal(home / "gateway-journal"), exchanges)
     recorder = GatewayRecorder(
         Config(home=home),
         secrecy=Secrecy(load_key(home)),
         journal=UsageJournal(home / "gateway-journal"),
         failures=Failures(),
         price=lambda _: EntryCost(),
-        pause_seconds=0.0,
     )
-    for exchange in [agent.step() for _ in range(steps)]:
-        assert exchange.entry is not None
-        recorder.add([exchange.entry])
+    for exchange in exchanges:
         recorder.take(exchange)
     recorder.start()
     recorder.stop()

@@ -35,5 +35,4 @@ def build_gateway(
         record=settings.record and record,
         warm=settings.warm and warm,
     )
-    # Recording runs in a second process, so that writing to the store never delays a request.
-    return GatewayService(config, settings, environment=command_environment(), apart=True)
+    return GatewayService(config, settings, environment=command_environment())

@@ -37,7 +37,6 @@ from seasoned.gateway.proxy.upstream import Upstreams
 from seasoned.gateway.record.conversations import ConversationIndex
 from seasoned.gateway.record.example_watch import ExampleWatch
 from seasoned.gateway.record.recorder import GatewayRecorder, StoreCache
-from seasoned.gateway.record.recorder_process import RecorderProcess
 from seasoned.gateway.settings import GatewaySettings
 from seasoned.gateway.telemetry import Telemetry, find_collector
 from seasoned.redact.key import Secrecy, load_key
@@ -52,10 +51,8 @@ class GatewayService:
         settings: GatewaySettings,
         *,
         environment: Mapping[str, str],
-        apart: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`apart`: record in a second process."""
         self.secrecy = Secrecy(load_key(config.home), config.redact)
         self.failures = Failures()
         begins = begin_settings(
@@ -71,24 +68,17 @@ class GatewayService:
         conversations = ConversationIndex()
         keys, budgets, journal = KeyCache(), Budgets(), UsageJournal(config.home / FOLDER)
         self._provisioner = Provisioner(config, begins, clock=clock) if begins.is_enabled else None
-        cache = StoreCache(keys, budgets, conversations)
-        self.recorder: GatewayRecorder | RecorderProcess
-        if apart:
-            self.recorder = RecorderProcess(
-                config, settings, journal=journal, cache=cache, failures=self.failures, clock=clock
-            )
-        else:
-            self.recorder = GatewayRecorder(
-                config,
-                secrecy=self.secrecy,
-                journal=journal,
-                failures=self.failures,
-                price=pricing(settings),
-                cache=cache,
-                records=settings.record,
-                watch=ExampleWatch(settings.experiment),
-                clock=clock,
-            )
+        self.recorder = GatewayRecorder(
+            config,
+            secrecy=self.secrecy,
+            journal=journal,
+            failures=self.failures,
+            price=pricing(settings),
+            cache=StoreCache(keys, budgets, conversations),
+            records=settings.record,
+            watch=ExampleWatch(settings.experiment),
+            clock=clock,
+        )
         self.app = Gateway(
             settings,
             upstreams=self._upstreams,

@@ -68,14 +68,10 @@ class UsageJournal:
         self._unwritten: list[UsageEntry] = []
         self.unreadable = 0
 
-    def prepare(self) -> None:
-        """Create the folder."""
-        make_private_folder(self._folder.parent)
-        make_private_folder(self._folder)
-
     def open(self) -> None:
         """Start, and find the files that killed processes left behind."""
-        self.prepare()
+        make_private_folder(self._folder.parent)
+        make_private_folder(self._folder)
         self._left = [path for path in sorted(self._folder.glob(f"*{_OPEN}")) if not _is_in_use(path)]
 
     def append(self, entry: UsageEntry) -> None:
@@ -94,18 +90,13 @@ class UsageJournal:
 
     def take(self) -> Iterator[tuple[Path | None, list[UsageEntry]]]:
         """Each complete file with its entries; call `done` when they are in the store."""
-        unwritten = self.turn()
+        with self._lock:
+            self._end()
+            unwritten, self._unwritten = self._unwritten, []
         if unwritten:
             yield None, unwritten
         for path in [*self._left, *sorted(self._folder.glob(f"*{_SUFFIX}"))]:
             yield path, self._read(path)
-
-    def turn(self) -> list[UsageEntry]:
-        """Close the current file for others to read; returns the entries that could not be written."""
-        with self._lock:
-            self._end()
-            unwritten, self._unwritten = self._unwritten, []
-        return unwritten
 
     def put_back(self, entries: list[UsageEntry]) -> None:
         """Keep entries that could not be written or stored."""

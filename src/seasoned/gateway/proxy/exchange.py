@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Literal
 from uuid import uuid4
 
@@ -13,31 +12,22 @@ import msgspec
 from seasoned.gateway.account.journal import Ended, UsageEntry
 from seasoned.gateway.failures import Failures
 from seasoned.gateway.record.conversations import GatewayConversation
-from seasoned.gateway.wire.api import WireApi, named_api
-from seasoned.gateway.wire.request import ApiName, ApiRequest, ApiResponse, StreamReader
+from seasoned.gateway.wire.api import WireApi
+from seasoned.gateway.wire.request import ApiRequest, ApiResponse, StreamReader
 
 
-class FinishedExchange(msgspec.Struct, kw_only=True, dict=True):
-    """What to record of an exchange, in a form that can be sent to another process."""
+class FinishedExchange(msgspec.Struct, kw_only=True):
+    """What to record of an exchange, without the bytes that passed."""
 
     id: str
     at: float
     key_name: str
-    api_name: ApiName
     conversation: GatewayConversation
-    # The request as the client sent it.
-    body: bytes
+    asked: ApiRequest
+    # Bytes of the request, for the limit on what waits.
+    size: int
     answer: ApiResponse | None = None
     entry: UsageEntry | None = None
-
-    @property
-    def api(self) -> WireApi:
-        return named_api(self.api_name)
-
-    @cached_property
-    def asked(self) -> ApiRequest | None:
-        """The request, parsed again: parsing is cheaper in the recorder than sending the parsed form."""
-        return self.api.read_request(self.body)
 
 
 _MOST_WHOLE = 32 * 1024 * 1024
@@ -154,9 +144,9 @@ class Exchange:
             id=self.id,
             at=self.at,
             key_name=self.key_name,
-            api_name=self.api.name,
             conversation=self.conversation,
-            body=self.body,
+            asked=self.asked,
+            size=len(self.body),
             answer=self.answer,
             entry=self.entry,
         )

@@ -1,7 +1,4 @@
-"""The recorder: a thread that writes exchanges and accounting into the store, in batches, at most a second late.
-
-`seasoned gateway` runs it in a second process (`recorder_process.py`).
-"""
+"""The recorder: a thread that writes exchanges and accounting into the store, in batches, at most a second late."""
 
 from __future__ import annotations
 
@@ -71,15 +68,6 @@ class StoreCache:
             database.close()
 
 
-def worth_writing(exchange: Exchange, *, records: bool) -> FinishedExchange | None:
-    """What to record of an exchange; None if it is only accounted for."""
-    return (
-        exchange.finished()
-        if records and exchange.conversation is not None and exchange.conversation.is_recorded
-        else None
-    )
-
-
 class GatewayRecorder:
     """Writes exchanges from the event loop, and the journal, into the store."""
 
@@ -93,8 +81,6 @@ class GatewayRecorder:
         price: Pricing,
         cache: StoreCache | None = None,
         records: bool = True,
-        pause_seconds: float = _PAUSE_SECONDS,
-        stop_seconds: float = _STOP_SECONDS,
         watch: ExampleWatch | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -105,8 +91,6 @@ class GatewayRecorder:
         self._failures = failures
         self._price = price
         self._records = records
-        self._pause_seconds = pause_seconds
-        self._stop_seconds = stop_seconds
         self._watch = watch or ExampleWatch()
         self._clock = clock
         self._given: deque[FinishedExchange] = deque()
@@ -124,26 +108,20 @@ class GatewayRecorder:
     def waiting(self) -> int:
         return len(self._given)
 
-    @property
-    def is_full(self) -> bool:
-        return len(self._given) >= MOST_WAITING or self._taken_bytes - self._written_bytes > MOST_BYTES
-
     def give(self, exchange: Exchange) -> None:
-        """Record an exchange. If the store fails for long, the newest are dropped, and counted."""
-        if (finished := worth_writing(exchange, records=self._records)) is not None:
-            self.take(finished)
+        """Record an exchange, unless it is only accounted for."""
+        if self._records and exchange.conversation is not None and exchange.conversation.is_recorded:
+            finished = exchange.finished()
+            if finished is not None:
+                self.take(finished)
 
     def take(self, finished: FinishedExchange) -> None:
-        """The same for an exchange from another process."""
-        if self.is_full:
+        """Queue what to record. If the store fails for long, the newest are dropped, and counted."""
+        if len(self._given) >= MOST_WAITING or self._taken_bytes - self._written_bytes > MOST_BYTES:
             self._failures.counts["record"] += 1
             return
-        self._taken_bytes += len(finished.body)
+        self._taken_bytes += finished.size
         self._given.append(finished)
-
-    def add(self, entries: list[UsageEntry]) -> None:
-        """Account for entries that could not be written to disk."""
-        self._journal.put_back(entries)
 
     def start(self, *, needs_keys: bool = False) -> None:
         """Load keys and conversations, then start the thread."""
@@ -158,7 +136,7 @@ class GatewayRecorder:
         """Write what is left, and stop."""
         self._stopping.set()
         if self._thread is not None:
-            self._thread.join(self._stop_seconds)
+            self._thread.join(_STOP_SECONDS)
 
     def _work(self) -> None:
         is_behind = False
@@ -238,7 +216,7 @@ class GatewayRecorder:
                 batch = list(islice(self._given, _AT_ONCE))
                 self._write_batch(self._archive, batch)
                 # The event loop gets its turn between two of them.
-                time.sleep(self._pause_seconds)
+                time.sleep(_PAUSE_SECONDS)
                 if not self._given:
                     break
         except StoreError:
@@ -289,7 +267,7 @@ class GatewayRecorder:
 
     def _done(self, exchange: FinishedExchange) -> None:
         self._given.popleft()
-        self._written_bytes += len(exchange.body)
+        self._written_bytes += exchange.size
 
     def _close(self) -> None:
         if self._database is not None:

@@ -15,7 +15,6 @@ from seasoned.gateway.proxy.exchange import FinishedExchange
 from seasoned.gateway.record.conversations import ref_apart
 from seasoned.gateway.record.example_watch import ExampleWatch
 from seasoned.gateway.record.new_messages import KnownConversation, NewMessages, expect_summary, find_new_messages
-from seasoned.gateway.wire.request import ApiRequest
 from seasoned.history.builder import SessionBuilder
 from seasoned.history.reader.seasoned_db import NAME, read_message
 from seasoned.redact.key import Secrecy
@@ -66,11 +65,10 @@ class SessionWriter:
             # Messages and what is known of them are stored together: otherwise the next request would add them again.
             with self._store.together():
                 for exchange in exchanges:
-                    if exchange.asked is not None:
-                        one = self._find(exchange, exchange.asked)
-                        session = str(one.recorder.about.ref)
-                        grown[session] = one
-                        self._add(session, one, exchange, exchange.asked)
+                    one = self._find(exchange)
+                    session = str(one.recorder.about.ref)
+                    grown[session] = one
+                    self._add(session, one, exchange)
                 for session, one in grown.items():
                     self._keep(session, one)
                 update_aggregates(self._store, self._unsettled)
@@ -83,7 +81,7 @@ class SessionWriter:
             while len(self._open) > _MOST_OPEN:
                 self._open.popitem(last=False)
 
-    def _add(self, session: str, one: _OpenConversation, exchange: FinishedExchange, asked: ApiRequest) -> None:
+    def _add(self, session: str, one: _OpenConversation, exchange: FinishedExchange) -> None:
         # The request that asks for a summary is not a turn; the summary itself comes with the next request.
         if exchange.conversation.purpose == "compaction":
             one.known = expect_summary(one.known)
@@ -91,12 +89,12 @@ class SessionWriter:
         is_whole = exchange.entry is not None and exchange.entry.ended == "complete"
         # How much of a broken-off answer the client kept is unknown until its next request.
         answer = exchange.answer if is_whole else None
-        known, news = find_new_messages(one.known, asked, answer, key=self._secrecy.key)
+        known, news = find_new_messages(one.known, exchange.asked, answer, key=self._secrecy.key)
         self._write_news(one, exchange, news)
         one.known = known
         if any(message.role == "tool" for message in news.asked):
             self._watch.add(session)
-        if answer is not None and answer.id is not None and exchange.api.name == "responses":
+        if answer is not None and answer.id is not None and exchange.asked.api == "responses":
             chain = {"response_id": answer.id, "session": session, "at": self._clock()}
             self._store.run("gateway.keep_chain", chain)
 
@@ -110,7 +108,7 @@ class SessionWriter:
 
     def _write_news(self, one: _OpenConversation, exchange: FinishedExchange, news: NewMessages) -> None:
         seconds = 0.0 if exchange.entry is None else exchange.entry.seconds
-        tools = {call.id: call.tool for message in exchange.asked.messages for call in message.calls}  # type: ignore[union-attr]
+        tools = {call.id: call.tool for message in exchange.asked.messages for call in message.calls}
         asked = [_said(message, news.results, tools, exchange.at) for message in news.asked]
         answered = [_answered(message, exchange, exchange.at + seconds) for message in news.answered]
         bodies = [*asked, *answered]
@@ -126,15 +124,15 @@ class SessionWriter:
             one.recorder.write(one.position + first, bodies[first:], summary=True, turn_ends=turn_ends)
         one.position += len(bodies)
 
-    def _find(self, exchange: FinishedExchange, asked: ApiRequest) -> _OpenConversation:
+    def _find(self, exchange: FinishedExchange) -> _OpenConversation:
         """The conversation of an exchange; the store knows the owner even if the event loop has forgotten it."""
-        one = self._opened(exchange.conversation.ref, exchange, asked)
+        one = self._opened(exchange.conversation.ref, exchange)
         if one.owner == exchange.key_name:
             return one
-        return self._opened(ref_apart(exchange.conversation.ref, exchange.key_name), exchange, asked)
+        return self._opened(ref_apart(exchange.conversation.ref, exchange.key_name), exchange)
 
-    def _opened(self, ref: SessionRef, exchange: FinishedExchange, asked: ApiRequest) -> _OpenConversation:
-        conversation, session = exchange.conversation, str(ref)
+    def _opened(self, ref: SessionRef, exchange: FinishedExchange) -> _OpenConversation:
+        asked, conversation, session = exchange.asked, exchange.conversation, str(ref)
         found = self._open.get(session)
         if found is None:
             about = ConversationInfo(

@@ -42,11 +42,6 @@ APIS: dict[str, WireApi] = {
 }
 
 
-def named_api(name: ApiName) -> WireApi:
-    """The API of a name."""
-    return next(api for api in APIS.values() if api.name == name)
-
-
 def find_api(path: str) -> WireApi | None:
     """The API that a path belongs to, by its end; None for any other path, which is passed on unread."""
     return next((api for end, api in APIS.items() if path.endswith(end)), None)
