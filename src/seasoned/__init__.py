@@ -9,15 +9,17 @@ if TYPE_CHECKING:
     from seasoned.history.read import read
     from seasoned.insight.profile import profile_session as profile
     from seasoned.outcome.judge import judge_session as judge
+    from seasoned.project import project_of
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "build", "judge", "profile", "provision", "read"]
+__all__ = ["__version__", "build", "judge", "profile", "project_of", "provision", "read"]
 
 # Where each function of the library lives.
 _HOMES = {
     "build": ("seasoned.app.template", "build"),
     "judge": ("seasoned.outcome.judge", "judge_session"),
     "profile": ("seasoned.insight.profile", "profile_session"),
+    "project_of": ("seasoned.project", "project_of"),
     "provision": ("seasoned.app.template", "provision"),
     "read": ("seasoned.history.read", "read"),
 }

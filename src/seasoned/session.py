@@ -141,6 +141,9 @@ class Session(msgspec.Struct, frozen=True):
     messages: tuple[Message, ...] = ()
     title: str | None = None
     cwd: str | None = None
+    # The address of the repository it worked in, and the application it was part of, as the source recorded them.
+    remote: str | None = None
+    application: str | None = None
     model: str | None = None
     started: float | None = None
     ended: float | None = None

@@ -12,6 +12,7 @@ from tests.structure.source_tree import PACKAGE, Import, Module, imports, module
 PACKAGES = (
     "errors",
     "text",
+    "project",
     "session",
     "marks",
     "config",

@@ -132,6 +132,8 @@ class SessionBuilder:
         self.path = path
         self.title: str | None = None
         self.cwd: str | None = None
+        self.remote: str | None = None
+        self.application: str | None = None
         self.model: str | None = None
         self.parent: SessionRef | None = None
         self.relation: Relation | None = None
@@ -334,6 +336,8 @@ class SessionBuilder:
             messages=tuple([draft.freeze() for draft in self._messages]),
             title=self.title,
             cwd=self.cwd,
+            remote=self.remote,
+            application=self.application,
             model=self.model,
             started=self._started,
             ended=self._ended,

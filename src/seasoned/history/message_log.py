@@ -205,6 +205,7 @@ def _describe(builder: SessionBuilder, value: dict[str, Any], exchange: LoggedEx
     builder.model = exchange.model or builder.model
     builder.title = string(value.get("title")) or builder.title
     builder.cwd = string(value.get("cwd")) or builder.cwd
+    builder.application = string(first_of(value, "application", "app", "service")) or builder.application
     with noting_unreadable(builder, "the record"):
         time = time_of(first_of(value, "timestamp", "created_at", "created", "time"))
         if time is not None:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from seasoned.history.builder import ReadState, SessionBuilder
-from seasoned.history.coerce import arguments_of, integer, string, text_of, time_of
+from seasoned.history.coerce import arguments_of, as_object, integer, string, text_of, time_of
 from seasoned.history.formats import Sample
 from seasoned.history.incremental import Resume, Stretch, read_stretches, read_whole
 from seasoned.session import Marks, Role, Session, SessionRef, Usage
@@ -128,6 +128,7 @@ class _CodexReader:
         native_id = string(payload.get("id")) or self.native_id
         builder = self._begin(native_id)
         builder.cwd = string(payload.get("cwd"))
+        builder.remote = string(as_object(payload.get("git")).get("repository_url"))
         if time is not None:
             builder.seen_at(time)
         if parent := string(payload.get("parent_thread_id")):

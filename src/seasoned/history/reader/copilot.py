@@ -170,7 +170,11 @@ class _CopilotReader:
     def _add_about(self, kind: str, data: dict[str, Any]) -> None:
         """Events about the session; others are ignored."""
         if kind in ("session.start", "session.resume"):
-            self._builder.cwd = string(as_object(data.get("context")).get("cwd")) or self._builder.cwd
+            context = as_object(data.get("context"))
+            self._builder.cwd = string(context.get("cwd")) or self._builder.cwd
+            host, repository = string(context.get("repositoryHost")), string(context.get("repository"))
+            if host and repository:
+                self._builder.remote = f"https://{host}/{repository}"
             self._builder.model = string(data.get("selectedModel")) or self._builder.model
         elif kind == "session.model_change":
             self._builder.model = string(data.get("newModel")) or self._builder.model

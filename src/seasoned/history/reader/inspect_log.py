@@ -153,6 +153,8 @@ def _describe(builder: SessionBuilder, evaluation: dict[str, Any], sample: dict[
     builder.model = string(evaluation.get("model"))
     task, sample_id = string(evaluation.get("task")), identity(field(sample, "id"))
     builder.title = f"{task} {sample_id}" if task and sample_id else task
+    # Samples run in sandboxes: the task, not a folder, is what they have in common.
+    builder.application = task
     for key in ("started_at", "completed_at"):
         if (time := time_of(field(sample, key))) is not None:
             builder.seen_at(time)

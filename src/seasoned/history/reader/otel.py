@@ -56,6 +56,7 @@ class _OtelSpan(msgspec.Struct):
     message: str  # what its status says, where it failed
     place: int = 0
     where: str = ""
+    service: str | None = None
 
 
 def is_span(value: object) -> bool:
@@ -66,17 +67,25 @@ def is_span(value: object) -> bool:
     )
 
 
-def spans_of(value: dict[str, Any]) -> Iterator[object]:
-    """The spans of a record: a batch of OTLP, a list under a key, or the record itself."""
+def spans_of(value: dict[str, Any]) -> Iterator[tuple[object, str | None]]:
+    """The spans of a record, each with its service: a batch of OTLP, a list under a key, or the record itself."""
     batches = first_of(value, "resourceSpans", "resource_spans")
     if batches is None:
         held = first_of(value, "spans", "data") if not is_span(value) else None
-        yield from held if isinstance(held, list) else [value]
+        for span in held if isinstance(held, list) else [value]:
+            yield span, _service(as_object(span)) or _service(value)
         return
     for batch in map(as_object, as_list(batches)):
         scopes = first_of(batch, "scopeSpans", "scope_spans", "instrumentationLibrarySpans")
         for scope in map(as_object, as_list(scopes)):
-            yield from as_list(scope.get("spans"))
+            for span in as_list(scope.get("spans")):
+                yield span, _service(batch)
+
+
+def _service(fields: dict[str, Any]) -> str | None:
+    """The service that sent a batch or span; SDKs call it `unknown_service` until someone names it."""
+    name = string(attributes_of(as_object(fields.get("resource")).get("attributes")).get("service.name"))
+    return None if name is None or name.startswith("unknown_service") else name
 
 
 def span_of(value: object) -> _OtelSpan | None:
@@ -183,7 +192,7 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
         if not isinstance(part.value, dict):
             lost.append(Unreadable(part.where, f"{kind_of(part.value)} where spans should be"))
             continue
-        for value in spans_of(part.value):
+        for value, service in spans_of(part.value):
             try:
                 span = span_of(value)
             except (RecursionError, OverflowError):
@@ -191,7 +200,7 @@ def _parts(path: Path) -> Iterator[SessionBuilder | Unreadable]:
             if span is None:
                 lost.append(Unreadable(part.where, "something that is not a span"))
             elif _is_telling(span):
-                span.place, span.where = part.place, part.where
+                span.place, span.where, span.service = part.place, part.where, service
                 spans.append(span)
     for native, group in _grouped(spans, path.stem).items():
         yield _session(path, native, group)
@@ -231,6 +240,7 @@ def _operation(span: _OtelSpan) -> str:
 
 def _session(path: Path, native: str, spans: list[_OtelSpan]) -> SessionBuilder:
     builder = SessionBuilder(SessionRef(_AGENT, native), format=NAME, path=str(path))
+    builder.application = next((span.service for span in spans if span.service), None)
     reader = _SpanReader(builder)
     # Spans are exported when they end, so the outer ones come last.
     spans.sort(key=lambda span: span.start or 0.0)

@@ -1,0 +1,306 @@
+"""Which project a session belongs to: its repository's remote address, else its checkout, else its folder."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+APPLICATION = "app:"  # begins the key of an application whose log names no folder
+
+_MOST_CHARS = 500  # of a remote address; longer ones are not addresses
+_MOST_BYTES = 1 << 20  # of a git configuration
+_MOST_CLONES = 4  # a clone of a clone of a clone, on one machine
+_DEFAULT_PORTS = {"ssh": "22", "git": "9418", "http": "80", "https": "443"}
+_SCHEME = re.compile(r"(?:[a-z+]+\+)?(ssh|git|https?|ftps?|file)(?:\+ssh)?://", re.IGNORECASE)
+# `user@host:path`; one letter before the colon is a drive of Windows.
+_SCP = re.compile(r"(?:[^@/\s:]+@)?(?P<host>\[[0-9a-f:.]+\]|[\w.-]{2,}):(?P<path>[^\s]+)", re.IGNORECASE)
+_DRIVE = re.compile(r"([A-Za-z]):(?=/|$)")
+# People with two accounts name the host in ~/.ssh/config so, as the documentation of these services tells them.
+_ALIAS = re.compile(r"(github\.com|gitlab\.com|bitbucket\.org)-[\w.-]+")
+# The same services under the names that accept ssh on the port of https.
+_OTHER_NAMES = {
+    "ssh.github.com": "github.com",
+    "altssh.gitlab.com": "gitlab.com",
+    "altssh.bitbucket.org": "bitbucket.org",
+    "ssh.dev.azure.com": "dev.azure.com",
+    "vs-ssh.visualstudio.com": "dev.azure.com",
+}
+# Folders of a whole machine or user. What sessions do there has nothing in common.
+_NO_PROJECT = frozenset({"/", "/home", "/Users", "/tmp", "/var/tmp", "/root"})
+_HOME = re.compile(r"(?:/home|/Users|[A-Z]:/Users)/[^/]+|/var/root|/root")
+
+
+class Project(msgspec.Struct, frozen=True):
+    """A project, and the part of it that a session worked in."""
+
+    # `host/owner/name`, the path of a checkout or folder, or `app:` and the name of an application.
+    key: str
+    name: str
+    part: str = ""  # a path inside the project; empty for its top
+    # The top folder of the checkout; None if there is no git here, or not any more.
+    root: str | None = None
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the key is the address of a repository, which is the same on every machine."""
+        return not is_path(self.key) and not self.key.startswith(APPLICATION)
+
+
+def is_path(key: str) -> bool:
+    """Whether a key, or what a user gave for one, is an absolute path."""
+    return key.startswith(("/", "\\")) or _DRIVE.match(key.replace("\\", "/")) is not None
+
+
+def project_of(folder: str | None, *, remote: str | None = None, application: str | None = None) -> Project | None:
+    """The project of a folder, whether it still exists or not. None for a home folder and for no folder.
+
+    `remote` is the address that the history recorded, which counts more than what the folder holds today.
+    No program is started, and only a few small files are read: hooks call this.
+    """
+    address = normal_remote(remote) if remote else None
+    top = checkout_of(folder) if folder else None
+    if address is not None:
+        return Project(address, name_of(address), top.part if top else "", top.root if top else None)
+    if top is not None:
+        return top
+    if folder and (found := _project_of_path(folder)) is not None:
+        return found
+    if not folder and application and application.strip():
+        name = application.strip()[:_MOST_CHARS]
+        return Project(APPLICATION + name, name)
+    return None
+
+
+def name_of(key: str) -> str:
+    """What people call a project: the last part of its key."""
+    return key.removeprefix(APPLICATION) if key.startswith(APPLICATION) else posixpath.basename(key) or key
+
+
+def normal_remote(url: str) -> str | None:
+    """An address in the form `host/owner/name`; a path for a repository on this machine; None if it is neither."""
+    url = url.strip().replace("\\", "/")
+    # It comes from histories and checkouts of anyone: what no address contains is refused.
+    if not url or len(url) > _MOST_CHARS or not url.isprintable() or " " in url.split("://")[0]:
+        return None
+    if scheme := _SCHEME.match(url):
+        host, _, path = url[scheme.end() :].partition("/")
+        if scheme[1].lower() == "file":
+            return _trimmed(normal_path("/" + path.partition("?")[0]))
+        return _address(host, path, _DEFAULT_PORTS.get(scheme[1].lower()))
+    if "://" in url or "::" in url:
+        return None  # the address of a helper program, which only that program understands
+    if url.startswith("/") or _DRIVE.match(url):
+        return _trimmed(normal_path(url))
+    found = _SCP.fullmatch(url)
+    return None if found is None else _address(found["host"], found["path"], None)
+
+
+def _address(host: str, path: str, default_port: str | None) -> str | None:
+    host = host.rpartition("@")[2].lower()
+    # In an address of IPv6 colons are no ports.
+    name, _, port = host.rpartition(":") if re.search(r":\d*$", host) and not host.endswith("]") else (host, "", "")
+    name = _OTHER_NAMES.get(name) or (alias[1] if (alias := _ALIAS.fullmatch(name)) else name)
+    known_elsewhere = host.partition(":")[0] in _OTHER_NAMES
+    path = _trimmed(posixpath.normpath("/" + re.split(r"[?#]", path, maxsplit=1)[0].lstrip("/"))).lstrip("/")
+    if name == "dev.azure.com" or name.endswith(".visualstudio.com"):
+        name, path = _azure(name, path)
+    if not name or not path:
+        return None
+    return f"{name}:{port}/{path}" if port and port != default_port and not known_elsewhere else f"{name}/{path}"
+
+
+def _azure(host: str, path: str) -> tuple[str, str]:
+    """Azure's three forms of one address: `v3/org/project/repo`, `org/project/_git/repo`, and the old host."""
+    if host != "dev.azure.com":
+        path = f"{host.removesuffix('.visualstudio.com')}/{path.removeprefix('DefaultCollection/')}"
+    return "dev.azure.com", path.removeprefix("v3/").replace("/_git/", "/")
+
+
+def _trimmed(path: str) -> str:
+    return path.rstrip("/").removesuffix(".git").rstrip("/")
+
+
+def normal_path(folder: str) -> str:
+    """A recorded path in one form: slashes, no `..`, a capital drive, macOS's /private left out."""
+    path = posixpath.normpath(folder.strip().replace("\\", "/") if _looks_windows(folder) else folder.strip())
+    # POSIX keeps two leading slashes; only network paths of Windows mean something by them.
+    if path.startswith("//") and not _looks_windows(folder):
+        path = path[1:]
+    if path.startswith(("/private/tmp/", "/private/var/")) or path in ("/private/tmp", "/private/var"):
+        path = path.removeprefix("/private")
+    return _DRIVE.sub(lambda drive: f"{drive[1].upper()}:", path, count=1)
+
+
+def _looks_windows(path: str) -> bool:
+    return path.startswith("\\\\") or re.match(r"\s*[A-Za-z]:[\\/]", path) is not None
+
+
+def is_home(path: str) -> bool:
+    """Whether a normal path is someone's home folder, here or on another machine."""
+    return _HOME.fullmatch(path) is not None or path in _own_home()
+
+
+def _own_home() -> tuple[str, ...]:
+    try:
+        own = Path.home()
+        return tuple(normal_path(str(one)) for one in (own, own.resolve()) if one != one.parent)
+    except RuntimeError:
+        return ()  # a user without a home folder
+
+
+def _project_of_path(folder: str) -> Project | None:
+    """The project of a folder without git, by its path alone."""
+    path = normal_path(folder)
+    if not is_path(path):
+        return None
+    base, part = _without_worktree(path)
+    if base in _NO_PROJECT or is_home(base) or _DRIVE.fullmatch(base.rstrip("/")):
+        return None
+    return Project(base, name_of(base), part)
+
+
+# Worktrees inside their checkout: CHECKOUT/.claude/worktrees/NAME, CHECKOUT/.worktrees/NAME and so on.
+_INSIDE = re.compile(
+    r"(?P<base>.+?)/(?:\.[\w-]+/worktrees|\.worktrees|\.claude-worktrees|\.conductor)/(?P<name>[^/]+)(?P<part>/.*)?"
+)
+# Worktrees of many repositories in one place: ~/.cursor/worktrees/REPOSITORY/NAME, ~/conductor/workspaces/…
+_BY_REPOSITORY = re.compile(
+    r"(?P<base>.+?/(?:\.[\w-]+/worktrees|\.claude-worktrees|conductor/workspaces|opencode/worktree)/[^/]+)/[^/]+"
+    r"(?P<part>/.*)?"
+)
+# The same the other way round: ~/.codex/worktrees/ID/REPOSITORY, /var/tmp/vibe-kanban/worktrees/ID/REPOSITORY.
+_BY_ID = re.compile(r"(?P<base>.+?/\.?(?:codex|vibe-kanban)/worktrees)/[^/]+(?P<name>/[^/]+)(?P<part>/.*)?")
+# Worktrees beside their checkout: NAME-worktrees/BRANCH, NAME.worktrees/BRANCH, NAME__worktrees/BRANCH.
+_BESIDE = re.compile(r"(?P<base>.+/[^/]+?)(?:-|\.|__)worktrees/[^/]+(?P<part>/.*)?")
+
+
+def _without_worktree(path: str) -> tuple[str, str]:
+    """A path without the suffix of a worktree, and the part of the checkout that followed it."""
+    if found := _BY_ID.fullmatch(path):
+        return found["base"] + found["name"], _part(found)
+    if (found := _INSIDE.fullmatch(path)) and not is_home(found["base"]):
+        # Names under .worktrees are often branches such as feature/x, so what follows may still be the name.
+        return found["base"], "" if "/.worktrees/" in path else _part(found)
+    if found := _BY_REPOSITORY.fullmatch(path):
+        return found["base"], _part(found)
+    if found := _BESIDE.fullmatch(path):
+        return found["base"], ""
+    return path, ""
+
+
+def _part(found: re.Match[str]) -> str:
+    return (found["part"] or "").strip("/")
+
+
+def checkout_of(folder: str) -> Project | None:
+    """The project of the git checkout that a folder lies in; None if there is none on this machine."""
+    place = Path(folder)
+    if not place.is_absolute():
+        return None
+    try:
+        start = place.resolve()
+        for top in (start, *start.parents):
+            if (git := _git_folder(top)) is not None:
+                # A whole home folder in git says nothing about what lies in it.
+                return None if is_home(normal_path(str(top))) else _checkout(top, git, start)
+    except (OSError, ValueError, RuntimeError):
+        return None  # a folder that may not be read, a NUL, a loop of links: the path alone decides
+    return None
+
+
+def _checkout(top: Path, git: Path, start: Path) -> Project:
+    common = _common_folder(git)
+    part = "" if start == top else start.relative_to(top).as_posix()
+    # What is left of a worktree that is gone is a path inside the main checkout.
+    if part and (inside := _INSIDE.fullmatch(start.as_posix())) and inside["base"] == top.as_posix():
+        part = ""
+    key = _remote_of(common, top) or normal_path(str(_main_checkout(top, git, common)))
+    return Project(key, name_of(key), part, normal_path(str(top)))
+
+
+def _git_folder(top: Path) -> Path | None:
+    """The git folder of a checkout's top; None if this is not one."""
+    git = top / ".git"
+    try:
+        mode = git.stat().st_mode
+    except OSError:
+        return None
+    if not stat.S_ISDIR(mode):
+        # Worktrees and submodules have a file here: `gitdir: PATH`.
+        words = _text(git)
+        if not words.startswith("gitdir:"):
+            return None
+        git = top / words.removeprefix("gitdir:").strip()
+    # An empty or broken .git belongs to no checkout; git looks for HEAD as well.
+    return git.resolve() if (git / "HEAD").exists() else None
+
+
+def _common_folder(git: Path) -> Path:
+    """What all worktrees of a repository share: the git folder of the main checkout."""
+    common = _text(git / "commondir").strip()
+    return (git / common).resolve() if common else git
+
+
+def _main_checkout(top: Path, git: Path, common: Path) -> Path:
+    """The folder that stands for a repository without a remote."""
+    if common == git:
+        return top  # also a submodule, whose git folder is inside that of its parent
+    if common.name in (".git", ".bare"):
+        return common.parent
+    # The main checkout of a submodule is named in its configuration.
+    for section, name, value in _settings(common):
+        if section == "core" and name == "worktree":
+            return (common / value).resolve()
+    return common
+
+
+def _remote_of(common: Path, top: Path, depth: int = 0) -> str | None:
+    """The address of `origin`, else of the only remote. A clone of a clone on this machine has the first one's."""
+    urls: dict[str, str] = {}
+    for section, name, value in _settings(common):
+        if section.startswith("remote ") and name == "url":
+            # A fork has its own repository as origin, though it knows the one it came from as `upstream`.
+            urls.setdefault(section.removeprefix("remote ").strip(), value)
+    url = urls.get("origin") or (next(iter(urls.values())) if len(urls) == 1 else None)
+    if not url:
+        return None
+    address = normal_remote(str(top / url) if url.startswith(".") else url)
+    if address is None or not is_path(address) or depth >= _MOST_CLONES:
+        return address
+    for place in (Path(address), Path(f"{address}.git")):
+        git = _git_folder(place) or (place if (place / "HEAD").is_file() else None)
+        if git is not None:
+            return _remote_of(_common_folder(git), place, depth + 1) or address
+    return address
+
+
+def _settings(git: Path) -> Iterator[tuple[str, str, str]]:
+    """Section, name and value of each line of a git configuration, such as `remote origin`, `url`, its address."""
+    section = ""
+    for line in _text(git / "config").splitlines():
+        words = line.strip()
+        if words.startswith("[") and "]" in words:
+            head, _, words = words[1:].partition("]")
+            kind, _, name = head.partition(" ")
+            section = f"{kind.lower()} {name.strip().strip(chr(34))}".strip()
+            words = words.strip()
+        name, equals, value = words.partition("=")
+        if equals and not words.startswith(("#", ";")):
+            quoted = re.match(r'\s*"([^"]*)"', value)
+            yield section, name.strip().lower(), quoted[1] if quoted else re.split(r"\s[#;]", value)[0].strip()
+
+
+def _text(path: Path) -> str:
+    """A small file; nothing if it is missing. A pipe or a device is not opened: it would never end."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return ""
+        with path.open("rb") as file:
+            return file.read(_MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
