@@ -209,10 +209,15 @@ def example_findings(tool: str, arguments: Mapping[str, Any]) -> Iterator[Findin
     for name, value in arguments.items():
         key = _snake(name)
         is_text = not isinstance(value, dict | list)
-        if is_text and key in _ANSWERS and str(value).strip().lower() not in _NO:
+        if is_text and answers_for_person(name) and str(value).strip().lower() not in _NO:
             yield _not_example("answers a question for the person")
         if key in _TARGET_KEYS and not looks and any(_LIVE.compiled.match(text) for text in all_texts(value)):
             yield _not_example("changes what is live")
+
+
+def answers_for_person(name: str) -> bool:
+    """Whether an argument of this name says yes to a question that a tool would ask a person."""
+    return _snake(name) in _ANSWERS
 
 
 def _not_example(why: str) -> Finding:

@@ -175,8 +175,8 @@ def test_words_that_ask_for_leave_are_not_shown() -> None:
         ("deploy_production", {"service": "web"}),
     ],
 )
-def test_calls_that_a_person_must_decide_are_no_candidates(tool: str, arguments: dict[str, Any]) -> None:
-    assert found(call(tool, **arguments)) == []
+def test_calls_that_a_person_must_decide_are_never_shown(tool: str, arguments: dict[str, Any]) -> None:
+    assert [candidate.can_show for candidate in found(call(tool, **arguments))] == [False]
 
 
 def test_calls_that_must_not_be_copied_are_candidates_that_cannot_be_shown() -> None:

@@ -165,3 +165,56 @@ def test_notes_name_no_failure_and_no_value_of_a_session() -> None:
     tracks = each("get_order", "order_id", "#W0052025", "#W7731846", "#W4415009")
     (text,) = said(*tracks, mended("get_order", "order_id", "0052025", "#W0052025"))
     assert not any(word in text for word in ("0052025", "7731846", "4415009", "not", "fail", "error", "instead"))
+
+
+def test_cents_are_told_when_a_repair_multiplied_by_a_hundred() -> None:
+    tracks = each("charge_card", "amount", 1250, 300, 4999)
+    slip = session(
+        "m",
+        failed("charge_card", "bad amount", order="4760268021", amount=12.5),
+        call("charge_card", order="4760268021", amount=1250),
+    )
+    assert said(*tracks, slip) == [
+        "`charge_card`: give `amount` as a whole number of cents, `1250` for 12.50; 4 sessions"
+    ]
+    assert said(*each("draw", "side", 200, 300, 400)) == [], "a number that nobody gets wrong needs no note"
+
+
+def test_cents_are_told_when_the_words_before_several_calls_name_the_price() -> None:
+    words = {1999: "Please refund the 19.99 that I paid.", 450: "The customer wants 4,50 euros back."}
+    tracks = [
+        session(f"s{at}", call("issue_refund", amount=amount, order="8841", _intent=text))
+        for at, (amount, text) in enumerate(words.items())
+    ]
+    assert said(*tracks) == [
+        "`issue_refund`: give `amount` as a whole number of cents, `1250` for 12.50; 2 sessions",
+    ]
+    assert said(tracks[0]) == []
+
+
+def test_a_tool_whose_calls_need_a_person_is_told_by_its_form_alone() -> None:
+    given = [{"amount": 100 * at, "to": f"#A-00{at}41", "day": f"2026-03-1{at}", "confirm": True} for at in range(1, 5)]
+    told = said(*[session(f"s{at}", call("transfer_funds", **one)) for at, one in enumerate(given)])
+    assert told == [
+        "`transfer_funds`: give `amount` as a whole number; 4 sessions",
+        "`transfer_funds`: write `day` like `2026-01-31`; 4 sessions",
+    ]
+    assert not any("confirm" in text or str(one["to"]) in text for text in told for one in given)
+
+
+def test_a_command_that_needs_a_person_is_told_by_nothing() -> None:
+    tracks = [session(name, bash("stripe payouts create --amount 5000 --currency usd")) for name in "ab"]
+    slip = session(
+        "m",
+        bash("stripe payouts create --amount 5000", "failed", _reason="--currency is required"),
+        bash("stripe payouts create --amount 5000 --currency usd"),
+    )
+    assert said(*tracks, slip) == []
+
+
+def test_no_note_tells_to_answer_for_a_person() -> None:
+    tracks = [session(name, call("move_parcel", parcel="#P-1", force=True)) for name in "abc"]
+    slip = session(
+        "m", failed("move_parcel", "force missing", parcel="#P-2"), call("move_parcel", parcel="#P-2", force=True)
+    )
+    assert not any("force" in text for text in said(*tracks, slip))

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from seasoned.command.parse import parse
-from seasoned.command.risk import needs_person
 from seasoned.command.tool import tool_of
 from seasoned.insight.mistake.repair import Repair, repairs
 from seasoned.insight.track import JudgedCall
@@ -27,9 +26,6 @@ def gather(worked: WorkedCalls, options: MiningOptions, source: str) -> Iterator
     lasts = _lasts(worked)
     for at in positions:
         call, target = track.calls[at], worked.targets[at]
-        # What a person must decide is taught by nothing: not as an example, in a note, or as a step of a workflow.
-        if needs_person(target.tool, target.arguments):
-            continue
         kinds: set[ExampleKind] = set()
         if at in lessons:
             kinds.add("recovery")

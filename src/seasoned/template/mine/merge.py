@@ -235,7 +235,7 @@ def group(candidates: Iterable[ExampleCandidate], options: MiningOptions) -> lis
         kind = _kind(alike, support, options, is_small=is_small)
         if kind is None or not any(candidate.can_show for candidate in alike):
             continue
-        best = next(_best_first(kind, alike, Counter()))
+        best = next(candidate for candidate in _best_first(kind, alike, Counter()) if candidate.can_show)
         candidates = (best, *[candidate for candidate in alike if candidate is not best])
         groups.append(CandidateGroup(pattern, best.step, best.call.tool, kind, support, candidates))
     return groups
@@ -281,9 +281,10 @@ def _kind(
 def _best_first(
     kind: ExampleKind, candidates: Iterable[ExampleCandidate], supplied: Mapping[str, int]
 ) -> Iterator[ExampleCandidate]:
-    """The candidates that can be shown, the best first; of equally good ones those whose lineage has supplied less.
+    """The candidates, the best first; of equally good ones those whose lineage has supplied less.
 
-    Costly properties are computed only for candidates that cheap ones did not rank lower.
+    Costly properties are computed only for candidates that cheap ones did not rank lower. Whether a call can be shown
+    costs most, and is left to the caller.
     """
 
     def first(candidate: ExampleCandidate) -> tuple[bool, bool, bool]:
@@ -308,7 +309,7 @@ def _best_first(
     for candidate in candidates:
         equal.setdefault(first(candidate), []).append(candidate)
     for _, some in sorted(equal.items()):
-        yield from (candidate for candidate in sorted(some, key=then) if candidate.can_show)
+        yield from sorted(some, key=then)
 
 
 class ShareLimits:
@@ -338,7 +339,7 @@ class ShareLimits:
         self._sources[candidate.source] += 1
 
     def ordered(self, one: CandidateGroup) -> Iterator[ExampleCandidate]:
-        """The candidates of a group that can be shown, the best first."""
+        """The candidates of a group, the best first."""
         return _best_first(one.kind, one.candidates, self._lineages)
 
 

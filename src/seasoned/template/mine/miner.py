@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from seasoned.command.risk import needs_person
 from seasoned.command.tool import TaskType
 from seasoned.insight.mistake.signature import signature
 from seasoned.insight.profile import EARLY_SHARE
@@ -48,8 +51,17 @@ SHORTEST_WORKFLOW, LONGEST_WORKFLOW = 3, 6
 _DISTINCT = 3
 
 
-def workflows(walks: Iterable[tuple[str, Sequence[str]]], *, fewest_lineages: int, limit: int) -> tuple[Workflow, ...]:
-    """Sequences that recur in the steps of sessions, each given with its lineage; best supported and longest first."""
+def workflows(
+    walks: Iterable[tuple[str, Sequence[str]]],
+    *,
+    fewest_lineages: int,
+    limit: int,
+    is_harmless: Callable[[str], bool] = lambda step: True,
+) -> tuple[Workflow, ...]:
+    """Sequences that recur in the steps of sessions, each given with its lineage; best supported and longest first.
+
+    Whether a step `is_harmless` is asked late, because few of all sequences are kept.
+    """
     roots: dict[tuple[str, ...], set[str]] = {}
     for root, steps in walks:
         for found in _stretches(_without_repeats(steps)):
@@ -61,9 +73,24 @@ def workflows(walks: Iterable[tuple[str, Sequence[str]]], *, fewest_lineages: in
     for steps in ordered:
         if len(kept) == limit:
             break
-        if not any(_is_much_like(steps, other) for other in kept):
+        if not any(_is_much_like(steps, other) for other in kept) and all(map(is_harmless, steps)):
             kept.append(steps)
     return tuple(Workflow(steps, support[steps]) for steps in kept)
+
+
+def _harmless(candidates: Iterable[ExampleCandidate], fewest_lineages: int) -> Callable[[str], bool]:
+    """A function that says of a step whether enough lineages take it without needing a person."""
+    firsts: dict[str, dict[str, ExampleCandidate]] = {}
+    for candidate in candidates:
+        firsts.setdefault(candidate.step, {}).setdefault(candidate.track.root, candidate)
+
+    @cache
+    def is_harmless(step: str) -> bool:
+        targets = (candidate.target for candidate in firsts[step].values())
+        found = (True for target in targets if not needs_person(target.tool, target.arguments))
+        return len(list(islice(found, fewest_lineages))) == fewest_lineages
+
+    return is_harmless
 
 
 def _without_repeats(steps: Sequence[str]) -> list[str]:
@@ -167,7 +194,8 @@ def mine(
     candidates = current(gathered)
     builder = _TemplateBuilder(candidates, [one.track for one in worked], redactor, options, failing)
     examples = builder.examples()
-    if not examples:
+    told = notes(candidates, options, builder.is_clean)
+    if not examples and not told:
         return None
     return Template(
         name=name,
@@ -175,11 +203,12 @@ def mine(
         task_type=options.task_type or _task_type([one.track for one in worked]),
         tags=tuple(sorted(set(tags))),
         examples=examples,
-        notes=notes(candidates, options, builder.is_clean),
+        notes=told,
         workflows=workflows(
             ((walk[0].track.root, [candidate.step for candidate in walk]) for walk in walks if walk),
             fewest_lineages=options.fewest_lineages,
             limit=options.max_workflows,
+            is_harmless=_harmless(gathered, options.fewest_lineages),
         ),
         sources=tuple(sorted(chosen)),
         created_at=now,
@@ -298,6 +327,8 @@ class _TemplateBuilder:
             if candidate.track.root in roots or candidate.call.raw_arguments in written:
                 continue
             if found is not None and (kind != found[1].kind or candidate.is_rewritten != found[0].is_rewritten):
+                continue
+            if not candidate.can_show:
                 continue
             tried += 1
             made = self._clean(one, candidate, kind, vocabulary)

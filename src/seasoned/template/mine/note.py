@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 
 from seasoned.command.parse import names
+from seasoned.command.risk import needs_person
+from seasoned.command.tool_call import answers_for_person
 from seasoned.insight.mistake.call_target import ProgramRun, runs_of
 from seasoned.lazy_regex import LazyRegex
 from seasoned.template.example import Note
@@ -36,6 +38,7 @@ _DATES = (
     (LazyRegex(r"\d\d:\d\d\Z"), "09:30"),
 )
 _FREE = FREE | names("command cmd")
+_MONEY = names("amount price fee total cost charge refund payment sum balance tip budget")
 _FEWEST_VALUES = 3
 _MOST_CHOICES = 5
 _MOST_CHARS = 40
@@ -52,12 +55,16 @@ class _ArgumentField(msgspec.Struct):
     changes: int = 0  # repairs that gave another value
     # Options of a program, or the argument itself, that repairs put in.
     added: Counter[str] = msgspec.field(default_factory=Counter)
+    hundredfold: int = 0  # repairs that gave a hundred times the number
 
 
 def notes(
     candidates: Sequence[ExampleCandidate], options: MiningOptions, is_clean: Callable[[str], bool]
 ) -> tuple[Note, ...]:
-    """A few notes for each tool: first about what repairs changed, then about notations that are hard to guess."""
+    """A few notes for each tool: first about what repairs changed, then about notations that are hard to guess.
+
+    A tool whose calls need a person has no examples, so that notes alone tell how its arguments are written.
+    """
     fields = _fields(candidates)
     calls: dict[str, list[ExampleCandidate]] = {}
     for candidate in candidates:
@@ -92,17 +99,34 @@ def _fields(candidates: Sequence[ExampleCandidate]) -> dict[tuple[str, str, bool
             continue
         arguments = candidate.target.arguments
         for name, value in arguments.items():
-            if name not in _FREE and _NAME.compiled.match(name):
+            if _can_be_told(name):
                 _field(fields, tool, False, name).values.append((candidate, value))
         if candidate.repair is not None and candidate.failed is not None and candidate.failed.tool == tool:
             before = candidate.failed.arguments
             for name in candidate.repair.changed:
-                if name in arguments and name not in _FREE and _NAME.compiled.match(name):
+                if name in arguments and _can_be_told(name):
                     known = _field(fields, tool, False, name)
                     known.changes += 1
+                    known.hundredfold += _is_hundredfold(before.get(name), arguments[name])
                     known.repairs += name not in before or _is_rewritten(before[name], arguments[name])
                     known.added[name] += name not in before
     return fields
+
+
+def _can_be_told(name: str) -> bool:
+    """Whether a note may name an argument: none tells a session to answer in a person's place."""
+    return name not in _FREE and _NAME.compiled.match(name) is not None and not answers_for_person(name)
+
+
+def _is_hundredfold(before: Any, after: Any) -> bool:
+    try:
+        return _is_whole_number(after) and after != 0 and abs(100 * float(before) - after) < 1e-6
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _is_whole_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_rewritten(before: Any, after: Any) -> bool:
@@ -110,7 +134,8 @@ def _is_rewritten(before: Any, after: Any) -> bool:
     if isinstance(before, list) and isinstance(after, list):
         return bool(before and after) and _is_rewritten(before[0], after[0])
     if not isinstance(before, str) or not isinstance(after, str):
-        return type(before) is not type(after)
+        # A fraction instead of a whole number is no other notation; a whole number instead of a fraction may be.
+        return type(before) is not type(after) and (type(before), type(after)) != (int, float)
     if _PATH.compiled.match(after):
         return before.partition("/")[0] != after.partition("/")[0]
     return letter_shape(before) != letter_shape(after)
@@ -151,12 +176,21 @@ def _say(field: _ArgumentField, calls: Sequence[ExampleCandidate], options: Mini
         if len(given) >= options.fewest_lineages and 5 * len(field.values) >= 4 * len(calls):
             shown = f", {like.words}" if like else ""
             return f"give `{field.name}`{shown}", len(given)
-    like = _notation(recent, options)
-    if like is None or not (like.is_odd or field.repairs or (like.is_choice and field.changes)):
+    like = _counted(field, recent, options) or _notation(recent, options)
+    if like is None:
+        return None
+    is_worth_it = like.is_odd or field.repairs or (like.is_choice and field.changes)
+    # What no example can show is told even where nobody got it wrong.
+    if not is_worth_it and (like.is_choice or not _is_guarded(recent[-1][0])):
         return None
     support = len({candidate.track.root for candidate, value in field.values if like.keeps(value)})
     verb = "choose" if like.is_choice else "give" if like.words.startswith("as ") else "write"
     return (f"{verb} `{field.name}` {like.words}", support) if support >= options.fewest_lineages else None
+
+
+def _is_guarded(candidate: ExampleCandidate) -> bool:
+    """Whether a call of this kind needs a person, so that it is never shown."""
+    return needs_person(candidate.target.tool, candidate.target.arguments)
 
 
 def _latest(candidates: Iterable[ExampleCandidate]) -> set[str]:
@@ -174,6 +208,29 @@ class _Notation(msgspec.Struct, frozen=True):
     keeps: Callable[[Any], bool]  # whether a value is written so
     is_odd: bool = False  # whether it is hard to guess
     is_choice: bool = False
+
+
+def _counted(
+    field: _ArgumentField, values: Sequence[tuple[ExampleCandidate, Any]], options: MiningOptions
+) -> _Notation | None:
+    """Whole numbers; as cents where repairs multiplied by a hundred, or the words before the calls said so."""
+    whole = [(candidate, value) for candidate, value in values if _is_whole_number(value)]
+    roots = {candidate.track.root for candidate, _ in whole}
+    if len(roots) < options.fewest_lineages or not _is_most(len(whole), len(values)):
+        return None
+    spoken = {candidate.track.root for candidate, value in whole if _says_hundredth(candidate.call.intent or "", value)}
+    if not field.hundredfold and len(spoken) < options.fewest_lineages:
+        return _Notation("as a whole number", _is_whole_number)
+    is_money = not _MONEY.isdisjoint(field.name.lower().replace("-", "_").split("_"))
+    return _Notation(
+        f"as a whole number of {'cents' if is_money else 'hundredths'}, `1250` for 12.50", _is_whole_number, is_odd=True
+    )
+
+
+def _says_hundredth(words: str, value: int) -> bool:
+    """Whether words before a call name a hundredth of its number: `12.50` for 1250."""
+    euros, cents = divmod(abs(value), 100)
+    return cents > 0 and (f"{euros}.{cents:02}" in words or f"{euros},{cents:02}" in words)
 
 
 def _matching(pattern: LazyRegex) -> Callable[[Any], bool]:
@@ -285,6 +342,9 @@ def _say_program(field: _ArgumentField, options: MiningOptions) -> tuple[str, in
     if not field.repairs:
         return None
     latest = _latest([candidate for candidate, _ in field.values])
+    # A note about a command is nearly the command itself.
+    if any(_is_guarded(candidate) for candidate, _ in field.values):
+        return None
     seen: list[tuple[ExampleCandidate, ProgramRun]] = field.values
     recent = [(candidate, run) for candidate, run in seen if candidate.track.root in latest]
     for option in sorted(field.added, key=lambda option: (-field.added[option], option)):
