@@ -321,8 +321,7 @@ def test_members_come_in_the_order_of_all_that_is_known_about_them(
                 one.call.position,
             )
 
-        ordered = sorted((one for one in found.candidates if one.can_show), key=rank)
-        assert list(caps.ordered(found)) == ordered
+        assert list(caps.ordered(found)) == sorted(found.candidates, key=rank)
         assert found.candidates[0].can_show
 
 

@@ -134,7 +134,7 @@ def _is_rewritten(before: Any, after: Any) -> bool:
     if isinstance(before, list) and isinstance(after, list):
         return bool(before and after) and _is_rewritten(before[0], after[0])
     if not isinstance(before, str) or not isinstance(after, str):
-        # A fraction instead of a whole number is no other notation; a whole number instead of a fraction may be.
+        # A fraction for a whole number is another value; a whole number for a fraction may be another unit.
         return type(before) is not type(after) and (type(before), type(after)) != (int, float)
     if _PATH.compiled.match(after):
         return before.partition("/")[0] != after.partition("/")[0]
@@ -180,7 +180,7 @@ def _say(field: _ArgumentField, calls: Sequence[ExampleCandidate], options: Mini
     if like is None:
         return None
     is_worth_it = like.is_odd or field.repairs or (like.is_choice and field.changes)
-    # What no example can show is told even where nobody got it wrong.
+    # Without an example only a note can show it, even if all calls had it right.
     if not is_worth_it and (like.is_choice or not _is_guarded(recent[-1][0])):
         return None
     support = len({candidate.track.root for candidate, value in field.values if like.keeps(value)})
