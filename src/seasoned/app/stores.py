@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from seasoned.atomic_write import make_private_folder
 from seasoned.config import Config, load
@@ -33,6 +36,15 @@ _FILL_SECONDS = 5.0
 
 TellProgress = Callable[[int, int], None]
 Progress = Callable[[], AbstractContextManager[TellProgress]]
+
+
+class Histories(msgspec.Struct, frozen=True):
+    """The sessions that a command works on, and the files that were passed over when they were read."""
+
+    store: Store
+    passed_over: tuple[tuple[str, str], ...] = ()  # paths, and why
+    ids: tuple[int, ...] = ()
+    note: str = ""  # for people: where the sessions come from
 
 
 def no_progress() -> AbstractContextManager[TellProgress]:
@@ -66,12 +78,26 @@ def kept_secrecy(config: Config) -> Secrecy:
 
 
 def own_paths(config: Config) -> list[Path]:
-    """Where this user's agents keep their histories."""
-    found = discover(config)
-    if not found:
+    """Where this user's agents keep their histories; if nowhere, the files that were scanned before."""
+    found = discover(config) or scanned_files(config)
+    if not found and not has_sessions(config):
         places = ", ".join(str(path) for _, path in homes(config))
         raise NotFound(f"No histories found in {places}. Give a path, or try `seasoned up`.")
     return found
+
+
+def has_sessions(config: Config) -> bool:
+    """Whether the user's store holds any session."""
+    with store_or_empty(config) as store:
+        row = store.row("source.last_read")
+    return row is not None and bool(row["has_sessions"])
+
+
+def scanned_files(config: Config) -> list[Path]:
+    """The histories that were scanned into the store and still exist."""
+    with store_or_empty(config) as store:
+        known = [Path(row["path"]) for row in store.each("source.all") if row["format"]]
+    return [path for path in known if path.exists()]
 
 
 def scan_into_store(
@@ -120,6 +146,7 @@ def read_histories(
     """Read the paths into a store that is deleted afterwards, or into one at `path`."""
     target = ScanTarget(path)
     report = _scan(config, target, paths, redaction_key(config)[0], mode, progress)
+    check_readable(report)
     return report, target.open()
 
 
@@ -147,40 +174,69 @@ def store_or_empty(config: Config) -> Iterator[Store]:
         yield store
 
 
-def store_for(paths: Sequence[Path], *, use_store: bool, progress: Progress = no_progress) -> Store:
-    """What a reading command reads: the paths, else the store if asked for, else the user's own histories."""
-    config = load()
-    if use_store and not paths:
-        return own_store(config)
-    return read_histories(config, paths, progress=progress)[1]
+def uses_store(config: Config, paths: Sequence[Path], *, use_store: bool = False) -> bool:
+    """Where a command finds its sessions: in the paths; without any, in the store if it has sessions.
 
-
-def store_with(config: Config, paths: Sequence[Path], *, progress: Progress = no_progress) -> Store:
-    """Where to look up a session: the paths, else the store, else (before the first scan) the user's histories."""
-    # Given paths win: a session there may be newer than what was scanned.
-    if paths or not config.store_path.exists():
-        return read_histories(config, paths, progress=progress)[1]
-    return own_store(config)
+    If it has none, the user's own histories are read. With `use_store` (--store), no files are read at all.
+    """
+    return not paths and (use_store or has_sessions(config))
 
 
 @contextmanager
-def sessions_for(
-    text: str, paths: Sequence[Path] = (), *, progress: Progress = no_progress
-) -> Iterator[tuple[Store, list[int]]]:
-    """A store and the row ids of the sessions meant: one by its id, or all that a path holds."""
+def histories(
+    config: Config,
+    paths: Sequence[Path] = (),
+    *,
+    use_store: bool = False,
+    mode: Mode = "full",
+    judge_again: bool = False,
+    progress: Progress = no_progress,
+) -> Iterator[Histories]:
+    """The sessions that a command works on, found as `uses_store` says.
+
+    The store has verdicts made with all evidence. Another mode, or `judge_again`, reads the scanned files again.
+    """
+    judge_again = judge_again or mode != "full"
+    if judge_again and use_store and not paths:
+        raise UsageError("The store has verdicts with all evidence only. Leave --store out to judge again.")
+    if not uses_store(config, paths, use_store=use_store):
+        report, read = read_histories(config, paths, mode=mode, progress=progress)
+    elif not judge_again:
+        with own_store(config) as store:
+            yield Histories(store, note="" if use_store else _store_note(store))
+        return
+    else:
+        report, read = read_histories(config, scanned_files(config), mode=mode, progress=progress)
+    with read as store:
+        yield Histories(store, report.failures)
+
+
+def _store_note(store: Store) -> str:
+    """From when the answer is: the user may have expected what happened since."""
+    row = store.row("source.last_read")
+    if row is None or row["scanned_at"] is None:
+        return "From the store. `seasoned scan` adds the histories of your agents."
+    at = datetime.fromtimestamp(row["scanned_at"]).astimezone()
+    return f"From the store, last scan {at:%Y-%m-%d %H:%M}. `seasoned scan` reads what is new."
+
+
+@contextmanager
+def sessions_for(text: str, paths: Sequence[Path] = (), *, progress: Progress = no_progress) -> Iterator[Histories]:
+    """The sessions meant, with their row ids: one by its id, or all that the paths hold if the text is one of them."""
     if not text.strip():
         raise UsageError("The session is empty. Give a session id or a path.")
     config = load()
     # What exists as a file is a path, even if a session id begins with the same letters.
-    if not paths and exists(text):
-        with read_histories(config, [Path(text)], progress=progress)[1] as store:
-            yield store, [row["id"] for row in store.rows("session.all_ids")]
+    if exists(text):
+        with histories(config, [Path(text), *paths], progress=progress) as found:
+            ids = tuple(row["id"] for row in found.store.rows("session.all_ids"))
+            yield msgspec.structs.replace(found, ids=ids)
         return
     # Clearly meant as a path, so do not answer that no session has this id.
     if not paths and text.startswith(("/", "./", "../", "~")):
         raise NotFound(f"{text!r} does not exist. Check the path, or give a session id.")
-    with store_with(config, paths, progress=progress) as store:
-        yield store, [find_session(store, text)["id"]]
+    with histories(config, paths, progress=progress) as found:
+        yield msgspec.structs.replace(found, ids=(find_session(found.store, text)["id"],))
 
 
 def exists(text: str) -> bool:
@@ -235,19 +291,14 @@ def read_source(row: DatabaseRow) -> Session:
     raise NotFound("The file it came from no longer holds it.")
 
 
-def find_source(
-    config: Config, text: str | None, paths: Sequence[Path] = (), *, progress: Progress = no_progress
-) -> Session:
-    """A session by its id, read from its file; without an id the newest in the store."""
-    if text is None and paths:
-        raise UsageError("Give the id of the session to read from these files.")
-    with store_with(config, paths, progress=progress) as store:
-        if text is None:
-            newest = store.row("review.newest_session")
-            if newest is None:
-                raise NotFound("There are no sessions yet. Run `seasoned scan` first, or give a path.")
-            text = f"{newest['agent']}:{newest['native_id']}"
-        row = find_session(store, text)
+def find_source(store: Store, text: str | None) -> Session:
+    """A session of a store by its id, read from its file; without an id the newest."""
+    if text is None:
+        newest = store.row("review.newest_session")
+        if newest is None:
+            raise NotFound("There are no sessions yet. Run `seasoned scan` first, or give a path.")
+        text = f"{newest['agent']}:{newest['native_id']}"
+    row = find_session(store, text)
     try:
         return read_source(row)
     except NotFound as error:

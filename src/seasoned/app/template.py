@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from seasoned.app.stores import (
+    Histories,
     Progress,
     check_readable,
+    histories,
     make_redactor,
     no_progress,
     own_store,
     redaction_key,
     scan_into_store,
+    uses_store,
 )
 from seasoned.config import Config, load
 from seasoned.errors import NotFound, UsageError
@@ -77,24 +81,24 @@ def find_template(store: Store, name: str) -> SavedTemplate:
     return SavedTemplate(found, *library_now(store))
 
 
+@contextmanager
 def filled_store(
-    config: Config,
-    paths: Sequence[Path],
-    *,
-    use_store: bool,
-    progress: Progress = no_progress,
-    warn: Callable[[str], None] = lambda reason: None,
-) -> Store:
-    """The user's store after reading what is new in the paths, or in the user's own histories."""
-    if use_store:
-        return own_store(config)
+    config: Config, paths: Sequence[Path], *, use_store: bool, progress: Progress = no_progress
+) -> Iterator[Histories]:
+    """The user's store to build from: as it is if it has sessions, else after reading the user's own histories.
+
+    What is new in given paths is read into it first.
+    """
+    if uses_store(config, paths, use_store=use_store):
+        with histories(config, use_store=use_store) as found:
+            yield found
+        return
     report, store = scan_into_store(config, paths, progress=progress)
     check_readable(report)
-    for _, reason in report.failures:
-        warn(reason)
     if store is None:
         raise NotFound("No sessions were found, so nothing was built.")
-    return store
+    with store:
+        yield Histories(store, report.failures)
 
 
 def build(
@@ -108,11 +112,11 @@ def build(
     use_store: bool = False,
     config: Config | None = None,
     progress: Progress = no_progress,
-    warn: Callable[[str], None] = lambda reason: None,
+    tell: Callable[[Histories], None] = lambda read: None,
 ) -> SavedTemplate:
     """Learn a template from the sessions of these paths that went well, and save it as the next version of its name.
 
-    Without paths, from the user's own histories; with `use_store`, from what is in the store.
+    Without paths, from what is in the store; while that is empty, from the user's own histories.
     """
     # People forget the name and give the path first; without this the error would be about characters in names.
     if "/" in name or "\\" in name:
@@ -121,7 +125,9 @@ def build(
     config, name = config or load(), check_name(name)
     given = [Path(path) for path in paths]
     redactor = make_redactor(config)
-    with filled_store(config, given, use_store=use_store, progress=progress, warn=warn) as store:
+    with filled_store(config, given, use_store=use_store, progress=progress) as read:
+        tell(read)
+        store = read.store
         made = mine_template(
             store,
             name=name,

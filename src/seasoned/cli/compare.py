@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
+import msgspec
 
 from seasoned.app.extras import require_numbers
-from seasoned.app.stores import exists, read_histories, sessions_for
+from seasoned.app.stores import Histories, exists
+from seasoned.cli.histories import passed_over_answer, sessions_for
 from seasoned.cli.options import PATHS_HELP, include_option, json_option, paths_argument
-from seasoned.cli.output import ReadingBar, print_json, table
-from seasoned.config import load
+from seasoned.cli.output import print_json, table
 from seasoned.errors import NotFound, UsageError
 from seasoned.insight.compare import ComparedSide, Comparison, compare_sessions, compare_sets
 from seasoned.insight.compression import (
@@ -63,37 +66,45 @@ def compare(
     if as_sets:
         # Two single sessions are compared without numpy and scipy.
         require_numbers("compare --set")
-        found = compare_sets(_members(warm, paths, switches), _members(cold, paths, switches))
-    else:
-        found = compare_sessions(_one(warm, paths, switches), _one(cold, paths, switches))
-    print_comparison(found, as_sets=as_sets, include=switches.names(), as_json=as_json)
+    with ExitStack() as stack:
+        # Both stay open: tracks are read from the store as they are asked for.
+        sides = [stack.enter_context((_set if as_sets else _one)(text, paths)) for text in (warm, cold)]
+        a, b = [tracks(side.store, include=switches, sessions=side.ids) for side in sides]
+        found = compare_sets(a, b) if as_sets else compare_sessions(next(a), next(b))
+    print_comparison(found, as_sets=as_sets, more=_more(switches, *sides), as_json=as_json)
 
 
-def _one(text: str, paths: tuple[Path, ...], include: Include) -> Track:
+def _more(include: Include, *read: Histories) -> dict[str, Any]:
+    """What every JSON answer here has beside the result."""
+    return {"include": list(include.names()), **passed_over_answer(*read)}
+
+
+@contextmanager
+def _one(text: str, paths: tuple[Path, ...]) -> Iterator[Histories]:
     """The single session that a text names."""
-    with sessions_for(text, paths, progress=ReadingBar) as (store, ids):
-        if not ids:
+    with sessions_for(text, () if exists(text) else paths) as found:
+        if not found.ids:
             raise NotFound(f"{text!r} holds no sessions. `seasoned sessions {text}` shows what was read.")
-        if len(ids) > 1:
+        if len(found.ids) > 1:
             raise UsageError(
-                f"{text!r} holds {len(ids)} sessions. Give the id of one (`seasoned sessions {text}` lists them), or "
-                "compare sets with --set."
+                f"{text!r} holds {len(found.ids)} sessions. Give the id of one (`seasoned sessions {text}` lists them),"
+                " or compare sets with --set."
             )
-        # Inside the `with`: tracks are read from the store as they are asked for.
-        return next(tracks(store, include=include, sessions=ids))
+        yield found
 
 
-def _members(text: str, paths: tuple[Path, ...], include: Include) -> Iterator[Track]:
-    """The sessions of a set: all of a path, or those with these ids, from one store."""
-    names = _names(text)
-    if all(map(exists, names)):
-        with read_histories(load(), [Path(name) for name in names], progress=ReadingBar)[1] as store:
-            yield from tracks(store, include=include)
+@contextmanager
+def _set(text: str, paths: tuple[Path, ...]) -> Iterator[Histories]:
+    """The sessions of a set: all of its paths, or those with these ids, from one store."""
+    first, *others = _names(text)
+    if all(map(exists, (first, *others))):
+        with sessions_for(first, [Path(name) for name in others]) as found:
+            yield found
         return
-    with sessions_for(names[0], paths, progress=ReadingBar) as (store, ids):
+    with sessions_for(first, paths) as found:
         # All from one store, which knows the copies of a call, so that each call is counted once.
-        ids += [find_session(store, name)["id"] for name in names[1:]]
-        yield from tracks(store, include=include, sessions=set(ids))
+        ids = {*found.ids, *[find_session(found.store, name)["id"] for name in others]}
+        yield msgspec.structs.replace(found, ids=tuple(ids))
 
 
 def _names(text: str) -> list[str]:
@@ -133,7 +144,8 @@ def compress_check(session: str, paths: tuple[Path, ...], include: tuple[str, ..
     Example: seasoned compress-check 53ea19c1
     """
     switches = Include(**dict.fromkeys(include, True))
-    with sessions_for(session, paths, progress=ReadingBar) as (store, ids):
+    with sessions_for(session, paths) as read:
+        store, ids = read.store, read.ids
         if not ids:
             raise NotFound(f"{session!r} holds no sessions. `seasoned sessions {session}` shows what was read.")
         # Outlines have no calls, so finding the sessions with a compression is quick; only those are filled.
@@ -143,17 +155,18 @@ def compress_check(session: str, paths: tuple[Path, ...], include: tuple[str, ..
             # A session that was continued after a compression is judged together with its continuations.
             chains = [chain for chain in chains if asked in [track.ref for track in chain]]
         if len(chains) == 1:
-            print_check(asked, fill(store, chains[0], include=switches), include=switches.names(), as_json=as_json)
+            chain = fill(store, chains[0], include=switches)
+            print_check(asked, chain, more=_more(switches, read), as_json=as_json)
             return
         require_numbers("compress-check")
         found = check_many(fill(store, one, include=switches) if is_compressed(one) else one for one in chains)
-    print_pooled(found, include=switches.names(), as_json=as_json)
+    print_pooled(found, more=_more(switches, read), as_json=as_json)
 
 
-def print_check(asked: SessionRef, chain: Sequence[Track], *, include: tuple[str, ...], as_json: bool) -> None:
+def print_check(asked: SessionRef, chain: Sequence[Track], *, more: dict[str, Any], as_json: bool) -> None:
     """Print the check of one session and its continuations."""
     if as_json:
-        print_json("compress-check", {**compression_answer(asked, chain), "include": list(include)})
+        print_json("compress-check", {**compression_answer(asked, chain), **more})
         return
     found = check(chain)
     click.secho(str(asked), bold=True)
@@ -165,20 +178,20 @@ def print_check(asked: SessionRef, chain: Sequence[Track], *, include: tuple[str
     # People would otherwise wait for one session to grow long enough, which it never does.
     if found.judgement.more_calls:
         click.echo("One session rarely has that many calls. Give a folder to judge many sessions together.")
-    click.echo(_CAUSE + (f" Counted too: {', '.join(include)}." if include else ""))
+    click.echo(_CAUSE + _counted_too(more))
     _print_boundaries(found)
     _print_lost(lost_knowledge(*around(chain)))
 
 
-def print_pooled(found: PooledCheck, *, include: tuple[str, ...], as_json: bool) -> None:
+def print_pooled(found: PooledCheck, *, more: dict[str, Any], as_json: bool) -> None:
     """Print the check of many sessions together, then one line for each."""
     if as_json:
-        print_json("compress-check", {**pooled_answer(found), "include": list(include)})
+        print_json("compress-check", {**pooled_answer(found), **more})
         return
     click.echo(sentence(found))
     if not found.checks:
         return
-    click.echo(_CAUSE + (f" Counted too: {', '.join(include)}." if include else ""))
+    click.echo(_CAUSE + _counted_too(more))
     click.echo(
         f"{plural(len(found.checks), 'lineage')} with a compression, {found.without} without; "
         f"{found.pairs} with calls that count on both sides.\n"
@@ -202,6 +215,10 @@ def print_pooled(found: PooledCheck, *, include: tuple[str, ...], as_json: bool)
         "\nEach line is judged alone, so among many some say yes or no by chance. "
         "`seasoned compress-check SESSION` shows what one of them lost."
     )
+
+
+def _counted_too(more: dict[str, Any]) -> str:
+    return f" Counted too: {', '.join(more['include'])}." if more["include"] else ""
 
 
 def _cells(counts: Counts | None) -> tuple[object, ...]:
@@ -243,10 +260,10 @@ def _print_lost(lost: Knowledge) -> None:
     )
 
 
-def print_comparison(found: Comparison, *, as_sets: bool, include: tuple[str, ...], as_json: bool) -> None:
+def print_comparison(found: Comparison, *, as_sets: bool, more: dict[str, Any], as_json: bool) -> None:
     """Print a comparison."""
     if as_json:
-        print_json("compare", {**comparison_answer(found, as_sets=as_sets), "include": list(include)})
+        print_json("compare", {**comparison_answer(found, as_sets=as_sets), **more})
         return
     table(
         ["", "sessions" if as_sets else "session", "calls", "failed", "error rate"],
@@ -259,8 +276,8 @@ def print_comparison(found: Comparison, *, as_sets: bool, include: tuple[str, ..
         click.echo(tools)
     for note in found.notes:
         click.echo(note)
-    if include:
-        click.echo(f"Counted too: {', '.join(include)}.")
+    if said := _counted_too(more):
+        click.echo(said.strip())
 
 
 def _row(name: str, side: ComparedSide, *, as_sets: bool) -> tuple[object, ...]:

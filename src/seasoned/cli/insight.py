@@ -12,9 +12,9 @@ import click
 import msgspec
 
 from seasoned.app.extras import require_numbers
-from seasoned.app.stores import sessions_for, store_for
+from seasoned.cli.histories import histories, passed_over_answer, sessions_for
 from seasoned.cli.options import PATHS_HELP, include_option, json_option, paths_argument, store_option
-from seasoned.cli.output import ReadingBar, print_json, printable, shown, table
+from seasoned.cli.output import print_json, printable, shown, table
 from seasoned.errors import CannotDo, NotFound, UsageError
 from seasoned.insight.json_answer import track_answer
 from seasoned.insight.page.sections import render
@@ -45,12 +45,12 @@ def profile(session: str, paths: tuple[Path, ...], include: tuple[str, ...], as_
     \b
     Example: seasoned profile 53ea19c1
     """
-    with sessions_for(session, paths, progress=ReadingBar) as (store, ids):
+    with sessions_for(session, paths) as read:
         switches = Include(**dict.fromkeys(include, True))
-        found = [(track, profile_of(track)) for track in tracks(store, include=switches, sessions=ids)]
+        found = [(track, profile_of(track)) for track in tracks(read.store, include=switches, sessions=read.ids)]
     if not found:
         raise NotFound(f"{session!r} holds no sessions. `seasoned sessions {session}` shows what was read.")
-    print_profiles(found, as_json=as_json, include=switches.names())
+    print_profiles(found, as_json=as_json, include=switches.names(), more=passed_over_answer(read))
 
 
 @click.command(epilog=PATHS_HELP)
@@ -79,14 +79,14 @@ def report(
     Example: seasoned report ~/.claude/projects -o claude.html
     """
     require_numbers("report")
-    with store_for(paths, use_store=use_store, progress=ReadingBar) as store:
-        made = report_on(store, paths=paths, agent=source, lengths=lengths, include=include)
+    with histories(paths, use_store=use_store, says_store=not as_json) as read:
+        made = report_on(read.store, paths=paths, agent=source, lengths=lengths, include=include)
     # With --json the page is written only on request; programs do not expect new files.
     if output is not None or not as_json:
         written = write_page(made, output or Path("report.html"))
     if as_json:
         answer: dict[str, Any] = msgspec.to_builtins(made)
-        print_json("report", answer)
+        print_json("report", answer | passed_over_answer(read))
         return
     print_report(made)
     click.echo(f"\nThe page with all plots: {written}")
@@ -219,12 +219,15 @@ def _with_interval(estimate: Estimate | None) -> str:
     return f"{share(estimate.value)} ({_interval(estimate)})"
 
 
-def print_profiles(profiles: list[tuple[Track, Profile]], *, as_json: bool, include: tuple[str, ...]) -> None:
-    """One session in full, several as a list."""
+def print_profiles(
+    profiles: list[tuple[Track, Profile]], *, as_json: bool, include: tuple[str, ...], more: dict[str, Any]
+) -> None:
+    """One session in full, several as a list; `more` is added to the JSON."""
     if as_json:
         answers = [{**track_answer(track, found), "include": list(include)} for track, found in profiles]
         # One session is the usual case, and its answer is not wrapped in a list.
-        print_json("profile", answers[0] if len(answers) == 1 else {"count": len(answers), "profiles": answers})
+        answer = answers[0] if len(answers) == 1 else {"count": len(answers), "profiles": answers}
+        print_json("profile", answer | more)
     elif len(profiles) == 1:
         _print_one(*profiles[0], include)
     else:

@@ -9,12 +9,14 @@ from typing import Any
 import click
 from msgspec.structs import asdict
 
-from seasoned.app.stores import own_store, read_histories
+from seasoned.app import stores
+from seasoned.cli.histories import histories, passed_over_answer, print_passed_over
 from seasoned.cli.options import PATHS_HELP, json_option, paths_argument, store_option
 from seasoned.cli.output import ReadingBar, print_json, table
 from seasoned.config import load
 from seasoned.outcome.agreement import Agreement, AgreementScore, FlagAgreement, LabeledVerdict, complete
 from seasoned.outcome.agreement import agreement as score_pairs
+from seasoned.scan.rows import Mode
 from seasoned.text import plural
 
 _FIELDS = ("tool", "verdict", "evidence", "fault", "reason", "judge")
@@ -41,15 +43,10 @@ def judge(paths: tuple[Path, ...], blind: bool, strict: bool, use_store: bool, a
     """
     # Accepted because every command has it; the output is JSON in any case.
     del as_json
-    config = load()
     mode: Any = "strict" if strict else "blind" if blind else "full"
-    with (
-        own_store(config)
-        if use_store and not paths
-        else read_histories(config, paths, mode=mode, progress=ReadingBar)[1]
-    ) as store:
+    with histories(paths, use_store=use_store, mode=mode) as read:
         # Row by row: a store can have millions of calls.
-        for row in store.each("call.judged"):
+        for row in read.store.each("call.judged"):
             found = {"session": row["native_id"], "agent": row["agent"], "call": row["call_id"]}
             print_json("judge", found | {name: row[name] for name in _FIELDS}, lines=True)
     # Here, where click handles a pipe that was closed (`| head`); at exit Python would print an error.
@@ -68,20 +65,22 @@ def agreement(paths: tuple[Path, ...], as_json: bool) -> None:
     \b
     Example: seasoned agreement ~/.claude/projects
     """
-    config = load()
     pairs = {}
+    modes: tuple[Mode, ...] = ("full", "blind", "strict")
     # Calls are judged while histories are read, so each way of judging needs its own reading.
-    for mode in ("full", "blind", "strict"):
-        with read_histories(config, paths, mode=mode, progress=ReadingBar)[1] as store:
+    for mode in modes:
+        with stores.histories(load(), paths, mode=mode, judge_again=True, progress=ReadingBar) as read:
             pairs[mode] = [
                 LabeledVerdict(row["agent"], row["native_id"], row["tool"], row["verdict"], bool(row["flag"]))
-                for row in store.rows("call.judged")
+                for row in read.store.rows("call.judged")
                 if row["flag"] is not None
             ]
+    print_passed_over(read.passed_over)
     full = complete(pairs["full"])
     scores = {mode: score_pairs(pairs[mode]) for mode in ("blind", "strict")}
     if as_json:
-        print_json("agreement", {"with_flags": asdict(full)} | {mode: _answer(one) for mode, one in scores.items()})
+        answer = {"with_flags": asdict(full)} | {mode: _answer(one) for mode, one in scores.items()}
+        print_json("agreement", answer | passed_over_answer(read))
     else:
         _print_agreement(scores["blind"], scores["strict"], full)
     # Nothing was scored, and no score must not pass for a good one.

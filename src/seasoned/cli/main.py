@@ -46,8 +46,8 @@ COMMANDS = {
     "export": ("store:export", "Export the store as JSON lines"),
     "backup": ("store:backup", "Back up the store"),
     "restore": ("store:restore", "Restore the store from a backup"),
-    "doctor": ("doctor:doctor", "Check the store, the histories and the setup"),
-    "config": ("doctor:config", "Show the configuration"),
+    "doctor": ("store:doctor", "Check the store, the histories and the setup"),
+    "config": ("store:config", "Show the configuration"),
 }
 
 

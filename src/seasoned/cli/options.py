@@ -6,7 +6,12 @@ from pathlib import Path
 
 import click
 
-PATHS_HELP = "PATH: files, folders or databases. Without one, your own agents' histories are read."
+PATHS_HELP = (
+    "PATH: files, folders or databases. Without one, the store is used if it has sessions, "
+    "else your own agents' histories are read."
+)
+# For commands that read into the store.
+OWN_PATHS_HELP = "PATH: files, folders or databases. Without one, your own agents' histories are read."
 # readable=False: click would check before the command runs, and its message says nothing about what to do.
 file_type = click.Path(path_type=Path, dir_okay=False, readable=False)
 paths_argument = click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path, readable=False))

@@ -11,8 +11,9 @@ import msgspec
 from seasoned.agent.review.ledger import Review
 from seasoned.app import review as reviewing
 from seasoned.app.stores import find_source
+from seasoned.cli.histories import histories
 from seasoned.cli.options import json_option, paths_argument
-from seasoned.cli.output import ReadingBar, print_json, printable, table, when
+from seasoned.cli.output import print_json, printable, table, when
 from seasoned.config import Config, load
 from seasoned.text import plural
 
@@ -59,7 +60,8 @@ def review(
         _print_ledger(config, session, limit, as_json=as_json)
         return
     # From its file and not from the store, which has the calls but not what was said.
-    found = find_source(config, session, paths, progress=ReadingBar)
+    with histories(paths) as read:
+        found = find_source(read.store, session)
     if dry_run:
         # Before a model is chosen: a dry run works without one.
         plan = reviewing.plan(config, found, topic, model=model, base_url=base_url, staging=staging)

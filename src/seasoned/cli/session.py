@@ -10,8 +10,9 @@ import click
 import msgspec
 from msgspec.structs import asdict
 
-from seasoned.app.stores import check_readable, make_redactor, read_source, scan_into_store, store_for, store_with
-from seasoned.cli.options import PATHS_HELP, json_option, paths_argument, store_option, verbose_option
+from seasoned.app.stores import check_readable, make_redactor, read_source, scan_into_store
+from seasoned.cli.histories import histories, passed_over_answer, print_passed_over
+from seasoned.cli.options import OWN_PATHS_HELP, PATHS_HELP, json_option, paths_argument, store_option, verbose_option
 from seasoned.cli.output import ReadingBar, console, percent, print_json, printable, table, when
 from seasoned.config import load
 from seasoned.errors import SeasonedError
@@ -30,7 +31,7 @@ _LEFT_OUT = ("declined", "cancelled", "interrupted", "trivial")
 _TOKENS = ("input", "output", "cache_read", "cache_write", "reasoning")
 
 
-@click.command(epilog=PATHS_HELP)
+@click.command(epilog=OWN_PATHS_HELP)
 @paths_argument
 @verbose_option
 @json_option
@@ -58,9 +59,7 @@ def scan(paths: tuple[Path, ...], verbose: bool, as_json: bool) -> None:
         click.echo(f"{plural(report.unreadable, 'record')} could not be read. `seasoned doctor` shows where and why.")
     if report.gone:
         click.echo(f"{plural(report.gone, 'file')} gone since the last scan; what was learned from them stays.")
-    # On stderr: single files that failed do not make the scan a failure.
-    for _, reason in report.failures:
-        click.echo(f"Left out: {reason}", err=True)
+    print_passed_over(report.failures)
 
 
 @click.command(epilog=PATHS_HELP)
@@ -87,11 +86,12 @@ def sessions(
     \b
     Example: seasoned sessions --min-messages 30 --source claude-code
     """
-    with store_for(paths, use_store=use_store, progress=ReadingBar) as store:
+    with histories(paths, use_store=use_store, says_store=not as_json) as read:
         asked = {"min_messages": min_messages, "agent": source, "task_type": task_type, "limit": limit}
-        rows = store.rows("session.list", asked)
+        rows = read.store.rows("session.list", asked)
     if as_json:
-        print_json("sessions", {"count": len(rows), "sessions": [_session_answer(row) for row in rows]})
+        listed = {"count": len(rows), "sessions": [_session_answer(row) for row in rows]}
+        print_json("sessions", listed | passed_over_answer(read))
         return
     if not rows:
         click.echo("No sessions match.")
@@ -129,13 +129,13 @@ def show(session: str, paths: tuple[Path, ...], full: bool, as_json: bool) -> No
     \b
     Example: seasoned show 53ea19c1
     """
-    config = load()
-    with store_with(config, paths, progress=ReadingBar) as store:
+    with histories(paths) as read:
         # The store is closed before anything is printed: a pager may keep the output waiting for minutes.
-        row = find_session(store, session)
-        calls = store.rows("call.of_session", {"session_id": row["id"]})
+        row = find_session(read.store, session)
+        calls = read.store.rows("call.of_session", {"session_id": row["id"]})
     if as_json:
-        print_json("session", {**_session_answer(row), "calls": [_call_answer(call) for call in calls]})
+        shown = {**_session_answer(row), "calls": [_call_answer(call) for call in calls]}
+        print_json("session", shown | passed_over_answer(read))
         return
     _print_head(row)
     try:
@@ -146,7 +146,7 @@ def show(session: str, paths: tuple[Path, ...], full: bool, as_json: bool) -> No
         for call in calls:
             _print_call(call)
         return
-    _print_messages(found, calls, make_redactor(config), full=full)
+    _print_messages(found, calls, make_redactor(load()), full=full)
 
 
 def _session_answer(row: sqlite3.Row) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`forget`, `export`, `backup`, `restore` and `redact`: what happens to the user's data."""
+"""`forget`, `export`, `backup`, `restore`, `redact`, `doctor` and `config`: the user's data and setup."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from pathlib import Path
 import click
 
 from seasoned.app import forget as forgetting
-from seasoned.app.stores import make_redactor, own_store, shared_database
+from seasoned.app.stores import make_redactor, own_store, redaction_key, shared_database
 from seasoned.atomic_write import make_private_folder
-from seasoned.cli.options import json_option, yes_option
-from seasoned.cli.output import print_json, write_new_file
+from seasoned.cli.options import Commands, json_option, yes_option
+from seasoned.cli.output import print_json, table, write_new_file
 from seasoned.config import load
+from seasoned.doctor import run_checks, settings
 from seasoned.errors import NotFound, SourceError, UsageError
+from seasoned.redact import Redactor
 from seasoned.store.backup import back_up, export_lines
 from seasoned.store.backup import restore as restore_from
 
@@ -141,3 +143,50 @@ def redact(file: Path | None) -> None:
     # Bytes that are not UTF-8 pass through unchanged.
     sys.stdout.buffer.write(redactor.text(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape"))
     sys.stdout.buffer.flush()
+
+
+@click.command()
+@json_option
+def doctor(as_json: bool) -> None:
+    """Check the store, the histories and the setup.
+
+    Exits with 1 when a check fails.
+
+    \b
+    Example: seasoned doctor
+    """
+    checks = run_checks(load())
+    is_sound = all(check.ok for check in checks)
+    if as_json:
+        print_json("doctor", {"ok": is_sound, "checks": [check.answer() for check in checks]})
+    else:
+        table(["", "check", "finding"], [("ok" if one.ok else "!!", one.name, one.finding) for one in checks])
+    # After printing, so that a script and a person both get what they need.
+    if not is_sound:
+        raise click.exceptions.Exit(1)
+
+
+@click.group(cls=Commands)
+def config() -> None:
+    """Show the configuration."""
+
+
+@config.command("show")
+@json_option
+def config_show(as_json: bool) -> None:
+    """Show every setting and where it came from.
+
+    \b
+    Example: seasoned config show --json
+    """
+    config = load()
+    # Reads a key but writes none: showing settings leaves no file behind.
+    found = settings(config, Redactor(redaction_key(config)[0]))
+    if as_json:
+        answer = {
+            one.name: {"value": str(one.value) if isinstance(one.value, Path) else one.value, "from": one.origin}
+            for one in found
+        }
+        print_json("config", {"settings": answer})
+        return
+    table(["setting", "value", "from"], [(one.name, one.value, one.origin) for one in found])

@@ -13,10 +13,11 @@ import click
 
 from seasoned.app.confirm import ListenOptions, open_book
 from seasoned.app.extras import BOOK, NUMBERS, SERVER, missing
-from seasoned.app.stores import make_redactor, own_store, read_samples, scan_into_store
+from seasoned.app.stores import has_sessions, make_redactor, own_store, read_samples, scan_into_store
 from seasoned.cli.confirm.prompt import ask_passphrase
+from seasoned.cli.histories import print_passed_over
 from seasoned.cli.insight import print_recurrences, print_verdict, report_on
-from seasoned.cli.options import PATHS_HELP, json_option, paths_argument
+from seasoned.cli.options import OWN_PATHS_HELP, json_option, paths_argument
 from seasoned.cli.output import ReadingBar, percent, print_json, printable, table, when
 from seasoned.cli.serve import listen_options, serve_all
 from seasoned.cli.template.show import example_count, print_retired, print_too_old
@@ -42,7 +43,7 @@ _PREVIEW_TOKENS = 400
 _DAY = 86400.0
 
 
-@click.command(epilog=PATHS_HELP)
+@click.command(epilog=OWN_PATHS_HELP)
 @paths_argument
 @click.option("--serve/--no-serve", default=None, help="Serve the pages until interrupted. Default: at a terminal.")
 @listen_options
@@ -59,7 +60,7 @@ def up(options: ListenOptions, paths: tuple[Path, ...], serve: bool | None, as_j
     """
     config = load()
     # Checked first: samples are shown only to those who have no histories at all.
-    found = bool(paths or discover(config))
+    found = bool(paths or discover(config) or has_sessions(config))
     # In scripts and pipes the command must end by itself.
     serves = sys.stdin.isatty() and sys.stdout.isatty() and not as_json if serve is None else serve
     if serves and not found:
@@ -82,6 +83,7 @@ def _show(
         report, store = read_samples(config, path=sample_store)
     else:
         report, scanned = scan_into_store(config, paths, progress=ReadingBar)
+        print_passed_over(report.failures)
         # Nothing new was found, but an earlier scan may have filled the store.
         store = scanned or own_store(config)
     with store:

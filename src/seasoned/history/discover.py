@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from seasoned.config import Config
-from seasoned.errors import NotFound, SourceError
+from seasoned.errors import NotFound, SeasonedError, SourceError
 
 _SUFFIXES = (".jsonl", ".json", ".ndjson", ".db", ".sqlite", ".sqlite3", ".eval", ".traj")
 # Folders with many JSON files that are never histories.
@@ -42,43 +42,61 @@ def discover(config: Config) -> list[Path]:
     return [path for _, path in homes(config) if path.exists()]
 
 
-def candidates(paths: Iterable[Path], *, named: bool = True) -> Iterator[Candidate]:
-    """Every file under the paths that could be a history, each once. `named`: the user gave these paths."""
+def candidates(
+    paths: Iterable[Path], *, named: bool = True, pass_over: Callable[[str, SeasonedError], None] | None = None
+) -> Iterator[Candidate]:
+    """Every file under the paths that could be a history, each once. `named`: the user gave these paths.
+
+    `pass_over` is given each file or folder that cannot be used; without it, the first one raises.
+    """
     seen: set[str] = set()
     for path in paths:
-        for candidate in _under(path, named=named):
+        for candidate in _under(path, named=named, pass_over=pass_over or _raise):
             if candidate.path not in seen:
                 seen.add(candidate.path)
                 yield candidate
 
 
-def _under(path: Path, *, named: bool) -> Iterator[Candidate]:
+def _raise(path: str, error: SeasonedError) -> None:
+    raise error
+
+
+def _under(path: Path, *, named: bool, pass_over: Callable[[str, SeasonedError], None]) -> Iterator[Candidate]:
     absolute = os.path.abspath(path)  # noqa: PTH100 (Path.resolve would follow links and rename what the user named)
     try:
         status = os.stat(absolute)  # noqa: PTH116 (thousands of files: os.stat is measurably quicker)
     except FileNotFoundError:
+        # Never passed over: a path that does not exist is a mistake in the command.
         raise NotFound(f"{str(path)!r} does not exist: check the path.") from None
     except OSError as error:
-        raise SourceError(f"{str(path)!r} cannot be opened: {error.strerror or error}.") from error
+        pass_over(absolute, SourceError(f"{str(path)!r} cannot be opened: {error.strerror or error}."))
+        return
     if not os.path.isdir(absolute):  # noqa: PTH112
         if named and not os.access(absolute, os.R_OK):
-            raise SourceError(f"{str(path)!r} cannot be read: permission denied.")
+            pass_over(absolute, SourceError(f"{str(path)!r} cannot be read: permission denied."))
+            return
         yield Candidate(absolute, status.st_size, status.st_mtime_ns, named=named)
         return
-    found = False
-    for candidate in _walk(absolute):
-        found = True
-        yield candidate
-    if named and not found:
-        raise NotFound(f"{str(path)!r} holds no histories: no file in it ends in {', '.join(_SUFFIXES)}.")
+    is_empty = True
+    for entry in _walk(absolute):
+        is_empty = False
+        if isinstance(entry, Candidate):
+            yield entry
+        else:
+            pass_over(*entry)
+    if named and is_empty:
+        suffixes = ", ".join(_SUFFIXES)
+        pass_over(absolute, NotFound(f"{str(path)!r} holds no histories: no file in it ends in {suffixes}."))
 
 
-def _walk(folder: str) -> Iterator[Candidate]:
+def _walk(folder: str) -> Iterator[Candidate | tuple[str, SourceError]]:
+    """The files that could be histories, and the folders that cannot be opened."""
     try:
         # Sorted, so that of two copies the same one comes first on every run.
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError as error:
-        raise SourceError(f"{folder!r} cannot be opened: {error.strerror or error}.") from error
+        yield folder, SourceError(f"{folder!r} cannot be opened: {error.strerror or error}.")
+        return
     for entry in entries:
         # Links to folders are not followed: they may form a loop.
         if entry.is_dir(follow_symlinks=False):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from seasoned.errors import SourceError
+from seasoned.errors import SeasonedError, SourceError
 from seasoned.history.discover import Candidate, candidates
 from seasoned.outcome.verdict import JUDGE
 from seasoned.redact.key import Secrecy
@@ -74,18 +74,22 @@ def scan(
 ) -> ScanReport:
     """Read what is new under the paths.
 
-    A path given by the user that cannot be read raises before anything is written. Of `discovered` paths, one that
-    is locked or damaged is reported, and the others are read.
+    A file that cannot be read, or that the user named and is not a history, is passed over and listed in `failures`.
+    It raises only if nothing else was there to read. A named path that does not exist always raises.
     """
     begun = time.perf_counter()
     roots = [os.path.abspath(path) for path in paths]  # noqa: PTH100 (links stay as the user named them)
-    found = list(candidates((Path(root) for root in roots), named=not discovered))
+    tally = _ScanTally(progress)
+    found = list(candidates((Path(root) for root in roots), named=not discovered, pass_over=tally.pass_over))
     known = _known(target)
     jobs = [job for candidate in found if (job := _job(candidate, known.get(candidate.path))) is not None]
-    total = sum(job.size for job in jobs)
-    tally = _ScanTally(progress, total)
+    tally.total = sum(job.size for job in jobs)
     touched = _take_in(target, jobs, tally, secrecy, mode, workers, clock) if jobs else 0
-    gone = _mark_gone(target, roots, {candidate.path for candidate in found}, known, clock)
+    if tally.error is not None and not tally.read and len(found) == len(jobs):
+        raise tally.error
+    # What is in a folder that cannot be opened may well be there still.
+    hidden = [path for path, _ in tally.failures]
+    gone = _mark_gone(target, roots, hidden, {candidate.path for candidate in found}, known, clock)
     return ScanReport(
         files=len(found),
         read=tally.read,
@@ -96,7 +100,7 @@ def scan(
         unreadable=tally.unreadable,
         failures=tuple(tally.failures),
         gone=gone,
-        bytes=total,
+        bytes=tally.total,
         seconds=time.perf_counter() - begun,
     )
 
@@ -123,8 +127,7 @@ def _take_in(
     waiting: list[Batch] = []
     calls = 0
     for batch in batches:
-        tally.add(batch)
-        if batch.failure is not None:
+        if not tally.add(batch):
             continue
         waiting.append(batch)
         calls += sum(len(session.calls) for session in batch.sessions)
@@ -142,32 +145,41 @@ def _take_in(
 
 
 class _ScanTally:
-    """Counts batches as they arrive, and stops at a named file that cannot be read."""
+    """Counts batches as they arrive, and lists what is passed over."""
 
-    def __init__(self, progress: Progress | None, total: int) -> None:
+    def __init__(self, progress: Progress | None) -> None:
         self.progress = progress
-        self.total = total
-        self.bytes_read = self.read = self.no_history = self.calls = self.unreadable = 0
+        self.total = self.bytes_read = self.read = self.no_history = self.calls = self.unreadable = 0
         self.failures: list[tuple[str, str]] = []
+        # The first reason that concerns a path of the user's: what is raised if nothing can be read.
+        self.error: SeasonedError | None = None
 
-    def add(self, batch: Batch) -> None:
-        if batch.failure is not None or batch.format == NOT_A_HISTORY:
+    def pass_over(self, path: str, error: SeasonedError) -> None:
+        self.failures.append((path, str(error)))
+        self.error = self.error or error
+
+    def add(self, batch: Batch) -> bool:
+        """Count a batch; False if there is nothing in it to write."""
+        self.bytes_read += batch.bytes_read
+        if self.progress is not None:
+            self.progress(self.bytes_read, self.total)
+        if batch.named and batch.failure is None and batch.format == NOT_A_HISTORY:
+            reason = f"{batch.path!r} is not a history that Seasoned can read: see docs/reference/formats.md."
+            self.pass_over(batch.path, SourceError(reason))
+            return False
+        if batch.failure is not None:
             if batch.named:
-                raise SourceError(
-                    batch.failure
-                    or f"{batch.path!r} is not a history that Seasoned can read: see docs/reference/formats.md."
-                )
-            if batch.failure is not None:
-                self.failures.append((batch.path, batch.failure))
+                self.pass_over(batch.path, SourceError(batch.failure))
             else:
-                self.no_history += 1
+                self.failures.append((batch.path, batch.failure))
+            return False
+        if batch.format == NOT_A_HISTORY:
+            self.no_history += 1
         elif batch.done:
             self.read += 1
         self.calls += sum(len(session.calls) for session in batch.sessions)
         self.unreadable += len(batch.unreadable)
-        self.bytes_read += batch.bytes_read
-        if self.progress is not None:
-            self.progress(self.bytes_read, self.total)
+        return True
 
 
 def _known(target: ScanTarget) -> dict[str, FileJob]:
@@ -214,15 +226,18 @@ def _job(candidate: Candidate, known: FileJob | None) -> FileJob | None:
 
 
 def _mark_gone(
-    target: ScanTarget, roots: list[str], found: set[str], known: dict[str, FileJob], clock: Callable[[], float]
+    target: ScanTarget,
+    roots: list[str],
+    hidden: list[str],
+    found: set[str],
+    known: dict[str, FileJob],
+    clock: Callable[[], float],
 ) -> int:
     """Mark sources under the scanned paths that no longer exist; their sessions stay."""
     missing = [
         path
         for path, job in known.items()
-        if path not in found
-        and not job.named
-        and any(path == root or path.startswith(f"{root}{os.sep}") for root in roots)
+        if path not in found and not job.named and _is_under(path, roots) and not _is_under(path, hidden)
     ]
     store = target.existing()
     if missing and store is not None:
@@ -230,3 +245,7 @@ def _mark_gone(
             for path in missing:
                 store.run("source.set_gone", {"path": path, "gone_at": clock()})
     return len(missing)
+
+
+def _is_under(path: str, folders: list[str]) -> bool:
+    return any(path == folder or path.startswith(f"{folder}{os.sep}") for folder in folders)

@@ -10,6 +10,7 @@ import msgspec
 
 from seasoned.app import template as templates
 from seasoned.app.stores import own_store
+from seasoned.cli.histories import print_source
 from seasoned.cli.options import PATHS_HELP, Commands, json_option, paths_argument, store_option, yes_option
 from seasoned.cli.output import ReadingBar, print_json
 from seasoned.cli.template import show as output
@@ -31,10 +32,6 @@ _description_option = click.option("--description", default="", help="What it is
 def _words(text: str) -> list[str]:
     # Tags such as "a, b," are common, so spaces and empty words are dropped.
     return [word.strip() for word in text.split(",") if word.strip()]
-
-
-def _warn(reason: str) -> None:
-    click.echo(f"Left out: {reason}", err=True)
 
 
 @click.group(cls=Commands)
@@ -93,8 +90,9 @@ def build(
             raise UsageError("--auto chooses names, types and descriptions itself. Leave the other options out.")
         # Without a name, the first argument is a path.
         given = paths if name is None else (Path(name), *paths)
-        with templates.filled_store(config, given, use_store=use_store, progress=ReadingBar, warn=_warn) as store:
-            output.print_refreshed(templates.refresh(config, store, options), as_json=as_json)
+        with templates.filled_store(config, given, use_store=use_store, progress=ReadingBar) as read:
+            print_source(read, as_json=as_json)
+            output.print_refreshed(templates.refresh(config, read.store, options), as_json=as_json)
         return
     if name is None:
         raise UsageError("Name the template to build, or use --auto to build one for each task type.")
@@ -108,7 +106,7 @@ def build(
         use_store=use_store,
         config=config,
         progress=ReadingBar,
-        warn=_warn,
+        tell=lambda read: print_source(read, as_json=as_json),
     )
     output.print_saved(saved, as_json=as_json)
 

@@ -12,6 +12,11 @@ ON CONFLICT (path) DO UPDATE SET
     scanned_at = excluded.scanned_at, gone_at = NULL
 RETURNING id;
 
+-- name: last_read
+SELECT
+    (SELECT max(scanned_at) FROM source WHERE format <> '') AS scanned_at,
+    EXISTS (SELECT 1 FROM session) AS has_sessions;
+
 -- name: set_gone
 UPDATE source SET gone_at = :gone_at WHERE path = :path AND gone_at IS NULL;
 
